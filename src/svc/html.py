@@ -13,7 +13,7 @@ class Markup(str):
     __slots__ = ()
 
 
-Part = str | Markup | None | Iterable["str | Markup | None"]
+MarkupPart = str | Markup | None | Iterable["str | Markup | None"]
 Attribute = str | int | bool | None
 
 
@@ -26,7 +26,7 @@ class Elements:
         self._texts = texts
         self._values = values
 
-    def el(self, name: str, /, *parts: Part, **attributes: Attribute) -> Markup:
+    def el(self, name: str, /, *parts: MarkupPart, **attributes: Attribute) -> Markup:
         """One element.
 
         Texts are escaped, None is left out, lists are joined. An attribute that is True has no
@@ -38,11 +38,11 @@ class Elements:
             return Markup(f"<{name}{written}>")
         return Markup(f"<{name}{written}>{self.join(*parts)}</{name}>")
 
-    def join(self, *parts: Part) -> Markup:
+    def join(self, *parts: MarkupPart) -> Markup:
         """Several parts, one after the other."""
         return Markup("".join(map(self._markup, parts)))
 
-    def _markup(self, part: Part) -> str:
+    def _markup(self, part: MarkupPart) -> str:
         if part is None:
             return ""
         if isinstance(part, Markup):

@@ -108,6 +108,14 @@ def test_a_file_to_copy_keeps_the_plain_name(shop: Path) -> None:
     assert "0 9 * * 1  svc keys remind" in typed(shop, "help", "reminders").out
 
 
+def test_a_script_has_one_name_for_the_program(shop: Path) -> None:
+    """The plain one, since it is kept and run elsewhere: a CI's commands, lines with a variable."""
+    assert ".venv" not in typed(shop, "help", "ci").out
+    lines = typed(shop, "help", "output").out.splitlines()
+    (begins,) = [number for number, line in enumerate(lines) if "order=$(svc " in line]
+    assert [line[:6] for line in lines[begins + 1 : begins + 3]] == ["  svc "] * 2
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -89,7 +89,8 @@ def test_a_long_advance_shows_the_clock(
             code = watched.end()
     assert code == 0
     assert Slow.times >= 2
-    assert re.search(r"20\d\d-\S+Z, jobs: \d+, attempts: \d  \d s", watched.seen)
+    line = r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, jobs: \d+, attempts: \d  \d s"
+    assert re.search(line, watched.seen)
     assert watched.seen.endswith("\r")
 
 
@@ -100,7 +101,26 @@ def test_the_line_overwrites_itself_and_stays_on_the_terminal() -> None:
     live.show("a" * 30)
     live.show("bb")
     live.clear()
-    assert out.getvalue() == f"\r{'a' * 19}\rbb{' ' * 17}\r    \r"  # and what a Ctrl-C shows
+    live.clear()
+    assert out.getvalue() == f"\r{'a' * 19}\r\rbb{' ' * 17}\r\r{' ' * 19}\r"
+
+
+@pytest.mark.parametrize(
+    ("columns", "shown"),
+    [
+        (80, "2027-01-29 14:11:30 UTC, jobs: 12, attempts: 3  4 s"),
+        (52, "2027-01-29 14:11:30 UTC, jobs: 12, attempts: 3  4 s"),
+        (51, "2027-01-29 14:11:30 UTC, jobs: 12, attempts: 3"),
+        (40, "2027-01-29 14:11:30 UTC, jobs: 12"),
+        (20, "2027-01-29 14:11:30"),
+    ],
+)
+def test_what_has_no_room_goes_in_whole_parts(columns: int, shown: str) -> None:
+    """Half a number is another number; the rest goes with it, so that nothing stands alone."""
+    out = StringIO()
+    live = LiveLine(out, ManualClock(), columns)
+    live.show("2027-01-29 14:11:30 UTC", ", jobs: 12", ", attempts: 3", "  4 s")
+    assert out.getvalue().strip() == shown
 
 
 def test_the_line_is_due_ten_times_a_second() -> None:

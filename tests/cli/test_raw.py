@@ -35,6 +35,22 @@ def test_a_query_that_finds_nothing_says_so(svc: Svc, sandbox: Sandbox) -> None:
     assert svc("orders", "list", "--query", "nothing", "-q").err == ""
 
 
+def test_a_query_of_a_bare_array_is_told_that_it_is_one(svc: Svc, sandbox: Sandbox) -> None:
+    """With --all, and of our own lists: nothing of them is in `data`."""
+    for argv in (("orders", "list", "--all"), ("profiles", "list"), ("requests", "list")):
+        done = svc(*argv, "--query", "data[0].id")
+        assert (done.code, done.out) == (0, "null\n")
+        if argv[0] != "profiles":
+            assert done.err == "The query has found nothing in an empty list.\n"
+    svc.ok("profiles", "create", "other", "--base-url", sandbox.url)
+    svc.ok("orders", "create", "--amount", "1", "--currency", "EUR", "--country", "DE",
+           "--item", "name=J,quantity=1,unit_amount=1")  # fmt: skip
+    words = "The query has found nothing; the objects of this array are in [], the first is [0].\n"
+    for argv in (("orders", "list", "--all"), ("profiles", "list"), ("requests", "list")):
+        assert svc(*argv, "--query", "data[0].id").err == words, argv
+        assert svc(*argv, "--query", "[0]").out != "null\n"
+
+
 def test_people_are_told_once_that_a_query_finds_nothing(svc: Svc, sandbox: Sandbox) -> None:
     """The words are the result."""
     assert sandbox.port

@@ -2,9 +2,11 @@
 
 import re
 from io import StringIO
+from pathlib import Path
 
 import pytest
 
+from support.batches import orders_file
 from support.on_terminal import OnTerminal, OpenTerminal
 from support.running import Sandbox, Svc
 from svc.cli.framework.options import SharedOptions
@@ -23,7 +25,7 @@ def test_a_wait_is_told_with_its_attempt_and_vanishes(
     """Nothing for two seconds, then one line in place; what is printed then stands alone."""
     slow(sandbox, "/v1/orders", delay_ms=2600)
     seen = on_terminal("orders", "list", NO_COLOR="1")
-    assert re.match(r"\rWaiting 2 s, attempt 1 of 4: GET /v1/orders *\r *\r(?=\S)", seen), seen
+    assert re.match(r"\rWaiting 2 s, attempt 1 of 4: GET /v1/orders *\r\r *\r(?=\S)", seen), seen
     assert seen.count("Waiting") == 1
     assert "\n" not in seen.partition("Waiting")[0]
 
@@ -36,8 +38,8 @@ def test_the_attempt_that_is_waited_for_is_named_with_what_came_before(
     fault = {"match": {"path": "/v1/orders"}, "times": 1, "effect": effect}
     sandbox.control("POST", "/faults", fault)
     seen = on_terminal("orders", "list", NO_COLOR="1", columns=40)
-    assert "\rWaiting 2 s, attempt 2 of 4 after 429: " in seen
-    assert all(len(line) < 40 for line in seen.split("\r") if "Waiting" in line)
+    lines = [line.rstrip() for line in seen.split("\r") if "Waiting" in line]
+    assert lines[0] == "Waiting 2 s, attempt 2 of 4 after 429"  # the path has no room
 
 
 def test_what_verbose_says_stands_alone(
@@ -77,9 +79,9 @@ def test_a_wait_within_a_wait_says_nothing_of_its_own() -> None:
     session = Session([], {}, Streams(StringIO(), StringIO(), stderr))
     session.given = SharedOptions()
     line = WaitingLine(session.live_line)
-    with line.until(lambda seconds: f"outer {seconds}"):
+    with line.until(lambda: (" for the outer",)):
         outer = line._live
-        with line.until(lambda seconds: f"inner {seconds}"):
+        with line.until(lambda: (" for the inner",)):
             assert line._live is outer
         assert line._live is outer
     assert stderr.getvalue() == ""
@@ -88,17 +90,53 @@ def test_a_wait_within_a_wait_says_nothing_of_its_own() -> None:
 STOPPED = "\nStopped.\n"
 
 
+def on_screen(written: str, columns: int) -> list[str]:
+    """The lines that stay on a screen of so many columns."""
+    rows, column = [[" "] * columns], 0
+    for mark in written:
+        if mark == "\r":
+            column = 0
+        elif mark == "\n":
+            rows.append([" "] * columns)
+            column = 0
+        else:
+            if column == columns:
+                rows.append([" "] * columns)
+                column = 0
+            rows[-1][column] = mark
+            column += 1
+    return ["".join(row).rstrip() for row in rows]
+
+
+@pytest.mark.parametrize("columns", [80, 40])
 def test_ctrl_c_leaves_a_fresh_line_and_one_word(
-    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
+    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox, columns: int
 ) -> None:
-    """What the terminal shows of the keys stands alone; the prompt begins in the first column."""
+    """Nothing stays of what was waited for, nor of what the terminal shows of the keys."""
     slow(sandbox, "/v1/orders", delay_ms=20_000)
-    with open_terminal("orders", "list") as terminal:
+    with open_terminal("orders", "list", columns=columns) as terminal:
         terminal.read_until("Waiting 2 s")
         terminal.press_ctrl_c()
         assert terminal.end() == 130
-    assert terminal.seen.endswith(STOPPED)
-    assert not terminal.seen.removesuffix(STOPPED).rpartition("\r")[2].strip()
+    assert "^C" in terminal.seen
+    assert on_screen(terminal.seen, columns) == ["", "Stopped.", ""]
+
+
+@pytest.mark.parametrize("columns", [80, 40])
+def test_ctrl_c_leaves_nothing_of_a_batchs_bar(
+    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox, tmp_path: Path, columns: int
+) -> None:
+    """Not even the half of `^C` that a full line would wrap."""
+    slow(sandbox, "/v1/orders", delay_ms=300)
+    rows = orders_file(tmp_path, range(60))
+    argv = ("batch", "orders.create", str(rows), "--concurrency", "1")
+    with open_terminal(*argv, columns=columns) as terminal:
+        terminal.read_until(" of 60 rows")
+        terminal.read_until(" left")
+        terminal.press_ctrl_c()
+        assert terminal.end() == 130
+    assert "^C" in terminal.seen
+    assert on_screen(terminal.seen, columns)[:2] == ["", "Stopped."]
 
 
 def test_ctrl_c_at_a_question_says_once_that_nothing_was_sent(
@@ -139,4 +177,4 @@ def test_what_settles_later_is_waited_for_by_name(
     svc.ok("sandbox", "clock", "frozen")
     argv = ("--payment", payment, "--amount", "100", "--wait", "--max-time", "4")
     seen = on_terminal("refunds", "create", *argv, "-y", NO_COLOR="1")
-    assert re.search(r"is pending\n.*\rWaiting [23] s for \w+ to settle +\r +\r", seen), seen
+    assert re.search(r"is pending\n.*\rWaiting [23] s for \w+ to settle +\r\r +\r", seen), seen

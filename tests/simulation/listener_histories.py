@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from simulation.listener_world import Event, Reaction, SimListener, SimTarget, World, wipe
 from svc.listen.forward import queue
-from svc.listen.forward.retry import Retry
+from svc.listen.forward.retry import RetryMode
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox import sqlite
 from svc.state import Database
@@ -31,7 +31,7 @@ class Plot:
     """What was drawn: who listens how, and what may happen."""
 
     rng: Random
-    retry: Retry
+    retry: RetryMode
     ordered: bool
     ack: Literal["received", "forwarded"]
     concurrency: int

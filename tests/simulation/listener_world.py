@@ -21,7 +21,7 @@ from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Batch, Kept
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.receiver.http import HttpHead, HttpRequest
-from svc.listen.records import Record
+from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
 from svc.signature import header_value
@@ -223,7 +223,7 @@ class SimListener:
         self.lost_at: list[float] = []
         self.answers: list[tuple[Event, int, float]] = []
         self.sent: Counter[Event] = Counter()
-        self.records: list[Record] = []
+        self.records: list[ListenerRecord] = []
         self.halves: Halves | None = None
         self._ending = False
 

@@ -16,24 +16,24 @@ from support.listening import PATH, SECRET
 from svc import spec
 from svc.clock import SystemClock
 from svc.listen.forward import retry
-from svc.listen.forward.retry import Retry
+from svc.listen.forward.retry import RetryMode
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
 from svc.listen.receiver.server import bind
-from svc.listen.records import Ready, Record
+from svc.listen.records import ListenerRecord, Ready
 from svc.listen.routes import Routes
 from svc.state import Database
 from svc.system.signals import STOPPING, heard
 
 
-def tell(record: Record) -> None:
+def tell(record: ListenerRecord) -> None:
     if isinstance(record, Ready):
         print("ready", flush=True)
 
 
-async def main(open_state: Callable[[], Database], target: str, retry: Retry) -> None:
+async def main(open_state: Callable[[], Database], target: str, retry: RetryMode) -> None:
     bound = bind()
     print(bound.getsockname()[1], flush=True)
     plan = ListenerPlan("test", (SECRET,), PATH, "http://127.0.0.1/x", Routes.parse([target]))
@@ -56,4 +56,4 @@ if __name__ == "__main__":
         def open_state() -> Database:
             return stack.enter_context(Database.open(Path(sys.argv[1]), clock=SystemClock()))
 
-        asyncio.run(main(open_state, sys.argv[2], cast("Retry", sys.argv[3])))
+        asyncio.run(main(open_state, sys.argv[2], cast("RetryMode", sys.argv[3])))

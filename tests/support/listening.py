@@ -17,7 +17,7 @@ from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
 from svc.listen.receiver.server import bind
-from svc.listen.records import EventReceived, Forwarded, Record, Rejected, Summary
+from svc.listen.records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary
 from svc.listen.routes import Routes
 from svc.signature import header_value
 from svc.state import Database
@@ -184,7 +184,7 @@ class RunningListener:
         self._plan = plan
         self._bound = bind()
         self.port: int = self._bound.getsockname()[1]
-        self.records: list[Record] = []
+        self.records: list[ListenerRecord] = []
         self.summary: Summary | None = None
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()))
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from svc.batch.operations import ANSWERED_INSIDE, BOOLEANS, OBJECTS, BatchOperation
 from svc.batch.rows import BadRow, Given, blank_amount, parse
 from svc.client.amounts import whole_number
-from svc.client.fields import MONEY, WHOLE, Fields, Path, check_path
+from svc.client.fields import MONEY, WHOLE, BodyPath, Fields, check_path
 from svc.errors import UsageError
 from svc.render.csv_format import restore
 
@@ -76,7 +76,7 @@ class Columns:
         found = self._build(cells)
         return {} if found is _ABSENT else found
 
-    def _column(self, index: int, name: str) -> tuple[Path, str, Build]:
+    def _column(self, index: int, name: str) -> tuple[BodyPath, str, Build]:
         is_json = name.endswith(_JSON_MARK)
         plain = name.removesuffix(_JSON_MARK)
         path = _path(plain)
@@ -96,7 +96,7 @@ class Columns:
             build = _not_blank(index, plain, build)
         return path, plain, build
 
-    def _cell(self, index: int, name: str, shape: Path, *, is_json: bool) -> Build:
+    def _cell(self, index: int, name: str, shape: BodyPath, *, is_json: bool) -> Build:
         if is_json or shape in OBJECTS:
             return _filled(index, lambda text: parse(self._text(text), name))
         if shape in WHOLE and _takes(self._takes, shape):
@@ -105,7 +105,7 @@ class Columns:
             return _filled(index, lambda text: _boolean(text, name))
         return _filled(index, self._text)
 
-    def _whole(self, index: int, name: str, shape: Path) -> Build:
+    def _whole(self, index: int, name: str, shape: BodyPath) -> Build:
         least, is_money = WHOLE[shape], shape in MONEY
 
         def build(cells: Cells) -> Any:
@@ -127,7 +127,7 @@ class Columns:
         return text if plain else restore(text, raw=self._raw)
 
 
-def _takes(fields: Fields, shape: Path) -> bool:
+def _takes(fields: Fields, shape: BodyPath) -> bool:
     """Whether an operation takes a field; what it only answers is text that is left out."""
     for part in shape:
         if part not in fields:
@@ -141,7 +141,7 @@ def _not_blank(index: int, name: str, build: Build) -> Build:
     return lambda cells: build(cells) if cells[index].strip() else blank
 
 
-def _path(name: str) -> Path:
+def _path(name: str) -> BodyPath:
     """The parts of a bracket path; none where it is not one."""
     if name.startswith(f"{_FREE}[") and name.endswith("]"):
         return _FREE, name[len(_FREE) + 1 : -1]
@@ -155,7 +155,7 @@ def _boolean(text: str, name: str) -> bool:
     return word
 
 
-def _shape(path: Path) -> Path:
+def _shape(path: BodyPath) -> BodyPath:
     """A path with `*` for every position in a list."""
     return tuple("*" if part.isdecimal() else part for part in path)
 
@@ -168,7 +168,7 @@ def _filled(index: int, read: Callable[[str], Any]) -> Build:
     return build
 
 
-def _plant(tree: dict[str, Any], path: Path, name: str, build: Build) -> None:
+def _plant(tree: dict[str, Any], path: BodyPath, name: str, build: Build) -> None:
     """Puts a column's builder into the tree of all columns."""
     if len(path) > 1 and path[-1] in ANSWERED_INSIDE.get(path[0], ()):
         return

@@ -7,15 +7,13 @@ nobody knows is sent, and it is for the service to judge.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from svc.client.call import Body, Call
-from svc.client.fields import Fields, fields_at
+from svc.client.fields import BodyPath, Fields, fields_at
 from svc.client.operations import OPERATIONS as POSTS
 from svc.client.resources import disputes, orders, payouts, quotes, refunds
 from svc.errors import wrong_choice
-
-Path: TypeAlias = tuple[str, ...]
 
 _EVERYWHERE: Final = "id object status created livemode"
 
@@ -165,7 +163,7 @@ ANSWERED_INSIDE: Final = {
 }
 
 # The types of the other fields of a CSV; what is named nowhere is text.
-BOOLEANS: Final[frozenset[Path]] = frozenset({("submit",)})
-OBJECTS: Final[frozenset[Path]] = frozenset(
+BOOLEANS: Final[frozenset[BodyPath]] = frozenset({("submit",)})
+OBJECTS: Final[frozenset[BodyPath]] = frozenset(
     {("shipping",), ("items",), ("items", "*"), ("destination",), ("metadata",), ("evidence",)}
 )

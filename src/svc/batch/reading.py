@@ -15,10 +15,10 @@ from svc.inputs import STDIN, decoded
 if TYPE_CHECKING:
     import _csv
 
-Format = Literal["csv", "ndjson"]
+FileFormat = Literal["csv", "ndjson"]
 
 SIZE_MAX: Final = 256 * 1024 * 1024
-_ENDINGS: Final[dict[str, Format]] = {
+_ENDINGS: Final[dict[str, FileFormat]] = {
     ".csv": "csv",
     ".tsv": "csv",
     ".ndjson": "ndjson",
@@ -29,7 +29,7 @@ _SEPARATORS: Final = ",;\t"
 _LONE_RETURN: Final = "new-line character"  # how the csv module's error of one begins
 
 
-def format_of(name: str, data: bytes) -> Format:
+def format_of(name: str, data: bytes) -> FileFormat:
     """CSV or NDJSON: by the file's ending, else by how it begins; standard input is NDJSON."""
     if name == STDIN:
         return "ndjson"
@@ -41,7 +41,7 @@ def format_of(name: str, data: bytes) -> Format:
 
 def rows_of(
     data: bytes,
-    form: Format,
+    form: FileFormat,
     operation: BatchOperation,
     *,
     raw: bool = False,

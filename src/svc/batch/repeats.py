@@ -110,13 +110,18 @@ def _done(what: Import, found: Sequence[Elsewhere], rows: int, fresh: int) -> Co
     name = Counter(str(one.name) for one in found).most_common(1)[0][0]
     last = max(one.settled_at or 0.0 for one in found)
     return Conflict(
-        f"{rows} of {fresh} rows that are new in {what.name} were carried out before, in the list "
+        f"{_of(rows, fresh)} new in {what.name} {'was' if rows == 1 else 'were'} carried out "
+        "before, in the list "
         f"{name} ({_day(last)}). Nothing was sent.",
         code="rows_repeated",
         outcome="not_sent",
         hint=f"If it is the same list, add --import '{name}': done rows are skipped. If all are "
         "meant once more, add --again",
     )
+
+
+def _of(rows: int, fresh: int) -> str:
+    return "The one row that is" if fresh == 1 else f"{rows} of {fresh} rows that are"
 
 
 def _day(moment: float) -> str:

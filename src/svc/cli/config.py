@@ -71,7 +71,11 @@ def unset(ctx: typer.Context, name: Name) -> None:
     """
     session = Session.of(ctx)
     config = unset_value(session.paths.config_file, name)
-    session.repair_out.value({"object": "config", name: _value(config, name)})
+    value, out = _value(config, name), session.repair_out
+    if value is None and out.format == "human":
+        out.line(f"{name} is not set any more.")
+        return
+    out.value({"object": "config", name: value})
 
 
 @repairing(app)
@@ -104,11 +108,13 @@ def _value(config: Config, name: str) -> Any:
     if above:
         return _plain(getattr(config.profile(above[1]), last))
     value = getattr(config, last)
-    return DEFAULTS.get(last) if value is None else _plain(value)
+    return _plain(DEFAULTS.get(last) if value is None else value)
 
 
 def _plain(value: Any) -> Any:
     """A value for showing; the address of a proxy may hold a password (promise R39)."""
     if isinstance(value, BaseUrl | str):
         return redact(str(value))
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
     return list(value) if isinstance(value, tuple) else value

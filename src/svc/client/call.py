@@ -9,7 +9,7 @@ Body: TypeAlias = Mapping[str, object]
 Query: TypeAlias = tuple[tuple[str, str], ...]
 Encoding: TypeAlias = Literal["json", "form"]
 Method: TypeAlias = Literal["GET", "POST", "DELETE"]
-Params: TypeAlias = Mapping[str, object] | Query
+QueryParams: TypeAlias = Mapping[str, object] | Query
 
 _ID_MAX = 128
 _PLACE_OF_ID = 3  # in /v1/orders/ord_1/cancel
@@ -88,7 +88,7 @@ def same(body: Body, *fields: str) -> tuple[tuple[str, object], ...]:
     return tuple((name, body[name]) for name in fields if body.get(name) not in (None, ""))
 
 
-def query_of(params: Params) -> Query:
+def query_of(params: QueryParams) -> Query:
     """Turns filters such as `{"limit": 3, "created": {"gte": "..."}}` into query pairs in order.
 
     A filter that is None is left out. Pairs are taken as they are, so that a user's own parameters

@@ -8,7 +8,7 @@ from typing import TypeAlias
 from svc.client.json import ExactNumber
 from svc.errors import UsageError
 
-Pair: TypeAlias = tuple[str, str]
+FormPair: TypeAlias = tuple[str, str]
 
 _UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
@@ -32,7 +32,7 @@ def form_bytes(body: Mapping[str, object]) -> bytes:
     return pairs_text(form_pairs(body)).encode("ascii")
 
 
-def pairs_text(pairs: Iterator[Pair] | Sequence[Pair]) -> str:
+def pairs_text(pairs: Iterator[FormPair] | Sequence[FormPair]) -> str:
     """Joins names and values to `a=1&b=2`, everything but unreserved characters escaped."""
     return "&".join(f"{quoted(name)}={quoted(value)}" for name, value in pairs)
 
@@ -42,7 +42,7 @@ def quoted(text: str) -> str:
     return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in _utf8(text))
 
 
-def form_pairs(body: Mapping[str, object]) -> Iterator[Pair]:
+def form_pairs(body: Mapping[str, object]) -> Iterator[FormPair]:
     """Spreads a nested body to pairs: `a[b]`, `list[]` for values, `list[0][c]` for objects."""
     for name, value in body.items():
         yield from _pairs(_checked_name(name), value)
@@ -59,7 +59,7 @@ def scalar_text(value: object) -> str:
     return _number(value)
 
 
-def _pairs(name: str, value: object) -> Iterator[Pair]:
+def _pairs(name: str, value: object) -> Iterator[FormPair]:
     if isinstance(value, Mapping):
         _refuse_empty(name, value)
         for key, inner in value.items():

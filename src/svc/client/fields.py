@@ -15,13 +15,13 @@ from svc.errors import UsageError
 from svc.nearest import slips
 from svc.spec import ID_PREFIXES
 
-Path: TypeAlias = tuple[str, ...]
+BodyPath: TypeAlias = tuple[str, ...]
 # Names and what may stand inside them: `*` is any position of a list; nothing is anything.
 Fields: TypeAlias = Mapping[str, "Fields"]
 
 # The whole numbers of all requests, with the least that each may be. Those that are money are in
 # minor units; an item may be free of charge, and so may its freight.
-WHOLE: Final[Mapping[Path, int]] = {
+WHOLE: Final[Mapping[BodyPath, int]] = {
     ("amount",): 1,
     ("shipping_amount",): 0,
     ("items", "*", "quantity"): 1,
@@ -123,7 +123,7 @@ def check_names(fields: Fields, value: Any, within: str = "") -> None:
             check_names(fields.get(name, {}), inner, _inside(within, name))
 
 
-def check_path(fields: Fields, path: Path) -> None:
+def check_path(fields: Fields, path: BodyPath) -> None:
     """Does for one path, such as `items`, `0`, `name`, what `check_names` does for a body."""
     within = ""
     for part in path:
@@ -192,7 +192,9 @@ def check_whole(fields: Fields, body: Mapping[str, Any], *, is_form: bool) -> No
             )
 
 
-def _values(fields: Fields, value: Any, path: Path, name: str = "") -> Iterator[tuple[str, Any]]:
+def _values(
+    fields: Fields, value: Any, path: BodyPath, name: str = ""
+) -> Iterator[tuple[str, Any]]:
     """Yields what stands at a path that an operation takes, with its name."""
     if not path:
         yield name, value

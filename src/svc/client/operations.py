@@ -7,7 +7,7 @@ JSON is an answer to it.
 
 from typing import Final, NamedTuple
 
-from svc.client.call import Body, Call, Encoding, Params, pattern_of, query_of, same, segment
+from svc.client.call import Body, Call, Encoding, QueryParams, pattern_of, query_of, same, segment
 
 
 class PostOperation(NamedTuple):
@@ -206,7 +206,7 @@ def retrieval(kind: str, identifier: str) -> Call:
     )
 
 
-def listing(kind: str, params: Params) -> Call:
+def listing(kind: str, params: QueryParams) -> Call:
     """Builds the call that lists objects, newest first: paging and its filters."""
     known = COLLECTIONS[kind]
     return Call(

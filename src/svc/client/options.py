@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple, TypeAlias
 
 from svc.spec import CANCELLATION_REASONS, REFUND_REASONS
 
-Kind: TypeAlias = Literal["text", "amount", "item", "pairs", "list", "flag"]
+ValueKind: TypeAlias = Literal["text", "amount", "item", "pairs", "list", "flag"]
 
 
 class RequestOption(NamedTuple):
@@ -33,7 +33,7 @@ class RequestOption(NamedTuple):
     path: tuple[str, ...]
     metavar: str
     help: str
-    kind: Kind = "text"
+    kind: ValueKind = "text"
     words: str = ""
     least: int = 1
     example: str = ""
@@ -57,7 +57,7 @@ def _row(
     *,
     field: str = "",
     within: str = "",
-    kind: Kind = "text",
+    kind: ValueKind = "text",
     words: str = "",
     least: int = 1,
     example: str = "",

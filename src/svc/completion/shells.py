@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
-from svc.completion.tables import Row, Spec, Tables, Words
+from svc.completion.tables import CommandRow, Spec, Tables, Words
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class Dialect:
     path: str
     words: Callable[[Words], str]
     specs: Callable[[Iterable[Spec]], str]
-    row: Callable[[Row], Iterable[str]]
+    row: Callable[[CommandRow], Iterable[str]]
 
 
 def posix_lines(tables: Tables, dialect: Dialect) -> Iterator[str]:
@@ -42,7 +42,7 @@ def posix_lines(tables: Tables, dialect: Dialect) -> Iterator[str]:
     yield from ("_svc_command() {", '  _svc_own "$1"', "  _svc_shared", "}", "")
 
 
-def _posix_row(row: Row, dialect: Dialect) -> Iterator[str]:
+def _posix_row(row: CommandRow, dialect: Dialect) -> Iterator[str]:
     yield f"{quoted(row.path)})"
     yield from (f"  {line}" for line in dialect.row(row))
     yield f"  shared={quoted(' '.join(row.shared))}"
@@ -69,7 +69,7 @@ def _bash_words(words: Words) -> str:
     return f"words={quoted(' '.join(word for word, _ in words))}"
 
 
-def _bash_row(row: Row) -> Iterator[str]:
+def _bash_row(row: CommandRow) -> Iterator[str]:
     yield f"commands={quoted(' '.join(word for word, _ in row.commands))}"
     yield f"options={_bash_specs(row.options)}"
     yield f"arguments={quoted(' '.join(row.arguments))}"
@@ -89,7 +89,7 @@ def _zsh_words(words: Words) -> str:
     return f"fitting=({_described(words)})"
 
 
-def _zsh_row(row: Row) -> Iterator[str]:
+def _zsh_row(row: CommandRow) -> Iterator[str]:
     yield f"commands=({_described(row.commands)})"
     yield f"options={_zsh_specs(row.options)}"
     yield f"arguments=({' '.join(map(quoted, row.arguments))})"
@@ -131,7 +131,7 @@ def fish_lines(tables: Tables) -> Iterator[str]:
     yield from ("    end", "end", "")
 
 
-def _fish_row(row: Row) -> Iterator[str]:
+def _fish_row(row: CommandRow) -> Iterator[str]:
     yield f"        case {quoted_for_fish(row.path)}"
     yield f"            set commands {_fish_pairs(row.commands)}"
     yield f"            set options {_fish_specs(row.options)}"
@@ -176,7 +176,7 @@ def powershell_lines(tables: Tables) -> Iterator[str]:
     yield "}"
 
 
-def _powershell_row(row: Row) -> Iterator[str]:
+def _powershell_row(row: CommandRow) -> Iterator[str]:
     yield f"    {quoted_for_powershell(row.path)} = @{{"
     yield f"        Commands = {_powershell_pairs(row.commands)}"
     yield f"        Options = {_powershell_specs(row.options)}"

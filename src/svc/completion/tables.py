@@ -10,7 +10,7 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
-from svc.completion.tree import Command, Group, Option, Tree, Values
+from svc.completion.tree import Command, Option, OptionGroup, Tree, Values
 
 # Not that of an ellipsis.
 _FULL_STOP: Final = re.compile(r"(?<=[^.][.]) ")
@@ -28,22 +28,22 @@ class Spec:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CommandRow:
     """What can follow the words of one command: commands, options, the kinds of its arguments."""
 
     path: str
     commands: Words
     options: tuple[Spec, ...]
     arguments: tuple[str, ...]
-    shared: tuple[Group, ...]
+    shared: tuple[OptionGroup, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Tables:
     """Everything that a script knows."""
 
-    rows: tuple[Row, ...]
-    shared: dict[Group, tuple[Spec, ...]]
+    rows: tuple[CommandRow, ...]
+    shared: dict[OptionGroup, tuple[Spec, ...]]
     words: dict[str, Words]
     long_names: dict[str, str]
 
@@ -60,11 +60,11 @@ def tables(tree: Tree) -> Tables:
     return Tables(tuple(map(_row, commands)), shared, _words(tree, commands), long_names)
 
 
-def _row(command: Command) -> Row:
+def _row(command: Command) -> CommandRow:
     children = [(child.path[-1], child.summary) for child in command.commands]
     for child in command.commands:
         children += [(word, f"Short for {child.name}.") for word in child.short]
-    return Row(
+    return CommandRow(
         path=command.name,
         commands=tuple(children),
         options=_specs(command.options),

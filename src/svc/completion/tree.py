@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-Group: TypeAlias = Literal["own", "request", "list", "preview", "global"]
+OptionGroup: TypeAlias = Literal["own", "request", "list", "preview", "global"]
 Type: TypeAlias = Literal["flag", "text", "integer", "number"]
 
 
@@ -52,7 +52,7 @@ class Option:
 
     names: tuple[str, ...]
     negatives: tuple[str, ...]
-    group: Group
+    group: OptionGroup
     type: Type
     metavar: str | None
     help: str
@@ -100,7 +100,7 @@ class Command:
     help: str
     arguments: tuple[Argument, ...] = ()
     options: tuple[Option, ...] = ()
-    shared: tuple[Group, ...] = ()
+    shared: tuple[OptionGroup, ...] = ()
     moves_money: bool = False
     examples: tuple[str, ...] = ()
     commands: "tuple[Command, ...]" = ()
@@ -124,7 +124,7 @@ class Tree:
     """
 
     root: Command
-    shared: dict[Group, tuple[Option, ...]]
+    shared: dict[OptionGroup, tuple[Option, ...]]
 
     def options_of(self, command: Command) -> Iterator[Option]:
         """Every option that a command takes, its own first."""

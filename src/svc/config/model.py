@@ -96,13 +96,13 @@ _DATE: Final = r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
 _CLASS: Final = r"(?a)[A-Za-z_]\w*(\.[A-Za-z_]\w*)+"
 
 Complaint = str | None
-Check = Callable[[Any], Complaint]
+SettingCheck = Callable[[Any], Complaint]
 
 
 class ConfigField(NamedTuple):
     """One name: how its value is checked, and how it is read from a command line."""
 
-    check: Check
+    check: SettingCheck
     from_text: Callable[[str], Any] = str
 
 
@@ -126,7 +126,7 @@ def date(value: Any) -> Complaint:
     return None if plain else "must be a date in the form YYYY-MM-DD"
 
 
-def one_of(words: tuple[str, ...]) -> Check:
+def one_of(words: tuple[str, ...]) -> SettingCheck:
     """Makes the check of a closed set."""
 
     def check(value: Any) -> Complaint:

@@ -10,11 +10,11 @@ from svc.base_url import BaseUrl
 from svc.config.model import (
     COLORS,
     FORMATS,
-    Check,
     Color,
     Config,
     Format,
     Profile,
+    SettingCheck,
     date,
     one_of,
     seconds,
@@ -140,7 +140,9 @@ class _GivenSettings:
     def text(self, option: str | None, variable: str) -> str | None:
         return option if option is not None else self._env.get(variable) or None
 
-    def checked(self, option: str | None, variable: str, flag: str, check: Check) -> str | None:
+    def checked(
+        self, option: str | None, variable: str, flag: str, check: SettingCheck
+    ) -> str | None:
         value = self.text(option, variable)
         complaint = None if value is None else check(value)
         if complaint:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 What: TypeAlias = Literal["api_key", "signing_secret"]
-Status: TypeAlias = Literal["overdue", "due", "ok", "unknown", "sandbox"]
+DueStatus: TypeAlias = Literal["overdue", "due", "ok", "unknown", "sandbox"]
 
 KEYRING: Final = "keyring"
 DAY_SECONDS: Final = 86_400
@@ -65,7 +65,7 @@ class Judged:
     """
 
     held: Held
-    status: Status
+    status: DueStatus
     due_at: float | None
     age_days: int | None
     old_ends_by: float | None
@@ -81,7 +81,7 @@ def judge(held: Held, now: float, *, max_age: float, warn: float) -> Judged:
     if held.test_data:
         return Judged(held, "sandbox", None, age, ends_by)
     due_at = held.since + max_age
-    status: Status = "overdue" if now >= due_at else "due" if now >= due_at - warn else "ok"
+    status: DueStatus = "overdue" if now >= due_at else "due" if now >= due_at - warn else "ok"
     return Judged(held, status, due_at, age, ends_by)
 
 

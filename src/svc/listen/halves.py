@@ -17,7 +17,7 @@ from svc.listen.inbox.inbox import Inbox
 from svc.listen.progress import ListenerProgress, Until
 from svc.listen.receive import Reception, ReceptionDeps
 from svc.listen.receiver.connection import ReceiverLimits
-from svc.listen.records import Record
+from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.listen.verify.verify import Intake
@@ -70,7 +70,7 @@ class Halves:
         plan: ListenerPlan,
         inbox: Inbox,
         clock: Clock,
-        tell: Callable[[Record], None],
+        tell: Callable[[ListenerRecord], None],
         ended: Callable[[], None],
         connect: Connect = open_connection,
     ) -> None:

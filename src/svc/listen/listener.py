@@ -16,7 +16,7 @@ from svc.listen.receive import Reception
 from svc.listen.receiver.connection import ReceiverHooks
 from svc.listen.receiver.http import HttpHead
 from svc.listen.receiver.server import HeadCheck, Receiver
-from svc.listen.records import Left, Ready, Record, Summary
+from svc.listen.records import Left, ListenerRecord, Ready, Summary
 from svc.listen.verify.verify import Intake
 from svc.system.files import replace_file
 
@@ -26,14 +26,14 @@ _STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when
 _CHORES_SECONDS: Final = 3600.0
 
 
-OpenSource = Callable[[Reception, Callable[[Record], None]], Source]
+OpenSource = Callable[[Reception, Callable[[ListenerRecord], None]], Source]
 
 
 class Listener:
     """One listener; made and run inside an event loop, once."""
 
     def __init__(
-        self, plan: ListenerPlan, inbox: Inbox, clock: Clock, tell: Callable[[Record], None]
+        self, plan: ListenerPlan, inbox: Inbox, clock: Clock, tell: Callable[[ListenerRecord], None]
     ) -> None:
         """Checks the secrets first.
 

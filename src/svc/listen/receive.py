@@ -11,10 +11,10 @@ from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.forward.waiting import Waiters, key_of
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import Answer, Arrival, Kept, Outcome, Oversized, Position
+from svc.listen.inbox.inbox import Answer, Arrival, DeliveryOutcome, Kept, Oversized, Position
 from svc.listen.progress import ListenerProgress
 from svc.listen.receiver.http import HttpHead, HttpRequest
-from svc.listen.records import EventReceived, Record, Rejected
+from svc.listen.records import EventReceived, ListenerRecord, Rejected
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, Intake, Sequencer
 
@@ -33,7 +33,7 @@ class ReceptionDeps:
     waiters: Waiters
     progress: ListenerProgress
     clock: Clock
-    tell: Callable[[Record], None]
+    tell: Callable[[ListenerRecord], None]
     hand_over: Callable[[Kept, Arrival], None]
     looked: Callable[[], None]
 
@@ -113,7 +113,7 @@ class Reception:
         now = self._deps.clock.now()
         self._reject(Rejected(now, "body_too_large", message, size, head.headers))
 
-    def _outcome(self, delivery: Delivery, *, wrong_mode: bool) -> Outcome | None:
+    def _outcome(self, delivery: Delivery, *, wrong_mode: bool) -> DeliveryOutcome | None:
         if wrong_mode:
             return "withheld"
         return None if self._routes.match(delivery.facts.type) else "unrouted"

@@ -255,7 +255,7 @@ class Summary(FieldRecord):
     until_reached: bool | None
 
 
-Record = (
+ListenerRecord = (
     Ready
     | EventReceived
     | Rejected

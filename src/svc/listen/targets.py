@@ -8,7 +8,7 @@ from typing import Final
 
 from svc.errors import UsageError
 
-Address = ipaddress.IPv4Address | ipaddress.IPv6Address
+IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 _NEVER: Final = frozenset(
     ipaddress.ip_address(text).packed
@@ -32,7 +32,7 @@ _TRANSLATED: Final = ipaddress.ip_network("64:ff9b::/96")
 _COMPATIBLE: Final = ipaddress.ip_network("::/96")
 
 
-def is_never_allowed(address: Address) -> bool:
+def is_never_allowed(address: IpAddress) -> bool:
     """Says whether an address is unspecified, link-local or a metadata service, however written.
 
     The unspecified one is this machine, unchecked; on links wait services that ask nobody who he
@@ -44,7 +44,7 @@ def is_never_allowed(address: Address) -> bool:
     return nowhere or any(form in _NEVER for form in _forms(address))
 
 
-def _meant(address: Address) -> Iterator[Address]:
+def _meant(address: IpAddress) -> Iterator[IpAddress]:
     """The address, and the IPv4 address that it stands for, if it does so in a usual way."""
     yield address
     if isinstance(address, ipaddress.IPv4Address):
@@ -55,7 +55,7 @@ def _meant(address: Address) -> Iterator[Address]:
     yield from filter(None, (address.ipv4_mapped, address.sixtofour, teredo))
 
 
-def _forms(address: Address) -> Iterator[bytes]:
+def _forms(address: IpAddress) -> Iterator[bytes]:
     packed = address.packed
     yield packed
     if len(packed) == _V4:
@@ -134,7 +134,7 @@ class Target:
         if address is None and _NUMERIC.fullmatch(self.host):
             raise _refusal(text, "its host is an address in an unusual form")
 
-    def allows(self, address: Address) -> bool:
+    def allows(self, address: IpAddress) -> bool:
         """Says whether a connection to this address may be made (promise R53).
 
         Without `allow_remote` only to this machine; to what `is_never_allowed` names never.
@@ -158,7 +158,7 @@ def _spelled_out(text: str) -> str:
     return f":{text}" if re.fullmatch(r"[0-9]{1,5}(?:/.*)?", text) else text
 
 
-def _literal(host: str) -> Address | None:
+def _literal(host: str) -> IpAddress | None:
     try:
         return ipaddress.ip_address(host)
     except ValueError:

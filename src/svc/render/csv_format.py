@@ -12,7 +12,7 @@ from typing import Final
 from svc.errors import PartlyDone
 from svc.redaction import UNSAFE, is_plain
 from svc.render.dump import dump, scalar
-from svc.render.paths import Path, bracketed, flatten, lookup, parse
+from svc.render.paths import FieldPath, bracketed, flatten, lookup, parse
 from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.text import visible
 
@@ -106,7 +106,7 @@ class Csv(Printer):
         self,
         write: Write,
         warn: Write,
-        names: Sequence[Path],
+        names: Sequence[FieldPath],
         *,
         raw: bool,
     ) -> None:
@@ -162,11 +162,11 @@ class Csv(Printer):
             if words:
                 self._warn(words)
 
-    def _head(self, columns: Sequence[Path]) -> None:
+    def _head(self, columns: Sequence[FieldPath]) -> None:
         if columns:  # an empty list has no kind, and so no columns but those asked for
             self._write(row([cell(bracketed(path), raw=self._raw) for path in columns]))
 
-    def _row(self, columns: Sequence[Path], item: object) -> None:
+    def _row(self, columns: Sequence[FieldPath], item: object) -> None:
         self._write(row([self._cell(lookup(item, path)) for path in columns]))
 
     def _cell(self, value: object) -> str:
@@ -180,10 +180,10 @@ class Csv(Printer):
 class _Lost:
     """Watches for values that no column takes."""
 
-    def __init__(self, columns: frozenset[Path]) -> None:
+    def __init__(self, columns: frozenset[FieldPath]) -> None:
         self._columns = columns
         self._objects = 0
-        self._paths: dict[Path, None] = {}
+        self._paths: dict[FieldPath, None] = {}
 
     def watch(self, item: object) -> None:
         missing = [
@@ -204,13 +204,13 @@ class _Lost:
             )
 
 
-def _columns(rows: Sequence[object]) -> tuple[Path, ...]:
+def _columns(rows: Sequence[object]) -> tuple[FieldPath, ...]:
     """Gives the kind's columns and then all others that the rows hold."""
     first = rows[0] if rows else None
     kind = first.get("object") if isinstance(first, dict) else None
     declared = COLUMNS.get(kind, ()) if isinstance(kind, str) else ()
-    found: dict[Path, None] = dict.fromkeys(map(parse, declared))
-    empty: dict[Path, None] = {}
+    found: dict[FieldPath, None] = dict.fromkeys(map(parse, declared))
+    empty: dict[FieldPath, None] = {}
     for path, value in chain.from_iterable(map(flatten, rows)):
         (empty if value is None else found)[path] = None
     # A nested value that is null here and an object elsewhere needs no column of its own.

@@ -14,12 +14,13 @@ _LONGEST: Final = 600  # a server's error text may be a whole web page
 _LABELS: Final = {ExitCode.UNKNOWN: "Outcome unknown:", ExitCode.PARTIAL: "Partly done:"}
 # Words of ours, although the service has answered.
 _OWN: Final = (ExitCode.BUG, ExitCode.UNKNOWN, ExitCode.PARTIAL)
+_MAYBE: Final = "may have been carried out"
 _WHAT: Final = {
     ExitCode.REFUSED: "the service refused the request",
     ExitCode.AUTH: "the service does not accept the key for this",
     ExitCode.NOT_FOUND: "not found",
     ExitCode.CONFLICT: "this contradicts an earlier request",
-    ExitCode.UNKNOWN: "the request may have been carried out",
+    ExitCode.UNKNOWN: f"the request {_MAYBE}",
     ExitCode.UNAVAILABLE: "the service is not available, nothing was done",
     ExitCode.BUG: "the answer contradicts the request",
 }
@@ -87,6 +88,8 @@ def lines(
 def _lines(error: SvcError, label: str) -> list[str]:
     answered = error.status is not None or error.exit_code == ExitCode.UNKNOWN
     what = _WHAT.get(error.exit_code, "") if answered else ""
+    if error.exit_code == ExitCode.UNKNOWN and _MAYBE in error.message:
+        what = ""  # the message says it, and of which request
     first = [f"{label} {what}{_facts(error)}", f"  {_short(error.message)}"]
     if not what:
         first = [f"{label} {_short(error.message)}{_facts(error)}"]

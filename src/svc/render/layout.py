@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _WIDE: Final = 86  # columns from which every cell has a place of its own
 _MEDIUM: Final = 64
 
-Cell = tuple[str, str]
+LineCell = tuple[str, str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ class LineLayout:
         parts = time.gmtime(seconds) if self.utc else time.localtime(seconds)
         return time.strftime("%H:%M:%S", parts)
 
-    def row(self, row: Sequence[Cell]) -> str:
+    def row(self, row: Sequence[LineCell]) -> str:
         """Puts cells on one line, or on more where they do not fit."""
         lines: list[str] = []
         used = 0

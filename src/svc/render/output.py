@@ -13,10 +13,10 @@ from svc.render.text import escape
 
 if TYPE_CHECKING:
     from svc.render.called import Called
+    from svc.render.paths import FieldPath
 
-Format = Literal["human", "json", "ndjson", "csv", "id"]
-Search = Callable[[object], object]
-Path = tuple[str, ...]
+OutputFormat = Literal["human", "json", "ndjson", "csv", "id"]
+SearchFunction = Callable[[object], object]
 
 _NOTED_MAX: Final = 200  # of a stream, so that memory stays flat
 
@@ -36,7 +36,7 @@ class Output:
     def __init__(  # noqa: PLR0913  one argument an option of the command line
         self,
         *,
-        format: Format,  # noqa: A002  the option's name
+        format: OutputFormat,  # noqa: A002  the option's name
         stdout: TextIO,
         stderr: TextIO,
         color: bool,
@@ -55,7 +55,7 @@ class Output:
         workflow: bool = False,
         called: Callable[[], "Called | None"] = lambda: None,
     ) -> None:
-        self.format: Format = format
+        self.format: OutputFormat = format
         self.quiet = quiet
         json = format in ("json", "ndjson")
         self._out = Stream(stdout, json=json, secret=secret, workflow=workflow)
@@ -78,14 +78,14 @@ class Output:
             screen = Screen(width, utc, now, tz, "..." if self._out.encoding else "…")
             self._printer: Printer = Human(self._out.write, self.warn, screen, paths, color=color)
         else:
-            self._printer = self._machine(format, paths, raw_csv=raw_csv)
+            self._printer = self._machine(paths, raw_csv=raw_csv)
 
-    def _machine(self, format: Format, paths: tuple[Path, ...], *, raw_csv: bool) -> Printer:  # noqa: A002
-        if format == "ndjson":
+    def _machine(self, paths: "tuple[FieldPath, ...]", *, raw_csv: bool) -> Printer:
+        if self.format == "ndjson":
             return Ndjson(self._json, self.warn, self._out.flush)
-        if format == "id":
+        if self.format == "id":
             return Ids(self._out.write, self.warn)
-        if format == "csv":
+        if self.format == "csv":
             from svc.render.csv_format import Csv
 
             return Csv(self._out.write, self.warn, paths, raw=raw_csv)
@@ -103,8 +103,9 @@ class Output:
         if self._raw and texts and len(texts) == len(every):
             self.line("\n".join(texts))
             return
-        beside = "; the objects of a list are in data[], with --all in []"
-        told = f"The query has found nothing{beside if _is_list(whole) else ''}."
+        from svc.render.query import nothing_found
+
+        told = nothing_found(whole, paged=_is_list(whole))
         if found is None and self.format == "human":
             self.words(told)
             return
@@ -274,7 +275,7 @@ def _colored(write: Callable[[str], None]) -> Callable[[str], None]:
     return lambda text: write(highlighted(text))
 
 
-def _search(query: str | None) -> Search | None:
+def _search(query: str | None) -> SearchFunction | None:
     if query is None:
         return None
     from svc.render.query import Query
@@ -282,7 +283,7 @@ def _search(query: str | None) -> Search | None:
     return Query(query).search
 
 
-def _paths(fields: tuple[str, ...]) -> tuple[Path, ...]:
+def _paths(fields: tuple[str, ...]) -> "tuple[FieldPath, ...]":
     if not fields:
         return ()
     from svc.render.paths import parse

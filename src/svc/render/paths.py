@@ -6,14 +6,14 @@ from typing import Any, Final, Self
 
 from svc.errors import UsageError
 
-Path = tuple[str, ...]
+FieldPath = tuple[str, ...]
 
 _PART: Final = re.compile(r"\[([^\[\]]*)\]|([^.\[\]]+)")
 _PATH: Final = re.compile(rf"(?:{_PART.pattern}|\.)+")
 _DEEPEST: Final = 32
 
 
-def parse(text: str) -> Path:
+def parse(text: str) -> FieldPath:
     """Reads `a.b[0]`, `a[b][0]` or `a.b.0`; the three are the same path. Raises UsageError."""
     if not _PATH.fullmatch(text):
         raise UsageError(
@@ -24,12 +24,12 @@ def parse(text: str) -> Path:
     return tuple(bracketed or plain for bracketed, plain in _PART.findall(text))
 
 
-def bracketed(path: Path) -> str:
+def bracketed(path: FieldPath) -> str:
     """Writes a path as column heads and form fields have it: `items[0][name]`."""
     return path[0] + "".join(f"[{part}]" for part in path[1:])
 
 
-def lookup(value: object, path: Path) -> object:
+def lookup(value: object, path: FieldPath) -> object:
     """Follows a path into a value; None where it leads nowhere."""
     for part in path:
         if isinstance(value, dict):
@@ -41,7 +41,7 @@ def lookup(value: object, path: Path) -> object:
     return value
 
 
-def has(value: object, path: Path) -> bool:
+def has(value: object, path: FieldPath) -> bool:
     """Tells whether a path leads to a value, null included."""
     above = lookup(value, path[:-1])
     if isinstance(above, dict):
@@ -49,7 +49,7 @@ def has(value: object, path: Path) -> bool:
     return isinstance(above, list) and path[-1].isdecimal() and int(path[-1]) < len(above)
 
 
-def flatten(value: object, path: Path = ()) -> Iterator[tuple[Path, object]]:
+def flatten(value: object, path: FieldPath = ()) -> Iterator[tuple[FieldPath, object]]:
     """Yields every scalar in a value with its path; what nests too deeply comes as it is."""
     if isinstance(value, dict) and len(path) < _DEEPEST:
         for key, inner in value.items():
@@ -71,9 +71,9 @@ class Record:
         self.data = data
         self.depth: int = outer.depth + 1 if outer else 0
         self._outer = outer
-        self._seen: set[Path] = set()
+        self._seen: set[FieldPath] = set()
 
-    def inner(self, path: Path, data: dict[str, Any]) -> "Record":
+    def inner(self, path: FieldPath, data: dict[str, Any]) -> "Record":
         """Opens the object at a path; what was shown of it before is not shown again."""
         record = Record(data, self)
         below = (seen[len(path) :] for seen in self._seen if seen[: len(path)] == path)
@@ -85,22 +85,22 @@ class Record:
         """Says whether this is an object of the service, or inside one."""
         return "object" in self.data or bool(self._outer and self._outer.of_service)
 
-    def take(self, path: str | Path) -> object:
+    def take(self, path: str | FieldPath) -> object:
         """Gives the value at a dotted or ready path and counts it as shown."""
         parts = ready(path)
         self._seen.add(parts)
         return lookup(self.data, parts)
 
-    def near(self, path: str | Path) -> object:
+    def near(self, path: str | FieldPath) -> object:
         """Gives the value at a path of this object, or else of the outer one."""
         value = self.take(path)
         return self._outer.near(path) if value is None and self._outer else value
 
-    def rest(self) -> Iterator[tuple[Path, object]]:
+    def rest(self) -> Iterator[tuple[FieldPath, object]]:
         """Yields what nobody asked for, in the service's order."""
         yield from self._rest(self.data, ())
 
-    def _rest(self, data: dict[str, Any], above: Path) -> Iterator[tuple[Path, object]]:
+    def _rest(self, data: dict[str, Any], above: FieldPath) -> Iterator[tuple[FieldPath, object]]:
         for key, value in data.items():
             path = (*above, str(key))
             if path in self._seen:
@@ -111,6 +111,6 @@ class Record:
                 yield path, value
 
 
-def ready(path: str | Path) -> Path:
+def ready(path: str | FieldPath) -> FieldPath:
     """Splits a dotted path."""
     return tuple(path.split(".")) if isinstance(path, str) else path

@@ -127,3 +127,18 @@ def _known_as(data: object) -> str:
     return (
         f"the request was carried out and gave {known}" if known else "the request was carried out"
     )
+
+
+def nothing_found(whole: object, *, paged: bool) -> str:
+    """What to say of a query that gives null: where the objects of its result are.
+
+    `paged` says that the result is a list object of the service, whose `data` they are.
+    """
+    where = ""
+    if paged:
+        where = "; the objects of a list are in data[], with --all in []"
+    elif whole == []:
+        where = " in an empty list"
+    elif isinstance(whole, list):
+        where = "; the objects of this array are in [], the first is [0]"
+    return f"The query has found nothing{where}."

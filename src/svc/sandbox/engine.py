@@ -9,7 +9,7 @@ from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
 from svc.sandbox.clock import ClockMode, VirtualClock
 from svc.sandbox.faults.webhooks import WebhookFaults
-from svc.sandbox.jobs.runner import Handler, Pause, Runner, pause
+from svc.sandbox.jobs.runner import JobHandler, Pause, Runner, pause
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store import export, jobs
 from svc.sandbox.store.commit import GroupCommit
@@ -42,7 +42,7 @@ class Engine:
         self,
         store: Store,
         *,
-        handlers: Mapping[str, Handler] | None = None,
+        handlers: Mapping[str, JobHandler] | None = None,
         fixture: Fixture | None = None,
         seed: int | None = None,
         clock: Clock | None = None,

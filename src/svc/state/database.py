@@ -18,7 +18,7 @@ GONE: Final = "state_replaced"  # the code of the error
 _LOG_PAGES_MAX: Final = 16_000  # 64 MB, where nobody has copied the log into the database before
 
 Row = dict[str, Any]
-Params = Sequence[object]
+SqlParams = Sequence[object]
 Found = TypeVar("Found")
 
 
@@ -28,15 +28,15 @@ class Tx:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def execute(self, sql: str, params: Params = ()) -> int:
+    def execute(self, sql: str, params: SqlParams = ()) -> int:
         """Runs one statement and gives the number of rows that it changed."""
         return self._connection.execute(sql, params).rowcount
 
-    def insert(self, sql: str, params: Params = ()) -> int:
+    def insert(self, sql: str, params: SqlParams = ()) -> int:
         """Runs an INSERT and gives the rowid of the last row that it added."""
         return self._connection.execute(sql, params).lastrowid or 0
 
-    def many(self, sql: str, rows: Iterable[Params]) -> int:
+    def many(self, sql: str, rows: Iterable[SqlParams]) -> int:
         """Runs one statement for each row and gives the number of rows that changed."""
         return self._connection.executemany(sql, rows).rowcount
 
@@ -55,7 +55,7 @@ class Tx:
         self._connection.execute("RELEASE apart")
         return found
 
-    def rows(self, sql: str, params: Params = ()) -> list[Row]:
+    def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
         """Reads inside the transaction, what it has written included."""
         return self._connection.execute(sql, params).fetchall()
 
@@ -134,7 +134,7 @@ class Database:
         self.rows("PRAGMA busy_timeout = 0")
         self._log = _Log(self._path, sync)
 
-    def rows(self, sql: str, params: Params = ()) -> list[Row]:
+    def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
         """Reads outside any transaction."""
         with self._lock, self._worded():
             return self._patience.run(lambda: self._connection.execute(sql, params).fetchall())

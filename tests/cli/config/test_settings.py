@@ -193,6 +193,10 @@ def test_settings_are_set_read_and_unset(svc: Svc) -> None:
     assert svc("config", "get", "cache").out == "true\n"
     assert svc.ok("config", "unset", "output") == {"object": "config", "output": None}
     assert svc.ok("config", "get", "output") is None
+    svc.ok("config", "set", "output", "json")
+    unset = svc("config", "unset", "output", "-o", "human")
+    assert unset.out == "output is not set any more.\n"
+    assert svc("config", "get", "max_time", "-o", "human").out == "60\n"
     assert svc("config", "get", "output", "-o", "human").out == "none\n"
     assert svc("config", "get", "otput").code == 2
 
@@ -203,8 +207,7 @@ def test_everything_is_shown_at_once(svc: Svc) -> None:
     shown = svc.ok("config", "get")
     assert shown["object"] == "config"
     assert (shown["active_profile"], shown["cache"], shown["output"]) == ("shop", True, None)
-    assert (shown["max_time"], shown["color"]) == (60.0, "auto")
-    assert svc.ok("config", "get", "max_time") == 60.0
+    assert (shown["max_time"], shown["color"]) == (60, "auto")
     assert shown["profiles"]["shop"]["base_url"] == URL
     assert "shop" in svc("config", "get", "-o", "human").out.lower()
 

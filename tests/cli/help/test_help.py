@@ -13,7 +13,7 @@ from support.running import Svc
 from svc.cli.framework.options import FORMATS, options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import assumptions
-from svc.cli.help.page import ASSUMPTIONS, TOPICS, File, Page, Part, Rows, Shown, page_of
+from svc.cli.help.page import ASSUMPTIONS, TOPICS, File, Page, PagePart, Rows, Shown, page_of
 from svc.errors import ExitCode
 from svc.sandbox.fidelity import ROWS
 from svc.sandbox.reference.cards import BEHAVIOURS
@@ -23,7 +23,7 @@ SOURCES = Path(__file__).parents[3] / "src" / "svc"
 PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
 
 
-def copied_lines(part: Part) -> Sequence[str]:
+def copied_lines(part: PagePart) -> Sequence[str]:
     """What a part of a page has to be copied."""
     if isinstance(part, File):
         return part.text.splitlines()

@@ -114,3 +114,9 @@ def test_an_example_in_a_pipe_is_one_line(on_terminal: OnTerminal, svc: Svc) -> 
     folds = on_terminal("orders", "create", "--help").partition("Example")[2].splitlines()
     assert len(folds) > 2
     assert max(map(len, folds)) <= 80
+
+
+def test_a_command_names_both_modes_among_the_global_options(svc: Svc) -> None:
+    """Whoever looks for the way back to test mode finds it beside the way out of it."""
+    shared = svc("orders", "list", "--help").out.partition("Global options")[2]
+    assert {"--live", "--test", "--output"} <= set(shared.split())

@@ -191,6 +191,25 @@ def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
         assert len(kept) == 3
 
 
+def test_the_inbox_says_what_its_state_reset_means(
+    svc: Svc, isolated: Path, tmp_path: Path
+) -> None:
+    """Below the list and the entry in which it stands, with the command that sends it."""
+    listening = Listening("http://a", "default", "test", "local", EVENTS)
+    waiting = Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), None)
+    with (
+        Database.open(isolated / "state" / "state.db", clock=ManualClock()) as state,
+        claimed(state, tmp_path / "locks", listening, new_path) as claim,
+    ):
+        SqliteInbox(state, claim.scope).store(Batch([waiting]))
+        begin_anew(state, claim)
+    for words in (("inbox",), ("inbox", "show", "evt_1")):
+        shown = svc("events", *words, "-o", "human")
+        assert "reset" in shown.out
+        told = " ".join(shown.err.split())
+        assert "reset: the sandbox was reset before it was forwarded; svc events replay" in told
+
+
 def test_what_waited_before_a_reset_is_closed_with_that_reason(tmp_path: Path) -> None:
     """Nobody sends what the sandbox knows no more; what has ended keeps how it ended."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)
@@ -270,7 +289,9 @@ def test_a_reset_says_that_the_signing_secret_is_a_new_one(
         assert "Restart your handler with it: svc events listen" in told
         assert "--print-secret" in told
     else:
-        assert "The command of --exec still has the old one: stop this listener" in told
+        assert (
+            "The command of --exec has the old one: stop this listener and start it anew." in told
+        )
 
 
 def test_a_sandbox_that_does_not_answer_is_told_once() -> None:

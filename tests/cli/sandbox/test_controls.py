@@ -23,7 +23,7 @@ from support.running import Sandbox, Svc
 from svc.cli.help.page import Shown, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
-from svc.sandbox.faults import Connection, WebhookEffect
+from svc.sandbox.faults import ConnectionFault, WebhookEffect
 from svc.spec import EVENT_TYPES
 
 Start = Callable[..., Any]
@@ -193,7 +193,7 @@ def test_every_example_of_a_rule_works(
     capsys.readouterr()
     rules = sandbox.control("GET", "/faults")["data"]
     effects = [rule["effect"] for rule in rules]
-    assert {effect.get("connection") for effect in effects} == {*get_args(Connection), None}
+    assert {effect.get("connection") for effect in effects} == {*get_args(ConnectionFault), None}
     webhook = sandbox.control("GET", "/webhook_faults")["data"]
     assert [rule["effect"] for rule in webhook] == list(get_args(WebhookEffect))
     assert len(examples) == len(rules) + len(webhook)
@@ -574,3 +574,23 @@ def test_ignored_hangup_stays_ignored(isolated: Path) -> None:
         process.send_signal(signal.SIGTERM)
         process.wait(timeout=5)
     assert process.returncode == -signal.SIGTERM
+
+
+def test_counters_that_are_zero_are_left_out_for_people(svc: Svc, sandbox: Sandbox) -> None:
+    """A program still reads them; a list of faults keeps its column."""
+    human = {"SVC_OUTPUT": "human"}
+    advanced = svc("sandbox", "advance", "1m", env=human).out
+    assert "Now" in advanced
+    assert not [word for word in ("Jobs done", "Broken jobs", "Deliveries") if word in advanced]
+    assert svc.ok("sandbox", "advance", "1m")["broken_jobs"] == 0
+    added = svc("sandbox", "fault", "add", "--status", "429", env=human).out
+    assert "Status" in added
+    assert "Fired" not in added
+    assert "Skip" not in added
+    assert "FIRED" in svc("sandbox", "fault", "list", env=human).out
+
+
+def test_a_key_that_is_not_there_is_called_an_api_key(svc: Svc, sandbox: Sandbox) -> None:
+    """In the spelling of everything else."""
+    refused = svc("sandbox", "keys", "roll", "key_3kPq0aVb7cXd9eYf1gZh2iWj")
+    assert refused.error["message"] == "No such API key: key_3kPq0aVb7cXd9eYf1gZh2iWj."

@@ -18,9 +18,9 @@ from svc.cli.framework.streams import Streams
 from svc.clock import ManualClock
 from svc.errors import Forbidden, NetworkError
 from svc.listen.listener import Listener
-from svc.listen.records import Record, TunnelDown, TunnelUp
+from svc.listen.records import ListenerRecord, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
-from svc.listen.tunnels.tunnel import Change, Tunnel, TunnelBroken
+from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
 
 NEW = "whsec_test_Zq8LmX2vTn5RkW9yB4cJ7dHs"
 
@@ -28,13 +28,13 @@ NEW = "whsec_test_Zq8LmX2vTn5RkW9yB4cJ7dHs"
 class _Tunnel:
     """Stands for the watching thread: tells what it is told to tell, on a thread of its own."""
 
-    def __init__(self, *changes: Change) -> None:
+    def __init__(self, *changes: TunnelChange) -> None:
         self._changes = changes
 
-    def follow(self, told: Callable[[Change], None]) -> None:
+    def follow(self, told: Callable[[TunnelChange], None]) -> None:
         threading.Thread(target=self._tell, args=(told,)).start()
 
-    def _tell(self, told: Callable[[Change], None]) -> None:
+    def _tell(self, told: Callable[[TunnelChange], None]) -> None:
         for change in self._changes:
             told(change)
 
@@ -62,10 +62,12 @@ class _Service:
         return Endpoint(f"we_{number}", str(address), (SECRET if number == 1 else NEW,), "here")
 
 
-def followed(service: _Service, *changes: Change) -> tuple[list[Record], list[object], _Relay, str]:
+def followed(
+    service: _Service, *changes: TunnelChange
+) -> tuple[list[ListenerRecord], list[object], _Relay, str]:
     """What a loop hears of these changes: records, errors; how the relay moved; and stderr."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
-    records: list[Record] = []
+    records: list[ListenerRecord] = []
     errors: list[object] = []
     relay = _Relay()
 
@@ -74,7 +76,7 @@ def followed(service: _Service, *changes: Change) -> tuple[list[Record], list[ob
         link = TunnelLink(session, tunnel, "https://first.example", service.register)
         ended = asyncio.Event()
 
-        def tell(record: Record) -> None:
+        def tell(record: ListenerRecord) -> None:
             records.append(record)
             if len(records) > 1 and isinstance(record, TunnelUp):
                 ended.set()

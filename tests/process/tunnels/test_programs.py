@@ -20,7 +20,7 @@ from svc.listen.tunnels.cloudflared import Cloudflared
 from svc.listen.tunnels.ngrok import Ngrok
 from svc.listen.tunnels.program import _LEASH, installed
 from svc.listen.tunnels.provider import Down, Provider, Up
-from svc.listen.tunnels.tunnel import Change, Tunnel
+from svc.listen.tunnels.tunnel import Tunnel, TunnelChange
 
 FIRST = "https://buffalo-marco.trycloudflare.com"
 SECOND = "https://symantec-lock.trycloudflare.com"
@@ -30,9 +30,9 @@ STAY = "exec sleep 60"
 @contextmanager
 def tunnel(
     provider: Provider, path: str, *, limit: float = 30.0
-) -> Iterator[tuple[Tunnel, list[Change]]]:
+) -> Iterator[tuple[Tunnel, list[TunnelChange]]]:
     """A tunnel that is up, and what it tells."""
-    told: list[Change] = []
+    told: list[TunnelChange] = []
     with Tunnel(provider, path, os.environ, SystemClock(), limit=limit) as running:
         running.start(4000)
         running.follow(told.append)

@@ -8,7 +8,7 @@ import pytest
 
 from support.running import Sandbox, Svc
 from svc.batch.operations import OPERATIONS, named
-from svc.batch.reading import Format, rows_of
+from svc.batch.reading import FileFormat, rows_of
 from svc.batch.rows import Bad, BatchRow
 from svc.batch.validate import Validator
 from svc.client.journal.stored import Scope
@@ -18,7 +18,7 @@ SCOPE = Scope("default", "test", "https://api.example.com")
 
 
 def shaped(
-    operation: str, text: str, form: Format = "csv", *, blank: bool = False
+    operation: str, text: str, form: FileFormat = "csv", *, blank: bool = False
 ) -> BatchRow | Bad:
     """The first row of a file."""
     shaper = Validator(named(operation), SCOPE, blank_means_all=blank)
@@ -44,7 +44,7 @@ def shaped(
         ),
     ],
 )
-def test_a_blank_amount_is_no_row(operation: str, form: Format, text: str) -> None:
+def test_a_blank_amount_is_no_row(operation: str, form: FileFormat, text: str) -> None:
     """R97: it would mean all that is left; only `--blank-means-all` says so."""
     bad = shaped(operation, text, form)
     assert isinstance(bad, Bad)

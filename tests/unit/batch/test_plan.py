@@ -271,6 +271,12 @@ def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: List) -> Non
     assert "2 of 3 rows" in error.message
     assert "--import '/a/refunds.csv'" in (error.hint or "")
     assert "--again" in (error.hint or "")
+    for fresh, words in (
+        ((100, 301), "1 of 2 rows that are new in /a/refunds-copy.csv was"),
+        ((100,), "The one row that is new in /a/refunds-copy.csv was"),
+    ):
+        with pytest.raises(Conflict, match=words):
+            check_repeats(journal, *fresh)
     check_repeats(journal, 100, 200, 301, again=True)
     check_repeats(journal, 300, 301)
 

@@ -17,7 +17,7 @@ from svc.listen.inbox.inbox import Arrival, Kept, Oversized
 from svc.listen.progress import ListenerProgress, Until
 from svc.listen.receive import Reception, ReceptionDeps
 from svc.listen.receiver.http import HttpHead, HttpRequest
-from svc.listen.records import EventReceived, Record, Rejected
+from svc.listen.records import EventReceived, ListenerRecord, Rejected
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Intake
 from svc.signature import header_value
@@ -48,7 +48,7 @@ class Door:
         self.writer = FakeWriter()
         self.waiters = Waiters()
         self.progress = ListenerProgress(Until("payout.paid", 2))
-        self.told: list[Record] = []
+        self.told: list[ListenerRecord] = []
         self.handed: list[Kept] = []
         self.looked = 0
         deps = ReceptionDeps(

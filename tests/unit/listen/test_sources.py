@@ -26,7 +26,7 @@ from svc.listen.inbox.inbox import Source
 from svc.listen.listener import Listener
 from svc.listen.progress import Until
 from svc.listen.receive import Reception
-from svc.listen.records import Record
+from svc.listen.records import ListenerRecord
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value, verify
 
@@ -38,7 +38,7 @@ ANEW = Marking(lambda headers, body: signed_anew(headers, body, [OWN], NOW))
 class HeldSource:
     """Gives what a test gives it, and remembers the answers."""
 
-    def __init__(self, reception: Reception, _: Callable[[Record], None]) -> None:
+    def __init__(self, reception: Reception, _: Callable[[ListenerRecord], None]) -> None:
         self._reception = reception
         self.answers: list[int] = []
         self.stops: list[str] = []
@@ -91,7 +91,7 @@ class Fed(RunningListener):
         self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.records.append)
         self._loop = asyncio.get_running_loop()
 
-        def opened(reception: Reception, tell: Callable[[Record], None]) -> Source:
+        def opened(reception: Reception, tell: Callable[[ListenerRecord], None]) -> Source:
             self.source = self._kind(reception, tell)
             return self.source
 

@@ -22,7 +22,7 @@ from svc.errors import (
     SvcError,
     UsageError,
 )
-from svc.render.output import Format
+from svc.render.output import OutputFormat
 
 KEYS = [
     "type",
@@ -76,7 +76,7 @@ def told(printed: Any) -> Tell:
 @pytest.mark.parametrize("form", ["json", "ndjson", "csv", "id"])
 @pytest.mark.parametrize("error", [REFUSED, UNKNOWN, SvcError("x"), UsageError("x")])
 def test_envelope_has_all_keys_in_order_on_one_line(
-    printed: Any, form: Format, error: SvcError
+    printed: Any, form: OutputFormat, error: SvcError
 ) -> None:
     """In every format but human an error is one JSON object, all keys always there (R73)."""
     output = printed(form)
@@ -137,6 +137,14 @@ def test_refusal_says_what_why_what_next_and_the_request_id(told: Tell) -> None:
         "  The amount is larger than what is left of the payment.\n"
         "  Next: svc payments retrieve pay_1 shows what is left\n"
         "  Request id: req_1\n"
+    )
+
+
+def test_an_unknown_outcome_is_said_once(told: Tell) -> None:
+    """Where the message names the request, no other sentence says the same before it."""
+    error = OutcomeUnknown("POST /v1/refunds may have been carried out, but nothing came.")
+    assert told(error) == (
+        "Outcome unknown: POST /v1/refunds may have been carried out, but nothing came.\n"
     )
 
 

@@ -5,13 +5,13 @@ from typing import Any
 import pytest
 
 from svc.render.human.columns import label_of
-from svc.render.output import Format
+from svc.render.output import OutputFormat
 
 
 @pytest.mark.parametrize("form", ["human", "csv"])
 @pytest.mark.parametrize("how", ["page", "stream", "one"])
 def test_unknown_field_is_said_to_be_unknown(
-    printed: Any, samples: Any, form: Format, how: str
+    printed: Any, samples: Any, form: OutputFormat, how: str
 ) -> None:
     """A mistyped name is no silent empty column, and no error either."""
     output = printed(form, 2000, fields=("id", "nope"))
@@ -36,7 +36,7 @@ def test_unknown_field_is_said_to_be_unknown(
     ],
 )
 def test_known_fields_are_not_warned_about(
-    printed: Any, samples: Any, form: Format, names: tuple[str, ...]
+    printed: Any, samples: Any, form: OutputFormat, names: tuple[str, ...]
 ) -> None:
     """A field is known when one object of the page has it, null too, or its kind can have it."""
     plain = samples["order"] | {"landed_cost": None}
@@ -46,7 +46,7 @@ def test_known_fields_are_not_warned_about(
 
 
 @pytest.mark.parametrize("form", ["human", "csv"])
-def test_empty_list_has_no_unknown_field(printed: Any, form: Format) -> None:
+def test_empty_list_has_no_unknown_field(printed: Any, form: OutputFormat) -> None:
     """Where nothing was found nobody can tell."""
     output = printed(form, fields=("nope",))
     output.page()

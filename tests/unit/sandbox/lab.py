@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from svc.clock import ManualClock
 from svc.sandbox.clock import micros, parse
 from svc.sandbox.engine import Engine, Fixture
-from svc.sandbox.jobs.runner import Handler
+from svc.sandbox.jobs.runner import JobHandler
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.sqlite import Store
@@ -118,7 +118,7 @@ class Lab:
     path: str
     real: ManualClock = field(default_factory=lambda: ManualClock(parse(START).timestamp()))
     naps: list[float | None] = field(default_factory=list)
-    handlers: dict[str, Handler] = field(default_factory=dict)
+    handlers: dict[str, JobHandler] = field(default_factory=dict)
     fixture: Fixture | None = None
 
     def play(self, story: Callable[[], Awaitable[T]]) -> T:

@@ -1,6 +1,6 @@
 """The workers of a batch, what they share (pace, retry allowance, key), and how far they are."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Final
 
 from svc.batch.journal import BatchJournal
@@ -93,22 +93,23 @@ class Progress:
             return
         if self._skipped is None:
             self._skipped = tally.skipped + tally.counts["invalid"]
-        self._live.show(self._line(tally, self._live.seconds()))
+        self._live.show(*self._parts(tally, self._live.seconds()))
 
     def clear(self) -> None:
         """Leaves the line empty for what is said next."""
         self._live.clear()
 
-    def _line(self, tally: Totals, seconds: float) -> str:
+    def _parts(self, tally: Totals, seconds: float) -> Iterator[str]:
         ended, rows = tally.ended, max(1, tally.rows)
         speed = (ended - (self._skipped or 0)) / seconds
-        words = f"{ended:,} of {tally.rows:,} rows  {speed:,.0f}/s"
-        if speed > 0 and ended < rows:
-            words += f"  {_time((rows - ended) / speed)} left"
+        drawn = bar(ended, rows, min(_BAR, self._live.width - _ROOM))
+        yield f"{drawn}{ended:,} of {tally.rows:,} rows"
         failed = tally.counts["refused"] + tally.counts["invalid"]
         if failed:
-            words += f"  {failed:,} failed"
-        return bar(ended, rows, min(_BAR, self._live.width - _ROOM)) + words
+            yield f"  {failed:,} failed"
+        yield f"  {speed:,.0f}/s"
+        if speed > 0 and ended < rows:
+            yield f"  {_time((rows - ended) / speed)} left"
 
 
 def _time(seconds: float) -> str:

@@ -17,15 +17,15 @@ from svc.cli.framework.options import DECLARED, Set, options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
 from svc.client.options import RequestOption
 from svc.completion import SHELLS
-from svc.completion.tree import ANYTHING, Argument, Command, Group, Option, Tree, Type
+from svc.completion.tree import ANYTHING, Argument, Command, Option, OptionGroup, Tree, Type
 
-_PANELS: Final[dict[str, Group]] = {
+_PANELS: Final[dict[str, OptionGroup]] = {
     "Request options": "request",
     "List options": "list",
     "Instead of sending": "preview",
     "Global options": "global",
 }
-_SHARED: Final[tuple[Group, ...]] = ("request", "list", "preview", "global")
+_SHARED: Final[tuple[OptionGroup, ...]] = ("request", "list", "preview", "global")
 _TYPES: Final[dict[object, Type]] = {int: "integer", float: "number"}
 
 
@@ -50,7 +50,7 @@ def tree() -> Tree:
     context = root.make_context("svc", [], resilient_parsing=True)
     commands = tuple(_command((name,), load(name), context) for name in COMMANDS)
     kinds = _kinds(DECLARED["everywhere"])
-    shared: dict[Group, tuple[Option, ...]] = {
+    shared: dict[OptionGroup, tuple[Option, ...]] = {
         "request": _shared("write"),
         "list": _shared("listing"),
         "preview": _shared("preview"),
@@ -121,7 +121,7 @@ def _means_more(command: str, param: Any) -> bool:
     return param.param_type_name == "option" and is_named(command, param.opts[0])
 
 
-def _group(param: Any) -> Group:
+def _group(param: Any) -> OptionGroup:
     if "--help" in param.opts:
         return "global"
     return _PANELS.get(getattr(param, "rich_help_panel", None) or "", "own")

@@ -51,6 +51,8 @@ def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:
 app = new_app(
     """Show what was received, the newest first. Every delivery in it was verified.
 
+    State reset: the sandbox was reset before the event was forwarded.
+
     $ svc events inbox --failed --pending --since 2h
     $ svc events inbox --type 'order.*' -o ndjson
     """
@@ -85,6 +87,7 @@ def inbox(
         (line, json.loads(line)) for line in map(_as_json, islice(found, min(most, sys.maxsize)))
     ]
     session.out.stream(iter(shown))
+    _tell_reset(session, {each["state"] for _, each in shown})
     if next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")
     waiting = InboxFilter(type_, since=start, pending=True)
@@ -107,6 +110,14 @@ def show(ctx: typer.Context, event_id: EventId) -> None:
     if session.format == "human":
         del whole["payload_base64"]
     session.out.value(whole)
+    _tell_reset(session, {entry.state})
+
+
+def _tell_reset(session: Session, states: set[str]) -> None:
+    if "reset" in states:
+        session.out.hint(
+            "reset: the sandbox was reset before it was forwarded; svc events replay EVT sends it"
+        )
 
 
 def _since(session: Session, text: str) -> float:

@@ -12,7 +12,7 @@ from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.history import InboxHistory, InboxScope
-from svc.listen.records import Record
+from svc.listen.records import ListenerRecord
 from svc.state import Database
 
 if TYPE_CHECKING:
@@ -35,14 +35,14 @@ class Inspection:
         """The page's address."""
         return self._inspector.url
 
-    def tell(self, record: Record) -> None:
+    def tell(self, record: ListenerRecord) -> None:
         """Hands on what the listener tells."""
         self._inspector.tell(record)
 
     async def start(
         self,
         plan: ListenerPlan,
-        tell: Callable[[Record], None],
+        tell: Callable[[ListenerRecord], None],
         link: "TunnelLink | LocalLink | None",
     ) -> None:
         """Serves the page from now on, and says where.

@@ -15,7 +15,7 @@ from svc.listen.records import (
     TunnelUp,
 )
 from svc.money import format_amount
-from svc.render.layout import Cell, LineLayout
+from svc.render.layout import LineCell, LineLayout
 from svc.render.text import one_line, shorten
 
 _REFUSED: Final = "connection refused"
@@ -122,7 +122,7 @@ class HumanLines:
         self._last = record.id
         layout = self._layout
         kind = record.type or "(no type)"
-        cells: list[Cell] = [
+        cells: list[LineCell] = [
             (layout.clock(record.time), "quiet"),
             (kind if layout.narrow else kind.ljust(_TYPE_WIDTH), "strong"),
             (record.id, ""),
@@ -147,7 +147,7 @@ class HumanLines:
         """One line for what did not verify; nothing of its payload (promise R49)."""
         self._last = ""
         layout, message = self._layout, one_line(record.message)
-        cells: list[Cell] = [
+        cells: list[LineCell] = [
             (layout.clock(record.time), "quiet"),
             ("rejected".ljust(0 if layout.narrow else _TYPE_WIDTH), "bad"),
             (record.reason, "strong"),
@@ -170,18 +170,18 @@ class HumanLines:
         what = ("log up", "good") if record.reason is None else ("log down", "bad")
         return self._change(record.time, what, record.reason or record.address)
 
-    def _change(self, time: float, what: Cell, text: str, *, whole: bool = False) -> str:
+    def _change(self, time: float, what: LineCell, text: str, *, whole: bool = False) -> str:
         """One line, with a long text below it unless that is to stay `whole`."""
         self._last = ""
-        cells: list[Cell] = [(self._layout.clock(time), "quiet"), what]
+        cells: list[LineCell] = [(self._layout.clock(time), "quiet"), what]
         row = self._layout.row([*cells, (one_line(text), "")])
         if whole or row.count("\n") == 1:
             return row
         return self._layout.row(cells) + self._layout.note(one_line(text), "")
 
-    def _attempt(self, record: Forwarded, told: ForwardNotice) -> list[Cell]:
+    def _attempt(self, record: Forwarded, told: ForwardNotice) -> list[LineCell]:
         what = (_status(record), "good" if record.succeeded else "bad")
-        cells: list[Cell] = [self._when(record), what, *self._place(record)]
+        cells: list[LineCell] = [self._when(record), what, *self._place(record)]
         if record.error:
             cells.append((one_line(record.error), ""))
         if told.back_after is not None:
@@ -192,7 +192,7 @@ class HumanLines:
             cells.append((record.id, "quiet"))
         return cells
 
-    def _absence(self, record: Forwarded, told: ForwardNotice) -> list[Cell]:
+    def _absence(self, record: Forwarded, told: ForwardNotice) -> list[LineCell]:
         """A line about a target, not about one event."""
         if told.what == "away":
             what, why = "failed", (one_line(record.error or ""), "")
@@ -204,14 +204,14 @@ class HumanLines:
         ask = f"{_IS_IT} " if told.ask else ""
         return f"{self._next_try(record).capitalize()}. {ask}Events wait for it."
 
-    def _when(self, record: Forwarded) -> Cell:
+    def _when(self, record: Forwarded) -> LineCell:
         clock = self._layout.clock(record.time)
         return (clock if self._layout.narrow else f"{clock}  ", "quiet")
 
     def _next_try(self, record: Forwarded) -> str:
         return f"next try {self._layout.brief(record.time + (record.retry_in or 0))}"
 
-    def _place(self, record: Forwarded) -> list[Cell]:
+    def _place(self, record: Forwarded) -> list[LineCell]:
         """The address and the time it took; the event has the room of an address that is known."""
         where, took = (record.url, ""), (f"{record.milliseconds:.0f} ms", "quiet")
         if self._layout.wide:
@@ -221,7 +221,7 @@ class HumanLines:
             return [took]
         return [took, where] if self._layout.narrow else [where, took]
 
-    def _verdict(self, record: EventReceived) -> list[Cell]:
+    def _verdict(self, record: EventReceived) -> list[LineCell]:
         """The mark and the amount; below 86 columns a tick stands for the word."""
         word, style = _mark(record)
         amount = _amount(record)
@@ -252,12 +252,12 @@ def distance(seconds: float) -> str:
     return f"{max(seconds, 1):.0f} s"
 
 
-def _age(record: EventReceived) -> list[Cell]:
+def _age(record: EventReceived) -> list[LineCell]:
     """How late an event of a log was fetched, and whether somebody may have had it."""
     if record.came_at is None:
         return []
     late = record.time - record.came_at
-    cells: list[Cell] = []
+    cells: list[LineCell] = []
     if late >= _LATE_SECONDS:
         cells.append((f"fetched {distance(late)} after it came", "quiet"))
     if record.redelivered:
@@ -265,7 +265,7 @@ def _age(record: EventReceived) -> list[Cell]:
     return cells
 
 
-def _mark(record: EventReceived) -> Cell:
+def _mark(record: EventReceived) -> LineCell:
     if record.wrong_mode:
         return f"{'live' if record.livemode else 'test'} mode, not forwarded", "attention"
     if record.duplicate:

@@ -13,9 +13,9 @@ from svc.cli.events.tunnel import ChosenTunnel
 from svc.cli.framework.session import Session
 from svc.errors import NetworkError, RateLimited, ServerError, SvcError
 from svc.listen.listener import Listener
-from svc.listen.records import Record, TunnelDown, TunnelUp
+from svc.listen.records import ListenerRecord, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
-from svc.listen.tunnels.tunnel import Change, Tunnel, TunnelBroken
+from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
 
 _WAIT_SECONDS: Final = 10.0  # until an endpoint is asked for again
 _SECRETS_MAX: Final = 2  # that of the endpoint before may have signed what is still on its way
@@ -55,7 +55,7 @@ class TunnelLink:
     def attach(
         self,
         relay: Listener,
-        tell: Callable[[Record], None],
+        tell: Callable[[ListenerRecord], None],
         fail: Callable[[BaseException], None],
     ) -> None:
         """From now on tells the loop that runs; at once, that the tunnel is up."""
@@ -63,7 +63,7 @@ class TunnelLink:
             self._watch.attach(relay)
         loop = asyncio.get_running_loop()
 
-        def show(change: Change, moved: Endpoint | None) -> None:
+        def show(change: TunnelChange, moved: Endpoint | None) -> None:
             if isinstance(change, TunnelBroken):
                 fail(change.error)
                 return
@@ -71,7 +71,7 @@ class TunnelLink:
                 self._move(relay, BaseUrl.parse(change.url), moved)
             tell(self._record(change))
 
-        def told(change: Change) -> None:
+        def told(change: TunnelChange) -> None:
             moved = self._moved(change, told)
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(show, change, moved)
@@ -85,7 +85,7 @@ class TunnelLink:
         if self._watch is not None:
             self._watch.close()
 
-    def _moved(self, change: Change, told: Callable[[Change], None]) -> Endpoint | None:
+    def _moved(self, change: TunnelChange, told: Callable[[TunnelChange], None]) -> Endpoint | None:
         """Registers the endpoint at another address; waits for a service that is away."""
         if not isinstance(change, Up) or change.url == self._registered:
             return None
@@ -111,7 +111,7 @@ class TunnelLink:
             self._session.out.note(words)
         self.address, self.endpoint = address, endpoint
 
-    def _record(self, change: Up | Down) -> Record:
+    def _record(self, change: Up | Down) -> ListenerRecord:
         now = self._session.clock.now()
         if isinstance(change, Up):
             return TunnelUp(now, change.url, self.endpoint.id)
@@ -135,7 +135,7 @@ def linked(
     """
     session.out.note(f"Starting {chosen.provider.name} as the tunnel: {chosen.path}")
     with Tunnel(chosen.provider, chosen.path, session.env, session.clock) as tunnel:
-        with session.waiting.until(f"Waiting {{}} s for {chosen.provider.name}".format):
+        with session.waiting.until(lambda: (f" for {chosen.provider.name}",)):
             address = tunnel.start(port)
         link = TunnelLink(session, tunnel, address, register)
         try:
@@ -209,7 +209,7 @@ class LocalLink:
     def attach(
         self,
         relay: Listener,
-        tell: Callable[[Record], None],  # noqa: ARG002  as a tunnel's link is attached
+        tell: Callable[[ListenerRecord], None],  # noqa: ARG002  as a tunnel's link is attached
         fail: Callable[[BaseException], None],  # noqa: ARG002
     ) -> None:
         """From now on tells the relay that runs in this loop."""

@@ -33,7 +33,7 @@ from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.forward.request import parse_header
-from svc.listen.forward.retry import Retry
+from svc.listen.forward.retry import RetryMode
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
@@ -102,7 +102,7 @@ def listen(
         float, option("SECONDS", "How long one forward may take.", min=0.1)
     ] = 8.0,
     retry: Annotated[
-        Retry,
+        RetryMode,
         option(
             "HOW",
             "fast waits for a target that is away, and takes an HTTP error as final; real "

@@ -17,7 +17,7 @@ from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, OpenSource
-from svc.listen.records import Ready, Record, Summary
+from svc.listen.records import ListenerRecord, Ready, Summary
 from svc.system import signals
 from svc.system.processes import Group, group_of_its_own, tell_ready
 
@@ -162,7 +162,7 @@ class ListenerLoop:
             raise self._trouble
         return Ended(summary, self._signal, self.beside.code if self.beside else None)
 
-    def _tell(self, record: Record) -> None:
+    def _tell(self, record: ListenerRecord) -> None:
         """Shows a record; when nobody reads any more, that ends the listener."""
         if self._trouble is not None:
             return

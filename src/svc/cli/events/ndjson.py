@@ -6,13 +6,13 @@ from collections.abc import Callable
 from json.encoder import encode_basestring_ascii as _text
 from typing import Final
 
-from svc.listen.records import EventReceived, Forwarded, Record, iso
+from svc.listen.records import EventReceived, Forwarded, ListenerRecord, iso
 
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 _WORDS: Final = {True: "true", False: "false", None: "null"}
 
 
-def as_ndjson(record: Record) -> str:
+def as_ndjson(record: ListenerRecord) -> str:
     """Writes one record as one line; ASCII only, so that nothing in it acts on a terminal.
 
     The two kinds that come in thousands have a template; the line is the one of their `to_dict`.
@@ -61,7 +61,7 @@ class JsonRecords:
         self._always = always
         self._begun = False
 
-    def show(self, record: Record) -> None:
+    def show(self, record: ListenerRecord) -> None:
         """Prints one record; an OSError of the stream passes up."""
         line = as_ndjson(record)
         if self._array:

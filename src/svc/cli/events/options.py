@@ -19,7 +19,7 @@ from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes
-from svc.listen.targets import Address, Target
+from svc.listen.targets import IpAddress, Target
 from svc.listen.tunnels.ssh import SshDestination
 from svc.spec import WEBHOOK_BODY_MAX
 
@@ -216,7 +216,7 @@ def check_targets(targets: Iterable[Target]) -> None:
                 raise _refusal(target, f"{target.host} leads to {address}, {where}")
 
 
-def _addresses(target: Target) -> list[Address]:
+def _addresses(target: Target) -> list[IpAddress]:
     try:
         found = socket.getaddrinfo(target.host, target.port, type=socket.SOCK_STREAM)
     except OSError:

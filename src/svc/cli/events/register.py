@@ -48,7 +48,7 @@ class Registrar:
         shown = " and ".join(fingerprint(secret) for secret in endpoint.secrets)
         todo = f"Restart your handler with it: {self.asked.again} --print-secret"
         if self.asked.command is not None:
-            todo = "The command of --exec still has the old one: stop this listener and run it anew"
+            todo = "The command of --exec has the old one: stop this listener and start it anew."
         self.session.out.warn(f"Deliveries have a new signing secret, {shown}. {todo}")
 
     def _registered(self, public: BaseUrl | None) -> Endpoint:

@@ -18,10 +18,10 @@ from svc.cli.framework.session import Session
 from svc.listen.records import (
     EventReceived,
     Forwarded,
+    ListenerRecord,
     LogState,
     Missed,
     Ready,
-    Record,
     Rejected,
     Summary,
     TunnelDown,
@@ -138,7 +138,7 @@ class RecordPrinter:
         self.missed = 0  # events that a log had dropped before they were read
         self.log_away: str | None = None  # why a log cannot be read at the moment
 
-    def show(self, record: Record) -> None:
+    def show(self, record: ListenerRecord) -> None:
         """Prints one record."""
         if isinstance(record, Missed):
             self.missed += record.events
@@ -158,7 +158,7 @@ class RecordPrinter:
         self._json.close()
         self.flush()
 
-    def _show_to_a_person(self, record: Record) -> None:
+    def _show_to_a_person(self, record: ListenerRecord) -> None:
         if isinstance(record, Rejected):
             self._lines.interrupt()
             self._writer.write(self._stderr, self._warnings.rejected(record))
@@ -175,7 +175,7 @@ class RecordPrinter:
     def _welcome(self, ready: Ready) -> str:
         return welcome(ready, self._asked, self._endpoint, self._layout, self._waiting)
 
-    def _text(self, record: Record) -> str:
+    def _text(self, record: ListenerRecord) -> str:
         match record:
             case Ready():
                 return "" if self._quiet else self._welcome(record)

@@ -10,11 +10,10 @@ import typer
 from svc.client.options import RequestOption
 from svc.errors import UsageError
 
-Body = dict[str, Any]
-Command = Callable[..., None]
+CommandFunction = Callable[..., None]
 
 
-def with_fields(command: Command, rows: Sequence[RequestOption]) -> Command:
+def with_fields(command: CommandFunction, rows: Sequence[RequestOption]) -> CommandFunction:
     """Gives a command an option for each row, behind its arguments.
 
     What was given for them lies in `session.given.fields` when the command runs, and what it cannot
@@ -38,13 +37,13 @@ def with_fields(command: Command, rows: Sequence[RequestOption]) -> Command:
     return taking
 
 
-def body_of(rows: Sequence[RequestOption], given: Mapping[str, Any]) -> Body:
+def body_of(rows: Sequence[RequestOption], given: Mapping[str, Any]) -> dict[str, Any]:
     """Builds a body of what was given; neither None nor an empty list or object is in it.
 
     Raises:
         UsageError: a value is none of its kind.
     """
-    body: Body = {}
+    body: dict[str, Any] = {}
     for row in rows:
         value = _value(row, given[row.key], given.get("currency"))
         if value not in (None, [], {}):
@@ -81,7 +80,7 @@ def _value(row: RequestOption, given: Any, currency: str | None) -> object:
     return given
 
 
-def _put(body: Body, path: tuple[str, ...], value: object) -> None:
+def _put(body: dict[str, Any], path: tuple[str, ...], value: object) -> None:
     *around, last = path
     for name in around:
         body = body.setdefault(name, {})

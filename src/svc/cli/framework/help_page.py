@@ -238,7 +238,12 @@ def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
             formatter.write_dl(shared)
         return
     with formatter.section("Global options (see svc --help)"):
-        formatter.write_text(" ".join(record[0].split(" ")[0].strip(",") for record in shared))
+        formatter.write_text(" ".join(name for record in shared for name in _long(record[0])))
+
+
+def _long(names: str) -> list[str]:
+    """The long names of an option, which `--live / --test` has two of."""
+    return re.findall(r"--[a-z-]+", names)
 
 
 def _group_of(param: Any) -> str:

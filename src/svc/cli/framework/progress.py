@@ -1,6 +1,6 @@
 """One live line on stderr, for a person who watches."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Thread, current_thread, main_thread
 from typing import Final, TextIO, TypeVar
@@ -9,7 +9,6 @@ from svc.client.retry import ATTEMPTS
 from svc.clock import Clock
 
 EVERY_SECONDS: Final = 0.1
-_ECHOED: Final = 2  # columns that a terminal takes to show a Ctrl-C, behind what we have written
 
 
 class LiveLine:
@@ -21,7 +20,7 @@ class LiveLine:
     def __init__(self, stream: TextIO | None, clock: Clock, width: int) -> None:
         self._stream = stream
         self._clock = clock
-        self._shown = 0
+        self._shown = False
         self._told = clock.monotonic()
         self.width = width
         self.begun = self._told
@@ -43,17 +42,20 @@ class LiveLine:
         """How long it has gone on."""
         return self._clock.monotonic() - self.begun
 
-    def show(self, text: str) -> None:
-        """Puts a text in place of the last one, cut to the terminal."""
-        text = text[: self.width - 1]
-        self._write(f"\r{text.ljust(self._shown)}")
-        self._shown = len(text)
+    def show(self, *parts: str) -> None:
+        """Puts parts of a text in place of the last one; the last parts go where room is short.
+
+        What a terminal shows of a Ctrl-C then stands in the first columns: behind the text it would
+        wrap into a line that nobody clears.
+        """
+        self._write(f"\r{_fitting(parts, self.width - 1):{self.width - 1}}\r")
+        self._shown = True
 
     def clear(self) -> None:
         """Leaves the line empty for what is said next."""
         if self._shown:
-            self._write(f"\r{'':{min(self._shown + _ECHOED, self.width - 1)}}\r")
-            self._shown = 0
+            self._write(f"\r{'':{self.width - 1}}\r")
+            self._shown = False
 
     def _write(self, text: str) -> None:
         if self._stream is None:
@@ -63,6 +65,16 @@ class LiveLine:
             self._stream.flush()
         except OSError:
             self._stream = None
+
+
+def _fitting(parts: Sequence[str], columns: int) -> str:
+    """As many parts as there is room for, each whole; but the first, cut if it must be."""
+    text, *more = parts
+    for part in more:
+        if len(text) + len(part) > columns:
+            break
+        text += part
+    return text[:columns]
 
 
 def bar(done: int, whole: int, columns: int) -> str:
@@ -95,7 +107,7 @@ def _counted(items: Iterable[T], live: LiveLine | None) -> Iterator[T]:
     for count, item in enumerate(items, start=1):
         yield item
         if live is not None and live.is_due() and live.seconds() >= _AFTER_SECONDS:
-            live.show(f"{count:,} objects  {count / live.seconds():,.0f}/s")
+            live.show(f"{count:,} objects", f"  {count / live.seconds():,.0f}/s")
 
 
 _WAITING_SECONDS: Final = 2.0  # until somebody wonders
@@ -119,31 +131,31 @@ class WaitingLine:
 
         That takes its number and the status of the one before, if that was answered.
         """
-        attempt = "attempt 1"
+        what: tuple[str, ...] = (", attempt 1",)
 
         def told(number: int, status: int | None) -> None:
-            nonlocal attempt
+            nonlocal what
             after = "" if status is None else f" after {status}"
-            attempt = f"attempt {number} of {ATTEMPTS}{after}"
+            what = (f", attempt {number} of {ATTEMPTS}", after)
 
-        with self.until(lambda seconds: f"Waiting {seconds} s, {attempt}: {method} {path}"):
+        with self.until(lambda: (*what, f": {method} {path}")):
             yield told
 
     @contextmanager
     def sandbox(self, method: str, path: str) -> Iterator[Callable[[int, int | None], None]]:
         """Waits for an answer of a sandbox's controls, which are asked once."""
-        with self.until(lambda seconds: f"Waiting {seconds} s for the sandbox: {method} {path}"):
+        with self.until(lambda: (" for the sandbox", f": {method} {path}")):
             yield lambda _number, _status: None
 
     @contextmanager
-    def until(self, words: Callable[[int], str]) -> Iterator[None]:
-        """Shows words for the seconds that have gone by, for as long as the block takes."""
+    def until(self, what: Callable[[], Sequence[str]]) -> Iterator[None]:
+        """Shows the seconds that have gone by, and then `what` in parts, while the block runs."""
         live = self._new_line()
         if self._live is not None or not live.is_watched or current_thread() is not main_thread():
             yield
             return
         self._live, over = live, Event()
-        thread = Thread(target=self._tell, args=(live, words, over), daemon=True)
+        thread = Thread(target=self._tell, args=(live, what, over), daemon=True)
         with suppress(RuntimeError):  # no thread is to be had: what is waited for matters more
             thread.start()
         try:
@@ -160,9 +172,8 @@ class WaitingLine:
         if self._live is not None:
             self._live.clear()
 
-    def _tell(self, live: LiveLine, words: Callable[[int], str], over: Event) -> None:
+    def _tell(self, live: LiveLine, what: Callable[[], Sequence[str]], over: Event) -> None:
         pause = _WAITING_SECONDS
         while not over.wait(pause):
             pause = _AGAIN_SECONDS
-            # The whole line: what counts results may have left something there.
-            live.show(words(int(live.seconds())).ljust(live.width - 1))
+            live.show(f"Waiting {int(live.seconds())} s", *what())

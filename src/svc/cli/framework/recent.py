@@ -106,7 +106,7 @@ FILES_MAX: Final = 32
 _BYTES_MAX: Final = 64 * 1024
 _COLUMNS: Final = 3
 
-Entry = tuple[str, str, str]
+RecentEntry = tuple[str, str, str]
 
 
 class RecentFile:
@@ -119,7 +119,7 @@ class RecentFile:
         self._path = path
         self._head = f"# {origin}\n"
 
-    def add(self, entries: Iterable[Entry]) -> None:
+    def add(self, entries: Iterable[RecentEntry]) -> None:
         """Puts entries first; one that is known is moved, and keeps its label if it has no new one.
 
         Raises:
@@ -147,15 +147,15 @@ class RecentFile:
         with os.fdopen(handle, "rb") as file:
             return file.read(_BYTES_MAX).decode("ascii", "replace")
 
-    def _merged(self, entries: Iterable[Entry], old: str | None) -> list[Entry]:
-        known: dict[str, Entry] = {}
+    def _merged(self, entries: Iterable[RecentEntry], old: str | None) -> list[RecentEntry]:
+        known: dict[str, RecentEntry] = {}
         for entry in (*entries, *self._entries(old)):
             name, kind, label = entry
             if name not in known or (label and not known[name][2]):
                 known[name] = (name, kind, label)
         return list(known.values())[:ENTRIES_MAX]
 
-    def _entries(self, old: str | None) -> list[Entry]:
+    def _entries(self, old: str | None) -> list[RecentEntry]:
         if old is None or not old.startswith(self._head):
             return []
         parts = (line.split("\t") for line in old.splitlines()[1:])

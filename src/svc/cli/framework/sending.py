@@ -239,9 +239,9 @@ def _settled(
         session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
 
     left = max(until - session.clock.monotonic(), 0)
-    words = f"Waiting {{}} s for {reply.data['id']} to settle".format
+    what = (f" for {reply.data['id']}", " to settle")
     try:
-        with session.waiting.until(words):
+        with session.waiting.until(lambda: what):
             return wait(client, reply, settling, seconds=left, on_status=tell, say=session.command)
     except CheckFailed:
         # It was made all the same: a script needs its id (promise R72).

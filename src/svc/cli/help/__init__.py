@@ -25,6 +25,7 @@ from svc.errors import wrong_choice
 app = new_app()
 
 _WIDTH_MAX: Final = 80
+_ELSEWHERE: Final = ("ci",)  # whose commands are run where a path from here leads nowhere
 
 
 @repairing(app)
@@ -72,7 +73,7 @@ def _text(topic: str, session: Session) -> str:
         width,
         person=session.streams.person_reads,
         color=session.help_color(),
-        called=session.program,
+        called=None if topic in _ELSEWHERE else session.program,
     )
 
 

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from pathlib import Path
 from textwrap import wrap
@@ -14,6 +14,8 @@ from svc.render.called import Called
 _MARGIN: Final = "  "
 # What is typed into a shell; not what goes to a file, where the path may lead nowhere.
 _COMMANDS: Final = ("svc ", 'eval "$(svc ')
+# Lines that share a variable are a script, which is kept and run elsewhere, by the plain name.
+_VARIABLE: Final = re.compile(r"\$\{?[A-Za-z_]|^\w+=\$\(", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,7 @@ class Heading:
     text: str
 
 
-Part = str | Rows | Shown | File | Words | Heading
+PagePart = str | Rows | Shown | File | Words | Heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,7 @@ class Page:
     """One topic: a title in one line and its parts; strings are paragraphs, however broken."""
 
     title: str
-    parts: tuple[Part, ...]
+    parts: tuple[PagePart, ...]
 
     def text(
         self, width: int, *, person: bool = False, color: bool = False, called: Called | None = None
@@ -87,11 +89,13 @@ class _Form:
     called: Called | None
 
 
-def _laid_out(part: Part, form: _Form) -> Iterable[str]:
+def _laid_out(part: PagePart, form: _Form) -> Iterable[str]:
     if isinstance(part, Rows):
         # Beside its meaning stands a name of at most a third of the page.
         return columns(part.rows, form.width, indent=2, most=form.width // 3, color=form.color)
     if isinstance(part, Shown):
+        if _VARIABLE.search("\n".join(part.lines)):
+            form = replace(form, called=None)
         return [_MARGIN + line for shown in part.lines for line in _copied(shown, form)]
     if isinstance(part, File):
         return [(_MARGIN + line).rstrip() for line in part.text.strip().splitlines()]
@@ -160,7 +164,7 @@ def written(text: str) -> Page:
     return Page(title, tuple(map(_part, parts)))
 
 
-def _part(text: str) -> Part:
+def _part(text: str) -> PagePart:
     if text.startswith("~~~"):
         return File(text.removeprefix("~~~\n").removesuffix("~~~"))
     if text.startswith("== "):

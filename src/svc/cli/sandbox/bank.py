@@ -28,7 +28,7 @@ _KINDS: Final = {
     ID_PREFIXES["payout"]: (controls.settle_payout, "paid", "failure_reason"),
 }
 _BEFORE_PAID: Final = "sent"
-Outcome = Literal["won", "lost"]
+BankDecision = Literal["won", "lost"]
 # A test holds these to the words of the sandbox.
 _REASON_HELP: Final = (
     "Why. Of a refund: lost_or_stolen_card, expired_or_canceled_card, insufficient_funds, declined "
@@ -84,7 +84,7 @@ def fail(
 def decide(
     ctx: typer.Context,
     dispute: options.DisputeId,
-    outcome: Annotated[Outcome, argument("won|lost", "What the bank decides: won or lost.")],
+    outcome: Annotated[BankDecision, argument("won|lost", "What the bank decides: won or lost.")],
 ) -> None:
     """Decide a dispute whose evidence is under review.
 

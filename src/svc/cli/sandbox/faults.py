@@ -13,7 +13,7 @@ from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
 from svc.errors import NotFound, UsageError, wrong_choice
-from svc.sandbox.faults import STATUSES, Connection, WebhookEffect
+from svc.sandbox.faults import STATUSES, ConnectionFault, WebhookEffect
 
 if TYPE_CHECKING:
     from svc.client.sandbox import SandboxClient
@@ -61,8 +61,8 @@ def add(
     ] = None,
     body: Annotated[str | None, _of_requests("TEXT|@FILE", "A body in place of the error.")] = None,
     connection: Annotated[
-        Connection | None,
-        _of_requests("HOW", f"What becomes of it: one of {', '.join(get_args(Connection))}."),
+        ConnectionFault | None,
+        _of_requests("HOW", f"What becomes of it: one of {', '.join(get_args(ConnectionFault))}."),
     ] = None,
     webhook: Annotated[
         WebhookEffect | None,

@@ -136,7 +136,7 @@ def _start(
 
     try:
         if detach:
-            with session.waiting.until("Waiting {} s for the sandbox to start".format):
+            with session.waiting.until(lambda: (" for the sandbox to start",)):
                 record = launch.start(options, session.env, session.clock)
             ready(record)
         else:
@@ -240,7 +240,7 @@ def _database(folder: Path | None, db: str | None) -> str:
 
 
 def _stopped(session: Session, folder: Path, record: RunRecord) -> dict[str, Any]:
-    with session.waiting.until(f"Waiting {{}} s for {record.url} to stop".format):
+    with session.waiting.until(lambda: (f" for {record.url}", " to stop")):
         result = launch.stop(folder, record, session.clock)
     shown = {"object": "sandbox_process", "url": record.url, "port": record.port}
     return {**shown, "pid": record.pid, "result": result}

@@ -60,11 +60,21 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
         except (SvcError, KeyError, TypeError):
             continue  # what went wrong is said by the call itself
         if not over.is_set():
-            live.show(f"{now}, jobs: {jobs}, attempts: {attempts}  {live.seconds():.0f} s")
+            spent = f"  {live.seconds():.0f} s"
+            live.show(_in_words(session, now), f", jobs: {jobs}", f", attempts: {attempts}", spent)
+
+
+def _in_words(session: Session, now: str) -> str:
+    """A time as the command shows it at its end."""
+    from svc.render.human.cells import exact, parse
+
+    moment = parse(now)
+    utc = bool(session.given.everywhere.utc)
+    return now if moment is None else exact(moment, utc=utc, zone=None)
 
 
 ClockMode = Literal["realtime", "frozen"]
-Until = Literal["next", "idle"]
+AdvanceTo = Literal["next", "idle"]
 
 
 @verb(app)
@@ -72,7 +82,8 @@ def advance(
     ctx: typer.Context,
     duration: Annotated[str | None, argument("[DURATION]", "How far, as 3d, 1d12h or 90s.")] = None,
     until: Annotated[
-        Until | None, option("WHEN", "next: until the next job is done; idle: until none is left.")
+        AdvanceTo | None,
+        option("WHEN", "next: until the next job is done; idle: until none is left."),
     ] = None,
     to: Annotated[
         str | None,

@@ -14,7 +14,7 @@ from svc.client.request import (
 from svc.errors import Outcome, SvcError
 from svc.redaction import redact, redact_maybe
 
-Phase: TypeAlias = Literal["open", "done", "refused", "not_sent", "unknown"]
+EntryState: TypeAlias = Literal["open", "done", "refused", "not_sent", "unknown"]
 
 UNRESOLVED = ("open", "unknown")
 _LIMITED = 429
@@ -116,7 +116,7 @@ class Intent(NamedTuple):
     first_sent_at: float
     last_sent_at: float
     sendings: int
-    state: Phase
+    state: EntryState
     batch: str | None
     row: int | None
     lease: str | None

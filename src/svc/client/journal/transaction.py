@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from svc.client.journal import refusals
 from svc.client.journal.commands import Say
-from svc.client.journal.entry import Asked, Intent, Phase, Settled, intent_of
+from svc.client.journal.entry import Asked, EntryState, Intent, Settled, intent_of
 from svc.client.journal.identity import is_making, place_of
 from svc.client.journal.leases import Leases
 from svc.client.journal.stored import Scope, identity_of, stored
@@ -230,7 +230,7 @@ class JournalTransaction(NamedTuple):
         if begun and stale:
             raise refusals.not_again(intent, now, self.say)
         lease = self.leases.token
-        phase: Phase = "done" if intent.state == "done" else "open"
+        phase: EntryState = "done" if intent.state == "done" else "open"
         # A request that was never carried out starts its 24 hours anew.
         first = intent.first_sent_at if begun else now
         served = intent.served_at if begun else served_at

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from svc.client.call import Body, Call, Params, query_of, segment
+from svc.client.call import Body, Call, QueryParams, query_of, segment
 
 Settings = Mapping[str, object]
 
@@ -108,7 +108,7 @@ def roll_endpoint_secret(endpoint: str, expires_in: int) -> Call:
     return Call("POST", path, body={"expires_in": expires_in})
 
 
-def events(params: Params = ()) -> Call:
+def events(params: QueryParams = ()) -> Call:
     """Lists events: `type`, `limit`, `starting_after`."""
     return Call("GET", "/_sandbox/events", query=query_of(params))
 
@@ -121,7 +121,7 @@ def trigger(event_type: str, overrides: Settings | None = None) -> Call:
     return Call("POST", "/_sandbox/events/trigger", body=body)
 
 
-def deliveries(params: Params = ()) -> Call:
+def deliveries(params: QueryParams = ()) -> Call:
     """Lists webhook attempts: `event`, `endpoint`, `status`, `limit`, `starting_after`."""
     return Call("GET", "/_sandbox/deliveries", query=query_of(params))
 
@@ -163,17 +163,17 @@ def clear_faults(rule: str | None = None, kind: str = "faults") -> Call:
     return Call("DELETE", path if rule is None else f"{path}/{segment(rule)}")
 
 
-def requests(params: Params = ()) -> Call:
+def requests(params: QueryParams = ()) -> Call:
     """Lists the logged requests: `limit`, `path`."""
     return Call("GET", "/_sandbox/requests", query=query_of(params))
 
 
-def emails(params: Params = ()) -> Call:
+def emails(params: QueryParams = ()) -> Call:
     """Lists the mails that the service would have sent: `limit`, `starting_after`."""
     return Call("GET", "/_sandbox/emails", query=query_of(params))
 
 
-def balances(params: Params = ()) -> Call:
+def balances(params: QueryParams = ()) -> Call:
     """Shows the balances."""
     return Call("GET", "/_sandbox/balances", query=query_of(params))
 

@@ -1,6 +1,6 @@
 """Disputes (spec: Disputes); all but the update are assumed (assumptions: Dispute)."""
 
-from svc.client.call import Body, Call, Encoding, Params
+from svc.client.call import Body, Call, Encoding, QueryParams
 from svc.client.operations import listing, post, retrieval
 
 
@@ -14,7 +14,7 @@ def retrieve(dispute: str) -> Call:
     return retrieval("dispute", dispute)
 
 
-def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
+def list(params: QueryParams = ()) -> Call:  # noqa: A001  the service's word
     """Lists disputes, newest first: paging and its filters (assumptions: Lists)."""
     return listing("dispute", params)
 

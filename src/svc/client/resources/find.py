@@ -5,14 +5,14 @@ A path that is one of the documented ones gets that call's checks, so that a pay
 """
 
 from svc.client import operations
-from svc.client.call import Body, Call, Encoding, Params, Query, query_of, segment
+from svc.client.call import Body, Call, Encoding, Query, QueryParams, query_of, segment
 from svc.client.operations import COLLECTIONS, OPERATIONS, listing, operation_at, retrieval
 from svc.client.request import checked_path
 from svc.errors import UsageError
 from svc.spec import ID_PREFIXES
 
 
-def get(path: str, query: Params = ()) -> Call:
+def get(path: str, query: QueryParams = ()) -> Call:
     """Retrieves any path of the API; a query that is part of `path` comes first.
 
     Raises:

@@ -1,6 +1,6 @@
 """Orders (spec: Orders), and the capture of an order's payment (spec: Payments)."""
 
-from svc.client.call import Body, Call, Encoding, Params
+from svc.client.call import Body, Call, Encoding, QueryParams
 from svc.client.operations import listing, post, retrieval
 
 
@@ -24,7 +24,7 @@ def cancel(order: str, body: Body | None = None, *, encoding: Encoding = "json")
     return post("orders.cancel", body, encoding, order)
 
 
-def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
+def list(params: QueryParams = ()) -> Call:  # noqa: A001  the service's word
     """Lists orders, newest first: paging and its filters (assumptions: Lists)."""
     return listing("order", params)
 

@@ -1,6 +1,6 @@
 """Payments (spec: Payments); capturing one is a call on its order, see `orders.capture`."""
 
-from svc.client.call import Call, Params
+from svc.client.call import Call, QueryParams
 from svc.client.operations import listing, retrieval
 
 
@@ -9,6 +9,6 @@ def retrieve(payment: str) -> Call:
     return retrieval("payment", payment)
 
 
-def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
+def list(params: QueryParams = ()) -> Call:  # noqa: A001  the service's word
     """Lists payments, newest first: paging and its filters (assumptions: Lists)."""
     return listing("payment", params)

@@ -1,6 +1,6 @@
 """Payouts (spec: Payouts)."""
 
-from svc.client.call import Body, Call, Encoding, Params
+from svc.client.call import Body, Call, Encoding, QueryParams
 from svc.client.operations import listing, post, retrieval
 
 
@@ -14,6 +14,6 @@ def retrieve(payout: str) -> Call:
     return retrieval("payout", payout)
 
 
-def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
+def list(params: QueryParams = ()) -> Call:  # noqa: A001  the service's word
     """Lists payouts, newest first: paging and its filters (assumptions: Lists)."""
     return listing("payout", params)

@@ -1,6 +1,6 @@
 """Refunds (spec: Refunds)."""
 
-from svc.client.call import Body, Call, Encoding, Params
+from svc.client.call import Body, Call, Encoding, QueryParams
 from svc.client.operations import listing, post, retrieval
 
 
@@ -14,6 +14,6 @@ def retrieve(refund: str) -> Call:
     return retrieval("refund", refund)
 
 
-def list(params: Params = ()) -> Call:  # noqa: A001  the service's word
+def list(params: QueryParams = ()) -> Call:  # noqa: A001  the service's word
     """Lists refunds; the specification names this list in a sentence only (assumptions: Refund)."""
     return listing("refund", params)

@@ -156,7 +156,7 @@ def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
-Address: TypeAlias = tuple[socket.AddressFamily, tuple[str | int | bytes, ...]]
+SocketAddress: TypeAlias = tuple[socket.AddressFamily, tuple[str | int | bytes, ...]]
 
 
 def connect(host: str, port: int, limit: Deadline) -> socket.socket:
@@ -178,7 +178,7 @@ def connect(host: str, port: int, limit: Deadline) -> socket.socket:
     raise WireBroken(Trouble.NO_CONNECTION, ", ".join(reasons))
 
 
-def addresses(host: str, port: int, limit: Deadline) -> list[Address]:
+def addresses(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
     """The addresses of a host, best first.
 
     `localhost` is always this machine, whatever a resolver says (promise R21).
@@ -197,11 +197,11 @@ def addresses(host: str, port: int, limit: Deadline) -> list[Address]:
     return _looked_up(host, port, limit)
 
 
-def _looked_up(host: str, port: int, limit: Deadline) -> list[Address]:
+def _looked_up(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
     """Asks the resolver in a thread, because nothing else can give up waiting for it."""
     from threading import Thread
 
-    answers: list[list[Address]] = []
+    answers: list[list[SocketAddress]] = []
     errors: list[OSError] = []
 
     def look() -> None:
@@ -225,7 +225,7 @@ def _looked_up(host: str, port: int, limit: Deadline) -> list[Address]:
     )
 
 
-def _connected(address: Address, seconds: float) -> socket.socket:
+def _connected(address: SocketAddress, seconds: float) -> socket.socket:
     if seconds <= 0:
         raise TimeoutError
     family, place = address

@@ -21,7 +21,7 @@ from svc.listen.records import Forwarded
 from svc.listen.targets import Target
 from svc.listen.values import value_class
 
-Trouble = Literal["unreachable", "forbidden", "closed", "timeout", "unreadable"]
+ForwardTrouble = Literal["unreachable", "forbidden", "closed", "timeout", "unreadable"]
 
 _LATE: Final = "no answer in time"
 _RESOLUTION_SECONDS: Final = 0.001
@@ -34,7 +34,7 @@ class TargetReply:
     milliseconds: float
     status: int | None = None
     body: bytes = b""
-    trouble: Trouble | None = None
+    trouble: ForwardTrouble | None = None
     error: str | None = None
 
 
@@ -153,7 +153,7 @@ class TargetConnection:
         self,
         status: int | None = None,
         body: bytes = b"",
-        trouble: Trouble | None = None,
+        trouble: ForwardTrouble | None = None,
         error: str | None = None,
     ) -> None:
         told, self._told, self._request = self._told, None, b""

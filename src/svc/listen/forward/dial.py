@@ -11,7 +11,7 @@ from typing import Final, Literal
 from svc.errors import system_words
 from svc.listen.forward.http import AnswerReader, TargetAnswer, UnreadableAnswer
 from svc.listen.receiver.http import ReadingProtocol
-from svc.listen.targets import Address, Target
+from svc.listen.targets import IpAddress, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +133,7 @@ async def open_connection(target: Target, context: ssl.SSLContext | None) -> Ope
     raise CannotConnect(_words(last), "unreachable") from None
 
 
-async def resolve(target: Target) -> list[Address]:
+async def resolve(target: Target) -> list[IpAddress]:
     """Gives the addresses of a target, all of them allowed.
 
     Raises:
@@ -153,7 +153,9 @@ async def resolve(target: Target) -> list[Address]:
     return addresses
 
 
-async def _open(address: Address, target: Target, context: ssl.SSLContext | None) -> OpenConnection:
+async def _open(
+    address: IpAddress, target: Target, context: ssl.SSLContext | None
+) -> OpenConnection:
     loop = asyncio.get_running_loop()
     name = target.host if context else None
     family = socket.AF_INET if address.version == _V4 else socket.AF_INET6

@@ -16,13 +16,13 @@ from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.dial import Connect, open_connection
 from svc.listen.forward.items import ForwardItems, attempted
 from svc.listen.forward.queue import ForwardItem, ItemPage
-from svc.listen.forward.request import HeaderText, Sign, TargetSender
+from svc.listen.forward.request import HeaderSigner, HeaderText, TargetSender
 from svc.listen.forward.target_queue import ForwardOptions, TargetHooks, TargetQueue
 from svc.listen.forward.waiting import AWAY, WaiterKey, Waiters, key_of
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Arrival, Inbox, Kept, OpenItem
 from svc.listen.progress import ListenerProgress
-from svc.listen.records import Record, is_success
+from svc.listen.records import ListenerRecord, is_success
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
 
@@ -52,7 +52,7 @@ class DispatcherDeps:
     waiters: Waiters
     progress: ListenerProgress
     clock: Clock
-    tell: Callable[[Record], None]
+    tell: Callable[[ListenerRecord], None]
     ended: Callable[[], None]
 
 
@@ -63,7 +63,7 @@ class Marking:
     `sign` signs them anew, since an event that was fetched late has a signature that is too old.
     """
 
-    sign: Sign | None = None
+    sign: HeaderSigner | None = None
 
 
 class Dispatcher:

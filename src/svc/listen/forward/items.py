@@ -5,7 +5,7 @@ import asyncio
 from svc.clock import Clock
 from svc.listen.forward.connection import TargetReply, told_of
 from svc.listen.forward.queue import ForwardItem
-from svc.listen.forward.retry import Retry, seconds_left
+from svc.listen.forward.retry import RetryMode, seconds_left
 from svc.listen.inbox.inbox import Arrival, ForwardAttempt, OpenItem
 from svc.listen.records import Forwarded
 from svc.listen.targets import Target
@@ -14,7 +14,7 @@ from svc.listen.targets import Target
 class ForwardItems:
     """Makes what queues hold; `marked`: what may come a second time says how often it may have."""
 
-    def __init__(self, retry: Retry, clock: Clock, *, marked: bool) -> None:
+    def __init__(self, retry: RetryMode, clock: Clock, *, marked: bool) -> None:
         self._retry = retry
         self._clock = clock
         self._marked = marked

@@ -18,7 +18,9 @@ _OURS: Final = frozenset(("content-length", "transfer-encoding", "connection", "
 _SIGNED: Final = "svc-"
 
 HeaderText = tuple[str, str]
-Sign = Callable[[bytes, bytes], bytes]  # header lines and body, to lines that are signed anew
+HeaderSigner = Callable[
+    [bytes, bytes], bytes
+]  # header lines and body, to lines that are signed anew
 
 
 def parse_header(text: str) -> HeaderText:
@@ -44,7 +46,7 @@ class TargetSender:
         target: Target,
         extra: Sequence[HeaderText] = (),
         connect: Connect = open_connection,
-        sign: Sign | None = None,
+        sign: HeaderSigner | None = None,
     ) -> None:
         self.target = target
         self._connect = connect

@@ -15,7 +15,7 @@ from svc.spec import (
     WEBHOOK_RETRY_WINDOW_SECONDS,
 )
 
-Retry = Literal["fast", "real", "off"]
+RetryMode = Literal["fast", "real", "off"]
 
 _FAST_FIRST_SECONDS: Final = 1.0
 _FAST_MOST_SECONDS: Final = 30.0
@@ -34,7 +34,7 @@ class Decision:
     later: float | None = None
 
 
-def decide(retry: Retry, reply: TargetReply, attempt: int, closes: int = 0) -> Decision:
+def decide(retry: RetryMode, reply: TargetReply, attempt: int, closes: int = 0) -> Decision:
     """Decides after attempt number `attempt` (from 1).
 
     `closes` counts the attempts of this run in which the target closed the connection of this
@@ -62,7 +62,7 @@ def real_delay(attempt: int) -> float | None:
     return WEBHOOK_RETRY_INTERVAL if so_far <= WEBHOOK_RETRY_WINDOW_SECONDS else None
 
 
-def seconds_left(retry: Retry, attempts: int, last_at: float, now: float) -> float:
+def seconds_left(retry: RetryMode, attempts: int, last_at: float, now: float) -> float:
     """Gives how long an event that was tried in an earlier run still has to wait, in seconds.
 
     The service's schedule goes on where it stood at the last attempt (`last_at`, unix seconds);

@@ -11,7 +11,7 @@ from svc.errors import LocalError
 from svc.listen.forward.connection import TargetConnection, TargetReply
 from svc.listen.forward.queue import Admission, Backlog, ForwardItem, ItemPage, ObjectTurns
 from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
-from svc.listen.forward.retry import Agenda, Retry, Suspects, decide, hold_seconds
+from svc.listen.forward.retry import Agenda, RetryMode, Suspects, decide, hold_seconds
 from svc.listen.targets import Target
 
 T = TypeVar("T")
@@ -30,7 +30,7 @@ class ForwardOptions:
 
     concurrency: int = 8
     ordered: bool = False
-    retry: Retry = "fast"
+    retry: RetryMode = "fast"
     seconds: float = FORWARD_SECONDS
     hold: Callable[[int], float] = hold_seconds
 

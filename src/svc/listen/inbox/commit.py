@@ -6,7 +6,15 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Arrival, AtOnce, Batch, ForwardAttempt, Inbox, Kept, Outcome
+from svc.listen.inbox.inbox import (
+    Arrival,
+    AtOnce,
+    Batch,
+    DeliveryOutcome,
+    ForwardAttempt,
+    Inbox,
+    Kept,
+)
 from svc.state import NotSynced
 
 OnKept = Callable[[Kept | LocalError], None]
@@ -62,7 +70,7 @@ class InboxWriter:
         self._batch.attempts.append(attempt)
         self._commit_soon()
 
-    def settle(self, seq: int, outcome: Outcome) -> None:
+    def settle(self, seq: int, outcome: DeliveryOutcome) -> None:
         """Notes that all forwards of an event have ended; it is on the disk a moment later."""
         self._batch.settled.append((seq, outcome))
         self._commit_soon()

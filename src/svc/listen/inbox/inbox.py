@@ -19,7 +19,7 @@ from svc.listen.verify.verify import Delivery
 
 # `reset` closes what a sandbox had sent before it was reset and no target had taken by then,
 # `returned` what was handed back to those who share a queue.
-Outcome = Literal["forwarded", "failed", "unrouted", "withheld", "reset", "returned"]
+DeliveryOutcome = Literal["forwarded", "failed", "unrouted", "withheld", "reset", "returned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Arrival:
     """
 
     delivery: Delivery
-    outcome: Outcome | None
+    outcome: DeliveryOutcome | None
     position: Position | None = None
     redelivered: int = 0
 
@@ -114,7 +114,7 @@ class Batch:
 
     arrivals: list[Arrival] = field(default_factory=list)
     attempts: list[ForwardAttempt] = field(default_factory=list)
-    settled: list[tuple[int, Outcome]] = field(default_factory=list)
+    settled: list[tuple[int, DeliveryOutcome]] = field(default_factory=list)
 
 
 class Oversized(LocalError):  # noqa: N818  it says what is the matter

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from svc.listen.records import EventReceived, Forwarded, Record, Rejected
+from svc.listen.records import EventReceived, Forwarded, ListenerRecord, Rejected
 
 Push = Callable[[bytes], None]
 
@@ -47,7 +47,7 @@ class Feed:
         self._beat: asyncio.TimerHandle | None = None
         self._news = False
 
-    def tell(self, record: Record) -> None:
+    def tell(self, record: ListenerRecord) -> None:
         """Hears of one record."""
         match record:
             case EventReceived():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Any, Final
 
-from svc.html import Elements, Markup, Part
+from svc.html import Elements, Markup, MarkupPart
 from svc.listen.receiver.http import Header
 from svc.redaction import redact
 from svc.render.human.cells import parse
@@ -241,14 +241,14 @@ def notice(place: PageFrame, title: str, text: str) -> Markup:
     return detail(place, "", title, el("p", text, class_="message", role="alert"))
 
 
-def detail(place: PageFrame, query: str, title: str, *parts: Part) -> Markup:
+def detail(place: PageFrame, query: str, title: str, *parts: MarkupPart) -> Markup:
     """Makes what stands beside the list; `query` leads back to it."""
     heading = el("h2", title, id="detail-title", tabindex="-1")
     parts = (back(place, query), heading, *parts)
     return el("section", *parts, id="detail", aria_labelledby="detail-title")
 
 
-def part(name: str, title: str, *parts: Part, **attributes: str) -> Markup:
+def part(name: str, title: str, *parts: MarkupPart, **attributes: str) -> Markup:
     """Makes a part of a detail with a title of its own."""
     heading = el("h3", title, id=f"{name}-title")
     return el("section", heading, *parts, aria_labelledby=f"{name}-title", **attributes)
@@ -259,7 +259,7 @@ def back(place: PageFrame, query: str) -> Markup:
     return el("a", "All deliveries", class_="back", href=place.url("", query))
 
 
-def fact(name: str, *value: Part) -> Markup:
+def fact(name: str, *value: MarkupPart) -> Markup:
     """Makes one labelled fact of a `dl`."""
     return el("div", el("dt", name), el("dd", *value))
 

@@ -15,7 +15,7 @@ from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole
 from svc.listen.inspector.page import header_lines, masked
-from svc.listen.records import Record, is_success
+from svc.listen.records import ListenerRecord, is_success
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
 from svc.spec import SIGNATURE_HEADER
@@ -45,7 +45,7 @@ class ReplayDeps:
     seconds: float
     own: Callable[[], Own]
     secrets_of: Callable[[str], Sequence[str]]
-    tell: Callable[[Record], None]
+    tell: Callable[[ListenerRecord], None]
 
 
 class Replayer:

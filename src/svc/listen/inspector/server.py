@@ -14,7 +14,7 @@ from svc.listen.inspector.http import Guard, InspectorDeps, PageConnection, new_
 from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
 from svc.listen.receiver.server import bind
-from svc.listen.records import Record
+from svc.listen.records import ListenerRecord
 
 DEFAULT_PORT: Final = 4244
 _GUESTS_MAX: Final = 32
@@ -57,7 +57,7 @@ class Inspector:
         """The address of the page; whoever has it may use it."""
         return f"http://127.0.0.1:{self._port}/{self._token}/"
 
-    def tell(self, record: Record) -> None:
+    def tell(self, record: ListenerRecord) -> None:
         """Hears of one record of the listener."""
         self._feed.tell(record)
 

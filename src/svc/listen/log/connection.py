@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from nats.aio.msg import Msg
 
 T = TypeVar("T")
-Headers = Mapping[str, str]
+LogHeaders = Mapping[str, str]
 
 _CONNECT_SECONDS: Final = 5.0
 _CALL_SECONDS: Final = 5.0
@@ -37,7 +37,7 @@ class Message:
 
     subject: str
     reply: str
-    headers: Headers
+    headers: LogHeaders
     body: bytes
 
 
@@ -135,7 +135,7 @@ class LogConnection:
         self,
         subject: str,
         payload: bytes,
-        headers: Headers | None = None,
+        headers: LogHeaders | None = None,
         seconds: float = _CALL_SECONDS,
     ) -> Message:
         """Sends a message and waits for its answer; the same errors, but LogRefusal."""

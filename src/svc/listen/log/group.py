@@ -23,7 +23,7 @@ from svc.listen.log.pulling import Broken, Pulled, PulledSource, Pulling
 from svc.listen.log.streams import group_consumer, group_name, make_group, stream_info
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
-from svc.listen.records import Record
+from svc.listen.records import ListenerRecord
 from svc.listen.targets import Target
 from svc.spec import Mode
 
@@ -58,7 +58,7 @@ class GroupSource(PulledSource):
         targets: Sequence[Target],
         clock: Clock,
         reception: Reception,
-        tell: Callable[[Record], None],
+        tell: Callable[[ListenerRecord], None],
     ) -> None:
         super().__init__(connection, clock, reception, tell)
         self._queue = queue
@@ -235,7 +235,7 @@ def _missing(connection: LogConnection, queue: Queue, why: str = ".") -> NotFoun
 
 def opened(
     connection: LogConnection, queue: Queue, targets: Sequence[Target], clock: Clock
-) -> Callable[[Reception, Callable[[Record], None]], GroupSource]:
+) -> Callable[[Reception, Callable[[ListenerRecord], None]], GroupSource]:
     """Gives what a listener opens its source with."""
     return partial(GroupSource, connection, queue, targets, clock)
 

@@ -8,7 +8,7 @@ from typing import Final
 from svc import signature
 from svc.errors import SignatureError
 from svc.listen.log.address import LogAddress
-from svc.listen.log.connection import Headers, Message
+from svc.listen.log.connection import LogHeaders, Message
 from svc.listen.verify.verify import Delivery, passed_on, read_facts
 from svc.spec import SIGNATURE_HEADER, Mode
 
@@ -30,7 +30,7 @@ class Ticket:
     pending: int
 
 
-def headers_of(delivery: Delivery, address: LogAddress, mode: Mode) -> Headers:
+def headers_of(delivery: Delivery, address: LogAddress, mode: Mode) -> LogHeaders:
     """Gives what goes beside the body; the header lines in base64, so that bytes stay bytes."""
     return {
         ID_HEADER: delivery.facts.id,
@@ -40,7 +40,7 @@ def headers_of(delivery: Delivery, address: LogAddress, mode: Mode) -> Headers:
     }
 
 
-def size_of(headers: Headers, body: bytes) -> int:
+def size_of(headers: LogHeaders, body: bytes) -> int:
     """Counts the bytes of a message as the server does."""
     lines = sum(len(name) + len(value) + 4 for name, value in headers.items())
     return len(b"NATS/1.0\r\n\r\n") + lines + len(body)

@@ -20,7 +20,7 @@ from svc.listen.log.pulling import Broken, Interfered, Pulled, PulledSource, Pul
 from svc.listen.log.streams import Start, find_start
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
-from svc.listen.records import Missed, Record
+from svc.listen.records import ListenerRecord, Missed
 from svc.spec import Mode
 
 _IDLE_SECONDS: Final = 300
@@ -53,7 +53,7 @@ class CursorSource(PulledSource):
         position: Callable[[], Position | None],
         clock: Clock,
         reception: Reception,
-        tell: Callable[[Record], None],
+        tell: Callable[[ListenerRecord], None],
     ) -> None:
         super().__init__(connection, clock, reception, tell)
         self._cursor = cursor
@@ -211,6 +211,6 @@ def opened(
     cursor: Cursor,
     position: Callable[[], Position | None],
     clock: Clock,
-) -> Callable[[Reception, Callable[[Record], None]], CursorSource]:
+) -> Callable[[Reception, Callable[[ListenerRecord], None]], CursorSource]:
     """Gives what a listener opens its source with."""
     return partial(CursorSource, connection, cursor, position, clock)

@@ -16,7 +16,7 @@ from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.messages import Ticket, ticket_of
 from svc.listen.log.troubles import LogDown
 from svc.listen.receive import Reception
-from svc.listen.records import LogState, Record
+from svc.listen.records import ListenerRecord, LogState
 
 T = TypeVar("T")
 PAGE: Final = 256
@@ -138,7 +138,7 @@ class PulledSource:
         connection: LogConnection,
         clock: Clock,
         reception: Reception,
-        tell: Callable[[Record], None],
+        tell: Callable[[ListenerRecord], None],
     ) -> None:
         self._connection = connection
         self._clock = clock

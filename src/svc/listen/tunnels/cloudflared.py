@@ -4,7 +4,7 @@ import os
 import re
 from typing import Final
 
-from svc.listen.tunnels.provider import Down, LastWords, Sign, Up
+from svc.listen.tunnels.provider import Down, LastWords, TunnelSign, Up
 
 # A line is time, level and message. Behind a message stand fields, and in them what a stranger
 # asked for, as he wrote it: each pattern is looked for where a message begins.
@@ -58,7 +58,7 @@ class CloudflaredReader(LastWords):
         self._address: str | None = None
         self._connections: set[str] = set()
 
-    def read(self, line: str) -> Sign | None:
+    def read(self, line: str) -> TunnelSign | None:
         """Takes the next line; says what it changes."""
         parts = _LINE.fullmatch(line)
         if parts is None:
@@ -72,11 +72,11 @@ class CloudflaredReader(LastWords):
             return Down("Cloudflare has dropped the tunnel", lasting=True)
         return self._counted(text)
 
-    def _announced(self, address: str) -> Sign | None:
+    def _announced(self, address: str) -> TunnelSign | None:
         known, self._address = self._address, address
         return Up(address) if self._connections and address != known else None
 
-    def _counted(self, text: str) -> Sign | None:
+    def _counted(self, text: str) -> TunnelSign | None:
         """Notes which connections there are; says whether the first came or the last went."""
         before = bool(self._connections)
         if found := _CONNECTED.match(text):

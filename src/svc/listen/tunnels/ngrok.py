@@ -4,7 +4,7 @@ import json
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
-from svc.listen.tunnels.provider import Down, LastWords, Sign, Up
+from svc.listen.tunnels.provider import Down, LastWords, TunnelSign, Up
 
 _LOST: Final = (
     "session closed, starting reconnect loop",
@@ -41,7 +41,7 @@ class NgrokReader(LastWords):
         super().__init__()
         self._address: str | None = None
 
-    def read(self, line: str) -> Sign | None:
+    def read(self, line: str) -> TunnelSign | None:
         """Takes the next line; says what it changes."""
         fields = _fields(line)
         if fields is None:
@@ -55,7 +55,7 @@ class NgrokReader(LastWords):
             self._news = words
         return self._sign(message, words, fields)
 
-    def _sign(self, message: str, words: str, fields: dict[str, Any]) -> Sign | None:
+    def _sign(self, message: str, words: str, fields: dict[str, Any]) -> TunnelSign | None:
         url = str(fields.get("url", ""))
         if message == "started tunnel" and url.startswith("https://"):
             self._address = url

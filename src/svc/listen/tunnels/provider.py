@@ -19,7 +19,7 @@ class Down:
     lasting: bool = False
 
 
-Sign = Up | Down
+TunnelSign = Up | Down
 
 
 class LogReader(Protocol):
@@ -29,7 +29,7 @@ class LogReader(Protocol):
     def said(self) -> str:
         """What explains best why there is no tunnel, in the program's own words; or empty."""
 
-    def read(self, line: str) -> Sign | None:
+    def read(self, line: str) -> TunnelSign | None:
         """Takes the next line; says what it changes."""
 
 

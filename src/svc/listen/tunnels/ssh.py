@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from svc.errors import UsageError
-from svc.listen.tunnels.provider import Sign, Up
+from svc.listen.tunnels.provider import TunnelSign, Up
 
 REMOTE_PORT: Final = 4243
 _PORT_MAX: Final = 65535
@@ -100,7 +100,7 @@ class SshReader:
         self._url = url
         self.said = ""  # the last line that is no chatter
 
-    def read(self, line: str) -> Sign | None:
+    def read(self, line: str) -> TunnelSign | None:
         """Takes the next line; says what it changes."""
         text = line.strip()
         if text and not text.startswith(_CHATTER):

@@ -25,7 +25,7 @@ class TunnelBroken:
     error: Exception
 
 
-Change = Up | Down | TunnelBroken
+TunnelChange = Up | Down | TunnelBroken
 
 
 class Tunnel:
@@ -54,8 +54,8 @@ class Tunnel:
         self._last: Down | None = None
         self._program: Program | None = None
         self._lock = threading.Lock()
-        self._waiting: list[Change] = []
-        self._told: Callable[[Change], None] = self._waiting.append
+        self._waiting: list[TunnelChange] = []
+        self._told: Callable[[TunnelChange], None] = self._waiting.append
         self._thread: threading.Thread | None = None
 
     def start(self, port: int) -> str:
@@ -71,7 +71,7 @@ class Tunnel:
             raise first
         return first.url
 
-    def follow(self, told: Callable[[Change], None]) -> None:
+    def follow(self, told: Callable[[TunnelChange], None]) -> None:
         """Tells every change after the start, also those that have been; on the thread."""
         with self._lock:
             waiting, self._told = tuple(self._waiting), told
@@ -170,7 +170,7 @@ class Tunnel:
             known = error if isinstance(error, NetworkError) else NetworkError(str(error))
             self._first.put(known)
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: TunnelChange) -> None:
         with self._lock:
             if not self._closing.is_set():
                 self._told(change)

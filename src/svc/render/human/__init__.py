@@ -8,7 +8,7 @@ from svc.render.human.cells import NOTHING, cell, plain, status
 from svc.render.human.columns import choose, inferred, label_of, view_of, warning
 from svc.render.human.labels import Labelled, labelled
 from svc.render.human.table import Listing, flowed, inner
-from svc.render.paths import Path, Record, ready
+from svc.render.paths import FieldPath, Record, ready
 from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.style import Cell, Line, Screen, Style, indented, styled
 from svc.render.text import cells, one_line, pad, wrap, wrap_beside
@@ -31,7 +31,7 @@ class Human(Printer):
         write: Write,
         warn: Write,
         screen: Screen,
-        names: Sequence[Path],
+        names: Sequence[FieldPath],
         *,
         color: bool,
     ) -> None:
@@ -214,12 +214,12 @@ def _body(
     return lines
 
 
-def _label(path: Path, record: Record) -> str:
+def _label(path: FieldPath, record: Record) -> str:
     """Keeps the service's own names; those of our own results are written as words."""
     return one_line(".".join(path)) if record.of_service else label_of(path[-1])
 
 
-def _unknown(path: Path, value: object, record: Record, screen: Screen) -> Cell:
+def _unknown(path: FieldPath, value: object, record: Record, screen: Screen) -> Cell:
     guessed = inferred(path[-1], value, record.data)
     return cell(replace(guessed, path=path), record, screen) or Cell("none", "quiet")
 

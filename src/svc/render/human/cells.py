@@ -9,7 +9,7 @@ from svc.render.dump import dump
 from svc.render.paths import Record
 from svc.render.style import Cell, Screen, Style
 from svc.render.text import escape, one_line
-from svc.render.views.model import MEANINGS, Field, Kind
+from svc.render.views.model import MEANINGS, Field, FieldKind
 
 MONTHS: Final = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
@@ -91,6 +91,8 @@ def cell(field: Field, record: Record, screen: Screen) -> Cell | None:
     value = record.take(field.path)
     if value is None and field.instead:
         value = record.take(field.instead)
+    if field.kind == "counter" and value == 0:
+        return None
     if value in NOTHING or (field.during and record.data.get("status") != field.during):
         return None
     return _formed(value, field, record, screen) or Cell(plain(value))
@@ -222,10 +224,11 @@ def _joined(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
     return ", ".join([between.join(first), *others] if first else others)
 
 
-_FORMS: Final[dict[Kind, Callable[[object], Cell | None]]] = {
+_FORMS: Final[dict[FieldKind, Callable[[object], Cell | None]]] = {
     "id": _id,
     "digest": _digest,
     "number": _number,
+    "counter": _number,
     "status": _status,
     "guarantee": _guarantee,
     "address": _address,

@@ -5,11 +5,11 @@ from dataclasses import replace
 from typing import Any, Final
 
 from svc.render.human import cells
-from svc.render.paths import Path, has, lookup, ready
+from svc.render.paths import FieldPath, has, lookup, ready
 from svc.render.text import one_line
 from svc.render.views import local, sandbox
 from svc.render.views.local import SENT_REQUEST
-from svc.render.views.model import Field, Kind, View
+from svc.render.views.model import Field, FieldKind, View
 from svc.render.views.service import VIEWS
 
 _ABBREVIATIONS: Final = (
@@ -61,7 +61,7 @@ def label_of(key: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _kind(key: str, value: object, data: dict[str, Any]) -> Kind:
+def _kind(key: str, value: object, data: dict[str, Any]) -> FieldKind:
     if isinstance(value, bool):
         return "flag"
     if isinstance(value, int | float):
@@ -72,7 +72,7 @@ def _kind(key: str, value: object, data: dict[str, Any]) -> Kind:
     return "list" if isinstance(value, list) else "text"
 
 
-def _kind_of_text(key: str, value: str) -> Kind:
+def _kind_of_text(key: str, value: str) -> FieldKind:
     if key in _STATES:
         return "status"
     if key == "id" or key.endswith("_id"):
@@ -88,7 +88,7 @@ def _currency(key: str, data: dict[str, Any]) -> str:
 _UNKNOWN_RANK: Final = 9
 
 
-def choose(objects: Sequence[dict[str, Any]], names: Sequence[Path]) -> tuple[Field, ...]:
+def choose(objects: Sequence[dict[str, Any]], names: Sequence[FieldPath]) -> tuple[Field, ...]:
     """Gives the columns of a list; `names` are the paths of `--fields`. Raises UsageError."""
     first = objects[0] if objects else {}
     view = view_of(first)
@@ -108,7 +108,7 @@ def view_of(data: dict[str, Any]) -> View | None:
     return VIEWS.get(kind) or sandbox.VIEWS.get(kind) or local.VIEWS.get(kind)
 
 
-def known_paths(data: dict[str, Any]) -> tuple[Path, ...]:
+def known_paths(data: dict[str, Any]) -> tuple[FieldPath, ...]:
     """Gives the paths that the kind of an object is known to have, list indexes left out."""
     view = view_of(data)
     return tuple(path for path, _ in _known(view)) if view else ()
@@ -123,7 +123,7 @@ def extended(columns: tuple[Field, ...], objects: Sequence[dict[str, Any]]) -> t
     )
 
 
-def _known(view: View) -> Iterator[tuple[Path, Field]]:
+def _known(view: View) -> Iterator[tuple[FieldPath, Field]]:
     for part in view.parts:
         above = ready(part.path)
         for field in part.columns:
@@ -135,7 +135,7 @@ def _known(view: View) -> Iterator[tuple[Path, Field]]:
         yield ready(field.path), field
 
 
-def _asked(path: Path, known: dict[Path, Field], first: dict[str, Any]) -> Field:
+def _asked(path: FieldPath, known: dict[FieldPath, Field], first: dict[str, Any]) -> Field:
     """Describes one column of `--fields`: by the view, else by the first object's value."""
     field = known.get(tuple(part for part in path if not part.isdecimal()))
     if field:
@@ -154,7 +154,7 @@ def _asked(path: Path, known: dict[Path, Field], first: dict[str, Any]) -> Field
 _NAMED: Final = 40
 
 
-def warning(objects: Sequence[object], names: Sequence[Path]) -> str | None:
+def warning(objects: Sequence[object], names: Sequence[FieldPath]) -> str | None:
     """Says which paths no object of the first page has and no kind is known to have.
 
     It is no error: a service may add a field that only some objects have.
@@ -171,7 +171,7 @@ def warning(objects: Sequence[object], names: Sequence[Path]) -> str | None:
     return f"No object has the field{plural} {said}; fields are: {_keys(found)}"
 
 
-def _there(name: Path, found: Sequence[dict[str, Any]], known: Sequence[Path]) -> bool:
+def _there(name: FieldPath, found: Sequence[dict[str, Any]], known: Sequence[FieldPath]) -> bool:
     plain = tuple(part for part in name if not part.isdecimal())
     described = plain and any(path[: len(plain)] == plain for path in known)
     return bool(described) or any(has(data, name) for data in found)

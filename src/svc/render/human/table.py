@@ -8,7 +8,7 @@ from typing import Any, Final
 from svc.render.human import columns
 from svc.render.human.cells import cell
 from svc.render.human.labels import labelled
-from svc.render.paths import Path, Record
+from svc.render.paths import FieldPath, Record
 from svc.render.style import Cell, Line, Screen, indented
 from svc.render.text import cells, one_line, pad, shorten, wrap
 from svc.render.views.model import Field
@@ -17,7 +17,7 @@ _GAP: Final = 2
 _PROSE_MIN: Final = 12  # the width that shortened prose keeps at least
 _BLANK: Final = Cell("")
 
-Row = list[Cell]
+TableRow = list[Cell]
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +36,12 @@ class Layout:
         return sum(self.widths.values()) + _GAP * (len(self.widths) - 1)
 
 
-def read(columns: Sequence[Field], records: Sequence[Record], screen: Screen) -> list[Row]:
+def read(columns: Sequence[Field], records: Sequence[Record], screen: Screen) -> list[TableRow]:
     """Reads the cells of every record, a row each."""
     return [[cell(column, record, screen) or _BLANK for column in columns] for record in records]
 
 
-def fit(columns: Sequence[Field], rows: Sequence[Row], screen: Screen) -> Layout | None:
+def fit(columns: Sequence[Field], rows: Sequence[TableRow], screen: Screen) -> Layout | None:
     """Finds the most columns that fit the screen; None when not even the first in rank do.
 
     Columns without any value are left out. Prose is shortened and times are written briefly before
@@ -56,7 +56,9 @@ def fit(columns: Sequence[Field], rows: Sequence[Row], screen: Screen) -> Layout
     return None
 
 
-def fit_all(columns: Sequence[Field | None], rows: Sequence[Row], screen: Screen) -> Layout | None:
+def fit_all(
+    columns: Sequence[Field | None], rows: Sequence[TableRow], screen: Screen
+) -> Layout | None:
     """Fits all columns that are there and have a value, or says that they do not fit."""
     heads = {
         index: cells(_head(column))
@@ -70,7 +72,7 @@ def fit_all(columns: Sequence[Field | None], rows: Sequence[Row], screen: Screen
     return None
 
 
-def _wide(heads: dict[int, int], rows: Sequence[Row], *, brief: bool) -> Layout:
+def _wide(heads: dict[int, int], rows: Sequence[TableRow], *, brief: bool) -> Layout:
     widths = {
         index: max([head, *(cells(_text(row[index], brief=brief)) for row in rows)])
         for index, head in heads.items()
@@ -78,7 +80,9 @@ def _wide(heads: dict[int, int], rows: Sequence[Row], *, brief: bool) -> Layout:
     return Layout(widths, brief)
 
 
-def _narrowed(layout: Layout, rows: Sequence[Row], heads: dict[int, int], width: int) -> Layout:
+def _narrowed(
+    layout: Layout, rows: Sequence[TableRow], heads: dict[int, int], width: int
+) -> Layout:
     """Takes what is too much from the columns of prose, the widest first."""
     widths = dict(layout.widths)
     prose = [index for index in widths if not any(row[index].whole for row in rows)]
@@ -91,7 +95,7 @@ def _narrowed(layout: Layout, rows: Sequence[Row], heads: dict[int, int], width:
     return Layout(widths, layout.brief)
 
 
-def grown(layout: Layout, rows: Sequence[Row]) -> Layout:
+def grown(layout: Layout, rows: Sequence[TableRow]) -> Layout:
     """Makes room for what must stay whole in later rows, even past the screen's edge."""
     widths = {
         index: max(
@@ -105,7 +109,7 @@ def grown(layout: Layout, rows: Sequence[Row]) -> Layout:
     return Layout(widths, layout.brief)
 
 
-def head(columns: Sequence[Field], layout: Layout, rows: Sequence[Row]) -> Line:
+def head(columns: Sequence[Field], layout: Layout, rows: Sequence[TableRow]) -> Line:
     """Writes the line of column heads; the head of a column of figures stands right."""
     right = [any(row[index].right for row in rows) for index in layout.widths]
     texts = [_head(columns[index]) for index in layout.widths]
@@ -114,7 +118,7 @@ def head(columns: Sequence[Field], layout: Layout, rows: Sequence[Row]) -> Line:
     )
 
 
-def body_of(layout: Layout, rows: Sequence[Row], screen: Screen) -> list[Line]:
+def body_of(layout: Layout, rows: Sequence[TableRow], screen: Screen) -> list[Line]:
     """Writes a line for every row; prose that is too wide is shortened."""
     return [
         _line([_short(row[i], width, layout, screen) for i, width in layout.widths.items()], layout)
@@ -127,7 +131,7 @@ def _short(item: Cell, width: int, layout: Layout, screen: Screen) -> Cell:
     return item._replace(text=text if item.whole else shorten(text, width, screen.ellipsis))
 
 
-def full_body(layout: Layout, rows: Sequence[Row]) -> list[Line]:
+def full_body(layout: Layout, rows: Sequence[TableRow]) -> list[Line]:
     """Writes every row in as many lines as its prose takes."""
     lines: list[Line] = []
     for row in rows:
@@ -173,7 +177,9 @@ class Listing:
     `names` are the paths of `--fields`; `heads` says whether the columns have names.
     """
 
-    def __init__(self, screen: Screen, names: Sequence[Path] = (), *, heads: bool = True) -> None:
+    def __init__(
+        self, screen: Screen, names: Sequence[FieldPath] = (), *, heads: bool = True
+    ) -> None:
         self._heads = heads
         self._screen = screen
         self._names = names
@@ -210,7 +216,7 @@ def inner(described: tuple[Field, ...], records: Sequence[Record], screen: Scree
 
 
 def stacked(
-    fields: Sequence[Field], rows: Sequence[Row], width: int, *, rank: int = 0
+    fields: Sequence[Field], rows: Sequence[TableRow], width: int, *, rank: int = 0
 ) -> list[Line]:
     """Writes every row as a small block, for a terminal too narrow for a table.
 

@@ -119,7 +119,7 @@ SENT_REQUEST: Final = view(
     _REQUEST_ERROR,
     Field("error_message", "Message"),
     Field("http_status", "Answer", "number"),
-    Field("request_id", "Request ID", "id"),
+    Field("request_id", "Request id", "id"),
     Field("created", "Recorded", "time"),
     Field("last_sent", "Last sent", "time"),
     Field("sendings", "Times sent", "number"),

@@ -3,10 +3,11 @@
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
-Kind = Literal[
+FieldKind = Literal[
     "text",
     "id",
     "number",
+    "counter",
     "duty_rate",
     "money",
     "large_money",
@@ -31,12 +32,12 @@ class Field:
     one. `rank` orders the columns of a list: 0 is never left out, the highest goes first. `instead`
     is the path to read when the first has no value. `during` is the only status in which it says
     anything. What `leads` stands before the next one where there is no room for a table: a method
-    before its path.
+    before its path. A `counter` that is zero says nothing.
     """
 
     path: str | tuple[str, ...]
     label: str
-    kind: Kind = "text"
+    kind: FieldKind = "text"
     rank: int = 0
     currency: str | tuple[str, ...] = "currency"
     instead: str = ""

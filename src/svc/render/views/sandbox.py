@@ -71,6 +71,7 @@ BALANCE: Final = View(
     columns=(Field("currency", "Currency"), Field("amount", "Balance", "large_money")),
 )
 
+_FIRED: Final = Field("fired", "Fired", "number")  # in a list, where a blank would ask why
 FAULT: Final = view(
     "Fault rule for requests",
     "id match.method match.path match.idempotency_key phase effect.status effect.connection "
@@ -84,10 +85,10 @@ FAULT: Final = view(
     Field("effect.connection", "Connection", "id"),
     Field("effect.delay_ms", "Delay (ms)", "number"),
     Field("effect.body", "Body"),
-    Field("skip", "Skip", "number"),
+    Field("skip", "Skip", "counter"),
     Field("times", "Times", "number"),
-    Field("fired", "Fired", "number"),
-    also=(Field("match.idempotency_key", "Key", "id"),),
+    Field("fired", "Fired", "counter"),
+    also=(Field("match.idempotency_key", "Key", "id"), _FIRED),
 )
 
 WEBHOOK_FAULT: Final = view(
@@ -98,9 +99,10 @@ WEBHOOK_FAULT: Final = view(
     Field("effect", "Effect", "id"),
     Field("count", "Count", "number"),
     Field("delay_ms", "Delay (ms)", "number"),
-    Field("skip", "Skip", "number"),
+    Field("skip", "Skip", "counter"),
     Field("times", "Times", "number"),
-    Field("fired", "Fired", "number"),
+    Field("fired", "Fired", "counter"),
+    also=(_FIRED,),
 )
 
 _NAMES_OF_SETTINGS: Final = (
@@ -135,10 +137,10 @@ CLOCK: Final = View(
     fields=(
         Field("now", "Now", "time"),
         Field("next_job_at", "Next job", "time"),
-        Field("jobs", "Jobs done", "number"),
-        Field("events", "Events", "number"),
-        Field("deliveries", "Deliveries", "number"),
-        Field("broken_jobs", "Broken jobs", "number"),
+        Field("jobs", "Jobs done", "counter"),
+        Field("events", "Events", "counter"),
+        Field("deliveries", "Deliveries", "counter"),
+        Field("broken_jobs", "Broken jobs", "counter"),
     ),
 )
 

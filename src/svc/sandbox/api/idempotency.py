@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from svc.sandbox.http.exchange import HttpReply
-from svc.sandbox.parameters.bodies import Tree
+from svc.sandbox.parameters.bodies import DecodedTree
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import REPLAYED_HEADER
@@ -50,7 +50,7 @@ def checked_key(key: str | None) -> str | None:
     return key
 
 
-def fingerprint(method: str, path: str, tree: Tree) -> str:
+def fingerprint(method: str, path: str, tree: DecodedTree) -> str:
     """What requests for the same thing have in common, however they were encoded."""
     content = _CANONICAL.encode(tree)
     if "null" in content:

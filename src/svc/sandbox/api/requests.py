@@ -17,7 +17,7 @@ from svc.sandbox.http import auth
 from svc.sandbox.http.auth import SITE
 from svc.sandbox.http.exchange import AsgiRequest, HttpReply, read_request, refusal
 from svc.sandbox.parameters import tables
-from svc.sandbox.parameters.bodies import DecodedInput, Tree, decode_body, decode_query
+from svc.sandbox.parameters.bodies import DecodedInput, DecodedTree, decode_body, decode_query
 from svc.sandbox.parameters.problems import Problem, internal, unknown
 from svc.sandbox.parameters.tables import Settings
 from svc.sandbox.resources import api_keys
@@ -44,8 +44,8 @@ class Execution:
     operation: ApiOperation
     identity: str
     path: str
-    tree: Tree
-    stray: Tree
+    tree: DecodedTree
+    stray: DecodedTree
     settings: tables.Settings
 
     def run(self, tx: Transaction) -> HttpReply:

@@ -59,7 +59,7 @@ def check_origin(request: Request) -> None:
         raise Problem(403, "origin_not_allowed", "Only the checkout's own pages may send this.")
 
 
-Form = dict[str, str]
+FormFields = dict[str, str]
 _ORDER: Final = f"{ROOT}/{{secret}}"
 _CARD_ERROR: Final = 402
 _NOT_PAYABLE: Final = "order_unexpected_state"
@@ -164,17 +164,19 @@ class Checkout:
             return redirect(here.address.url(result=pages.FAILED))
         return answer(end_page(here))
 
-    async def _visit(self, request: Request, form: Form | None = None) -> Visit:
+    async def _visit(self, request: Request, form: FormFields | None = None) -> Visit:
         """Looks at the order; a form says itself with which key its page was mounted."""
         query = request.query_params
         address = Address(request.path_params["secret"], query.get("lang"), query.get("key"))
         return await visit(self._engine, address, (form or {}).get("key"))
 
-    async def _attempt(self, here: Visit, form: Form, fields: dict[str, Any]) -> Doc | Problem:
+    async def _attempt(
+        self, here: Visit, form: FormFields, fields: dict[str, Any]
+    ) -> Doc | Problem:
         return await attempt.attempt(self._engine, here, form.get("total", ""), fields)
 
     async def _again(
-        self, request: Request, form: Form, given: Entries, problem: Problem
+        self, request: Request, form: FormFields, given: Entries, problem: Problem
     ) -> Response:
         """Shows the forms as they were sent, on the order as it is now."""
         here = await self._visit(request, form)

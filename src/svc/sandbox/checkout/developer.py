@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from svc.html import Markup, Part
+from svc.html import Markup, MarkupPart
 from svc.sandbox.checkout import test_cards
 from svc.sandbox.checkout.forms import form_id
 from svc.sandbox.checkout.html import el
@@ -31,7 +31,7 @@ _REDIRECT: Final = (
 )
 
 
-def note(title: str, *content: Part) -> Markup:
+def note(title: str, *content: MarkupPart) -> Markup:
     """A note that no shopper would see."""
     return el(
         "aside",
@@ -76,7 +76,7 @@ def key_note(message: str) -> Markup:
     return note("The key", el("p", message), el("p", text, " ", el("code", "?key=pk_test_…")))
 
 
-def _attempt(payment: Doc | None) -> Part:
+def _attempt(payment: Doc | None) -> MarkupPart:
     if payment is None:
         return None
     kind = f" ({payment['decline_type']})" if payment["decline_type"] else ""
@@ -90,7 +90,7 @@ def _attempt(payment: Doc | None) -> Part:
     )
 
 
-def _group(name: str, buttons: Part) -> Markup:
+def _group(name: str, buttons: MarkupPart) -> Markup:
     return el("div", el("h3", name), el("div", buttons, class_="trials"), class_="group")
 
 

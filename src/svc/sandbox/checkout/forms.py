@@ -8,7 +8,7 @@ from datetime import date
 from functools import partial
 from typing import Any, Final
 
-from svc.html import Markup, Part
+from svc.html import Markup, MarkupPart
 from svc.sandbox.checkout import test_cards
 from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.visit import Visit
@@ -145,7 +145,7 @@ def hidden(visit: Visit, **values: str) -> list[Markup]:
     return [el("input", type="hidden", name=name, value=text) for name, text in carried.items()]
 
 
-def _message(draft: Draft) -> Part:
+def _message(draft: Draft) -> MarkupPart:
     """What went wrong; it has the focus, so that it is read out and seen first."""
     if not draft.messages:
         return None
@@ -181,7 +181,7 @@ def _form(visit: Visit, draft: Draft, method: str) -> Markup:
     )
 
 
-def _fields(visit: Visit, draft: Draft, method: str) -> Part:
+def _fields(visit: Visit, draft: Draft, method: str) -> MarkupPart:
     kind = methods.kind(method)
     if kind == "card":
         return _card_fields(visit, draft)
@@ -196,7 +196,7 @@ def _fields(visit: Visit, draft: Draft, method: str) -> Part:
     return _field(visit, draft, "iban", value=draft.entries.iban, **attributes), hint
 
 
-def _card_fields(visit: Visit, draft: Draft) -> Part:
+def _card_fields(visit: Visit, draft: Draft) -> MarkupPart:
     entries, numeric = draft.entries, partial(_field, visit, draft, inputmode="numeric")
     number = numeric("number", value=entries.shown_number, autocomplete="cc-number")
     hint = visit.say("expiry_hint")
@@ -225,7 +225,7 @@ def _field(visit: Visit, draft: Draft, name: str, **attributes: str) -> Markup:
     return el("div", el("label", visit.say(name), for_=name), entry, below, class_="field")
 
 
-def _reserve_note(visit: Visit) -> Part:
+def _reserve_note(visit: Visit) -> MarkupPart:
     if visit.order["capture_method"] != "manual":
         return None
     return el("p", visit.say("reserve_note"), class_="hint")

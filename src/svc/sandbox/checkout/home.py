@@ -5,7 +5,7 @@ from typing import Final
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from svc.html import Markup, Part
+from svc.html import Markup, MarkupPart
 from svc.sandbox.checkout import test_cards
 from svc.sandbox.checkout.html import el, join
 from svc.sandbox.checkout.languages import ENGLISH
@@ -83,7 +83,7 @@ def _cards(name: str, group: tuple[test_cards.TrialCard, ...]) -> Markup:
     return join(el("h3", name), _pairs({card.spaced: card.label for card in group}))
 
 
-def _section(title: str, *content: Part) -> Markup:
+def _section(title: str, *content: MarkupPart) -> Markup:
     return el("section", el("h2", title), *content)
 
 

@@ -5,7 +5,7 @@ from typing import Final
 
 from starlette.responses import Response
 
-from svc.html import Markup, Part
+from svc.html import Markup, MarkupPart
 from svc.sandbox.checkout.html import el, join
 from svc.sandbox.checkout.languages import LANGUAGES, Language
 from svc.sandbox.checkout.visit import ROOT, Visit
@@ -51,13 +51,13 @@ def page(visit: Visit, title: str, main: Markup, *, step: str = "", **query: str
     return document(visit.language, title, header, main)
 
 
-def plain_page(language: Language, text: str, note: Part = None) -> Markup:
+def plain_page(language: Language, text: str, note: MarkupPart = None) -> Markup:
     """A page without an order; `text` is the key of its heading."""
     content = card(language.say(text), language.say(f"{text}_lead"))
     return document(language, language.say(text), None, el("main", content, note))
 
 
-def card(heading: str, lead: str, *more: Part, sign: Part = None) -> Markup:
+def card(heading: str, lead: str, *more: MarkupPart, sign: MarkupPart = None) -> Markup:
     """The one narrow card of a page: its heading, what that means, and what else there is."""
     title = el("h1", heading)
     return el("section", sign, title, el("p", lead, class_="lead"), *more, class_="card narrow")
@@ -68,7 +68,7 @@ def hint(text: str) -> Markup:
     return el("p", text, class_="hint")
 
 
-def document(language: Language, title: str, *content: Part) -> Markup:
+def document(language: Language, title: str, *content: MarkupPart) -> Markup:
     """A whole HTML document, without its doctype."""
     head = join(
         el("meta", charset="utf-8"),
@@ -81,7 +81,7 @@ def document(language: Language, title: str, *content: Part) -> Markup:
     return el("html", el("head", head), el("body", *content), lang=language.tag)
 
 
-def _note(visit: Visit) -> Part:
+def _note(visit: Visit) -> MarkupPart:
     return None if visit.mode == "live" else (" ", el("span", visit.say("no_money")))
 
 
@@ -120,7 +120,7 @@ def summary(visit: Visit) -> Markup:
     )
 
 
-def _items(visit: Visit) -> Part:
+def _items(visit: Visit) -> MarkupPart:
     items = [_item(visit, item) for item in visit.order["items"]]
     shown = el("ul", items[:_SHOWN], class_="items")
     rest = items[_SHOWN:]
@@ -156,7 +156,7 @@ def _row(visit: Visit, text: str, amount: int) -> Markup:
     return _line(visit.say(text), visit.money(amount))
 
 
-def _line(label: Part, amount: str, class_: str | None = None) -> Markup:
+def _line(label: MarkupPart, amount: str, class_: str | None = None) -> Markup:
     return el("div", el("dt", label), el("dd", amount, class_="amount"), class_=class_)
 
 

@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from svc.html import Markup, Part
+from svc.html import Markup, MarkupPart
 from svc.sandbox.checkout import attempt, test_cards
 from svc.sandbox.checkout.developer import end_note, note, trial_panel
 from svc.sandbox.checkout.forms import Draft, Entries, hidden, payment_fields, payment_forms
@@ -160,7 +160,7 @@ def _amount(visit: Visit) -> str:
 
 def _facts(visit: Visit) -> list[Markup]:
     order = visit.order
-    rows: dict[str, Part] = {visit.say("order"): el("code", order["id"])}
+    rows: dict[str, MarkupPart] = {visit.say("order"): el("code", order["id"])}
     if visit.payment and order["status"] != "cancelled":
         rows[visit.say("paid_with")] = el("bdi", _means(visit))
     if order["amount_refunded"]:

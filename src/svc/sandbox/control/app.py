@@ -29,7 +29,7 @@ from svc.sandbox.store.transaction import Transaction
 from svc.spec import LIMIT_DEFAULT, REQUEST_ID_HEADER, SANDBOX_ROOT
 
 _ROOT: Final = SANDBOX_ROOT + "/checkout"
-Act = Callable[[Transaction, Params], Doc | Problem]
+ControlAct = Callable[[Transaction, Params], Doc | Problem]
 
 
 def routes(engine: Engine) -> list[Route]:
@@ -40,7 +40,7 @@ def routes(engine: Engine) -> list[Route]:
     ]
 
 
-def _route(engine: Engine, path: str, act: Act, fields: Fields) -> Route:
+def _route(engine: Engine, path: str, act: ControlAct, fields: Fields) -> Route:
     async def endpoint(request: Request) -> Response:
         text = auth.key_text(request.headers.get("authorization"))
         mode = auth.mode_of(text)

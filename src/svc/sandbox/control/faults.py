@@ -4,7 +4,7 @@ from collections.abc import Callable
 from typing import Final, get_args
 
 from svc.sandbox.control.call import ControlCall, ControlEndpoint, whole_list
-from svc.sandbox.faults import STATUSES, Connection, WebhookEffect
+from svc.sandbox.faults import STATUSES, ConnectionFault, WebhookEffect
 from svc.sandbox.faults.api import PHASES, ApiRule, Faults
 from svc.sandbox.faults.rules import R, Rules
 from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
@@ -59,7 +59,7 @@ _API: Final[Fields] = (
                 Parameter("retry_after", Integer(-_RETRY_AFTER_MAX, _RETRY_AFTER_MAX)),
                 Parameter("body", Text(65536)),
                 Parameter("delay_ms", Integer(0, _DELAY_MAX)),
-                Parameter("connection", Choice(get_args(Connection))),
+                Parameter("connection", Choice(get_args(ConnectionFault))),
             ),
             rule=_one_effect,
         ),

@@ -2,7 +2,7 @@
 
 from typing import Final, Literal
 
-Connection = Literal["close", "reset", "truncate", "garbage", "drip"]
+ConnectionFault = Literal["close", "reset", "truncate", "garbage", "drip"]
 WebhookEffect = Literal["duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay"]
 # The error statuses that a rule can answer with, and the codes of their errors.
 STATUSES: Final = {

@@ -12,7 +12,7 @@ from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
 
-Act = Callable[[Transaction, Doc, Mapping[str, Any]], None]
+JobAct = Callable[[Transaction, Doc, Mapping[str, Any]], None]
 
 
 def finish_debit(tx: Transaction, payment: Doc, failure_code: str | None) -> None:
@@ -53,7 +53,7 @@ def _void(tx: Transaction, payment: Doc, _: Mapping[str, Any]) -> None:
     payments.void(tx, payments.order_of(tx, payment), "authorization_expired")
 
 
-def _while(kind: str, status: str, act: Act) -> Callable[[Transaction, Job], None]:
+def _while(kind: str, status: str, act: JobAct) -> Callable[[Transaction, Job], None]:
     """Acts on a job's subject, as long as that has the status which it was scheduled for."""
 
     def handle(tx: Transaction, job: Job) -> None:

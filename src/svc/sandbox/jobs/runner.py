@@ -17,7 +17,7 @@ from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.dispatcher import WebhookDispatcher
 
-Handler = Callable[[Transaction, Job], None]
+JobHandler = Callable[[Transaction, Job], None]
 Pause = Callable[[asyncio.Event, float | None], Awaitable[None]]
 
 IDLE_JOBS_MAX = 10_000
@@ -69,7 +69,7 @@ class Runner:
     groups: GroupCommit
     clock: VirtualClock
     dispatcher: WebhookDispatcher
-    handlers: Mapping[str, Handler]
+    handlers: Mapping[str, JobHandler]
     holds_webhooks: Callable[[], bool]
     pause: Pause
     era: int = 0  # how many times the tables were replaced

@@ -13,7 +13,7 @@ from urllib.parse import unquote_to_bytes
 
 from svc.sandbox.parameters.problems import Problem, body_invalid
 
-Tree = dict[str, Any]
+DecodedTree = dict[str, Any]
 
 JSON_TYPE: Final = "application/json"
 FORM_TYPE: Final = "application/x-www-form-urlencoded"
@@ -29,7 +29,7 @@ _BRACKET: Final = re.compile(r"\[([^\[\]]*)\]")
 class DecodedInput:
     """The parameters as they came; `textual` says that scalars are text still to be coerced."""
 
-    tree: Tree
+    tree: DecodedTree
     textual: bool
 
 
@@ -54,14 +54,14 @@ def decode_query(query: bytes) -> DecodedInput:
     return DecodedInput(decode_form(query), textual=True)
 
 
-def decode_form(raw: bytes) -> Tree:
+def decode_form(raw: bytes) -> DecodedTree:
     """Reads `a=1&b[c]=2&d[]=3&e[0][f]=4`; indexed lists stay objects with digits as names.
 
     A repeated scalar keeps its last value; `d[][f]=…` begins a new entry when `f` comes again.
     """
     if _BROKEN_ESCAPE.search(raw):
         raise body_invalid("The parameters hold a broken percent escape.")
-    tree: Tree = {}
+    tree: DecodedTree = {}
     for pair in raw.split(b"&"):
         if pair:
             name, _, value = pair.partition(b"=")
@@ -72,7 +72,7 @@ def decode_form(raw: bytes) -> Tree:
 # --- JSON ---------------------------------------------------------------------------------------
 
 
-def _decode_json(body: bytes) -> Tree:
+def _decode_json(body: bytes) -> DecodedTree:
     try:
         value = _JSON.decode(body.decode())
     except RecursionError:
@@ -86,7 +86,7 @@ def _decode_json(body: bytes) -> Tree:
     return value
 
 
-def _members(pairs: list[tuple[str, Any]]) -> Tree:
+def _members(pairs: list[tuple[str, Any]]) -> DecodedTree:
     """An object; a name that comes twice says two things, and one could be the wrong amount."""
     members = dict(pairs)
     if len(members) < len(pairs):
@@ -112,7 +112,7 @@ def _no_constant(name: str) -> NoReturn:
 _JSON: Final = json.JSONDecoder(parse_constant=_no_constant, object_pairs_hook=_members)
 
 
-def _check_tree(tree: Tree) -> None:
+def _check_tree(tree: DecodedTree) -> None:
     """Refuses deep nesting and lone surrogates, which no UTF-8 answer could show."""
     level: list[Any] = [tree]
     for _ in range(DEPTH_MAX):
@@ -162,8 +162,8 @@ def _path(name: str) -> list[str]:
     return path
 
 
-def _insert(tree: Tree, path: list[str], value: str) -> None:
-    place: Tree | list[Any] = tree
+def _insert(tree: DecodedTree, path: list[str], value: str) -> None:
+    place: DecodedTree | list[Any] = tree
     for segment, following in pairwise(path):
         place = _container(place, segment, following)
     if isinstance(place, list):
@@ -174,9 +174,11 @@ def _insert(tree: Tree, path: list[str], value: str) -> None:
         place[path[-1]] = value
 
 
-def _container(place: Tree | list[Any], segment: str, following: str) -> Tree | list[Any]:
+def _container(
+    place: DecodedTree | list[Any], segment: str, following: str
+) -> DecodedTree | list[Any]:
     """The object or list that `segment` leads to; an empty following segment asks for a list."""
-    fresh: Tree | list[Any] = {} if following else []
+    fresh: DecodedTree | list[Any] = {} if following else []
     if isinstance(place, list):
         last = place[-1] if place else None
         if isinstance(last, dict) and following and following not in last:

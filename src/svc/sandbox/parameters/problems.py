@@ -107,7 +107,8 @@ def body_invalid(message: str) -> Problem:
 
 
 def resource_missing(kind: str, identity: str, param: str, status: int = 404) -> Problem:
-    message = f"No such {kind.replace('_', ' ')}: {identity}."
+    words = kind.replace("_", " ").replace("api ", "API ")
+    message = f"No such {words}: {identity}."
     return Problem(status, "resource_missing", message, param=param)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.sandbox.parameters import problems
-from svc.sandbox.parameters.bodies import DecodedInput, Tree
+from svc.sandbox.parameters.bodies import DecodedInput, DecodedTree
 from svc.sandbox.parameters.schema import Schema, either, strict
 
 Codes = frozenset[str]
@@ -81,19 +81,21 @@ class Parameter:
 Fields = tuple[Parameter, ...]
 
 
-def coerce(fields: Fields, given: DecodedInput) -> Tree:
+def coerce(fields: Fields, given: DecodedInput) -> DecodedTree:
     """The parameters after coercion; JSON keeps its own types."""
     return _coerced(fields, given.tree) if given.textual else given.tree
 
 
-def refuse_unknown(fields: Fields, tree: Tree) -> None:
+def refuse_unknown(fields: Fields, tree: DecodedTree) -> None:
     """Raises Problem for the alphabetically first name that is in no table."""
     first = min(_unknown(fields, tree, ""), default=None)
     if first is not None:
         raise problems.unknown(first)
 
 
-def check(fields: Fields, tree: Tree, settings: Settings, *, partial: bool = False) -> Params:
+def check(
+    fields: Fields, tree: DecodedTree, settings: Settings, *, partial: bool = False
+) -> Params:
     """The checked parameters; raises Problem for the first violation in table order.
 
     With `partial` (an update) nothing is required, and a field that is to be unset is None.
@@ -187,12 +189,12 @@ def is_empty(value: Any) -> bool:
     return value is None or value in ("", [])
 
 
-def _coerced(fields: Fields, tree: Tree) -> Tree:
+def _coerced(fields: Fields, tree: DecodedTree) -> DecodedTree:
     kinds = {field.name: field.kind for field in fields}
     return {k: kinds[k].coerce(v) if k in kinds else v for k, v in tree.items()}
 
 
-def _unknown(fields: Fields, tree: Tree, prefix: str) -> Iterator[str]:
+def _unknown(fields: Fields, tree: DecodedTree, prefix: str) -> Iterator[str]:
     kinds = {field.name: field.kind for field in fields}
     for key, value in tree.items():
         name = _name(prefix, key)
@@ -203,7 +205,7 @@ def _unknown(fields: Fields, tree: Tree, prefix: str) -> Iterator[str]:
 
 
 def _checked(
-    fields: Fields, tree: Tree, prefix: str, settings: Settings, *, partial: bool
+    fields: Fields, tree: DecodedTree, prefix: str, settings: Settings, *, partial: bool
 ) -> Params:
     clean: Params = {}
     for field in fields:

@@ -6,11 +6,11 @@ from typing import Final, Literal
 
 from svc.spec import EU_COUNTRIES
 
-Kind = Literal["card", "delayed", "redirect"]
+MethodKind = Literal["card", "delayed", "redirect"]
 
 
 @dataclass(frozen=True, slots=True)
-class Method:
+class PaymentMethod:
     """A method, the currencies it takes and the shipping countries it is offered in.
 
     `countries` None means any country. `brand` is what people call it in every language, if there
@@ -18,7 +18,7 @@ class Method:
     """
 
     name: str
-    kind: Kind
+    kind: MethodKind
     currencies: frozenset[str]
     countries: frozenset[str] | None
     brand: str = ""
@@ -29,8 +29,10 @@ def _codes(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def _method(name: str, kind: Kind, currencies: str, countries: str, brand: str = "") -> Method:
-    return Method(name, kind, _codes(currencies), _codes(countries), brand)
+def _method(
+    name: str, kind: MethodKind, currencies: str, countries: str, brand: str = ""
+) -> PaymentMethod:
+    return PaymentMethod(name, kind, _codes(currencies), _codes(countries), brand)
 
 
 CARD: Final = "card"
@@ -41,7 +43,7 @@ _PAYPAL_CURRENCIES: Final = _codes("EUR GBP USD AUD CAD JPY CHF PLN SEK NOK DKK"
 
 # In the order in which `order.methods` lists them, after `card`.
 METHODS: Final = (
-    Method("sepa_debit", "delayed", _codes("EUR"), _SEPA),
+    PaymentMethod("sepa_debit", "delayed", _codes("EUR"), _SEPA),
     _method("bacs_debit", "delayed", "GBP", "GB"),
     _method("us_bank_account", "delayed", "USD", "US"),
     _method("becs_debit", "delayed", "AUD", "AU"),
@@ -72,12 +74,14 @@ METHODS: Final = (
     _method("oxxo", "redirect", "MXN", "MX", "OXXO"),
     _method("knet", "redirect", "KWD", "KW", "KNET"),
     _method("benefit", "redirect", "BHD", "BH", "BenefitPay"),
-    Method("klarna", "redirect", _KLARNA_CURRENCIES, _KLARNA_COUNTRIES, "Klarna", manual=True),
-    Method("paypal", "redirect", _PAYPAL_CURRENCIES, None, "PayPal", manual=True),
+    PaymentMethod(
+        "klarna", "redirect", _KLARNA_CURRENCIES, _KLARNA_COUNTRIES, "Klarna", manual=True
+    ),
+    PaymentMethod("paypal", "redirect", _PAYPAL_CURRENCIES, None, "PayPal", manual=True),
 )
 
 BRANDS: Final = {m.name: m.brand for m in METHODS if m.brand}
-_KINDS: Final[dict[str, Kind]] = {CARD: "card", **{m.name: m.kind for m in METHODS}}
+_KINDS: Final[dict[str, MethodKind]] = {CARD: "card", **{m.name: m.kind for m in METHODS}}
 
 # The language of the checkout and its shipping country (spec: What the service does, 2).
 _LOCALES: Final = {
@@ -96,7 +100,7 @@ def offered(currency: str, country: str, capture_method: str) -> list[str]:
     return [CARD, *_besides(currency, country, capture_method)]
 
 
-def kind(method: str) -> Kind:
+def kind(method: str) -> MethodKind:
     """Says how a method behaves: at once by card, later by bank debit, or by redirect.
 
     Raises KeyError for a name that is no method; callers offer before they ask.
@@ -114,7 +118,7 @@ def _besides(currency: str, country: str, capture_method: str) -> tuple[str, ...
     return tuple(m.name for m in METHODS if _fits(m, currency, country, capture_method))
 
 
-def _fits(method: Method, currency: str, country: str, capture_method: str) -> bool:
+def _fits(method: PaymentMethod, currency: str, country: str, capture_method: str) -> bool:
     if capture_method == "manual" and not method.manual:
         return False
     in_country = method.countries is None or country in method.countries

@@ -7,9 +7,9 @@ from svc.sandbox.clock import moment, text
 from svc.sandbox.store import jobs
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.ids import IdSource
-from svc.sandbox.store.sqlite import Row, Store
+from svc.sandbox.store.sqlite import SqlRow, Store
 
-Status = Literal["pending", "succeeded", "failed", "dropped"]
+DeliveryStatus = Literal["pending", "succeeded", "failed", "dropped"]
 
 _FIELDS = "id, event, type, endpoint, url, attempt, status, due, started, code, error, ms, next"
 DELIVERY_PREFIX = "dlv_"
@@ -30,7 +30,7 @@ class DeliveryRow:
     endpoint: str
     url: str
     attempt: int
-    status: Status
+    status: DeliveryStatus
     due: int
     started: int | None
     code: int | None
@@ -112,7 +112,7 @@ def put_before(store: Store, identity: str, later: DeliveryRow) -> None:
 def finish(
     store: Store,
     identity: str,
-    status: Status,
+    status: DeliveryStatus,
     started: int,
     answer: tuple[int | None, str | None, int],
 ) -> None:
@@ -168,7 +168,7 @@ def page(
     return [_delivery(row) for row in rows[:limit]], len(rows) > limit
 
 
-def _delivery(row: Row) -> DeliveryRow:
+def _delivery(row: SqlRow) -> DeliveryRow:
     return DeliveryRow(*row)
 
 

@@ -18,7 +18,7 @@ _BLOBS: Final = {"events": ("body",), "results": ("body",)}  # JSON in UTF-8, ke
 _INTEGER_MAX: Final = 2**63 - 1  # what a column of integers holds
 _MOMENTS: Final = {"created", "due", "started", "next", "first_used"}  # where they are integers
 
-Row = Mapping[str, Any]
+ExportedRow = Mapping[str, Any]
 
 
 class _Column(NamedTuple):
@@ -52,7 +52,7 @@ def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
     store.recount()
 
 
-def check_of(table: str, job_names: Collection[str]) -> Callable[[Row], None]:
+def check_of(table: str, job_names: Collection[str]) -> Callable[[ExportedRow], None]:
     """Gives what looks at a row of a table beyond the types of its columns.
 
     Raises KeyError for a table that nobody has decided about: no row of it is restored unseen.
@@ -73,7 +73,9 @@ def _dump_table(store: Store, table: str) -> list[Doc]:
     return [dict(zip(columns, map(_text, row), strict=True)) for row in rows]
 
 
-def _restore_table(store: Store, table: str, rows: Any, check: Callable[[Row], None]) -> None:
+def _restore_table(
+    store: Store, table: str, rows: Any, check: Callable[[ExportedRow], None]
+) -> None:
     columns = _columns(store, table)
     names = [column.name for column in columns]
     sql = f"INSERT INTO {table}({', '.join(names)}) VALUES({', '.join('?' * len(names))})"
@@ -111,34 +113,34 @@ def _check_value(column: _Column, value: Any) -> None:
         raise ValueError(f"{column.name} is no moment between 1970 and 9999")
 
 
-def _check_doc(row: Row) -> None:
+def _check_doc(row: ExportedRow) -> None:
     body = _object(row["body"])
     if (body.get("id"), body.get("object")) != (row["id"], row["kind"]):
         raise ValueError("its body is another object's")
     parse(row["created"])
 
 
-def _check_event(row: Row) -> None:
+def _check_event(row: ExportedRow) -> None:
     if _object(row["body"]).get("id") != row["id"]:
         raise ValueError("its body is another event's")
 
 
-def _check_delivery(row: Row) -> None:
-    if row["status"] not in get_args(deliveries.Status):
+def _check_delivery(row: ExportedRow) -> None:
+    if row["status"] not in get_args(deliveries.DeliveryStatus):
         raise ValueError("status is none of a delivery")
 
 
-def _check_result(row: Row) -> None:
+def _check_result(row: ExportedRow) -> None:
     _object(row["body"])
 
 
-def _check_meta(row: Row) -> None:
+def _check_meta(row: ExportedRow) -> None:
     value = _object(row["value"])
     if row["name"] == settings.META:
         settings.check_stored(value)
 
 
-def _check_types(_: Row) -> None:
+def _check_types(_: ExportedRow) -> None:
     """Nothing but what every row is asked: any amount in any currency is a balance."""
 
 
@@ -149,7 +151,7 @@ def _object(text: str) -> Doc:
     return found
 
 
-_CHECKS: Final[Mapping[str, Callable[[Row], None]]] = MappingProxyType(
+_CHECKS: Final[Mapping[str, Callable[[ExportedRow], None]]] = MappingProxyType(
     {
         "meta": _check_meta,
         "docs": _check_doc,

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any, Final
 
 from svc.sandbox.clock import EPOCH, LAST, SECOND, moment
-from svc.sandbox.store.sqlite import Row, Store
+from svc.sandbox.store.sqlite import SqlRow, Store
 
 ATTEMPT = "webhook.attempt"  # the engine's own jobs; all others belong to its `handlers`
 DISABLE = "webhook.disable"
@@ -102,7 +102,7 @@ def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int] =
     return [_job(row) for row in store.all(sql, lane, until, *busy, limit)]
 
 
-def _job(row: Row) -> Job:
+def _job(row: SqlRow) -> Job:
     seq, when, mode, name, subject, args, lane = row
     try:
         return Job(name, subject, _args(args), _moment(when), mode, seq, lane)

@@ -63,7 +63,7 @@ MEMORY: Final = ":memory:"
 _BUSY_MS: Final = 3000  # the time that a stopping sandbox may still hold the file
 _MAGIC: Final = b"SQLite format 3\0"
 
-Row = Sequence[Any]
+SqlRow = Sequence[Any]
 Value = str | int | bytes | None
 
 
@@ -133,15 +133,15 @@ class Store:
         found = self.one("SELECT MAX(seq) FROM docs")
         self._sequence = (found and found[0]) or 0
 
-    def one(self, sql: str, *args: Value) -> Row | None:
+    def one(self, sql: str, *args: Value) -> SqlRow | None:
         """The first row, or None."""
         try:
-            row: Row | None = self._db.execute(sql, args).fetchone()
+            row: SqlRow | None = self._db.execute(sql, args).fetchone()
         except sqlite3.Error as error:
             raise _local(error, self.path) from error
         return row
 
-    def all(self, sql: str, *args: Value) -> list[Row]:
+    def all(self, sql: str, *args: Value) -> list[SqlRow]:
         """All rows."""
         try:
             return self._db.execute(sql, args).fetchall()

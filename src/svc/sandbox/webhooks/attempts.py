@@ -129,7 +129,7 @@ def _request(
 
 
 def _finish(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
-    status: deliveries.Status = "succeeded" if reply.accepted else "failed"
+    status: deliveries.DeliveryStatus = "succeeded" if reply.accepted else "failed"
     answer = (reply.code, reply.error, reply.ms)
     deliveries.finish(tx.store, attempt.delivery.id, status, attempt.started, answer)
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from svc.clock import ManualClock
-from svc.listen.forward.connection import TargetReply, Trouble
+from svc.listen.forward.connection import ForwardTrouble, TargetReply
 from svc.listen.forward.items import ForwardItems, attempted
 from svc.listen.forward.request import FORWARD_SECONDS
-from svc.listen.forward.retry import Retry
+from svc.listen.forward.retry import RetryMode
 from svc.listen.forward.waiting import (
     AWAY,
     Waiters,
@@ -30,7 +30,7 @@ def said(status: int) -> TargetReply:
     return TargetReply(1.0, status)
 
 
-def trouble(kind: Trouble) -> TargetReply:
+def trouble(kind: ForwardTrouble) -> TargetReply:
     return TargetReply(1.0, trouble=kind, error="no")
 
 
@@ -173,7 +173,7 @@ def test_what_may_come_a_second_time_says_so(marked: bool) -> None:
     ],
 )
 def test_next_attempt_goes_on_where_an_earlier_run_stood(
-    retry: Retry, tried: Tried | None, attempt: int, wait: float
+    retry: RetryMode, tried: Tried | None, attempt: int, wait: float
 ) -> None:
     """R50: the number goes on; of the ways of retrying only the service's schedule does."""
 

@@ -6,7 +6,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, OpenItem, Outcome, Tried
+from svc.listen.inbox.inbox import (
+    Arrival,
+    Batch,
+    DeliveryOutcome,
+    ForwardAttempt,
+    Kept,
+    OpenItem,
+    Tried,
+)
 from svc.listen.inbox.sqlite import KEEP_SECONDS
 
 PAGE = 16
@@ -18,7 +26,7 @@ class Entry:
 
     seq: int
     arrival: Arrival
-    outcome: Outcome | None
+    outcome: DeliveryOutcome | None
     attempts: list[ForwardAttempt] = field(default_factory=list)
 
 

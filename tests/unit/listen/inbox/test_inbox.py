@@ -30,7 +30,7 @@ from svc.listen.inbox.inbox import Inbox
 from svc.listen.progress import ListenerProgress
 from svc.listen.receive import Reception, ReceptionDeps
 from svc.listen.receiver.http import HttpHead, HttpRequest
-from svc.listen.records import Left, Record
+from svc.listen.records import Left, ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Intake
 from svc.signature import header_value
@@ -148,7 +148,7 @@ class Forwarding(Half):
 
     def __init__(self, inbox: Inbox, routes: Routes) -> None:
         super().__init__()
-        self.told: list[Record] = []
+        self.told: list[ListenerRecord] = []
 
         def make() -> None:
             self.writer = InboxWriter(inbox)

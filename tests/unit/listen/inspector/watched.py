@@ -23,7 +23,7 @@ from svc.listen.inspector.replay import Own, ReplayDeps
 from svc.listen.inspector.server import Inspector
 from svc.listen.listener import Listener
 from svc.listen.receiver.server import bind
-from svc.listen.records import Record
+from svc.listen.records import ListenerRecord
 from svc.state import Database
 
 ORIGIN = "https://api.example.com"
@@ -50,7 +50,7 @@ class Watched:
     clock: Clock
     scope: str
     others: dict[str, Sequence[str]]
-    records: list[Record] = field(default_factory=list)
+    records: list[ListenerRecord] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.port: int = self.bound.getsockname()[1]
@@ -78,7 +78,7 @@ class Watched:
     def make_inbox(self) -> Inbox:
         return SqliteInbox(self.state, self.scope)
 
-    def _tell(self, record: Record) -> None:
+    def _tell(self, record: ListenerRecord) -> None:
         self.records.append(record)
         self.inspector.tell(record)
 
