@@ -14,7 +14,7 @@ _BEGINNING: Final = 3
 def near_words(word: str, known: Iterable[str]) -> list[str]:
     """The known words that are meant by a word with a slip or two, or begin with it; best first."""
     typed = word.lstrip("-").casefold()
-    if len(typed) < _BEGINNING:
+    if len(typed) < _BEGINNING or typed.isdigit():  # a number is meant as it is
         return []
     most = 2 if len(typed) >= _TWO_SLIPS else 1
     found = []

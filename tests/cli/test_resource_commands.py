@@ -88,6 +88,24 @@ def test_payout_is_sent_and_failed_ones_are_found(svc: Svc, sandbox: Sandbox) ->
     assert svc.ok("payouts", "retrieve", payout["id"])["status"] == "failed"
 
 
+@pytest.mark.parametrize(
+    ("line", "meant"),
+    [
+        ("post /v1/refund -d amount:=1", "Next: svc post /v1/refunds\n"),
+        ("get /v1/order/ord_1", "Next: svc get /v1/orders/ord_1\n"),
+        ("get /v1/nothing", "Next: What the API has: svc commands\n"),
+    ],
+)
+def test_a_path_that_there_is_not_is_answered_with_the_nearest(
+    svc: Svc, sandbox: Sandbox, line: str, meant: str
+) -> None:
+    """Or with the place where all that there is stands."""
+    assert sandbox.port
+    refused = svc(*line.split(), "-o", "human")
+    assert refused.code == 5
+    assert meant in refused.err
+
+
 ACCOUNT = "--iban (or --account-number with --bank-code)"
 TO_AMERICA = "--amount 10000 --currency USD --country US --account-holder-name Muster"
 

@@ -5,12 +5,11 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework.app import new_app, reading
-from svc.cli.framework.inputs import pairs_of
+from svc.cli.framework.inputs import pairs_of, refuse_bare_path
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.sending import send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import find
-from svc.errors import UsageError
 
 app = new_app()
 
@@ -31,7 +30,7 @@ def get(
     $ svc get ord_3kPq0aVb7cXd9eYf1gZh2iWj
     $ svc get /v1/orders --param limit=3
     """
-    if target.startswith("v1/"):
-        raise UsageError(f"{target!r} is no path.", param="ID-OR-PATH", hint=f"svc get /{target}")
+    session = Session.of(ctx)
+    refuse_bare_path(target, "ID-OR-PATH", session.argv)
     path = target if target.startswith("/") else find.path_of_id(target)
-    send_read(Session.of(ctx), find.get(path, tuple(pairs_of(param, "--param").items())))
+    send_read(session, find.get(path, tuple(pairs_of(param, "--param").items())))

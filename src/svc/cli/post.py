@@ -6,6 +6,7 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework.app import new_app, writing
+from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import argument
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
@@ -24,8 +25,10 @@ def post(
 
     $ svc post /v1/refunds -d payment=pay_7cXd9eYf1gZh2iWj3kPq0aVb -d amount:=4999
     """
+    session = Session.of(ctx)
+    refuse_bare_path(path, "PATH", session.argv)
     try:
-        send_write(Session.of(ctx), partial(find.post, path), always=True)
+        send_write(session, partial(find.post, path), always=True)
     except ApiError as error:
         if error.param and (error.hint or "").startswith(("Add --", "Change --")):
             error.hint = f"Fields are given by -d: -d '{error.param}=VALUE'"

@@ -66,7 +66,7 @@ def create(
     $ svc profiles create shop --base-url https://api.example.com
     """
     session = Session.of(ctx)
-    config = create_profile(session.paths.config_file, name, _values(session, auth))
+    config = create_profile(session.paths.config_file, name, _values(session, name, auth))
     out = session.repair_out
     out.value(_shown(config, config.profile(name)), name="name")
     out.hint(f"Add its key: svc keys add --profile {name}")
@@ -99,14 +99,14 @@ def remove(ctx: typer.Context, name: Name) -> None:
         out.hint("No profile is active now: svc profiles use NAME")
 
 
-def _values(session: Session, auth: str | None) -> dict[str, str | bool]:
+def _values(session: Session, name: str, auth: str | None) -> dict[str, str | bool]:
     asked = session.given.everywhere
     address = asked.base_url or session.env.get("SVC_BASE_URL")
     if not address:
         raise UsageError(
             "svc profiles create needs --base-url.",
             param="--base-url",
-            hint="svc profiles create NAME --base-url https://api.example.com",
+            hint=f"svc profiles create {name} --base-url https://api.example.com",
         )
     bundle = str(Path(asked.ca_bundle).absolute()) if asked.ca_bundle else None
     values = {

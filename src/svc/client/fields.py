@@ -6,7 +6,7 @@ whether there is one is for the service to say. A name that is nearly a known on
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from svc.client.amounts import whole_number
@@ -35,17 +35,35 @@ def fields_at(path: str) -> Fields:
     return _BY_PATH.get(pattern_of(path)[0], {})
 
 
-def check_body(path: str, body: Mapping[str, Any], *, is_form: bool) -> None:
+def check_body(
+    path: str, body: Mapping[str, Any], *, is_form: bool, typed: Sequence[str] | None = None
+) -> None:
     """Checks the names and the whole numbers of a request (promises R97, R98).
+
+    `typed` is what was given by `-d`, to be told as it would be right.
 
     Raises:
         UsageError: a name is nearly one that is documented, or an amount is none.
     """
     fields = fields_at(path)
-    check_names(fields, body)
+    try:
+        check_names(fields, body)
+    except UsageError as error:
+        error.hint = _as_typed(typed or (), str(error.param), str(error.hint)) or error.hint
+        raise
     check_whole(fields, body, is_form=is_form)
     _check_codes(body)
     check_kinds(body)
+
+
+def _as_typed(typed: Sequence[str], wrong: str, hint: str) -> str | None:
+    """The `-d` that was typed with the right name in it; None where the name stood elsewhere."""
+    for text in typed:
+        path = re.split(":?=", text, maxsplit=1)[0]
+        if path == wrong or path.startswith(f"{wrong}["):
+            right = hint.removeprefix(_WRITE) + text.removeprefix(wrong)
+            return f"-d '{right}'" if "'" not in right else None
+    return None
 
 
 def check_kinds(value: Mapping[str, Any]) -> None:
@@ -128,21 +146,31 @@ def check_name(fields: Fields, name: str, within: str) -> None:
         f"There is no field {written!r}; nearly the same is {_inside(within, meant)!r}.",
         code="field_misspelt",
         param=written,
-        hint=f"Write {_inside(within, meant)}",
+        hint=f"{_WRITE}{_inside(within, meant)}",
     )
 
 
 def _refuse_point(fields: Fields, name: str, within: str) -> None:
     """Refuses `shipping.country`, which other tools write for `shipping[country]`."""
-    first, point, rest = name.partition(".")
-    if point and fields.get(first):
-        written = _inside(within, first) + "".join(f"[{part}]" for part in rest.split("."))
+    first, *rest = name.split(".")
+    first = _meant(fields, first)
+    if rest and fields.get(first):
+        written, inner = _inside(within, first), fields[first]
+        for part in rest:
+            known = part if "*" in inner else _meant(inner, part)
+            written, inner = f"{written}[{known}]", inner.get("*" if "*" in inner else known, {})
         raise UsageError(
             f"There is no field {_inside(within, name)!r}; what stands inside goes in brackets.",
             code="field_misspelt",
             param=_inside(within, name),
-            hint=f"Write {written}",
+            hint=f"{_WRITE}{written}",
         )
+
+
+def _meant(fields: Fields, name: str) -> str:
+    """The known name that one is, or nearly is; else itself."""
+    near = (known for known in fields if _is_near(name, known))
+    return name if name in fields else next(near, name)
 
 
 def check_whole(fields: Fields, body: Mapping[str, Any], *, is_form: bool) -> None:
@@ -194,6 +222,7 @@ def _fields(text: str, **inside: Fields) -> Fields:
     return {name: inside.get(name, {}) for name in text.split()}
 
 
+_WRITE: Final = "Write "
 _CODES: Final = {"currency": 3, "country": 2}  # their letters
 _SMALL: Final = re.compile("[a-z]+")
 # What people write for a field, and what no letter or two make of it.

@@ -151,6 +151,20 @@ def operation_at(path: str) -> tuple[str, str] | None:
     return None if name is None else (name, identifier)
 
 
+def near_command(call: Call) -> str | None:
+    """The command for the known path that one of nobody's is nearly; None where none is near."""
+    from svc.nearest import near_words
+
+    paths = [path for known in COLLECTIONS.values() for path in (known.path, f"{known.path}/*")]
+    if call.changes:
+        paths = [known.path for known in OPERATIONS.values()]
+    pattern, identifier = pattern_of(call.path)
+    alike = (path for path in paths if path != pattern and path.count("/") == pattern.count("/"))
+    near = near_words(pattern, alike)
+    verb = "post" if call.changes else "get"
+    return f"svc {verb} {near[0].replace('*', identifier)}" if near else None
+
+
 class Collection(NamedTuple):
     """Where objects of one kind are read.
 

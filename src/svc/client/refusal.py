@@ -6,7 +6,7 @@ from typing import Final
 from svc.client.call import Call
 from svc.client.exchange import Headers, RawReply, header
 from svc.client.json import NotJson, has_more_values, parse
-from svc.client.operations import COLLECTIONS
+from svc.client.operations import COLLECTIONS, near_command
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
@@ -15,7 +15,7 @@ from svc.spec import API_ROOT, ID_PREFIXES, SANDBOX_ROOT
 _OTHER_MODE: Final = (
     "Objects of the other mode are invisible to this key; --live or --test chooses it."
 )
-_NO_PATH: Final = "The API has no such path."
+_NO_PATH: Final = "What the API has: svc commands"
 _ABSENT: Final = ("parameter_missing", "parameter_invalid_empty")
 _CONTROLS: Final = f"{SANDBOX_ROOT}/"
 # What only a list of the sandbox shows, and the API has no call to retrieve.
@@ -54,7 +54,7 @@ def not_found(call: Call, code: str | None, param: str | None) -> str | None:
     if call.assumed and code != "resource_missing":
         return "The documentation does not show this call; this service may not have it."
     if code == "endpoint_unknown":
-        return _NO_PATH
+        return near_command(call) or _NO_PATH
     if code != "resource_missing":
         return None
     in_path = param in (None, "id")

@@ -10,7 +10,6 @@ from typing import Final, Literal
 
 from svc.errors import LocalError
 
-# The shells, and the name of each one's file.
 Shell = Literal["bash", "zsh", "fish", "powershell"]
 SHELLS: Final[dict[Shell, str]] = {
     "bash": "svc.bash",

@@ -61,7 +61,7 @@ def test_no_profiles_say_how_to_make_one(svc: Svc) -> None:
         (["create", "shop", "--base-url", URL], "a profile 'shop' already"),
         (
             ["create", "new"],
-            "svc profiles create needs --base-url. Next: svc profiles create NAME --base-url ",
+            "svc profiles create needs --base-url. Next: svc profiles create new --base-url ",
         ),
         (["create", "new", "--base-url", "http://x:y@h.example"], "user name"),
         (

@@ -438,6 +438,17 @@ def test_replay_keeps_the_original_signature(received: tuple[Target, Received], 
     assert again.head.startswith(b"POST /elsewhere ")
 
 
+def test_a_replay_that_reaches_nobody_ends_with_itself(
+    received: tuple[Target, Received], svc: Svc
+) -> None:
+    """The events have not failed for good: the same command sends them, and to the same place."""
+    name = json.loads(received[1].body)["id"]
+    line = f"events replay {name} --forward-to 1 -o human"
+    said = svc(*line.split())
+    assert said.code == 11
+    assert f"Send them again later: svc {line}\n" in said.out
+
+
 def test_replay_that_is_refused_is_11(received: tuple[Target, Received], svc: Svc) -> None:
     """`replay --failed`: sends what failed, oldest first; what fails again makes exit 11."""
     target, _ = received

@@ -269,5 +269,5 @@ def test_a_wrong_value_names_no_option_that_there_is_not(svc: Svc, sandbox: Sand
     """The sandbox's word is enough: the field has another name than the option."""
     assert sandbox.port
     refused = svc("sandbox", "fault", "add", "--status", "700", "-o", "human")
-    assert "effect[status] must be an integer from 400 to 599" in refused.err
+    assert "--status is '700'. Use one of: 429, 500, 502, 503, 504." in refused.err
     assert "-d" not in refused.err

@@ -191,7 +191,7 @@ def test_a_404_says_what_an_id_looks_like(call: Call, words: str) -> None:
         ("resource_missing", None, "Objects of the other mode are invisible"),
         ("resource_missing", "payment", "Objects of the other mode are invisible"),
         ("resource_missing", "client_secret", None),
-        ("endpoint_unknown", None, "The API has no such path."),
+        ("endpoint_unknown", None, "What the API has: svc commands"),
         ("something_new", "id", None),
         (None, None, None),
     ],

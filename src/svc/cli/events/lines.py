@@ -86,7 +86,7 @@ _LATE_SECONDS: Final = 60.0
 _MARK_WIDTH: Final = 9
 _REPLY_WIDTH: Final = 200
 _IS_IT: Final = "Is your server running?"
-_ASK: Final = f"{_IS_IT} Send them again later: svc events replay --failed"
+_FAILED: Final = "svc events replay --failed"
 
 
 class HumanLines:
@@ -94,15 +94,22 @@ class HumanLines:
 
     `holds` says that a target that is away is waited for: then its absence is told, not each of
     the attempts to reach it. `alone` says that there is one target only, which need not be named
-    where there is no room.
+    where there is no room. `again` is the command that sends later what was not taken.
     """
 
     def __init__(
-        self, layout: LineLayout, *, payload: bool = False, holds: bool = False, alone: bool = False
+        self,
+        layout: LineLayout,
+        *,
+        payload: bool = False,
+        holds: bool = False,
+        alone: bool = False,
+        again: str = _FAILED,
     ) -> None:
         self._layout = layout
         self._payload = payload
         self._alone = alone
+        self._ask = f"{_IS_IT} Send them again later: {again}"
         self._away = AbsenceTracker(holds=holds)
         self._last = ""
 
@@ -134,7 +141,7 @@ class HumanLines:
         text = self._layout.row(row) + self._reply(record)
         if told.what == "away":
             return text + self._layout.note(self._waiting(record, told), "waiting")
-        return text + (self._layout.note(_ASK, "waiting") if told.ask else "")
+        return text + (self._layout.note(self._ask, "waiting") if told.ask else "")
 
     def rejected(self, record: Rejected) -> str:
         """One line for what did not verify; nothing of its payload (promise R49)."""

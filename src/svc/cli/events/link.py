@@ -163,8 +163,8 @@ class SandboxWatch:
     renew: Callable[[], Endpoint | None]
     absent: Callable[[SvcError], None]
     renewed: Callable[[Listener, Endpoint], None]
-    _closing: threading.Event = field(default_factory=threading.Event)
-    _thread: threading.Thread | None = None
+    _closing: threading.Event = field(init=False, default_factory=threading.Event)
+    _thread: threading.Thread | None = field(default=None, init=False)
 
     def attach(self, relay: Listener) -> None:
         """From now on tells the relay that runs in this loop."""

@@ -4,7 +4,7 @@ import asyncio
 import signal
 import socket
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE
@@ -123,9 +123,9 @@ class ListenerLoop:
     screen: RecordPrinter
     link: TunnelLink | LocalLink | None
     inspection: Inspection | None
-    _trouble: BaseException | None = None
-    _signal: int | None = None
-    _relay: Listener | None = None
+    _trouble: BaseException | None = field(default=None, init=False)
+    _signal: int | None = field(default=None, init=False)
+    _relay: Listener | None = field(default=None, init=False)
 
     def run(self, bound: "socket.socket | OpenSource") -> Ended:
         """Serves until the relay ends.

@@ -72,11 +72,11 @@ class PassWriter:
 
 
 class ForwardLines:
-    """Forwards for people, a line each."""
+    """Forwards for people, a line each; `again` is the command that made them."""
 
-    def __init__(self, stream: "TextIO", layout: LineLayout) -> None:
+    def __init__(self, stream: "TextIO", layout: LineLayout, again: str) -> None:
         self._stream = stream
-        self._lines = HumanLines(layout)
+        self._lines = HumanLines(layout, again=again)
 
     def show(self, record: Forwarded) -> None:
         """Prints one attempt."""
@@ -90,7 +90,11 @@ def forwards_of(session: Session) -> JsonRecords | ForwardLines:
     """Gives what prints the forwards of `replay`, each at once; an array even if there was none."""
     stdout = session.streams.stdout
     if session.format == "human":
-        return ForwardLines(stdout, session.layout(stdout))
+        import shlex
+
+        # What was asked for by name has not failed for good, nor has what was pending.
+        again = shlex.join(("svc", *session.argv))
+        return ForwardLines(stdout, session.layout(stdout), again)
     return JsonRecords(partial(put, stdout), array=session.format == "json", always=True)
 
 

@@ -230,6 +230,7 @@ def _word_after(argv: Sequence[str], *names: str) -> str | None:
 
 
 _EXTRA: Final = "Got unexpected extra argument(s) ("
+_NO_KIND: Final = " is not a valid "
 _NO_ARGUMENT: Final = (
     "No key as an argument, which every process can read; svc keys add asks for it"
 )
@@ -240,7 +241,7 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
 
     `argv` is what was typed.
     """
-    from svc.cli.framework.registry import nearest_option, option_for
+    from svc.cli.framework.registry import no_such_option, option_for
 
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "svc"
@@ -251,9 +252,7 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         from ast import literal_eval
 
         return wrong_choice(param or "", literal_eval(word), choices)
-    message = error.format_message().strip().replace("\n", " ")
-    if message.startswith("Missing ") and param:
-        message = f"{where} needs {_with_what_follows(error.param, context)}"
+    message = _in_our_words(error, where, param)
     if message.startswith(_EXTRA):
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
         if redact(message) != message:
@@ -265,13 +264,18 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
     if not hasattr(error, "possibilities"):  # else it is an option that there is not
         complained = param or wrong or None
         return UsageError(message, param=complained, hint=f"What it takes: {where} --help")
-    value = _word_after(argv, wrong)
-    meant = option_for(context, value) if value else None
-    return UsageError(
-        f"No such option: {wrong}.{nearest_option(error)}",
-        param=wrong,
-        hint=meant or f"What it takes: {where} --help",
-    )
+    return no_such_option(error, argv, _word_after(argv, wrong))
+
+
+def _in_our_words(error: Any, where: str, param: str | None) -> str:
+    """What the parser complains of; of a missing argument or of a number in a sentence of ours."""
+    message = str(error.format_message().strip().replace("\n", " "))
+    typed, _, kind = str(error.message).partition(_NO_KIND)
+    if message.startswith("Missing ") and param:
+        return f"{where} needs {_with_what_follows(error.param, error.ctx)}"
+    if kind and param:
+        return f"{param} {typed} is not a {'whole ' if kind.startswith('int') else ''}number."
+    return message
 
 
 def _with_what_follows(param: Any, context: Any) -> str:

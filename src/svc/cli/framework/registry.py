@@ -151,8 +151,19 @@ _NEVER_MEANT: Final = frozenset(
 _SAME_OPTION: Final = {"--limit": "--max", "--since": "--created-gte", "--created-gte": "--since"}
 
 
-def nearest_option(error: Any) -> str:
-    """Asks for the options that were probably meant, where a command has such."""
+def no_such_option(error: Any, argv: Sequence[str], value: str | None) -> UsageError:
+    """Refuses one, naming those that were probably meant; `argv` was typed, `value` behind it."""
+    wrong, context = str(error.option_name), error.ctx
+    message = f"No such option: {wrong}.{_near_options(error)}"
+    if wrong[1:2].isdigit():
+        typed = next((word for word in argv if word.startswith(wrong)), wrong)
+        message = f"{typed} is below nought; a duration or a number here is positive."
+    where = context.command_path if context is not None else "svc"
+    meant = option_for(context, value) if value else None
+    return UsageError(message, param=wrong, hint=meant or f"What it takes: {where} --help")
+
+
+def _near_options(error: Any) -> str:
     from svc.nearest import meant, near_words
 
     params = error.ctx.command.params if error.ctx is not None else ()

@@ -78,7 +78,7 @@ def send_write(
 def _check(session: Session, call: Call, body: dict[str, Any]) -> None:
     from svc.client.fields import check_body
 
-    check_body(call.path, body, is_form=call.encoding == "form")
+    check_body(call.path, body, is_form=call.encoding == "form", typed=session.given.write.data)
     try:
         session.given.refuse_incomplete(body, session.argv)
     except UsageError:

@@ -12,8 +12,8 @@ from svc.cli.framework.inputs import Body, file_reader, without_empty
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
-from svc.errors import NotFound, UsageError
-from svc.sandbox.faults import ConnectionFault, WebhookEffect
+from svc.errors import NotFound, UsageError, wrong_choice
+from svc.sandbox.faults import STATUSES, ConnectionFault, WebhookEffect
 
 if TYPE_CHECKING:
     from svc.client.sandbox import SandboxClient
@@ -94,6 +94,8 @@ def add(
     $ svc sandbox fault add --webhook duplicate --count 2
     """
     session = Session.of(ctx)
+    if status is not None and status not in STATUSES:
+        raise wrong_choice("--status", str(status), map(str, STATUSES))
     often = without_empty(skip=skip, times=times)
     answer = without_empty(
         status=status,

@@ -12,7 +12,7 @@ from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
-from svc.errors import ApiError, LocalError, UsageError, system_words
+from svc.errors import ApiError, LocalError, UsageError, system_words, wrong_choice
 from svc.spec import AMOUNT_MAX
 
 app = new_app()
@@ -25,6 +25,7 @@ _SETTINGS_HELP: Final = (
     "reject; rate_limit: off or on; signature_time: wall or virtual; webhook_delivery: auto or "
     "manual."
 )
+_ALL_WORDS: Final = "All with their words: svc sandbox settings --help"
 
 
 @verb(app)
@@ -37,13 +38,32 @@ def settings(
     $ svc sandbox settings smart_retries=true country=DE
     """
     changed = pairs_of(changes, "KEY=VALUE", "All are shown by: svc sandbox settings")
+    if changed:
+        _check_words(changed)
     # As a form: the sandbox knows which of the values are numbers and which are words.
     changing = controls.change_settings(changed)._replace(encoding="form")
     try:
         call_and_show(Session.of(ctx), changing if changed else controls.settings())
     except ApiError as error:
-        error.hint = "All with their words: svc sandbox settings --help" if changed else error.hint
+        error.hint = _ALL_WORDS if changed else error.hint
         raise
+
+
+def _check_words(changed: dict[str, str]) -> None:
+    """Refuses a key that there is not, and a word that is none of its closed set."""
+    from svc.sandbox.parameters.kinds import Boolean, Choice
+    from svc.sandbox.store.settings import FIELDS
+
+    kinds = {field.name: field.kind for field in FIELDS}
+    for name, value in changed.items():
+        kind = kinds.get(name)
+        words = kind.words if isinstance(kind, Choice) else ()
+        words = ("true", "false") if isinstance(kind, Boolean) else words
+        if kind is not None and (not words or value in words):
+            continue
+        refused = wrong_choice(name, value, words) if kind else wrong_choice("KEY", name, kinds)
+        refused.hint = _ALL_WORDS
+        raise refused
 
 
 _SHOWN: Final = "All are shown by: svc sandbox balances"

@@ -63,9 +63,11 @@ class InspectorApp:
     feed: Feed
     again: Replayer
     clock: Clock
-    _sent: int = 0
-    _said: dict[int, tuple[str, str]] = field(default_factory=dict)
-    _thread: ThreadPoolExecutor = field(default_factory=partial(ThreadPoolExecutor, 1, "inspector"))
+    _sent: int = field(default=0, init=False)
+    _said: dict[int, tuple[str, str]] = field(init=False, default_factory=dict)
+    _thread: ThreadPoolExecutor = field(
+        init=False, default_factory=partial(ThreadPoolExecutor, 1, "inspector")
+    )
 
     async def respond(self, request: HttpRequest) -> PageAnswer:
         """Answers one request; never fails."""

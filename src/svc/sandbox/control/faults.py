@@ -4,8 +4,8 @@ from collections.abc import Callable
 from typing import Final, get_args
 
 from svc.sandbox.control.call import ControlCall, ControlEndpoint, whole_list
-from svc.sandbox.faults import ConnectionFault, WebhookEffect
-from svc.sandbox.faults.api import PHASES, STATUSES, ApiRule, Faults
+from svc.sandbox.faults import STATUSES, ConnectionFault, WebhookEffect
+from svc.sandbox.faults.api import PHASES, ApiRule, Faults
 from svc.sandbox.faults.rules import R, Rules
 from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
 from svc.sandbox.parameters.kinds import Choice, Integer, Text

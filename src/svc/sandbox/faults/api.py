@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from starlette.types import Receive, Send
 
+from svc.sandbox.faults import STATUSES
 from svc.sandbox.faults.rules import Rule, Rules
 from svc.sandbox.http.exchange import AsgiRequest, HttpReply
 from svc.sandbox.parameters.problems import Problem
@@ -18,13 +19,6 @@ from svc.sandbox.store.documents import Doc
 
 Sleep = Callable[[float], Awaitable[None]]
 
-STATUSES: Final = {
-    429: "rate_limit",
-    500: "internal_error",
-    502: "bad_gateway",
-    503: "service_unavailable",
-    504: "gateway_timeout",
-}
 PHASES: Final = ("before", "after")
 
 _GARBAGE: Final = b"\x00\xff<not json>"

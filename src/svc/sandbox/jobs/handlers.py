@@ -65,31 +65,23 @@ def _while(kind: str, status: str, act: JobAct) -> Callable[[Transaction, Job], 
 
 
 HANDLERS: Final[Mapping[str, Callable[[Transaction, Job], None]]] = {
-    # Seven days without a capture: the authorisation is released, the order cancelled.
     payments.EXPIRE: _while(payments.KIND, "authorized", _void),
-    # The shopper's bank answers a delayed debit.
     payments.SETTLE: _while(
         payments.KIND,
         "processing",
         lambda tx, payment, args: finish_debit(tx, payment, args["failure_code"]),
     ),
-    # The shopper of a disputing card or account goes to the bank.
     payments.DISPUTE: _while(payments.KIND, "captured", _dispute),
-    # The network answers a refund.
     refunds.SETTLE: _while(
         refunds.KIND,
         "pending",
         lambda tx, refund, args: finish_refund(tx, refund, args["failure_reason"]),
     ),
-    # One hour after its creation a payout is handed over, or rejected at once.
     payouts.SEND: _while(payouts.KIND, "created", _finish_payout),
-    # A day after its creation the receiving bank answers.
     payouts.SETTLE: _while(payouts.KIND, "sent", _finish_payout),
-    # The deadline passed without evidence.
     disputes.LAPSE: _while(
         disputes.KIND, "needs_response", lambda tx, dispute, _: disputes.close(tx, dispute, "lost")
     ),
-    # The bank decides as the evidence foretold.
     disputes.DECIDE: _while(
         disputes.KIND,
         "under_review",

@@ -75,11 +75,11 @@ class Runner:
     era: int = 0  # how many times the tables were replaced
     # Held by whoever runs jobs; holding it keeps others from it.
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
-    _woken: asyncio.Event = field(default_factory=asyncio.Event)
-    _broken: BrokenJobs = field(default_factory=BrokenJobs)
-    _background: asyncio.Task[None] | None = None
-    _done: Counts = Counts()
-    _advance: Advance | None = None
+    _woken: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _broken: BrokenJobs = field(init=False, default_factory=BrokenJobs)
+    _background: asyncio.Task[None] | None = field(default=None, init=False)
+    _done: Counts = field(default=Counts(), init=False)
+    _advance: Advance | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
         self.dispatcher.on_done = self.wake

@@ -47,7 +47,7 @@ class WebhookDispatcher:
     faults: WebhookFaults
     made: int = 0
     on_done: Callable[[], object] = lambda: None
-    _queues: dict[str, EndpointQueue] = field(default_factory=dict)
+    _queues: dict[str, EndpointQueue] = field(init=False, default_factory=dict)
 
     def __post_init__(self) -> None:
         self.faults.holding.changed = self._held_one

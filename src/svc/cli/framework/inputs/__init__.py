@@ -174,3 +174,16 @@ def pairs_of(texts: Sequence[str] | None, option: str, hint: str | None = None) 
             raise UsageError(what, param=option, hint=hint)
         found[key] = value
     return found
+
+
+def refuse_bare_path(target: str, name: str, argv: Sequence[str]) -> None:
+    """Refuses `v1/orders`, which lacks its slash, with the whole command as it would be right.
+
+    Raises:
+        UsageError: `name` is the argument's, `argv` what was typed.
+    """
+    if target.startswith("v1/"):
+        import shlex
+
+        words = (f"/{word}" if word == target else word for word in argv)
+        raise UsageError(f"{target!r} is no path.", param=name, hint=shlex.join(("svc", *words)))
