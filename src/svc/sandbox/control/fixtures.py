@@ -7,11 +7,20 @@ from svc.sandbox.control import scenarios
 from svc.sandbox.jobs import handlers
 from svc.sandbox.parameters.problems import not_allowed_value
 from svc.sandbox.reference import fx
-from svc.sandbox.resources import api_keys, disputes, orders, payouts, quotes, webhook_endpoints
+from svc.sandbox.resources import (
+    api_keys,
+    disputes,
+    orders,
+    payouts,
+    quotes,
+    refunds,
+    webhook_endpoints,
+)
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import DEMO_IDS, RESTRICTED_RESOURCES, SANDBOX_KEYS
 
 _CLOSED_IBAN: Final = "DE35370400440532013002"
+_SLOW: Final = 7 * 86400  # seconds, where another bank takes a few
 _RECEIVER: Final = "http://127.0.0.1:3000/webhooks"
 
 
@@ -32,7 +41,9 @@ def _add_orders(tx: Transaction) -> None:
     scenarios.attempt(tx, scenarios.new_order(tx, manual))
     cancelled = scenarios.new_order(tx, {"metadata": {"ref": "A-1004"}})
     orders.cancel(tx, cancelled, {"cancellation_reason": "abandoned"})
-    scenarios.new_refund(tx, paid, 1500)
+    slow = scenarios.new_refund(tx, paid, 1500)
+    tx.cancel_jobs(refunds.SETTLE, slow["id"])  # it waits for whoever tries to settle it
+    tx.schedule(_SLOW, refunds.SETTLE, slow["id"], failure_reason=None)
     handlers.finish_refund(tx, scenarios.new_refund(tx, paid, 2500), None)
     handlers.finish_refund(tx, scenarios.new_refund(tx, paid, 1000), "declined")
 

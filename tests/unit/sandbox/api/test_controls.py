@@ -291,7 +291,10 @@ def test_demo_fixture_has_one_of_each(make_sandbox: Any) -> None:
     (endpoint,) = demo.control("/webhook_endpoints", method="GET").json["data"]
     assert endpoint["status"] == "disabled"
     assert demo.call("GET", "/v1/orders", key=demo.live).json["data"] == []
+    demo.advance(3600)  # the pending one is still there for somebody who comes back
+    assert statuses("/v1/refunds") == ["failed", "pending", "succeeded"]
     demo.advance(20 * 86400)
+    assert statuses("/v1/refunds") == ["failed", "succeeded", "succeeded"]
     assert statuses("/v1/orders") == [
         *("cancelled", "cancelled", "paid", "paid", "paid", "requires_payment")
     ]
