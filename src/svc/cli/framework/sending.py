@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from svc.cli.framework.session import Session
 from svc.client.call import Call
-from svc.client.request import readable
 from svc.errors import CheckFailed, UsageError
 from svc.spec import IDEMPOTENCY_HEADER, LIMIT_MAX
 
@@ -258,6 +257,8 @@ _KEY = """printf 'Authorization: Bearer %s\\n' "$SVC_API_KEY\""""
 
 def request_as_data(session: Session, call: Call) -> dict[str, Any]:
     """What would be sent: method, url, headers with the key redacted, and the body as it goes."""
+    from svc.client.request import readable
+
     given = session.given.write.idempotency_key or _NO_KEY_YET
     prepared = session.prepare(call, None if call.method == "GET" else given)
     scheme = "Basic" if session.settings.auth == "basic" else "Bearer"
