@@ -12,7 +12,7 @@ OPERATIONS: Final = {
     "refund": ("refunds", "create", "--payment", "pay_1", "--amount", "4999"),
     "payout": (
         *("payouts", "create", "--amount", "10000", *_IN_EUROS),
-        *("--account-holder-name", "Person 1"),
+        *("--account-holder-name", "Person 1", "--iban", "DE89370400440532013000"),
     ),
     "quote": ("quotes", "create", *_IN_EUROS, *_ITEM),
     "endpoint": (

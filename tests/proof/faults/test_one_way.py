@@ -19,7 +19,10 @@ POSTED = ("post", "/v1/refunds", "--form", "-d", "amount=500", "-d", "payment=pa
 SHARED = ("refunds", "create", "--payment", "pay_X1", "--amount", "139")
 NOTED = ("-d", "metadata[note]=mark-139")
 QUICK = ("--max-time", "3", "-o", "json")
-TO_SOMEBODY = ("--currency", "EUR", "--country", "DE", "--account-holder-name", "Person 1")
+TO_SOMEBODY = (
+    *("--currency", "EUR", "--country", "DE", "--account-holder-name", "Person 1"),
+    *("--iban", "DE89370400440532013000"),
+)
 ONE_AT_A_TIME = ("--concurrency", "1")
 
 
@@ -219,10 +222,7 @@ def test_a_payout_that_went_to_another_account_is_not_ours(machine: Machine) -> 
     to = {"country": "DE", "account_holder_name": "Person 1", "last4": "9999"}
     other = {"id": "po_9", "object": "payout", "amount": 500, "currency": "EUR", "destination": to}
     machine.ledger.spoil(*(Fault(says(200, other)),) * 4)
-    result = machine.run(
-        *("payouts", "create", "--amount", "500", *TO_SOMEBODY),
-        *("--iban", "DE89370400440532013000", *QUICK),
-    )
+    result = machine.run("payouts", "create", "--amount", "500", *TO_SOMEBODY, *QUICK)
     assert (result.code, result.error["code"]) == (7, "reply_not_ours")
     assert "destination is last4 9999" in result.error["message"]
     machine.ledger.spoil()
