@@ -15,24 +15,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from svc.errors import LocalError, system_words
+from svc.listen.names import Listening, past
 from svc.state import Database
 from svc.system import files, locks
-
-
-@dataclass(frozen=True, slots=True)
-class Listening:
-    """What makes two listeners the same: service, profile, mode, way in and events."""
-
-    origin: str
-    profile: str
-    mode: str
-    way: str
-    events: tuple[str, ...]
-
-    def scope(self, number: int) -> str:
-        """Names the listener in the state database; `number` counts those that run at once."""
-        parts = (self.origin, self.profile, self.mode, self.way, ",".join(self.events))
-        return "|".join((*parts, str(number)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,9 +135,9 @@ def begin_anew(state: Database, claim: ListenerId) -> None:
     """
     with state.write() as tx:
         [row] = tx.rows("SELECT COALESCE(MAX(seq), 0) AS last FROM inbox", ())
-        past = f"{claim.scope}{_UNTIL}{row['last']}"
-        tx.execute(_PAST, (past, claim.scope))
-        tx.execute(_MOVE, (past, claim.scope))
+        before = past(claim.scope, row["last"])
+        tx.execute(_PAST, (before, claim.scope))
+        tx.execute(_MOVE, (before, claim.scope))
 
 
 def remember(
@@ -165,9 +150,9 @@ def remember(
             (port, endpoint_id, json.dumps(list(targets)), claim.scope),
         )
         # What was kept before a reset is sent again under the secret that the target knows by now.
-        past = f"{claim.scope}{_UNTIL}"
         tx.execute(
-            "UPDATE listeners SET endpoint_id = ? WHERE instr(scope, ?) = 1", (endpoint_id, past)
+            "UPDATE listeners SET endpoint_id = ? WHERE instr(scope, ?) = 1",
+            (endpoint_id, past(claim.scope)),
         )
 
 
@@ -229,7 +214,6 @@ def _known(state: Database, listening: Listening) -> dict[str, _Past]:
 
 
 _GATE: Final = "gate"
-_UNTIL: Final = "|until "
 _PAST: Final = """
 INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
 SELECT ?, origin, profile, mode, targets FROM listeners WHERE scope = ?"""

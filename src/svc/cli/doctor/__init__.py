@@ -1,6 +1,5 @@
 """`svc doctor`: what stands between this machine and the service, each with its remedy."""
 
-import re
 import time
 from collections.abc import Iterator
 from typing import Final
@@ -24,6 +23,7 @@ from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, SvcError
 from svc.listen.inbox.sqlite import positions
+from svc.listen.names import log_of
 
 app = new_app()
 
@@ -91,8 +91,6 @@ def _account(session: Session) -> Iterator[Finding]:
         yield failed("service", error)
 
 
-_FILLED: Final = " "  # a receiver's way says to which log
-_ADDRESS: Final = re.compile(r"([| ])(nats(?:\+tls)?://[^| ]+)")
 _WORSE: Final = ("ok", "warning", "failed")
 
 
@@ -115,11 +113,9 @@ def _known(session: Session) -> dict[str, bool]:
     if not session.paths.has_state or settings.address is None:
         return {}
     scopes = positions(session.state(), settings.address.origin, settings.profile, settings.mode)
-    found = map(_ADDRESS.search, scopes)
     logs: dict[str, bool] = {}
-    for match in found:
-        if match is not None:
-            logs[match[2]] = logs.get(match[2], False) or match[1] == _FILLED
+    for log in filter(None, map(log_of, scopes)):
+        logs[log.address] = logs.get(log.address, False) or log.fills
     return logs
 
 

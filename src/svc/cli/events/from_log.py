@@ -25,12 +25,13 @@ from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group, status_for_sender
-from svc.listen.identity import Listening, remember
+from svc.listen.identity import remember
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource
 from svc.listen.log import group, own_cursor, streams
 from svc.listen.log.connection import LogConnection
+from svc.listen.names import Listening, number_of, reading
 from svc.state import Database
 
 
@@ -91,7 +92,7 @@ def _own_endpoint(
 @contextmanager
 def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_ReaderPlace]:
     state, settings = session.state(), session.settings
-    way = f"{log.address} {log.group or ''} {log.name or ''}".rstrip()
+    way = reading(log.address, log.group, log.name)
     origin = session.base_url.origin
     listening = Listening(origin, settings.profile, settings.mode, way, asked.events)
     with ExitStack() as open_:
@@ -118,7 +119,7 @@ def _source(
         inbox.hand_back()
         session.out.note(f"Sharing {log.address} with the others of the group {log.group}.")
         return group.opened(connection, queue, asked.routes.targets, session.clock)
-    number = int(reader.claim.scope.rsplit("|", 1)[1])
+    number = number_of(reader.claim.scope)
     name = own_name(log, connection) + (f"-{number + 1}" if number else "")
     subjects = [log.address.subject(mode, kind) for kind in asked.events] if asked.chosen else []
     cursor = own_cursor.Cursor(f"c_{name}", mode, tuple(subjects), secrets)

@@ -20,6 +20,7 @@ from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.status import look
 from svc.listen.log.troubles import LogRefusal
+from svc.listen.names import LogUse, log_of
 
 app = new_noun("Set up a team's log and see how it is.")
 
@@ -166,13 +167,9 @@ def position_here(session: Session, address: LogAddress) -> Position | None:
         return None
     settings = session.settings
     known = positions(session.state(), session.base_url.origin, settings.profile, settings.mode)
-    read = (place for scope, place in known.items() if place and _reads(scope, str(address)))
+    ours = LogUse(str(address), fills=False)
+    read = (place for scope, place in known.items() if place and log_of(scope) == ours)
     return max(read, key=lambda place: place.seq, default=None)
-
-
-def _reads(scope: str, address: str) -> bool:
-    """Says whether a listener's scope is that of a reader of a log, whatever its group or name."""
-    return any(part.split(" ")[0] == address for part in scope.split("|"))
 
 
 _ALL: Final[dict[str, Any]] = {"deliver_policy": "all"}

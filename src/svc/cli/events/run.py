@@ -19,11 +19,12 @@ from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.listen.halves import ListenerPlan
-from svc.listen.identity import ListenerId, Listening, claimed, last_endpoint, pending
+from svc.listen.identity import ListenerId, claimed, last_endpoint, pending
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource, remove
+from svc.listen.names import Listening, receiving
 from svc.listen.receiver.server import bind, new_path
 from svc.listen.records import Summary
 from svc.state import Database
@@ -155,7 +156,7 @@ def _listening(session: Session, asked: ListenOptions, chosen: ChosenTunnel | No
     settings = session.settings
     way = chosen.way if chosen is not None else str(asked.public_url or "local")
     way = "given" if asked.secrets else way
-    way = f"{way} to {asked.log}" if asked.log else way
+    way = receiving(way, asked.log)
     return Listening(session.base_url.origin, settings.profile, settings.mode, way, asked.events)
 
 

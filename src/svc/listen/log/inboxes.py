@@ -15,6 +15,7 @@ from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversi
 from svc.listen.log.connection import LogConnection, decoded
 from svc.listen.log.messages import headers_of, size_of
 from svc.listen.log.troubles import LogDown, LogRefusal
+from svc.listen.names import READER
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.spec import Mode
 from svc.state import Database, Row
@@ -138,7 +139,7 @@ SELECT seq, received_at, headers, body FROM (
     SUM(LENGTH(p.body)) OVER (ORDER BY i.seq) - LENGTH(p.body) AS before
   FROM inbox i JOIN payloads p ON p.inbox_seq = i.seq JOIN listeners l ON l.id = i.listener
   WHERE l.origin = ? AND l.profile = ? AND l.mode = ? AND i.seq > ? AND i.received_at >= ?
-    AND instr(l.scope, '|nats') = 0 AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
+    AND instr(l.scope, ?) = 0 AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
   ORDER BY i.seq LIMIT ?
 ) WHERE before < ? ORDER BY seq"""
 
@@ -161,7 +162,7 @@ def copies(
     """
     seq = 0
     while True:
-        rows = state.rows(_COPIES, (origin, profile, mode, seq, since, _PAGE, _PAGE_BYTES))
+        rows = state.rows(_COPIES, (origin, profile, mode, seq, since, READER, _PAGE, _PAGE_BYTES))
         if not rows:
             return
         yield from map(_delivery, rows)

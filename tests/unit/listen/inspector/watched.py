@@ -15,13 +15,14 @@ from urllib.parse import urlencode
 from support.listening import NOW, PATH, SECRET, delivery, plan_for, status, talk
 from svc.clock import Clock, ManualClock
 from svc.listen.halves import ListenerPlan
-from svc.listen.identity import Listening, claimed, remember
+from svc.listen.identity import claimed, remember
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.inspector.replay import Own, ReplayDeps
 from svc.listen.inspector.server import Inspector
 from svc.listen.listener import Listener
+from svc.listen.names import Listening
 from svc.listen.receiver.server import bind
 from svc.listen.records import ListenerRecord
 from svc.state import Database

@@ -1,0 +1,41 @@
+"""A listener's name says again what it was made of, whatever stands in it."""
+
+import pytest
+
+from svc.listen.names import READER, Listening, LogUse, log_of, number_of, past, reading, receiving
+
+LOG = "nats+tls://log.example.com:4333/shop"
+
+
+def named(way: str, number: int = 0) -> str:
+    return Listening("http://a", "default", "test", way, ("order.paid", "x")).scope(number)
+
+
+@pytest.mark.parametrize("seq", [None, 17])
+@pytest.mark.parametrize(
+    ("way", "log"),
+    [
+        (receiving("local", None), None),
+        (receiving("https://a.example/in|out", None), None),
+        (receiving("given", LOG), LogUse(LOG, fills=True)),
+        (receiving("https://a.example/in|out", LOG), LogUse(LOG, fills=True)),
+        (reading(LOG, None, None), LogUse(LOG, fills=False)),
+        (reading(LOG, "ci", None), LogUse(LOG, fills=False)),
+        (reading(LOG, None, "anna"), LogUse(LOG, fills=False)),
+    ],
+)
+def test_a_name_says_which_log_it_reads_or_fills(
+    way: str, log: LogUse | None, seq: int | None
+) -> None:
+    """Also that of the time before a reset; and the database can tell readers by a piece of it."""
+    scope = named(way) if seq is None else past(named(way), seq)
+    assert log_of(scope) == log
+    assert (READER in scope) == (log is not None and not log.fills)
+
+
+def test_a_name_says_how_many_ran_before() -> None:
+    assert number_of(named("local", 3)) == 3
+
+
+def test_names_of_the_time_before_a_reset_begin_alike() -> None:
+    assert past(named("local"), 17).startswith(past(named("local")))
