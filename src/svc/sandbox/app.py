@@ -1,6 +1,6 @@
 """The sandbox as one ASGI application: store, engine and surface, put together."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import TypeAlias
 
@@ -22,7 +22,7 @@ from svc.sandbox.http.exchange import HttpReply, refusal
 from svc.sandbox.jobs.handlers import HANDLERS
 from svc.sandbox.openapi import document
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.resources.operation import ApiRoutes
+from svc.sandbox.resources.operation import ApiOperation, ApiRoutes
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.sender import WebhookSender
@@ -35,11 +35,12 @@ def build_app(
     memory: RunMemory | None = None,
     real_clock: Clock | None = None,
     strict_https: bool = False,
+    operations: Iterable[ApiOperation] = document.OPERATIONS,
 ) -> "Front":
     """Puts the surface on an engine; `real_clock` measures the rate limit."""
     memory = memory or RunMemory()
     limit = RateLimit(real_clock or SystemClock())
-    api = Api(engine, ApiRoutes(document.OPERATIONS), memory, limit, strict_https=strict_https)
+    api = Api(engine, ApiRoutes(operations), memory, limit, strict_https=strict_https)
     described = document.Described(engine)
     home = HomePage(document.PATH)
     return Front(engine, api, ControlApi(engine, memory), CheckoutApp(engine), described, home)
@@ -105,11 +106,13 @@ def create_app(
     strict_https: bool = False,
     real_clock: Clock | None = None,
     sender: WebhookSender | None = None,
+    operations: Iterable[ApiOperation] = document.OPERATIONS,
 ) -> Starlette:
     """Opens the sandbox in `db_path` (or `:memory:`); a new one is filled with its fixture.
 
     The engine runs while the application's lifespan does; after its end the application is spent.
-    `strict_https` refuses plain HTTP on `/v1`, as the real service does.
+    `strict_https` refuses plain HTTP on `/v1`, as the real service does; `operations` are what
+    there is below it.
 
     Raises:
         LocalError: no such fixture; and from the lifespan: the file cannot be opened, is in use,
@@ -139,7 +142,13 @@ def create_app(
             sender=sender,
             webhook_faults=memory.webhook_faults,
         )
-        place.app = build_app(engine, memory=memory, real_clock=clock, strict_https=strict_https)
+        place.app = build_app(
+            engine,
+            memory=memory,
+            real_clock=clock,
+            strict_https=strict_https,
+            operations=operations,
+        )
         try:
             if engine.is_new:
                 await engine.reset(seed=seed, fixture=fixture)

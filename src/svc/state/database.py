@@ -12,6 +12,7 @@ from svc.clock import Clock
 from svc.errors import LocalError, system_words
 from svc.state import opening
 from svc.state.opening import BusyRetry, damaged, open_database
+from svc.state.schema import MIGRATIONS, SchemaSteps
 from svc.system import files
 
 GONE: Final = "state_replaced"  # the code of the error
@@ -84,15 +85,15 @@ class Database:
         self._log: _Log | None = None
 
     @classmethod
-    def open(cls, path: Path, *, clock: Clock) -> Self:
-        """Opens or creates the database.
+    def open(cls, path: Path, *, clock: Clock, steps: SchemaSteps = MIGRATIONS) -> Self:
+        """Opens or creates the database, with what `steps` make.
 
         Raises:
             LocalError: it is not private to the user, damaged, newer, busy, or cannot be made.
         """
         patience = BusyRetry(clock)
         try:
-            return cls(open_database(path, clock, patience), path, clock, patience)
+            return cls(open_database(path, clock, patience, steps), path, clock, patience)
         except sqlite3.Error as error:
             raise opening.local_error(error) from error
 

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from svc.clock import Clock
 from svc.errors import LocalError, system_words
 from svc.state import files
-from svc.state.schema import MIGRATIONS
+from svc.state.schema import MIGRATIONS, SchemaSteps
 from svc.system.files import advice, put_in_place
 
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -94,8 +94,12 @@ DAMAGED: Final = "state_damaged"  # the code of the error
 _APPLICATION_ID: Final = 0x53766331  # marks the file as ours
 
 
-def open_database(path: Path, clock: Clock, patience: BusyRetry) -> sqlite3.Connection:
+def open_database(
+    path: Path, clock: Clock, patience: BusyRetry, steps: SchemaSteps = MIGRATIONS
+) -> sqlite3.Connection:
     """Gives a connection to an up-to-date database, created if it was not there (R67, R68).
+
+    It is up to date when it has taken all of `steps`, in their order.
 
     Raises:
         LocalError: the files are not private, the database is damaged (it is then set aside), is
@@ -103,9 +107,9 @@ def open_database(path: Path, clock: Clock, patience: BusyRetry) -> sqlite3.Conn
     """
     files.prepare_folder(path.parent)
     if not files.check_file(path):
-        _create(path, clock)
+        _create(path, clock, steps)
     try:
-        return patience.run(lambda: _up_to_date(path, clock))
+        return patience.run(lambda: _up_to_date(path, clock, steps))
     except sqlite3.Error as error:
         if is_damage(error):
             raise damaged(path, clock) from error
@@ -161,19 +165,19 @@ def _still_damaged(path: Path) -> bool:
         return is_damage(error)
 
 
-def _up_to_date(path: Path, clock: Clock) -> sqlite3.Connection:
+def _up_to_date(path: Path, clock: Clock, steps: SchemaSteps) -> sqlite3.Connection:
     connection = connect(path)
     try:
-        if _version(connection, path) < len(MIGRATIONS):
+        if _version(connection, path, len(steps)) < len(steps):
             with files.folder_lock(path.parent, clock):
-                _migrate(connection)
+                _migrate(connection, steps)
     except BaseException:
         connection.close()
         raise
     return connection
 
 
-def _create(path: Path, clock: Clock) -> None:
+def _create(path: Path, clock: Clock, steps: SchemaSteps) -> None:
     """Builds the database beside its place and puts it there whole, one process at a time."""
     with files.folder_lock(path.parent, clock):
         if files.check_file(path):
@@ -186,7 +190,7 @@ def _create(path: Path, clock: Clock) -> None:
             files.create_private(fresh)
             with closing(connect(fresh)) as connection:
                 connection.execute("PRAGMA journal_mode = WAL")
-                _migrate(connection)
+                _migrate(connection, steps)
             put_in_place(fresh, path)
         except OSError as error:
             raise files.local_error(f"The state database {path} cannot be made", error) from error
@@ -199,7 +203,7 @@ def _header(connection: sqlite3.Connection) -> tuple[int, int]:
     )
 
 
-def _version(connection: sqlite3.Connection, path: Path) -> int:
+def _version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
     application, version = _header(connection)
     if application == 0 and version == 0 and path.stat().st_size == 0:
         raise sqlite3.DatabaseError("the file is empty")
@@ -208,7 +212,7 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
             f"{path} is a database of another program.",
             hint="Move it away, or point SVC_STATE_DIR at another folder.",
         )
-    if version > len(MIGRATIONS):
+    if version > newest:
         raise LocalError(
             f"The state database {path} was written by a newer svc.",
             hint="Upgrade svc, or point SVC_STATE_DIR at another folder.",
@@ -216,15 +220,15 @@ def _version(connection: sqlite3.Connection, path: Path) -> int:
     return version
 
 
-def _migrate(connection: sqlite3.Connection) -> None:
+def _migrate(connection: sqlite3.Connection, steps: SchemaSteps) -> None:
     connection.execute("BEGIN IMMEDIATE")
     try:
         version = connection.execute("PRAGMA user_version").fetchone()[0]
-        for step in MIGRATIONS[version:]:
+        for step in steps[version:]:
             for statement in step:
                 connection.execute(statement)
         connection.execute(f"PRAGMA application_id = {_APPLICATION_ID}")
-        connection.execute(f"PRAGMA user_version = {len(MIGRATIONS)}")
+        connection.execute(f"PRAGMA user_version = {len(steps)}")
         connection.execute("COMMIT")
     except BaseException:
         if connection.in_transaction:

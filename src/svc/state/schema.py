@@ -4,7 +4,7 @@ All times are unix seconds. Bodies are raw bytes. No secret of a real service is
 `secret` of an endpoint or a key is kept for a sandbox only, whose secrets are public test data.
 """
 
-from typing import Final
+from typing import Final, TypeAlias
 
 _KEY_FACTS: Final = """
 CREATE TABLE key_facts (
@@ -226,7 +226,9 @@ _POSITION: Final = (
     "ALTER TABLE inbox ADD COLUMN redelivered INTEGER NOT NULL DEFAULT 0",
 )
 
-MIGRATIONS: Final[tuple[tuple[str, ...], ...]] = (
+SchemaSteps: TypeAlias = tuple[tuple[str, ...], ...]  # each is the statements of one release
+
+MIGRATIONS: Final[SchemaSteps] = (
     (_KEY_FACTS, _ENDPOINTS, _LISTENERS, _INBOX, _INBOX_EVENT, _INBOX_OPEN, _PAYLOADS, _FORWARDS),
     (_REQUESTS, _REQUEST_KEY, _REQUEST_OPEN, _REQUEST_BATCH),
     (_BATCHES, _REQUEST_CONTENT),

@@ -59,13 +59,11 @@ def test_each_released_schema_is_kept() -> None:
 
 
 @pytest.mark.parametrize("version", VERSIONS)
-def test_steps_so_far_make_the_released_schema(
-    version: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_so_far_make_the_released_schema(version: int, tmp_path: Path) -> None:
     """None of them was edited."""
     left_by(version, "http://sandbox.invalid")
-    monkeypatch.setattr("svc.state.opening.MIGRATIONS", MIGRATIONS[:version])
-    with Database.open(tmp_path / "new" / "state.db", clock=SystemClock()):
+    path, steps = tmp_path / "new" / "state.db", MIGRATIONS[:version]
+    with Database.open(path, clock=SystemClock(), steps=steps):
         pass
     assert tables(state_file()) == tables(tmp_path / "new" / "state.db")
 

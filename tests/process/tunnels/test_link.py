@@ -6,11 +6,8 @@ import threading
 from collections.abc import Callable
 from typing import cast
 
-import pytest
-
 from support.listening import SECRET
 from svc.base_url import BaseUrl
-from svc.cli.events import link
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.link import TunnelLink
 from svc.cli.framework.session import Session
@@ -73,7 +70,7 @@ def followed(
 
     async def listen(session: Session) -> None:
         tunnel = cast("Tunnel", _Tunnel(*changes))
-        link = TunnelLink(session, tunnel, "https://first.example", service.register)
+        link = TunnelLink(session, tunnel, "https://first.example", service.register, 0.01)
         ended = asyncio.Event()
 
         def tell(record: ListenerRecord) -> None:
@@ -116,9 +113,8 @@ def test_other_address_is_up_when_its_endpoint_is_registered() -> None:
     assert NEW not in said
 
 
-def test_service_that_is_away_is_asked_again(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_service_that_is_away_is_asked_again() -> None:
     """The link stays down, with the reason, until the endpoint for its new address is there."""
-    monkeypatch.setattr(link, "_WAIT_SECONDS", 0.01)
     service = _Service(*(NetworkError("it was not reached") for _ in range(3)))
     records, errors, relay, _ = followed(service, Up("https://second.example"))
     down = TunnelDown(

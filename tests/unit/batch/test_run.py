@@ -339,7 +339,7 @@ def test_when_results_cannot_be_written_the_journal_still_has_them(
         raise LocalError("the disk is full")
 
     with monkeypatch.context() as patch:
-        patch.setattr("svc.batch.results.Results.add", full)
+        patch.setattr(Results, "add", full)
         with pytest.raises(LocalError):
             floor.run(list(range(1, 101)), size=2)
     assert floor.states.count("done") == len(floor.service.made) > 0

@@ -455,13 +455,19 @@ def test_looking_for_old_requests_reads_no_others(intents: Journal) -> None:
 
 
 def test_forgetting_that_fails_does_not_hide_the_end(
-    intents: Journal, monkeypatch: pytest.MonkeyPatch
+    intents: Journal, path: Path, clock: ManualClock
 ) -> None:
     """The end is kept, whatever becomes of old ones."""
-    monkeypatch.setattr("svc.client.journal.journal.PRUNE", "DELETE FROM nowhere WHERE 1 = ?")
+    old = settle_as(intents, "done")
+    with closing(sqlite3.connect(path)) as raw:
+        raw.execute(
+            "CREATE TRIGGER kept BEFORE DELETE ON requests BEGIN SELECT RAISE(ABORT, 'no'); END"
+        )
+    clock.advance(91 * 24 * HOUR)
     made = intents.record_many([asked(key=str(uuid.uuid4())) for _ in range(EVERY)])
     intents.settle_many([(one, done()) for one in made])
     assert {one.state for one in intents.list()} == {"done"}
+    assert intents.find(old)
 
 
 # --- sending again ----------------------------------------------------------------------------

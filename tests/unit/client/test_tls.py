@@ -177,10 +177,11 @@ def test_verification_is_on_and_old_tls_is_off() -> None:
     assert made.minimum_version is ssl.TLSVersion.TLSv1_2
 
 
-def test_without_a_hashed_directory_certifi_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("name", [".", "missing"])
+def test_without_a_hashed_directory_certifi_is_used(tmp_path: Path, name: str) -> None:
     """A system without one still knows the world's authorities."""
-    monkeypatch.setattr(tls, "_hashed_directory", lambda: None)
-    assert len(tls.context(None).get_ca_certs()) > 50
+    (tmp_path / "ca-certificates.crt").touch()
+    assert len(tls.context(None, str(tmp_path / name)).get_ca_certs()) > 50
 
 
 def test_a_request_goes_through_a_proxy(

@@ -1,5 +1,6 @@
 """Which keyrings may keep keys: decided without importing any."""
 
+import importlib
 import sys
 from pathlib import Path
 
@@ -190,8 +191,9 @@ def test_the_library_s_errors_are_sorted(
     def fail(*_: object) -> None:
         raise getattr(keyring.errors, error)("sk_test_leak")
 
+    ring = importlib.import_module("evil_ring")
+    monkeypatch.setattr(ring.Keyring, "get_password", fail)
     backend = LibraryBackend(EVIL)
-    monkeypatch.setattr(backend, "_open", fail)
     with pytest.raises(KeyStoreError) as caught:
         KeyStore([backend]).get(USER)
     assert caught.value.code == code

@@ -138,9 +138,10 @@ class Lab:
         seed: int | None = 7,
         sender: WebhookSender | None = None,
         settings: Mapping[str, Any] | None = None,
+        store: type[Store] = Store,
     ) -> AsyncIterator[Engine]:
         """A started engine; frozen at START the first time, if it is to be frozen."""
-        engine = self.engine(path=path, seed=seed, sender=sender)
+        engine = self.engine(path=path, seed=seed, sender=sender, store=store)
         fresh = engine.is_new
         try:
             if fresh:
@@ -155,10 +156,15 @@ class Lab:
             await engine.stop()
 
     def engine(
-        self, *, path: str | None = None, seed: int | None = 7, sender: WebhookSender | None = None
+        self,
+        *,
+        path: str | None = None,
+        seed: int | None = 7,
+        sender: WebhookSender | None = None,
+        store: type[Store] = Store,
     ) -> Engine:
         return Engine(
-            Store.open(path or self.path),
+            store.open(path or self.path),
             handlers=self.handlers,
             fixture=self.fixture,
             seed=seed,

@@ -237,25 +237,22 @@ def test_open_refuses_another_programs_database(path: Path) -> None:
     assert path.read_bytes() == before
 
 
-def test_open_applies_only_the_missing_steps(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_open_applies_only_the_missing_steps(path: Path) -> None:
     """An older database gets the steps that it lacks, in order, and keeps its rows."""
     with Database.open(path, clock=ManualClock()) as state, state.write() as tx:
         tx.execute(INSERT, ("kept",))
     more = (*MIGRATIONS, ("CREATE TABLE one (x)",), ("ALTER TABLE one ADD COLUMN y",))
-    monkeypatch.setattr("svc.state.opening.MIGRATIONS", more)
-    with Database.open(path, clock=ManualClock()) as state:
+    with Database.open(path, clock=ManualClock(), steps=more) as state:
         assert urls(state) == ["kept"]
         assert state.rows("SELECT x, y FROM one") == []
 
 
-def test_a_failed_step_leaves_the_old_schema(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_failed_step_leaves_the_old_schema(path: Path) -> None:
     """A step that cannot run undoes the whole upgrade."""
     Database.open(path, clock=ManualClock()).close()
     broken = (*MIGRATIONS, ("CREATE TABLE one (x)", "CREATE TABLE one (x)"))
-    with monkeypatch.context() as patch:
-        patch.setattr("svc.state.opening.MIGRATIONS", broken)
-        with pytest.raises(LocalError):
-            Database.open(path, clock=ManualClock())
+    with pytest.raises(LocalError):
+        Database.open(path, clock=ManualClock(), steps=broken)
     with Database.open(path, clock=ManualClock()) as state:
         assert state.rows("SELECT name FROM sqlite_master WHERE name = 'one'") == []
 

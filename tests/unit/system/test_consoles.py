@@ -4,7 +4,7 @@ import ctypes
 import io
 import sys
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, TextIO
 
 import pytest
 
@@ -67,26 +67,29 @@ def test_stand_in_for_a_windows_console_without_colours_gets_none(
     assert not takes_color(Terminal(), "win32")
 
 
-def test_colour_is_asked_for_only_where_it_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_colour_is_asked_for_only_where_it_is_wanted() -> None:
     """R75: NO_COLOR and a pipe leave the terminal as it is."""
     asked: list[object] = []
 
-    def takes_color(stream: object) -> bool:
+    def takes_color(stream: TextIO) -> bool:
         asked.append(stream)
         return True
 
-    monkeypatch.setattr("svc.cli.framework.streams.takes_color", takes_color)
     streams = Streams(io.StringIO(), Terminal(), io.StringIO())
-    assert not streams.wants_color({"NO_COLOR": "1"}, "auto", streams.stdout)
-    assert not streams.wants_color({}, "auto", streams.stderr)
+
+    def wants(env: dict[str, str], choice: str, stream: TextIO) -> bool:
+        return streams.wants_color(env, choice, stream, takes_color)
+
+    assert not wants({"NO_COLOR": "1"}, "auto", streams.stdout)
+    assert not wants({}, "auto", streams.stderr)
     assert asked == []
-    assert streams.wants_color({}, "always", streams.stderr)
+    assert wants({}, "always", streams.stderr)
     assert asked == []
-    assert streams.wants_color({}, "auto", streams.stdout)
-    assert streams.wants_color({"NO_COLOR": "1"}, "always", streams.stdout)
+    assert wants({}, "auto", streams.stdout)
+    assert wants({"NO_COLOR": "1"}, "always", streams.stdout)
     assert asked == [streams.stdout, streams.stdout]
-    assert not streams.wants_color({"CLICOLOR": "0"}, "auto", streams.stdout)
-    assert streams.wants_color({"CLICOLOR": "1"}, "auto", streams.stdout)
+    assert not wants({"CLICOLOR": "0"}, "auto", streams.stdout)
+    assert wants({"CLICOLOR": "1"}, "auto", streams.stdout)
 
 
 @pytest.mark.parametrize("name", ["FORCE_COLOR", "CLICOLOR_FORCE"])

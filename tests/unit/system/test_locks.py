@@ -5,12 +5,13 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Iterator
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from support.lacking import byte_range_locks
-from svc.system import locks
 
 HOLD = (
     "import os, sys; from svc.system import locks\n"
@@ -22,12 +23,23 @@ Open = Callable[[], int]
 
 
 @pytest.fixture(params=["flock", "stand_in_for_windows"])
-def kind(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+def kind(request: pytest.FixtureRequest) -> str:
     """Which locks there are."""
-    if request.param != "flock":
-        monkeypatch.setattr(locks, "_HAS_FLOCK", False)
-        monkeypatch.setitem(sys.modules, "msvcrt", byte_range_locks)
     return str(request.param)
+
+
+@pytest.fixture
+def locks(kind: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The module, as it is where there is no `fcntl`."""
+    spec = find_spec("svc.system.locks")
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    if kind != "flock":
+        monkeypatch.setitem(sys.modules, "fcntl", None)
+        monkeypatch.setitem(sys.modules, "msvcrt", byte_range_locks)
+    spec.loader.exec_module(module)
+    return module
 
 
 @pytest.fixture
@@ -55,7 +67,7 @@ def again(path: Path, kind: str) -> Iterator[Open]:
             continue
 
 
-def test_one_holds_a_lock_at_a_time(again: Open) -> None:
+def test_one_holds_a_lock_at_a_time(again: Open, locks: ModuleType) -> None:
     """R69: who comes second gets nothing and sees that it is held, until the first lets go."""
     first, second = again(), again()
     assert locks.take(first)
@@ -65,7 +77,7 @@ def test_one_holds_a_lock_at_a_time(again: Open) -> None:
     assert locks.take(second)
 
 
-def test_two_who_look_do_not_take_each_other_for_the_holder(again: Open) -> None:
+def test_two_who_look_do_not_take_each_other_for_the_holder(again: Open, locks: ModuleType) -> None:
     """R69: and nobody takes what somebody looks at."""
     one, other, third = again(), again(), again()
     assert locks.is_free(one)
@@ -76,7 +88,7 @@ def test_two_who_look_do_not_take_each_other_for_the_holder(again: Open) -> None
     assert locks.take(third)
 
 
-def test_one_who_may_only_read_can_look(path: Path, again: Open) -> None:
+def test_one_who_may_only_read_can_look(path: Path, again: Open, locks: ModuleType) -> None:
     """What is in a locked file can be read, from where it stood."""
     assert locks.take(again())
     handle = os.open(path, os.O_RDONLY)
@@ -88,7 +100,7 @@ def test_one_who_may_only_read_can_look(path: Path, again: Open) -> None:
         os.close(handle)
 
 
-def test_waiting_ends_when_the_holder_lets_go(again: Open) -> None:
+def test_waiting_ends_when_the_holder_lets_go(again: Open, locks: ModuleType) -> None:
     """R66: a second writer waits for the first, for longer than Windows tries by itself."""
     first, second = again(), again()
     assert locks.take(first)
@@ -102,7 +114,7 @@ def test_waiting_ends_when_the_holder_lets_go(again: Open) -> None:
     assert not locks.take(again())
 
 
-def test_lock_goes_with_the_process(path: Path, again: Open, kind: str) -> None:
+def test_lock_goes_with_the_process(path: Path, again: Open, kind: str, locks: ModuleType) -> None:
     """R69: kill -9 leaves nothing behind that stops anybody."""
     lacking = str(Path(__file__).parents[2] / "support" / "lacking")
     env = {**os.environ, **({} if kind == "flock" else {"PYTHONPATH": lacking})}
@@ -122,7 +134,7 @@ def test_lock_goes_with_the_process(path: Path, again: Open, kind: str) -> None:
     assert locks.take(mine)
 
 
-def test_file_goes_with_its_lock(path: Path, again: Open) -> None:
+def test_file_goes_with_its_lock(path: Path, again: Open, locks: ModuleType) -> None:
     """Whoever lets go for good leaves nothing; one that is gone already is no error."""
     handle = again()
     assert locks.take(handle)
@@ -132,7 +144,7 @@ def test_file_goes_with_its_lock(path: Path, again: Open) -> None:
         os.fstat(handle)
 
 
-def test_folder_has_one_holder(tmp_path: Path, kind: str) -> None:
+def test_folder_has_one_holder(tmp_path: Path, kind: str, locks: ModuleType) -> None:
     """R66, R68: a folder is held by one process at a time."""
     one, other = (locks.open_folder(tmp_path, ".lock") for _ in range(2))
     try:

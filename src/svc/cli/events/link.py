@@ -17,16 +17,26 @@ from svc.listen.records import ListenerRecord, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
 
-_WAIT_SECONDS: Final = 10.0  # until an endpoint is asked for again
+WAIT_SECONDS: Final = 10.0  # until an endpoint is asked for again
 _SECRETS_MAX: Final = 2  # that of the endpoint before may have signed what is still on its way
 
 Register = Callable[[BaseUrl], Endpoint]
 
 
 class TunnelLink:
-    """A tunnel that is up, and the endpoint at its address."""
+    """A tunnel that is up, and the endpoint at its address.
 
-    def __init__(self, session: Session, tunnel: Tunnel, url: str, register: Register) -> None:
+    A service that is away is asked for another endpoint every `wait_seconds`.
+    """
+
+    def __init__(
+        self,
+        session: Session,
+        tunnel: Tunnel,
+        url: str,
+        register: Register,
+        wait_seconds: float = WAIT_SECONDS,
+    ) -> None:
         """Registers the endpoint.
 
         Raises:
@@ -35,6 +45,7 @@ class TunnelLink:
         self._session = session
         self._tunnel = tunnel
         self._register = register
+        self._wait_seconds = wait_seconds
         self._registered = url  # the tunnel's thread alone looks at it
         self._closing = threading.Event()
         self._watch: SandboxWatch | None = None
@@ -98,7 +109,7 @@ class TunnelLink:
                 if down != told_before:
                     told(down)
                 told_before = down
-                if self._closing.wait(_WAIT_SECONDS):
+                if self._closing.wait(self._wait_seconds):
                     raise
             else:
                 self._registered = change.url

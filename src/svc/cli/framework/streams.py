@@ -4,7 +4,7 @@ import errno
 import io
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Final, NamedTuple, TextIO
 
@@ -47,11 +47,17 @@ class Streams(NamedTuple):
                 self.stderr.write("\n")
                 self.stderr.flush()
 
-    def wants_color(self, env: Mapping[str, str], choice: str, stream: TextIO) -> bool:
+    def wants_color(
+        self,
+        env: Mapping[str, str],
+        choice: str,
+        stream: TextIO,
+        takes_color: Callable[[TextIO], bool] = takes_color,
+    ) -> bool:
         """Applies --color, NO_COLOR and TERM=dumb (promise R75), then what other programs heed.
 
         NO_COLOR wins. FORCE_COLOR and CLICOLOR_FORCE, unless they are 0, colour a pipe too;
-        CLICOLOR=0 is no colour.
+        CLICOLOR=0 is no colour. A terminal is asked by `takes_color` where it is to show any.
         """
         if choice == "auto" and not env.get("NO_COLOR"):
             if any(env.get(name, "0") not in ("", "0") for name in FORCING):

@@ -8,8 +8,10 @@ from svc.client.exchange import Deadline, Trouble, WireBroken
 from svc.errors import ConfigError, system_words
 
 
-def context(ca_bundle: str | None) -> ssl.SSLContext:
+def context(ca_bundle: str | None, directory: str | None = None) -> ssl.SSLContext:
     """Trusts the system's hashed directory, else certifi's list, and `ca_bundle` besides.
+
+    `directory` stands in the place of the system's.
 
     `SSL_CERT_FILE` and its kin have no effect; there is no way to switch verification off.
 
@@ -19,8 +21,9 @@ def context(ca_bundle: str | None) -> ssl.SSLContext:
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
     made.set_alpn_protocols(["http/1.1"])
-    directory = _hashed_directory()
-    if directory is not None:
+    # The compiled-in directory, not the one that the environment names.
+    directory = directory or ssl.get_default_verify_paths().openssl_capath
+    if _is_hashed(directory):
         made.load_verify_locations(capath=directory)
     else:
         import certifi
@@ -56,14 +59,12 @@ def secured(
         raise WireBroken(Trouble.NO_TLS, system_words(error)) from None
 
 
-def _hashed_directory() -> str | None:
-    """The compiled-in directory, not the one that the environment names; None without hashes."""
-    directory = ssl.get_default_verify_paths().openssl_capath
+def _is_hashed(directory: str) -> bool:
     try:
         with os.scandir(directory) as entries:
-            return directory if any(entry.name.endswith(".0") for entry in entries) else None
+            return any(entry.name.endswith(".0") for entry in entries)
     except OSError:
-        return None
+        return False
 
 
 def _add(made: ssl.SSLContext, ca_bundle: str) -> None:

@@ -95,7 +95,7 @@ def fields(query: str) -> Mapping[str, str]:
 PAGE_ROWS: Final = 50
 SCANNED_MAX: Final = 5_000
 _REMEMBERED: Final = 2_000
-_SEARCHED_BYTES: Final = 32 * 1024 * 1024
+SEARCHED_BYTES: Final = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,15 +133,19 @@ class Whole:
 
 
 class DeliveryList:
-    """Reads from the inbox; its calls block, and raise LocalError."""
+    """Reads from the inbox; its calls block, and raise LocalError.
 
-    def __init__(self, archive: InboxHistory) -> None:
+    Of payloads a search reads `searched_bytes`, and says then that there are more.
+    """
+
+    def __init__(self, archive: InboxHistory, searched_bytes: int = SEARCHED_BYTES) -> None:
         self._archive = archive
+        self._searched_bytes = searched_bytes
         self._facts: dict[int, Facts] = {}
 
     def page(self, wanted: ListFilter, turned_away: list[TurnedAway]) -> HistoryPage:
         """Gives a page of the list; `turned_away` holds the rejections, the newest first."""
-        search = _Search(self._archive, wanted)
+        search = _Search(self._archive, wanted, self._searched_bytes)
         entries = islice(self._archive.entries(InboxFilter()), SCANNED_MAX)
         top: float | None = None
         found: list[ListedDelivery] = []
@@ -186,12 +190,12 @@ class DeliveryList:
 
 
 class _Search:
-    """Looks for what is wanted; reads so much of payloads and then no more."""
+    """Looks for what is wanted; reads so many bytes of payloads and then no more."""
 
-    def __init__(self, archive: InboxHistory, wanted: ListFilter) -> None:
+    def __init__(self, archive: InboxHistory, wanted: ListFilter, searched_bytes: int) -> None:
         self._archive = archive
         self._wanted = wanted
-        self._left = _SEARCHED_BYTES
+        self._left = searched_bytes
 
     @property
     def tired(self) -> bool:

@@ -9,7 +9,7 @@ from svc.errors import LocalError
 from svc.listen.inbox.history import InboxHistory
 from svc.listen.inspector.app import InspectorApp
 from svc.listen.inspector.feed import Feed
-from svc.listen.inspector.history import DeliveryList
+from svc.listen.inspector.history import SEARCHED_BYTES, DeliveryList
 from svc.listen.inspector.http import Guard, InspectorDeps, PageConnection, new_token
 from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
@@ -35,16 +35,24 @@ def bind_inspector(port: int | None) -> socket.socket:
 
 
 class Inspector:
-    """Serves one bound socket while a listener runs."""
+    """Serves one bound socket while a listener runs; `searched_bytes` as in `DeliveryList`."""
 
     def __init__(
-        self, bound: socket.socket, mode: str, archive: InboxHistory, clock: Clock, *, utc: bool
+        self,
+        bound: socket.socket,
+        mode: str,
+        archive: InboxHistory,
+        clock: Clock,
+        *,
+        utc: bool,
+        searched_bytes: int = SEARCHED_BYTES,
     ) -> None:
         self._bound = bound
         self._port: int = bound.getsockname()[1]
         self._token = new_token()
         self._mode = mode
         self._archive = archive
+        self._searched_bytes = searched_bytes
         self._clock = clock
         self._times = Times(utc=utc)
         self._feed = Feed()
@@ -68,7 +76,7 @@ class Inspector:
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
         place = PageFrame(f"/{self._token}/", self._mode, way, self._times)
         again = Replayer(self._archive, self._clock, means)
-        catalogue = DeliveryList(self._archive)
+        catalogue = DeliveryList(self._archive, self._searched_bytes)
         self._pages = InspectorApp(place, guard.path, catalogue, self._feed, again, self._clock)
         self._house = InspectorDeps(guard.check, self._pages.respond, self._feed)
         loop = asyncio.get_running_loop()

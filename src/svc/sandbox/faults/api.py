@@ -118,21 +118,23 @@ def _broken(connection: str, reply: HttpReply | None) -> HttpReply:
 
 
 _NO_LINGER: Final = struct.pack("ii", 1, 0)  # makes close send a reset
-_DRIP_SECONDS: Final = 0.3  # between two bytes
+DRIP_SECONDS: Final = 0.3  # between two bytes
 
 
 class BrokenByRuleError(ConnectionError):
     """Stands for the broken connection where there is none, as in an in-process test client."""
 
 
-async def send_broken(reply: HttpReply, receive: Receive, send: Send) -> None:
-    """Breaks the connection in the way that the reply asks for.
+async def send_broken(
+    reply: HttpReply, receive: Receive, send: Send, *, drip_seconds: float = DRIP_SECONDS
+) -> None:
+    """Breaks the connection in the way that the reply asks for; drips a byte every so often.
 
     Raises:
         BrokenByRuleError: the server behind `receive` has no connection to break.
     """
     if reply.connection == "drip":
-        await _drip(reply, receive, send)
+        await _drip(reply, receive, send, drip_seconds)
         return
     # uvicorn hands over bound methods of the request's cycle, which knows its connection.
     transport: Any = getattr(getattr(receive, "__self__", None), "transport", None)
@@ -156,7 +158,7 @@ async def _send_half(reply: HttpReply, send: Send) -> None:
     await send({"type": "http.response.body", "body": half, "more_body": True})
 
 
-async def _drip(reply: HttpReply, receive: Receive, send: Send) -> None:
+async def _drip(reply: HttpReply, receive: Receive, send: Send, seconds: float) -> None:
     """Sends byte by byte until all is sent or the caller has had enough."""
     await _begin(reply, send)
     gone = asyncio.ensure_future(receive())
@@ -164,7 +166,7 @@ async def _drip(reply: HttpReply, receive: Receive, send: Send) -> None:
         for place in range(len(reply.body)):
             byte = reply.body[place : place + 1]
             await send({"type": "http.response.body", "body": byte, "more_body": True})
-            await asyncio.wait([gone], timeout=_DRIP_SECONDS)
+            await asyncio.wait([gone], timeout=seconds)
             if gone.done():
                 return
         await send({"type": "http.response.body", "body": b""})

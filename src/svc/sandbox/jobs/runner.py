@@ -48,6 +48,7 @@ class Advance:
     until: Literal["next", "idle"] | None
     gone: asyncio.Event
     before: Counts
+    idle_jobs_max: int
 
 
 async def pause(woken: asyncio.Event, seconds: float | None) -> None:
@@ -121,12 +122,13 @@ class Runner:
         to: int | None = None,
         until: Literal["next", "idle"] | None = None,
         gone: asyncio.Event | None = None,
+        idle_jobs_max: int = IDLE_JOBS_MAX,
     ) -> Counts:
         """Runs what falls due on the way to a moment (microseconds), to the next job or until idle.
 
         Returns when the webhook attempts of all these moments are over, however long that takes.
         When `gone` is set nobody waits for it any more: it ends with the present jobs, and the
-        clock stays where they are.
+        clock stays where they are. Until idle it ends after `idle_jobs_max` jobs and attempts.
 
         Raises:
             Problem: 409, somebody else is turning the clock.
@@ -134,7 +136,8 @@ class Runner:
         if self._advance is not None:
             message = "The clock is being turned already; wait for that, or end it."
             raise Problem(409, "clock_advancing", message)
-        self._advance = advance = Advance(to, until, gone or asyncio.Event(), self._counts())
+        gone = gone or asyncio.Event()
+        self._advance = advance = Advance(to, until, gone, self._counts(), idle_jobs_max)
         watch = asyncio.create_task(self._wake_when(advance.gone))
         try:
             async with self.lock:
@@ -163,7 +166,7 @@ class Runner:
         while not advance.gone.is_set() and (due := self.next_due()) is not None and due <= last:
             self.clock.move_to(due)
             await self._drain(due, advance)
-            if until == "next" or (until == "idle" and self._exhausted(advance.before)):
+            if until == "next" or (until == "idle" and self._exhausted(advance)):
                 break
         if to is not None and not advance.gone.is_set():
             self.clock.move_to(to)
@@ -254,9 +257,9 @@ class Runner:
     def _counts(self) -> Counts:
         return Counts(self._done.jobs, self._done.events, self.dispatcher.made, self.broken)
 
-    def _exhausted(self, before: Counts) -> bool:
-        done = _difference(self._counts(), before)
-        return done.jobs + done.deliveries >= IDLE_JOBS_MAX
+    def _exhausted(self, advance: Advance) -> bool:
+        done = _difference(self._counts(), advance.before)
+        return done.jobs + done.deliveries >= advance.idle_jobs_max
 
 
 def _earlier(one: int | None, other: int | None) -> int | None:

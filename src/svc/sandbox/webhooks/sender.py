@@ -67,12 +67,13 @@ Origin = tuple[str, str, int]
 
 
 class KeptConnections(httpx.AsyncBaseTransport):
-    """A transport that keeps connections: at most 256 are open, 64 of them without a request.
+    """A transport that keeps connections: at most so many are open, 64 of them without a request.
 
     It carries no cookies, follows no redirects, knows no proxies and sends nothing twice.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, connections_max: int = CONNECTIONS_MAX) -> None:
+        self._connections_max = connections_max
         self._kept: list[tuple[Origin, KeptConnection]] = []  # the one used last is last
         self._taken = 0
         self._waiters: deque[asyncio.Future[None]] = deque()
@@ -127,7 +128,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
 
     async def _opened(self, origin: Origin) -> KeptConnection:
         scheme, host, port = origin
-        if self._taken + len(self._kept) > CONNECTIONS_MAX:
+        if self._taken + len(self._kept) > self._connections_max:
             self._kept.pop(0)[1].close()
         try:
             return await connect(host, port, self._context if scheme == "https" else None)
@@ -135,7 +136,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
             raise httpx.ConnectError(str(error)) from error
 
     async def _room(self) -> None:
-        while self._taken >= CONNECTIONS_MAX:
+        while self._taken >= self._connections_max:
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             try:
@@ -198,9 +199,14 @@ class _Body(httpx.AsyncByteStream, AsyncIterator[bytes]):
 class HttpSender:
     """Sends over connections that are kept; `deadline` is in seconds, for the whole exchange."""
 
-    def __init__(self, deadline: float = WEBHOOK_DEADLINE_SECONDS) -> None:
+    def __init__(
+        self,
+        deadline: float = WEBHOOK_DEADLINE_SECONDS,
+        *,
+        connections_max: int = CONNECTIONS_MAX,
+    ) -> None:
         self._deadline = deadline
-        self._transport = KeptConnections()
+        self._transport = KeptConnections(connections_max)
 
     async def send(self, outgoing: Outgoing) -> ReceiverReply:
         """Makes one attempt; whatever goes wrong is in the reply."""

@@ -21,7 +21,6 @@ from support.listening import PATH, Received, Target, delivery, event, status_li
 from support.patience import patient
 from svc.clock import ManualClock
 from svc.listen.inbox.history import InboxEntry
-from svc.listen.inspector import history
 from svc.listen.inspector.history import STATES
 from svc.listen.inspector.page import Times, masked
 from svc.listen.records import Forwarded
@@ -681,16 +680,16 @@ def test_slow_page_delays_no_delivery(watched: Watched, monkeypatch: pytest.Monk
     visitor.join(10)
 
 
-def test_search_reads_a_bounded_amount(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_search_reads_a_bounded_amount(tmp_path: Path, target: Target) -> None:
     """Of very much payload the newest is searched, and the page says that it was not all."""
-    monkeypatch.setattr(history, "_SEARCHED_BYTES", 1000)
-    for number in range(4):
-        watched.send(event(number, note="needle" + "x" * 600))
-    watched.settled(4)
-    page = watched.get("?text=needle").body
-    assert rows(page) == ["delivery/evt_3", "delivery/evt_2"]
-    assert "Not all were looked through" in page
-    assert len(rows(watched.get("?text=evt_").body)) == 4
+    with watching(tmp_path, target.port, searched_bytes=1000) as watched:
+        for number in range(4):
+            watched.send(event(number, note="needle" + "x" * 600))
+        watched.settled(4)
+        page = watched.get("?text=needle").body
+        assert rows(page) == ["delivery/evt_3", "delivery/evt_2"]
+        assert "Not all were looked through" in page
+        assert len(rows(watched.get("?text=evt_").body)) == 4
 
 
 def test_page_of_a_busy_database_says_so(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:

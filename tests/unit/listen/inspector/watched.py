@@ -19,6 +19,7 @@ from svc.listen.identity import claimed, remember
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.inspector.history import SEARCHED_BYTES
 from svc.listen.inspector.replay import Own, ReplayDeps
 from svc.listen.inspector.server import Inspector
 from svc.listen.listener import Listener
@@ -158,6 +159,7 @@ def watching(
     *forward_to: str | int,
     clock: Clock | None = None,
     others: dict[str, Sequence[str]] | None = None,
+    searched_bytes: int = SEARCHED_BYTES,
     **told: Any,
 ) -> Iterator[Watched]:
     """Runs a listener with its inspector; `told` goes into its plan."""
@@ -175,7 +177,9 @@ def watching(
         targets = [str(target) for target in plan.routes.targets]
         remember(state, claim, bound.getsockname()[1], plan.endpoint, targets)
         archive = InboxHistory(view, InboxScope("default", plan.mode, ORIGIN))
-        inspector = Inspector(page, plan.mode, archive, clock, utc=True)
+        inspector = Inspector(
+            page, plan.mode, archive, clock, utc=True, searched_bytes=searched_bytes
+        )
         watched = Watched(plan, state, archive, inspector, bound, clock, claim.scope, others or {})
         watched.start()
         try:

@@ -2,12 +2,15 @@
 
 import asyncio
 import base64
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
 from support.sandbox_calls import Answer, Sandbox
 from svc.clock import ManualClock
+from svc.sandbox.resources import orders
 
 pytestmark = pytest.mark.smoke
 
@@ -509,14 +512,16 @@ def test_no_browser_is_asked_for_a_password(shared: Sandbox) -> None:
 
 
 def test_an_unexpected_exception_is_500_without_a_trace(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    make_sandbox: Callable[..., Sandbox], caplog: pytest.LogCaptureFixture
 ) -> None:
     """A bug answers internal_error JSON; its trace goes to the log and not to the caller."""
+    create, *others = orders.OPERATIONS
 
-    def broken(*_: Any) -> None:
+    def broken(*given: Any) -> Any:
+        create.run(*given)
         raise RuntimeError("secret detail")
 
-    monkeypatch.setattr("svc.sandbox.reference.methods.offered", broken)
+    sandbox = make_sandbox(operations=(replace(create, run=broken), *others))
     answer = sandbox.post("/v1/orders", sandbox.order_params)
     assert (answer.status, answer.code) == (500, "internal_error")
     assert answer.json["type"] == "api_error"
@@ -526,20 +531,14 @@ def test_an_unexpected_exception_is_500_without_a_trace(
     assert sandbox.get("/v1/orders").json["data"] == []
 
 
-def test_what_breaks_before_a_room_is_left_to_the_server(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_breaks_before_a_room_is_left_to_the_server(sandbox: Sandbox) -> None:
     """Tests call what is served: nothing stands before the app that would answer in its place."""
     answers: list[Any] = []
-    scope = {"type": "http", "method": "GET", "path": "/v1/orders", "headers": []}
-
-    def broken(*_: Any) -> None:
-        raise RuntimeError("a bug")
+    no_headers = {"type": "http", "method": "GET", "path": "/v1/orders"}
 
     async def nothing(message: Any = None) -> Any:
         answers.append(message)
 
-    monkeypatch.setattr("svc.sandbox.app.check_host", broken)
-    with pytest.raises(RuntimeError, match="a bug"):
-        asyncio.run(sandbox.app(scope, nothing, nothing))
+    with pytest.raises(KeyError, match="headers"):
+        asyncio.run(sandbox.app(no_headers, nothing, nothing))
     assert answers == []

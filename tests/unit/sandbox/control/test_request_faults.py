@@ -1,11 +1,12 @@
 """Fault rules for requests, word by word: what the API's own tests do not reach."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from svc.sandbox.faults.api import ApiRule, Faults
+from svc.sandbox.faults.api import ApiRule, Faults, send_broken
 from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.problems import Problem
 from unit.sandbox.control.lab import Lab
@@ -81,9 +82,35 @@ def test_method_is_matched_in_either_case(lab: Lab) -> None:
     assert lab.sandbox.post("/v1/orders", lab.sandbox.order_params).status == 500
 
 
-def test_drip_sends_byte_by_byte(lab: Lab, monkeypatch: pytest.MonkeyPatch) -> None:
+def dripped(receive: Callable[[], Awaitable[Any]]) -> list[Any]:
+    """What a rule makes of an answer, for a caller who is heard of by `receive`."""
+    sent: list[Any] = []
+    rule = ApiRule(id="flt_1", phase="after", effect={"connection": "drip"})
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def story() -> None:
+        reply = await Faults().spoil(rule, "after", HttpReply(200, b'{"id":1}'))
+        assert reply is not None
+        await send_broken(reply, receive, send, drip_seconds=0)
+
+    asyncio.run(story())
+    return sent
+
+
+def test_drip_sends_byte_by_byte() -> None:
     """The whole answer comes in the end, if the caller waits (promise R90)."""
-    monkeypatch.setattr("svc.sandbox.faults.api._DRIP_SECONDS", 0)
-    order = lab.sandbox.order()
-    lab.control("/faults", {"effect": {"connection": "drip"}, "phase": "after"})
-    assert lab.sandbox.get(f"/v1/orders/{order['id']}").status == 200
+    start, *parts = dripped(asyncio.Event().wait)
+    assert (start["type"], start["status"]) == ("http.response.start", 200)
+    assert [part["body"] for part in parts] == [*(bytes([each]) for each in b'{"id":1}'), b""]
+    assert [part.get("more_body", False) for part in parts] == [True] * 8 + [False]
+
+
+def test_drip_ends_when_the_caller_has_enough() -> None:
+    """Nothing is sent to whoever is gone."""
+
+    async def gone() -> Any:
+        return {"type": "http.disconnect"}
+
+    assert [part.get("body") for part in dripped(gone)] == [None, b"{"]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from support.certificates import Authority
-from svc.sandbox.webhooks import sender as sending
 from svc.sandbox.webhooks.sender import HttpSender, KeptConnections, Outgoing, ReceiverReply
 from unit.sandbox.lab import Kit, Lab, Receiver
 
@@ -131,16 +130,13 @@ def test_early_hint_is_not_the_answer(lab: Lab) -> None:
     assert opened == 1
 
 
-def test_connections_are_bounded_over_all_receivers(
-    lab: Lab, kit: Kit, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_connections_are_bounded_over_all_receivers(lab: Lab, kit: Kit, receiver: Receiver) -> None:
     """More attempts than connections wait for their turn; none is lost, one cut short is let go."""
-    monkeypatch.setattr(sending, "CONNECTIONS_MAX", 3)
     gate = asyncio.Event()
     receiver.answers = [kit.after(gate, kit.status(200))]
 
     async def story() -> tuple[list[ReceiverReply], list[ReceiverReply]]:
-        sender, hasty = HttpSender(5), []
+        sender, hasty = HttpSender(5, connections_max=3), []
         async with receiver.listening():
             urls = [receiver.url, receiver.url.replace("127.0.0.1", "localhost")]
             outgoing = [Outgoing(url, HEADERS, BODY) for url in urls * 5]
@@ -184,14 +180,11 @@ def test_attempt_that_is_cut_short_ends_its_connection(
     assert [arrival.connection for arrival in receiver.arrivals] == [1, 2]
 
 
-def test_room_of_who_was_cut_short_is_the_next_ones(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_room_of_who_was_cut_short_is_the_next_ones(lab: Lab) -> None:
     """An attempt that is ended just as its turn comes hands it on: nobody waits for ever."""
-    monkeypatch.setattr(sending, "CONNECTIONS_MAX", 1)
 
     async def story() -> None:
-        connections = KeptConnections()
+        connections = KeptConnections(1)
         connections._taken = 1
         first, second = (asyncio.create_task(connections._room()) for _ in range(2))
         await until(lambda: len(connections._waiters) == 2)
