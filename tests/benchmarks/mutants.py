@@ -58,7 +58,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "keys/store.py": ("unit/keys/test_*.py", "cli/keys/test_*.py"),
     "keys/resolve.py": ("unit/keys/test_*.py", "cli/keys/test_*.py"),
     "batch/run.py": BATCH,
-    "batch/imports.py": BATCH,
+    "client/journal/lists.py": BATCH,
     "batch/outcome.py": BATCH,
     "listen/inbox/arrivals.py": LISTEN,
     "listen/inbox/commit.py": LISTEN,

@@ -8,10 +8,10 @@ from contextlib import contextmanager
 from typing import Any, Final, Self
 from unittest.mock import patch
 
-from svc.batch import imports, validate, workers
+from svc.batch import validate, workers
 from svc.cli.batch import run
 from svc.client import client, refusal, reply
-from svc.client.journal import stored, transaction
+from svc.client.journal import lists, stored, transaction
 from svc.client.reply import classify
 
 
@@ -44,7 +44,7 @@ def _as_spelled(base_url: str, mode: str, path: str, fields: Any) -> str:
     return repr((base_url, mode, path, list(fields.items())))
 
 
-def _looked_at_once(self: imports.ImportTable, what: Any, identities: Any, check: Any) -> None:
+def _looked_at_once(self: lists.ImportTable, what: Any, identities: Any, check: Any) -> None:
     """Others are looked at when the list is planned, and cannot see that it is about to send."""
     check(self.elsewhere(what, identities))
 
@@ -59,7 +59,7 @@ RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
         (stored, "identity", _as_spelled),
         (validate, "identity", _as_spelled),
     ),
-    "a list holds what it is about to send": ((imports.ImportTable, "reserve", _looked_at_once),),
+    "a list holds what it is about to send": ((lists.ImportTable, "reserve", _looked_at_once),),
     "an answer names the objects that the request names": (
         (reply, "other_object", lambda data, call: None),
     ),

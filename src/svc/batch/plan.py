@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from svc.batch.imports import key_of
 from svc.batch.rows import Bad, BatchRow
 from svc.client.journal.commands import Say, in_full, resume_command
 from svc.client.journal.entry import Intent
+from svc.client.journal.lists import key_of
 from svc.client.journal.refusals import is_in_the_future, is_too_old, not_again
 from svc.client.journal.stored import unread
 from svc.client.refusal import is_about_key

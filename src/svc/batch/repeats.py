@@ -5,10 +5,10 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Final
 
-from svc.batch.imports import Elsewhere, Import
 from svc.batch.rows import BatchRow
 from svc.client.journal.commands import resume_command, resume_of
 from svc.client.journal.entry import Account, Intent
+from svc.client.journal.lists import Elsewhere, Import
 from svc.errors import Conflict
 
 _DAY_SECONDS: Final = 24 * 3600

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from svc.base_url import BaseUrl
-from svc.batch.imports import Import
 from svc.batch.journal import BatchJournal
 from svc.batch.operations import named
 from svc.batch.outcome import Totals
@@ -21,6 +20,7 @@ from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
+from svc.client.journal.lists import Import
 from svc.client.journal.stored import Scope
 from svc.clock import SystemClock
 from svc.state import Database

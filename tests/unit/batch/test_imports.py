@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
-from svc.batch.imports import Elsewhere, Import, ImportTable, default_name, key_of
 from svc.client.journal.leases import Leases
+from svc.client.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
 from svc.client.journal.stored import Scope
 from svc.errors import Conflict
 from unit.batch.floor import Floor

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from svc.base_url import BaseUrl
-from svc.batch.imports import Elsewhere, Import, ImportTable, default_name, key_of
 from svc.batch.journal import BatchJournal
 from svc.batch.operations import named
 from svc.batch.plan import BatchPlan, plan
@@ -19,6 +18,7 @@ from svc.batch.workers import RowJob
 from svc.client.journal.entry import NOBODY_ELSE, Asked, Settled
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
+from svc.client.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
 from svc.client.journal.stored import Scope
 from svc.client.request import prepare
 from svc.client.resources import refunds

@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from svc.batch.imports import Import, default_name
 from svc.batch.operations import BatchOperation, named
 from svc.batch.reading import SIZE_MAX, format_of, rows_of
 from svc.batch.rows import Bad, BatchRow
 from svc.batch.validate import Validator
 from svc.cli.batch.options import BatchOptions
 from svc.cli.framework.session import Session
+from svc.client.journal.lists import Import, default_name
 from svc.client.journal.stored import Scope
 from svc.inputs import read_bytes
 

@@ -6,7 +6,6 @@ from contextlib import closing, contextmanager, suppress
 from typing import NamedTuple
 
 from svc.api_keys import refuse_secrets
-from svc.batch.imports import Elsewhere, ImportTable
 from svc.batch.operations import BatchOperation
 from svc.batch.outcome import money_planned
 from svc.batch.plan import BatchPlan, plan
@@ -27,6 +26,7 @@ from svc.cli.framework.signals import Stopped
 from svc.client.journal.entry import NOBODY_ELSE, Account, Intent
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
+from svc.client.journal.lists import Elsewhere, ImportTable
 from svc.errors import AuthError, LocalError, SvcError
 from svc.keys.resolve import VARIABLE
 

@@ -47,7 +47,12 @@ _ID_LENGTH = 20
 
 def fresh_id() -> str:
     """A new request id: `rq_` and 20 letters and digits (100 random bits)."""
-    return "rq_" + "".join(_LETTERS[byte % 32] for byte in os.urandom(_ID_LENGTH))
+    return "rq_" + lettered(os.urandom(_ID_LENGTH))
+
+
+def lettered(random: bytes) -> str:
+    """20 letters and digits, of as many bytes or more."""
+    return "".join(_LETTERS[byte % 32] for byte in random[:_ID_LENGTH])
 
 
 class Journal:

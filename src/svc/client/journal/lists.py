@@ -20,18 +20,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
-from svc.client.journal.journal import KEPT_SECONDS
+from svc.client.journal.journal import KEPT_SECONDS, lettered
 from svc.client.journal.leases import Leases
 from svc.client.journal.stored import Scope
+from svc.client.journal.transaction import UNRESOLVED, Rows
 from svc.client.request import uuid_of
 from svc.clock import Clock
 from svc.errors import Conflict
 from svc.state import Database, Row
-
-_LETTERS: Final = "0123456789abcdefghjkmnpqrstvwxyz"
-_ID_LENGTH: Final = 20
 
 
 @dataclass(frozen=True)
@@ -46,8 +44,7 @@ class Import:
     def id(self) -> str:
         """`imp_` and 20 letters and digits, the same for the same list on every machine."""
         parts = (self.operation, self.scope.profile, self.scope.mode, self.scope.base_url)
-        digest = _digest("import", *parts, self.name)
-        return "imp_" + "".join(_LETTERS[byte % 32] for byte in digest[:_ID_LENGTH])
+        return "imp_" + lettered(_digest("import", *parts, self.name))
 
 
 def default_name(file: str, data: bytes) -> str:
@@ -69,8 +66,6 @@ def _digest(*parts: str) -> bytes:
         b"".join(b"%d:%s" % (len(p := part.encode()), p) for part in parts)
     ).digest()
 
-
-Rows: TypeAlias = Callable[[str, Sequence[object]], list[Row]]
 
 _PIECE: Final = 500  # parameters of one statement
 _BEGIN: Final = """
@@ -98,7 +93,6 @@ _ELSEWHERE: Final = """
 SELECT identity, batch_id, state, id, settled_at, key_hint, profile FROM requests
 WHERE {} AND identity IN ({}) AND batch_id IS NOT ?"""
 _DONE: Final = "batch_id IS NOT NULL AND state = 'done'"
-_OPEN: Final = "state IN ('open', 'unknown')"
 _HELD: Final = """
 SELECT DISTINCT batches.id, lease FROM reservations JOIN batches ON batches.id = batch_id
 WHERE batch_id != ?"""
@@ -241,7 +235,7 @@ class ImportTable:
         names = {row["id"]: row["name"] for row in rows("SELECT id, name FROM batches", ())}
         for piece in _pieces(identities):
             marks, given = ",".join("?" * len(piece)), (*piece, what.id)
-            for condition in (_DONE, _OPEN) if others else ():
+            for condition in (_DONE, UNRESOLVED) if others else ():
                 seen = rows(_ELSEWHERE.format(condition, marks), given)
                 found += [_seen(row, names) for row in seen]
             held = rows(_RESERVED.format(marks), given) if alive else []
