@@ -16,9 +16,9 @@ from svc.listen.forward.dial import BrokenExchange, CannotConnect, OpenConnectio
 from svc.listen.forward.http import TargetAnswer
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.halves import Halves, ListenerPlan
-from svc.listen.identity import ListenerId, begin_anew
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Batch, Kept
+from svc.listen.inbox.listeners import ListenerId, begin_anew
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import ListenerRecord

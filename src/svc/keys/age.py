@@ -1,5 +1,6 @@
 """Which secrets are held for the user, and when each is due: all times in unix seconds."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
@@ -101,12 +102,6 @@ _KEYS: Final = (
     "SELECT * FROM key_facts WHERE slot = 'secret'"  # what is safe to expose is not due
     " ORDER BY profile, origin, mode"
 )
-# An endpoint may be listed for several event lists; it has one secret.
-_ENDPOINTS: Final = (
-    "SELECT endpoint_id, profile, origin, mode, MIN(created_at) AS created_at,"
-    " MAX(secret IS NOT NULL) AS test_data FROM endpoints"
-    " GROUP BY endpoint_id, profile, origin, mode ORDER BY profile, origin, mode, created_at"
-)
 _CLAIM: Final = (
     "INSERT INTO reminders (name, told_at) VALUES (?, ?) ON CONFLICT (name)"
     " DO UPDATE SET told_at = excluded.told_at WHERE told_at <= excluded.told_at - ?"
@@ -115,19 +110,24 @@ _CLAIM: Final = (
 
 
 class HeldSecrets:
-    """What is held, by name; both methods raise LocalError where the database cannot be used."""
+    """What is held, by name; both methods raise LocalError where the database cannot be used.
 
-    def __init__(self, state_file: Path, clock: Clock) -> None:
+    `signing` gives the signing secrets, whose table is that of the endpoints.
+    """
+
+    def __init__(
+        self, state_file: Path, clock: Clock, signing: Callable[["Database"], list[Held]]
+    ) -> None:
         self._path = state_file
         self._clock = clock
+        self._signing = signing
 
     def every(self, *, profile: str | None = None) -> list[Held]:
         """Lists API keys, then signing secrets, of all profiles or of one."""
         if not self._path.exists():
             return []
         with self._open() as state:
-            keys, endpoints = state.rows(_KEYS), state.rows(_ENDPOINTS)
-        found = [*map(_key, keys), *map(_endpoint, endpoints)]
+            found = [*map(_key, state.rows(_KEYS)), *self._signing(state)]
         return [held for held in found if profile is None or held.profile == profile]
 
     def claim(self, due: list[Held], now: float) -> list[Held]:
@@ -155,17 +155,4 @@ def _key(row: dict[str, Any]) -> Held:
         row["old_fingerprint"],
         row["old_ends_at"],
         kept=SANDBOX_DATA if row["backend"] == SANDBOX_DATA else KEYRING,
-    )
-
-
-def _endpoint(row: dict[str, Any]) -> Held:
-    return Held(
-        "signing_secret",
-        row["endpoint_id"],
-        row["profile"],
-        row["origin"],
-        row["mode"],
-        row["created_at"],
-        test_data=bool(row["test_data"]),
-        kept=SANDBOX_DATA if row["test_data"] else KEYRING,
     )

@@ -7,12 +7,20 @@ public test data, which is at a sandbox; that of a real service lies in the keyr
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from svc.keys.age import KEYRING, Held
+from svc.keys.places import SANDBOX_DATA
 from svc.state import Database, Row
 
 _ALL: Final = "SELECT origin, profile, mode, url, events, endpoint_id, secret FROM endpoints"
 _HERE: Final = " WHERE origin = ? AND profile = ? AND mode = ?"
 # A sandbox that was reset to its seed may give another listener's endpoint an id of before.
 _NEWEST: Final = " ORDER BY created_at DESC"
+# An endpoint may be listed for several event lists; it has one secret.
+_SECRETS: Final = (
+    "SELECT endpoint_id, profile, origin, mode, MIN(created_at) AS created_at,"
+    " MAX(secret IS NOT NULL) AS test_data FROM endpoints"
+    " GROUP BY endpoint_id, profile, origin, mode ORDER BY profile, origin, mode, created_at"
+)
 _KEEP: Final = (
     "INSERT OR REPLACE INTO endpoints"
     " (origin, profile, mode, url, events, endpoint_id, secret, created_at)"
@@ -74,6 +82,23 @@ class EndpointTable:
 def every_endpoint(state: Database) -> list[RegisteredEndpoint]:
     """All endpoints of this machine, of every origin, profile and mode; the newest first."""
     return [_endpoint(row) for row in state.rows(_ALL + _NEWEST, ())]
+
+
+def signing_secrets(state: Database) -> list[Held]:
+    """The signing secrets of all endpoints of this machine, by name; the text of none."""
+    return [
+        Held(
+            "signing_secret",
+            row["endpoint_id"],
+            row["profile"],
+            row["origin"],
+            row["mode"],
+            row["created_at"],
+            test_data=bool(row["test_data"]),
+            kept=SANDBOX_DATA if row["test_data"] else KEYRING,
+        )
+        for row in state.rows(_SECRETS)
+    ]
 
 
 def _endpoint(row: Row) -> RegisteredEndpoint:

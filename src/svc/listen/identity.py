@@ -9,24 +9,17 @@ import json
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from itertools import count, takewhile
+from itertools import count
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Final
 
 from svc.errors import LocalError, system_words
-from svc.listen.names import Listening, past
+from svc.listen.inbox.listeners import ListenerId, Waiting, known, remembered, waiting
+from svc.listen.names import Listening
 from svc.state import Database
 from svc.system import files, locks
 
-
-@dataclass(frozen=True, slots=True)
-class ListenerId:
-    """A listener that is ours as long as this process lives; `port` is that of its last run."""
-
-    scope: str
-    port: int | None
-    path: str
+_GATE: Final = "gate"
 
 
 @contextmanager
@@ -36,18 +29,18 @@ def claimed(
     listening: Listening,
     new_path: Callable[[], str],
     targets: Sequence[str] = (),
-    waiting: Callable[[], object] = lambda: None,
+    on_wait: Callable[[], object] = lambda: None,
 ) -> Iterator[ListenerId]:
     """Claims a listener of its kind that does not run, by preference that of the same targets.
 
-    Waits while another program sends what is pending; `waiting` is called once before.
+    Waits while another program sends what is pending; `on_wait` is called once before.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
     with _gate(folder) as gate:
         if not locks.take(gate):
-            waiting()
+            on_wait()
             locks.wait_for(gate)
         lock, claim = _claim(state, folder, listening, new_path, targets)
     try:
@@ -67,17 +60,9 @@ def held_back(folder: Path) -> Iterator[bool]:
         yield locks.take(gate)
 
 
-@dataclass(frozen=True, slots=True)
-class Running:
-    """A listener that another process runs: its port and where it forwards to."""
-
-    port: int | None
-    targets: tuple[str, ...]
-
-
 def running_with_pending(
     state: Database, folder: Path, origin: str | None, profile: str, mode: str
-) -> Running | None:
+) -> Waiting | None:
     """Gives a listener that lives and has events to forward, if there is one.
 
     Only for whoever has held all of them back: one that starts would be taken for another.
@@ -85,10 +70,8 @@ def running_with_pending(
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    for row in state.rows(_PENDING, (profile, mode, origin, origin)):
-        if _runs(folder, row["scope"]):
-            return Running(row["port"], tuple(json.loads(row["targets"])))
-    return None
+    found = waiting(state, origin, profile, mode)
+    return next((one for one in found if _runs(folder, one.scope)), None)
 
 
 def left_pending(state: Database, folder: Path, origin: str | None, profile: str, mode: str) -> int:
@@ -99,8 +82,8 @@ def left_pending(state: Database, folder: Path, origin: str | None, profile: str
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    rows = state.rows(_PENDING, (profile, mode, origin, origin))
-    return sum(row["waiting"] for row in rows if not _runs(folder, row["scope"]))
+    found = waiting(state, origin, profile, mode)
+    return sum(one.events for one in found if not _runs(folder, one.scope))
 
 
 def _runs(folder: Path, scope: str) -> bool:
@@ -109,51 +92,6 @@ def _runs(folder: Path, scope: str) -> bool:
         return True
     os.close(lock)
     return False
-
-
-def last_endpoint(state: Database, listening: Listening, targets: Sequence[str] = ()) -> str | None:
-    """Gives the endpoint of the listener of these targets, else the first; it may be running."""
-    known, ours = _known(state, listening).values(), json.dumps(list(targets))
-    last = next((one for one in known if one.targets == ours), next(iter(known), None))
-    return last.endpoint_id if last is not None else None
-
-
-def pending(state: Database, claim: ListenerId) -> int:
-    """Counts what earlier runs of a listener have left to forward."""
-    [row] = state.rows(
-        "SELECT COUNT(*) AS waiting FROM inbox JOIN listeners ON listeners.id = listener"
-        " WHERE scope = ? AND outcome IS NULL",
-        (claim.scope,),
-    )
-    return int(row["waiting"])
-
-
-def begin_anew(state: Database, claim: ListenerId) -> None:
-    """Keeps all that came before a sandbox was reset as that of a listener of the past.
-
-    What was still to be forwarded is closed: the sandbox knows nothing of it any more.
-    """
-    with state.write() as tx:
-        [row] = tx.rows("SELECT COALESCE(MAX(seq), 0) AS last FROM inbox", ())
-        before = past(claim.scope, row["last"])
-        tx.execute(_PAST, (before, claim.scope))
-        tx.execute(_MOVE, (before, claim.scope))
-
-
-def remember(
-    state: Database, claim: ListenerId, port: int, endpoint_id: str | None, targets: Sequence[str]
-) -> None:
-    """Keeps what the next run and a replay need."""
-    with state.write() as tx:
-        tx.execute(
-            "UPDATE listeners SET port = ?, endpoint_id = ?, targets = ? WHERE scope = ?",
-            (port, endpoint_id, json.dumps(list(targets)), claim.scope),
-        )
-        # What was kept before a reset is sent again under the secret that the target knows by now.
-        tx.execute(
-            "UPDATE listeners SET endpoint_id = ? WHERE instr(scope, ?) = 1",
-            (endpoint_id, past(claim.scope)),
-        )
 
 
 @contextmanager
@@ -177,7 +115,7 @@ def _claim(
         lock = _lock(folder, scope)
         if lock is not None:
             try:
-                return lock, _remembered(state, scope, listening, new_path)
+                return lock, remembered(state, scope, listening, new_path)
             except BaseException:
                 os.close(lock)
                 raise
@@ -189,64 +127,10 @@ def _candidates(state: Database, listening: Listening, targets: Sequence[str]) -
 
     Of two that ran at once and were stopped, each has its own command forward what it has left.
     """
-    known = _known(state, listening)
+    found = known(state, listening)
     ours = json.dumps(list(targets))
-    yield from sorted(known, key=lambda one: (known[one].targets != ours, not known[one].waiting))
-    yield from map(listening.scope, count(len(known)))
-
-
-class _Past(NamedTuple):
-    """A listener that has run; `waiting`: it has left events to forward."""
-
-    endpoint_id: str | None
-    targets: str
-    waiting: bool
-
-
-def _known(state: Database, listening: Listening) -> dict[str, _Past]:
-    rows = state.rows(_KNOWN, (listening.origin, listening.profile, listening.mode))
-    found = {
-        row["scope"]: _Past(row["endpoint_id"], row["targets"], bool(row["waiting"]))
-        for row in rows
-    }
-    scopes = takewhile(found.__contains__, map(listening.scope, count()))
-    return {scope: found[scope] for scope in scopes}
-
-
-_GATE: Final = "gate"
-_PAST: Final = """
-INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
-SELECT ?, origin, profile, mode, targets FROM listeners WHERE scope = ?"""
-_MOVE: Final = """
-UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?),
-  outcome = COALESCE(outcome, 'reset')
-WHERE listener = (SELECT id FROM listeners WHERE scope = ?)"""
-_KNOWN: Final = """
-SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets, EXISTS (
-  SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL
-) AS waiting
-FROM listeners WHERE origin = ? AND profile = ? AND mode = ?"""
-
-_PENDING: Final = """
-SELECT scope, port, targets, COUNT(*) AS waiting
-FROM listeners JOIN inbox ON listener = listeners.id AND outcome IS NULL
-WHERE profile = ? AND mode = ? AND (? IS NULL OR origin = ?)
-GROUP BY listeners.id"""
-
-
-def _remembered(
-    state: Database, scope: str, listening: Listening, new_path: Callable[[], str]
-) -> ListenerId:
-    with state.write() as tx:
-        tx.execute(
-            "INSERT OR IGNORE INTO listeners (scope, origin, profile, mode) VALUES (?, ?, ?, ?)",
-            (scope, listening.origin, listening.profile, listening.mode),
-        )
-        tx.execute(
-            "UPDATE listeners SET path = ? WHERE scope = ? AND path IS NULL", (new_path(), scope)
-        )
-        [row] = tx.rows("SELECT port, path FROM listeners WHERE scope = ?", (scope,))
-    return ListenerId(scope, row["port"], row["path"])
+    yield from sorted(found, key=lambda one: (found[one].targets != ours, not found[one].waiting))
+    yield from map(listening.scope, count(len(found)))
 
 
 def _lock(folder: Path, scope: str) -> int | None:

@@ -26,9 +26,10 @@ from svc.clock import ManualClock
 from svc.errors import NetworkError, SvcError
 from svc.keys.keyrings.backend import Absent
 from svc.keys.store import KeyStore
-from svc.listen.identity import ListenerId, begin_anew, claimed, last_endpoint, remember
+from svc.listen.identity import claimed
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch, Kept
+from svc.listen.inbox.listeners import ListenerId, begin_anew, last_endpoint, remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
 from svc.listen.receiver.server import new_path

@@ -22,7 +22,7 @@ from svc.cli.doctor.checks import (
 from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, SvcError
-from svc.listen.inbox.sqlite import positions
+from svc.listen.inbox.listeners import positions
 from svc.listen.names import log_of
 
 app = new_app()

@@ -25,8 +25,8 @@ from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group, status_for_sender
-from svc.listen.identity import remember
 from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.listeners import remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource
 from svc.listen.log import group, own_cursor, streams

@@ -12,8 +12,9 @@ from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import read_secret
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
+from svc.listen.inbox.history import copies
 from svc.listen.inbox.inbox import Position
-from svc.listen.inbox.sqlite import positions
+from svc.listen.inbox.listeners import positions
 from svc.listen.log import inboxes, streams, template
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
@@ -153,9 +154,7 @@ def refill(
     session = Session.of(ctx)
     address, settings = LogAddress.parse(to, "--to"), session.settings
     begin = moments(session, local=True).read(since, "--since").begin.timestamp()
-    found = inboxes.copies(
-        session.state(), session.base_url.origin, settings.profile, settings.mode, begin
-    )
+    found = copies(session.state(), session.base_url.origin, settings.profile, settings.mode, begin)
     with open_log(session, address) as connection:
         done = inboxes.refill(found, inboxes.LogInbox(connection, settings.mode))
     session.out.value({"object": "refill", "copies": done.copies, "added": done.added})

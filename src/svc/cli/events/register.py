@@ -10,7 +10,7 @@ from svc.cli.events.endpoint import Endpoint, Endpoints
 from svc.cli.events.options import ListenOptions
 from svc.cli.framework.session import Session
 from svc.errors import SvcError
-from svc.listen.identity import ListenerId, begin_anew, remember
+from svc.listen.inbox.listeners import ListenerId, begin_anew, remember
 from svc.state import Database
 
 

@@ -19,8 +19,9 @@ from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.listen.halves import ListenerPlan
-from svc.listen.identity import ListenerId, claimed, last_endpoint, pending
+from svc.listen.identity import claimed
 from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.listeners import ListenerId, last_endpoint, pending
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource, remove

@@ -17,6 +17,7 @@ from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.keys.age import DAY_SECONDS, Held, HeldSecrets, Judged, judge
 from svc.keys.resolve import VARIABLE
+from svc.listen.endpoints import signing_secrets
 from svc.render.text import escape
 
 app = new_app()
@@ -108,7 +109,8 @@ def found(session: Session, created: str | None, *, max_age: float, warn: float)
     """
     now = session.clock.now()
     chosen = session.given.everywhere.profile
-    held = HeldSecrets(session.paths.state_file, session.clock).every(profile=chosen)
+    secrets = HeldSecrets(session.paths.state_file, session.clock, signing_secrets)
+    held = secrets.every(profile=chosen)
     mine = _of_variable(session, created, now)
     everything = held if mine is None else [mine, *held]
     return [judge(each, now, max_age=max_age, warn=warn) for each in everything]

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from svc.listen.names import READER
 from svc.listen.routes import Routes
+from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, Row
 
 _PAGE: Final = 200
@@ -206,3 +208,41 @@ def _entry(row: Row) -> InboxEntry:
         endpoint_id=row["endpoint_id"],
         targets=_targets(row),
     )
+
+
+_COPIES_AT_ONCE: Final = 256
+_COPIED_BYTES: Final = 8 * 1024 * 1024
+# What listeners have read in a log is no copy of it; what was withheld belongs to another mode's
+# log, if to any.
+_COPIES = """
+SELECT seq, received_at, headers, body FROM (
+  SELECT i.seq, i.received_at, p.headers, p.body,
+    SUM(LENGTH(p.body)) OVER (ORDER BY i.seq) - LENGTH(p.body) AS before
+  FROM inbox i JOIN payloads p ON p.inbox_seq = i.seq JOIN listeners l ON l.id = i.listener
+  WHERE l.origin = ? AND l.profile = ? AND l.mode = ? AND i.seq > ? AND i.received_at >= ?
+    AND instr(l.scope, ?) = 0 AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
+  ORDER BY i.seq LIMIT ?
+) WHERE before < ? ORDER BY seq"""
+
+
+def copies(
+    state: Database, origin: str, profile: str, mode: str, since: float
+) -> Iterator[Delivery]:
+    """Gives what the receivers of this machine have verified since then (unix seconds), in order.
+
+    Raises:
+        LocalError: the state database cannot be used.
+    """
+    seq = 0
+    whose = (origin, profile, mode)
+    while True:
+        limits = (_COPIES_AT_ONCE, _COPIED_BYTES)
+        rows = state.rows(_COPIES, (*whose, seq, since, READER, *limits))
+        if not rows:
+            return
+        yield from map(_delivery, rows)
+        seq = rows[-1]["seq"]
+
+
+def _delivery(row: Row) -> Delivery:
+    return Delivery(row["body"], row["headers"], row["received_at"], read_facts(row["body"]))

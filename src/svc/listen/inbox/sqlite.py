@@ -8,6 +8,7 @@ from typing import Final
 from svc.errors import LocalError
 from svc.listen.inbox.arrivals import ROWS, ArrivalKeeper, chunks, list_of, rows_of
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, OpenItem, Position, Tried
+from svc.listen.inbox.listeners import number_of, position_of
 from svc.state import Database, Row, Tx
 
 KEEP_SECONDS: Final = 7 * 24 * 3600  # promise R50 asks for 72 h; a week lets people look back
@@ -30,7 +31,7 @@ class SqliteInbox:
         self._state = state
         for setting in _SETTINGS:
             state.rows(setting)
-        self._listener = _listener(state, scope)
+        self._listener = number_of(state, scope)
         self._keeper = ArrivalKeeper(self._listener, retake_failed=retake_failed)
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
@@ -60,7 +61,7 @@ class SqliteInbox:
     def position(self) -> Position | None:
         """Gives how far this listener has read its log; None before the first run."""
         [row] = self._state.rows(_POSITION, (self._listener,))
-        return None if row["position_seq"] is None else _position(row)
+        return None if row["position_seq"] is None else position_of(row)
 
     def begin_at(self, position: Position) -> None:
         """Has this listener read its log from behind a position."""
@@ -108,7 +109,7 @@ class SqliteInbox:
         if not there:
             return
         [row] = tx.rows(_POSITION, (self._listener,))
-        reached = _position(row)
+        reached = position_of(row)
         for position in there:
             if position.after in (None, reached.seq):
                 reached = position
@@ -135,20 +136,6 @@ class SqliteInbox:
             },
             redelivered=row["redelivered"],
         )
-
-
-def positions(state: Database, origin: str, profile: str, mode: str) -> dict[str, Position | None]:
-    """Gives the listeners of a profile by their scopes, and what each has last read in a log."""
-    rows = state.rows(
-        "SELECT scope, position_seq, position_id FROM listeners"
-        " WHERE origin = ? AND profile = ? AND mode = ?",
-        (origin, profile, mode),
-    )
-    return {row["scope"]: None if row["position_seq"] is None else _position(row) for row in rows}
-
-
-def _position(row: Row) -> Position:
-    return Position(row["position_seq"] or 0, row["position_id"] or "")
 
 
 def _record(tx: Tx, attempts: Sequence[ForwardAttempt]) -> None:
@@ -196,11 +183,3 @@ _OLD: Final = """
 SELECT seq FROM inbox WHERE received_at < ?1 AND outcome IS NOT NULL
   AND seq < COALESCE((SELECT seq FROM inbox WHERE received_at >= ?1 ORDER BY seq LIMIT 1), 1 << 62)
 ORDER BY seq LIMIT ?2"""
-
-
-def _listener(state: Database, scope: str) -> int:
-    """Gives the number of a listener, a new one for a scope that was never seen."""
-    with state.write() as tx:
-        tx.execute("INSERT OR IGNORE INTO listeners (scope) VALUES (?)", (scope,))
-        rows = tx.rows("SELECT id FROM listeners WHERE scope = ?", (scope,))
-    return int(rows[0]["id"])

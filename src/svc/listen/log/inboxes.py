@@ -15,10 +15,8 @@ from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversi
 from svc.listen.log.connection import LogConnection, decoded
 from svc.listen.log.messages import headers_of, size_of
 from svc.listen.log.troubles import LogDown, LogRefusal
-from svc.listen.names import READER
-from svc.listen.verify.verify import Delivery, read_facts
+from svc.listen.verify.verify import Delivery
 from svc.spec import Mode
-from svc.state import Database, Row
 
 # A group may have to wait for the one before: both, and the copy on disk, fit into the 9 seconds
 # in which the service gets its answer.
@@ -129,19 +127,7 @@ def _in_words(error: BaseException) -> LocalError:
     return LocalError(f"The log did not take it: {text}", code="log_unavailable")
 
 
-_PAGE = 256
-_PAGE_BYTES = 8 * 1024 * 1024
-# What listeners have read in a log is no copy of it; what was withheld belongs to another mode's
-# log, if to any.
-_COPIES = """
-SELECT seq, received_at, headers, body FROM (
-  SELECT i.seq, i.received_at, p.headers, p.body,
-    SUM(LENGTH(p.body)) OVER (ORDER BY i.seq) - LENGTH(p.body) AS before
-  FROM inbox i JOIN payloads p ON p.inbox_seq = i.seq JOIN listeners l ON l.id = i.listener
-  WHERE l.origin = ? AND l.profile = ? AND l.mode = ? AND i.seq > ? AND i.received_at >= ?
-    AND instr(l.scope, ?) = 0 AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
-  ORDER BY i.seq LIMIT ?
-) WHERE before < ? ORDER BY seq"""
+_GROUP: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,23 +136,6 @@ class Refilled:
 
     copies: int = 0
     added: int = 0
-
-
-def copies(
-    state: Database, origin: str, profile: str, mode: str, since: float
-) -> Iterator[Delivery]:
-    """Gives what the receivers of this machine have verified since then (unix seconds), in order.
-
-    Raises:
-        LocalError: the state database cannot be used.
-    """
-    seq = 0
-    while True:
-        rows = state.rows(_COPIES, (origin, profile, mode, seq, since, READER, _PAGE, _PAGE_BYTES))
-        if not rows:
-            return
-        yield from map(_delivery, rows)
-        seq = rows[-1]["seq"]
 
 
 def refill(found: Iterator[Delivery], log: Inbox) -> Refilled:
@@ -178,7 +147,7 @@ def refill(found: Iterator[Delivery], log: Inbox) -> Refilled:
     done, group = Refilled(), list[Arrival]()
     for one in found:
         group.append(Arrival(one, "unrouted"))
-        if len(group) == _PAGE:
+        if len(group) == _GROUP:
             done, group = _published(done, group, log), []
     return _published(done, group, log)
 
@@ -194,7 +163,3 @@ def _published(done: Refilled, group: list[Arrival], log: Inbox) -> Refilled:
             )
     new = sum(isinstance(one, Kept) and not one.duplicate for one in results)
     return replace(done, copies=done.copies + len(group), added=done.added + new)
-
-
-def _delivery(row: Row) -> Delivery:
-    return Delivery(row["body"], row["headers"], row["received_at"], read_facts(row["body"]))

@@ -114,8 +114,7 @@ class GroupCommit:
         """Saves ids and clock with what changed; a group of mere refusals costs no write."""
         if self._moved or self._store.changes != self._changes:
             shown = json.dumps({"ids": self._shared.ids.dump(), "clock": self._clock.dump()})
-            sql = "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)"
-            self._store.write(sql, _STATE, shown)
+            self._store.set_meta(_STATE, shown)
             self._moved = False
 
     def load_state(self) -> None:
@@ -124,10 +123,10 @@ class GroupCommit:
         Raises:
             LocalError: what is stored is no state of a clock and of ids.
         """
-        row = self._store.one("SELECT value FROM meta WHERE name = ?", _STATE)
-        if row is not None:
+        shown = self._store.meta(_STATE)
+        if shown is not None:
             try:
-                state = json.loads(row[0])
+                state = json.loads(shown)
                 ids = IdSource.load(state["ids"], self._random)
                 self._clock.load(state["clock"])
             except (KeyError, TypeError, ValueError) as error:

@@ -73,6 +73,13 @@ _SAVE: Final = (
 _BOUNDS = {"gte": ">=", "gt": ">", "lte": "<=", "lt": "<"}
 
 
+def ids_of(store: Store, mode: str, kind: str) -> list[str]:
+    """The ids of all documents of a kind, outside of any transaction."""
+    return [
+        row[0] for row in store.all("SELECT id FROM docs WHERE mode = ? AND kind = ?", mode, kind)
+    ]
+
+
 class DocumentRows:
     """The documents of one mode, in the open transaction.
 

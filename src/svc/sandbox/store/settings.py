@@ -55,8 +55,7 @@ class StoredSettings:
     @property
     def current(self) -> Mapping[str, Any]:
         if self._current is None:
-            row = self._store.one("SELECT value FROM meta WHERE name = ?", META)
-            changed = json.loads(row[0]) if row else {}
+            changed = json.loads(self._store.meta(META) or "{}")
             self._current = MappingProxyType({**DEFAULTS, **changed})
         return self._current
 
@@ -64,9 +63,7 @@ class StoredSettings:
         """Stores checked settings, inside the open transaction; KeyError for an unknown one."""
         merged = {**self.current, **changes}
         changed = {name: value for name, value in merged.items() if value != DEFAULTS[name]}
-        self._store.write(
-            "INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", META, json.dumps(changed)
-        )
+        self._store.set_meta(META, json.dumps(changed))
         self._current = MappingProxyType(merged)
 
     def forget(self) -> None:

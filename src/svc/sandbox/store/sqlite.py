@@ -114,6 +114,15 @@ class Store:
         """True until something was written into it."""
         return self.one("SELECT 1 FROM meta LIMIT 1") is None
 
+    def meta(self, name: str) -> str | None:
+        """A value that the sandbox keeps by a name; None before it was ever kept."""
+        row = self.one("SELECT value FROM meta WHERE name = ?", name)
+        return None if row is None else str(row[0])
+
+    def set_meta(self, name: str, value: str) -> None:
+        """Keeps a value by a name, inside the open transaction."""
+        self.write("INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", name, value)
+
     @property
     def in_transaction(self) -> bool:
         return self._db.in_transaction

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from svc.sandbox.clock import SECOND, VirtualClock, micros
 from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
 from svc.sandbox.resources import webhook_endpoints
-from svc.sandbox.store import deliveries, jobs
+from svc.sandbox.store import deliveries, documents, jobs
 from svc.sandbox.store.commit import GroupCommit
 from svc.sandbox.store.jobs import BrokenJobs, Job
 from svc.sandbox.store.sqlite import Store
@@ -123,9 +123,8 @@ class WebhookDispatcher:
         self.on_done()
 
     def _names(self) -> list[str]:
-        sql = "SELECT id FROM docs WHERE mode = ? AND kind = ?"
         kind = webhook_endpoints.KIND
-        return [row[0] for mode in MODES for row in self.store.all(sql, mode, kind)]
+        return [name for mode in MODES for name in documents.ids_of(self.store, mode, kind)]
 
     def _fill(self, name: str, queue: EndpointQueue, until: int) -> None:
         queue.blocked = True

@@ -15,9 +15,10 @@ from urllib.parse import urlencode
 from support.listening import NOW, PATH, SECRET, delivery, plan_for, status, talk
 from svc.clock import Clock, ManualClock
 from svc.listen.halves import ListenerPlan
-from svc.listen.identity import claimed, remember
+from svc.listen.identity import claimed
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.listeners import remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.inspector.history import SEARCHED_BYTES
 from svc.listen.inspector.replay import Own, ReplayDeps

@@ -1,0 +1,160 @@
+"""The table of listeners: who kept what is in the inbox, and what each needs to run again."""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import count, takewhile
+from typing import Final, NamedTuple
+
+from svc.listen.inbox.inbox import Position
+from svc.listen.names import Listening, past
+from svc.state import Database, Row
+
+_PAST: Final = """
+INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
+SELECT ?, origin, profile, mode, targets FROM listeners WHERE scope = ?"""
+_MOVE: Final = """
+UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?),
+  outcome = COALESCE(outcome, 'reset')
+WHERE listener = (SELECT id FROM listeners WHERE scope = ?)"""
+_KNOWN: Final = """
+SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets, EXISTS (
+  SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL
+) AS waiting
+FROM listeners WHERE origin = ? AND profile = ? AND mode = ?"""
+
+_PENDING: Final = """
+SELECT scope, port, targets, COUNT(*) AS waiting
+FROM listeners JOIN inbox ON listener = listeners.id AND outcome IS NULL
+WHERE profile = ? AND mode = ? AND (? IS NULL OR origin = ?)
+GROUP BY listeners.id"""
+
+
+@dataclass(frozen=True, slots=True)
+class ListenerId:
+    """A listener that is ours as long as this process lives; `port` is that of its last run."""
+
+    scope: str
+    port: int | None
+    path: str
+
+
+def last_endpoint(state: Database, listening: Listening, targets: Sequence[str] = ()) -> str | None:
+    """Gives the endpoint of the listener of these targets, else the first; it may be running."""
+    found, ours = known(state, listening).values(), json.dumps(list(targets))
+    last = next((one for one in found if one.targets == ours), next(iter(found), None))
+    return last.endpoint_id if last is not None else None
+
+
+def pending(state: Database, claim: ListenerId) -> int:
+    """Counts what earlier runs of a listener have left to forward."""
+    [row] = state.rows(
+        "SELECT COUNT(*) AS waiting FROM inbox JOIN listeners ON listeners.id = listener"
+        " WHERE scope = ? AND outcome IS NULL",
+        (claim.scope,),
+    )
+    return int(row["waiting"])
+
+
+def begin_anew(state: Database, claim: ListenerId) -> None:
+    """Keeps all that came before a sandbox was reset as that of a listener of the past.
+
+    What was still to be forwarded is closed: the sandbox knows nothing of it any more.
+    """
+    with state.write() as tx:
+        [row] = tx.rows("SELECT COALESCE(MAX(seq), 0) AS last FROM inbox", ())
+        before = past(claim.scope, row["last"])
+        tx.execute(_PAST, (before, claim.scope))
+        tx.execute(_MOVE, (before, claim.scope))
+
+
+def remember(
+    state: Database, claim: ListenerId, port: int, endpoint_id: str | None, targets: Sequence[str]
+) -> None:
+    """Keeps what the next run and a replay need."""
+    with state.write() as tx:
+        tx.execute(
+            "UPDATE listeners SET port = ?, endpoint_id = ?, targets = ? WHERE scope = ?",
+            (port, endpoint_id, json.dumps(list(targets)), claim.scope),
+        )
+        # What was kept before a reset is sent again under the secret that the target knows by now.
+        tx.execute(
+            "UPDATE listeners SET endpoint_id = ? WHERE instr(scope, ?) = 1",
+            (endpoint_id, past(claim.scope)),
+        )
+
+
+class PastListener(NamedTuple):
+    """A listener that has run; `targets` in JSON; `waiting`: it has left events to forward."""
+
+    endpoint_id: str | None
+    targets: str
+    waiting: bool
+
+
+def known(state: Database, listening: Listening) -> dict[str, PastListener]:
+    """Gives the listeners of a kind that have run or run now, by their scopes."""
+    rows = state.rows(_KNOWN, (listening.origin, listening.profile, listening.mode))
+    found = {
+        row["scope"]: PastListener(row["endpoint_id"], row["targets"], bool(row["waiting"]))
+        for row in rows
+    }
+    scopes = takewhile(found.__contains__, map(listening.scope, count()))
+    return {scope: found[scope] for scope in scopes}
+
+
+def remembered(
+    state: Database, scope: str, listening: Listening, new_path: Callable[[], str]
+) -> ListenerId:
+    """Gives a listener as its last run has left it; one that never ran gets a path."""
+    with state.write() as tx:
+        tx.execute(
+            "INSERT OR IGNORE INTO listeners (scope, origin, profile, mode) VALUES (?, ?, ?, ?)",
+            (scope, listening.origin, listening.profile, listening.mode),
+        )
+        tx.execute(
+            "UPDATE listeners SET path = ? WHERE scope = ? AND path IS NULL", (new_path(), scope)
+        )
+        [row] = tx.rows("SELECT port, path FROM listeners WHERE scope = ?", (scope,))
+    return ListenerId(scope, row["port"], row["path"])
+
+
+class Waiting(NamedTuple):
+    """A listener with so many events to forward, whether it runs or not."""
+
+    scope: str
+    port: int | None
+    targets: tuple[str, ...]
+    events: int
+
+
+def waiting(state: Database, origin: str | None, profile: str, mode: str) -> list[Waiting]:
+    """Gives the listeners of a profile, and of one origin if it is known, that have left some."""
+    rows = state.rows(_PENDING, (profile, mode, origin, origin))
+    return [
+        Waiting(row["scope"], row["port"], tuple(json.loads(row["targets"])), row["waiting"])
+        for row in rows
+    ]
+
+
+def positions(state: Database, origin: str, profile: str, mode: str) -> dict[str, Position | None]:
+    """Gives the listeners of a profile by their scopes, and what each has last read in a log."""
+    rows = state.rows(
+        "SELECT scope, position_seq, position_id FROM listeners"
+        " WHERE origin = ? AND profile = ? AND mode = ?",
+        (origin, profile, mode),
+    )
+    return {row["scope"]: None if row["position_seq"] is None else position_of(row) for row in rows}
+
+
+def position_of(row: Row) -> Position:
+    """Reads a row of the table."""
+    return Position(row["position_seq"] or 0, row["position_id"] or "")
+
+
+def number_of(state: Database, scope: str) -> int:
+    """Gives the number of a listener, a new one for a scope that was never seen."""
+    with state.write() as tx:
+        tx.execute("INSERT OR IGNORE INTO listeners (scope) VALUES (?)", (scope,))
+        rows = tx.rows("SELECT id FROM listeners WHERE scope = ?", (scope,))
+    return int(rows[0]["id"])
