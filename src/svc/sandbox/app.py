@@ -149,19 +149,25 @@ def create_app(
             strict_https=strict_https,
             operations=operations,
         )
-        try:
-            if engine.is_new:
-                await engine.reset(seed=seed, fixture=fixture)
-            await engine.start()
+        async with _running(engine, seed, fixture):
             yield
-        finally:
-            await engine.stop()
 
     app = _Application(lifespan=lifespan)
     # Not mounted as a route: a route's pattern does not match a path with a line break in it.
     app.router.default = place
     app.state.refuse = place.refuse
     return app
+
+
+@asynccontextmanager
+async def _running(engine: Engine, seed: int | None, fixture: str | None) -> AsyncIterator[None]:
+    try:
+        if engine.is_new:
+            await engine.reset(seed=seed, fixture=fixture)
+        await engine.start()
+        yield
+    finally:
+        await engine.stop()
 
 
 class _Application(Starlette):

@@ -9,7 +9,7 @@ from svc.listen.inspector import page
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, Whole
 from svc.listen.inspector.list_page import state_mark
-from svc.listen.inspector.page import PageFrame, detail, el, fact, part, tree
+from svc.listen.inspector.page import PageFrame, detail, el, fact, join, part, tree
 from svc.listen.receiver.http import Header
 from svc.listen.records import is_success
 from svc.money import format_amount
@@ -32,36 +32,10 @@ class Replayed:
 def replay_form(place: PageFrame, whole: Whole, query: str, replayed: Replayed) -> Markup:
     """Makes the form; it works without a script."""
     path = f"delivery/{whole.entry.id}"
-    field = {
-        "id": "to",
-        "name": "to",
-        "type": "text",
-        "value": replayed.to,
-        "placeholder": "where it went",
-        "autocomplete": "off",
-        "spellcheck": "false",
-        "aria-describedby": "to-hint to-fault" if replayed.fault else "to-hint",
-        "aria-invalid": "true" if replayed.fault else None,
-    }
     form = el(
         "form",
-        el("label", "Replay to", for_="to"),
-        el("input", **field),
-        _fault(replayed),
-        el("p", "A port or URL of this machine.", id="to-hint", class_="hint"),
-        el(
-            "p",
-            el(
-                "input",
-                id="original",
-                name="original",
-                type="checkbox",
-                value="1",
-                checked=replayed.original,
-            ),
-            el("label", "Keep the original signature and its time", for_="original"),
-            class_="check",
-        ),
+        _target(replayed),
+        _original(replayed),
         el(
             "p",
             el("button", "Replay", class_="main"),
@@ -73,6 +47,32 @@ def replay_form(place: PageFrame, whole: Whole, query: str, replayed: Replayed) 
         action=place.url(f"{path}/replay", query),
     )
     return part("replay", "Send again", _said(replayed.news), form)
+
+
+def _target(replayed: Replayed) -> Markup:
+    field = {
+        "id": "to",
+        "name": "to",
+        "type": "text",
+        "value": replayed.to,
+        "placeholder": "where it went",
+        "autocomplete": "off",
+        "spellcheck": "false",
+        "aria-describedby": "to-hint to-fault" if replayed.fault else "to-hint",
+        "aria-invalid": "true" if replayed.fault else None,
+    }
+    return join(
+        el("label", "Replay to", for_="to"),
+        el("input", **field),
+        _fault(replayed),
+        el("p", "A port or URL of this machine.", id="to-hint", class_="hint"),
+    )
+
+
+def _original(replayed: Replayed) -> Markup:
+    field = {"id": "original", "name": "original", "type": "checkbox", "value": "1"}
+    label = el("label", "Keep the original signature and its time", for_="original")
+    return el("p", el("input", **field, checked=replayed.original), label, class_="check")
 
 
 def _said(news: str) -> Markup:

@@ -37,46 +37,40 @@ _COMMANDS: Final = {
 def home_page(address: str, described: str) -> Markup:
     """The page of a sandbox at an address; `described` is the path of its OpenAPI document."""
     curl = f"curl -u {SANDBOX_KEYS['secret_test']}: {address}{API_ROOT}/orders"
-    main = el(
-        "main",
-        el(
-            "section",
-            el("h1", _TITLE),
-            el(
-                "p",
-                "The whole service runs on this machine, at ",
-                el("code", address),
-                ". No money moves, and nothing here is anybody's.",
-                class_="lead",
-            ),
-            _section("Try it", _pairs({curl: "Without svc", **_COMMANDS})),
-            _section(
-                "Keys",
-                el("p", "Everybody has these; they are of use on no other service.", class_="hint"),
-                _pairs({SANDBOX_KEYS[name]: words for name, words in _KEYS.items()}),
-                el("p", "Those in use: ", el("code", "svc sandbox keys list"), class_="hint"),
-            ),
-            _section(
-                "Test cards",
-                el(
-                    "p",
-                    "Any expiry date to come and any code of three digits, of Amex four.",
-                    class_="hint",
-                ),
-                [_cards(name, group) for name, group in test_cards.CARDS.items()],
-            ),
-            _section(
-                "The API",
-                el(
-                    "p",
-                    el("a", "Its OpenAPI document", href=described),
-                    ", as this sandbox has it.",
-                ),
-            ),
-            class_="card home",
-        ),
+    page = el(
+        "section",
+        el("h1", _TITLE),
+        _lead(address),
+        _section("Try it", _pairs({curl: "Without svc", **_COMMANDS})),
+        _keys(),
+        _test_cards(),
+        _api(described),
+        class_="card home",
     )
-    return document(ENGLISH, _TITLE, main)
+    return document(ENGLISH, _TITLE, el("main", page))
+
+
+def _lead(address: str) -> Markup:
+    where = ("The whole service runs on this machine, at ", el("code", address))
+    return el("p", *where, ". No money moves, and nothing here is anybody's.", class_="lead")
+
+
+def _keys() -> Markup:
+    hint = el("p", "Everybody has these; they are of use on no other service.", class_="hint")
+    keys = _pairs({SANDBOX_KEYS[name]: words for name, words in _KEYS.items()})
+    more = el("p", "Those in use: ", el("code", "svc sandbox keys list"), class_="hint")
+    return _section("Keys", hint, keys, more)
+
+
+def _test_cards() -> Markup:
+    rule = "Any expiry date to come and any code of three digits, of Amex four."
+    groups = [_cards(name, group) for name, group in test_cards.CARDS.items()]
+    return _section("Test cards", el("p", rule, class_="hint"), groups)
+
+
+def _api(described: str) -> Markup:
+    link = el("a", "Its OpenAPI document", href=described)
+    return _section("The API", el("p", link, ", as this sandbox has it."))
 
 
 def _cards(name: str, group: tuple[test_cards.TrialCard, ...]) -> Markup:
