@@ -28,7 +28,8 @@ from svc.errors import LocalError
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, Position, Tried
-from svc.listen.inbox.sqlite import SqliteInbox, positions
+from svc.listen.inbox.listeners import positions
+from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, Tx
 
