@@ -21,6 +21,7 @@ _HIDDEN: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     # base64 of sk_, rk_, pk_
     (("c2tf", "cmtf", "cgtf"), r"(?:c2tf|cmtf|cGtf)[A-Za-z0-9+/]{8,}={0,2}", "…"),
 )
+_MARKS: Final = tuple(mark for marks, *_ in (*_PREFIXED, *_HIDDEN) for mark in marks)
 _TAIL: Final = 4
 _SHORTEST_TAIL: Final = 12  # of a shorter secret, four characters would be too much of it
 # Promise R61 names the first four: controls, bidi controls, zero-width characters, surrogates.
@@ -49,6 +50,8 @@ def is_plain(text: str) -> bool:
 def redact(text: str) -> str:
     """Replaces keys, signing secrets, client secrets and credentials by prefix and last four."""
     small = text.lower() if text.isascii() else ""  # beyond ASCII case is not so simple
+    if small and not any(map(small.__contains__, _MARKS)):
+        return text
 
     def may_have(marks: tuple[str, ...]) -> bool:
         return not small or any(mark in small for mark in marks)

@@ -166,6 +166,7 @@ def main() -> None:
                 "SVC_BASE_URL": f"http://127.0.0.1:{port}",
                 "SVC_STATE_DIR": str(folder / f"state-{run}"),
                 "SVC_CONFIG_DIR": str(folder / "config"),
+                "PYTHONDONTWRITEBYTECODE": "",  # the first run compiles, as an installation has done
             }
             for each, command in to_run.items():
                 found[each].append(timed(command, env))

@@ -35,6 +35,8 @@ def whole_number(
         UsageError: it is not spelled as plain ASCII digits, or is below `least` or over what the
             service takes; `param` is `name`, and the hint has the right number where it is plain.
     """
+    if type(value) is int and least <= value <= AMOUNT_MAX:
+        return value  # what was read as one was spelled as one
     text = _spelled(value)
     if text is None or (isinstance(value, str) and not is_text):
         hint = f"Write it without quotes; with -d: PATH:={text}" if _is_whole(text) else None

@@ -102,8 +102,8 @@ def _json(value: object) -> str:
         return "null"
     if isinstance(value, bool):
         return "true" if value else "false"
-    if isinstance(value, Mapping):
-        return "{" + ",".join(f"{_key(key)}:{_json(inner)}" for key, inner in value.items()) + "}"
+    if isinstance(value, (dict, Mapping)):  # a dict is known at once, a Mapping is asked
+        return "{" + ",".join([f"{_key(key)}:{_json(one)}" for key, one in value.items()]) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(map(_json, value)) + "]"
     return _number(value)

@@ -117,10 +117,11 @@ def check_names(fields: Fields, value: Any, within: str = "") -> None:
     if isinstance(value, list):
         for index, item in enumerate(value if "*" in fields else ()):
             check_names(fields["*"], item, f"{within}[{index}]")
-    elif isinstance(value, Mapping):
+    elif isinstance(value, (dict, Mapping)):  # a dict is known at once, a Mapping is asked
         for name, inner in value.items():
             check_name(fields, name, within)
-            check_names(fields.get(name, {}), inner, _inside(within, name))
+            if not isinstance(inner, (str, int)):
+                check_names(fields.get(name, {}), inner, _inside(within, name))
 
 
 def check_path(fields: Fields, path: BodyPath) -> None:
@@ -201,7 +202,7 @@ def _values(
     elif path[0] in fields and path[0] == "*" and isinstance(value, list):
         for index, item in enumerate(value):
             yield from _values(fields["*"], item, path[1:], f"{name}[{index}]")
-    elif path[0] in fields and isinstance(value, Mapping) and path[0] in value:
+    elif path[0] in fields and isinstance(value, (dict, Mapping)) and path[0] in value:
         inner = _inside(name, path[0])
         yield from _values(fields[path[0]], value[path[0]], path[1:], inner)
 

@@ -203,3 +203,22 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
         settled,
         row["settled_at"],
     )
+
+
+def row_of(new: Intent) -> tuple[object, ...]:
+    """What `transaction` inserts of a request that is recorded for the first time."""
+    kept = new.stored
+    return (
+        new.seq,
+        new.id,
+        *new.scope,
+        kept.idempotency_key,
+        kept.api_version,
+        kept.path,
+        kept.encoding,
+        kept.body,
+        new.body_sha256,
+        new.identity,
+        *(new.created_at, new.first_sent_at, new.last_sent_at, new.sendings),
+        *(new.state, new.batch, new.row, new.lease, new.key_given, new.served_at),
+    )

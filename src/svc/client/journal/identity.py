@@ -53,7 +53,8 @@ def identity(base_url: str, mode: str, path: str, fields: Mapping[str, object]) 
     parts = [place_of(base_url), mode, "POST", path]
     for names, text in pairs:
         parts += ["\x1f".join(names), text]
-    told = b"".join([b"%d:%s" % (len(one), one) for one in map(_bytes, parts)])
+    raw = [part.encode("utf-8", "surrogatepass") for part in parts]
+    told = b"".join([b"%d:%s" % (len(one), one) for one in raw])
     return hashlib.sha256(told).hexdigest()[:_LENGTH]
 
 
@@ -73,17 +74,14 @@ def fields_of(encoding: Encoding, body: bytes) -> dict[str, object]:
     return found
 
 
-def _bytes(text: str) -> bytes:
-    return text.encode("utf-8", "surrogatepass")
-
-
 def _spread(pairs: list[tuple[Names, str]], names: Names, value: object, *, drop: bool) -> None:
-    if isinstance(value, str):
-        pairs.append((names, value))
+    kind = type(value)
+    if kind is str or kind is int:  # nearly all there is
+        pairs.append((names, str(value)))
         return
-    if isinstance(value, list | tuple):
+    if isinstance(value, (list, tuple)):
         inside: Iterable[tuple[object, object]] = enumerate(value)
-    elif isinstance(value, Mapping):
+    elif isinstance(value, (dict, Mapping)):  # a dict is known at once, a Mapping is asked
         inside = value.items()
     else:
         if value is not None or not drop:

@@ -41,7 +41,7 @@ DELETE FROM requests WHERE lease IS NULL AND seq IN (
     AND batch_id IS NULL AND state IN ('done', 'refused', 'not_sent') AND key_given = 0
   LIMIT 1000)"""
 # No letter that could be read as another one: people type these ids.
-_LETTERS = "0123456789abcdefghjkmnpqrstvwxyz"
+_LETTERS = b"0123456789abcdefghjkmnpqrstvwxyz" * 8  # by byte value
 _ID_LENGTH = 20
 
 
@@ -52,7 +52,7 @@ def fresh_id() -> str:
 
 def lettered(random: bytes) -> str:
     """20 letters and digits, of as many bytes or more."""
-    return "".join(_LETTERS[byte % 32] for byte in random[:_ID_LENGTH])
+    return random[:_ID_LENGTH].translate(_LETTERS).decode("ascii")
 
 
 class Journal:
@@ -98,7 +98,7 @@ class Journal:
             known = change.by_key(asked)
             if not new_request and (known is None or known.begins_anew):
                 change.refuse_twin(asked)
-            return change.admit(asked)
+            return change.admit([asked])[0]
 
     def record_many(self, asked: Sequence[Asked]) -> list[Intent]:
         """Commits several POSTs in one transaction, with one fsync.
@@ -109,7 +109,7 @@ class Journal:
             Conflict, OutcomeUnknown: as `record`, on the first that cannot be; none is recorded.
         """
         with self._changing() as change:
-            return [change.admit(one) for one in asked]
+            return change.admit(asked)
 
     def lease(
         self, identifier: str, *, key_hint: str | None = None, served_at: float | None = None

@@ -2,21 +2,24 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple, TypeAlias
 
 from svc.client.journal import refusals
 from svc.client.journal.commands import Say
-from svc.client.journal.entry import Asked, EntryState, Intent, Settled, intent_of
+from svc.client.journal.entry import Asked, EntryState, Intent, Settled, intent_of, row_of
 from svc.client.journal.identity import is_making, place_of
 from svc.client.journal.leases import Leases
 from svc.client.journal.stored import Scope, identity_of, stored
 from svc.state import Row, Tx
 
 Rows = Callable[[str, Sequence[object]], list[Row]]
+_Place: TypeAlias = tuple[str, str, str, str]
 
+_PIECE: Final = 500  # parameters of one statement
 UNRESOLVED = "state IN ('open', 'unknown')"
 SELECT = "SELECT * FROM requests"
 _BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
+_BY_KEYS = f"{SELECT} WHERE idempotency_key IN ({{}})"
 TWINS = f"{SELECT} WHERE {UNRESOLVED} AND identity = ? ORDER BY seq DESC"
 # What somebody else has ended since a person asked: in the same tick of a coarse clock, too.
 _MEANWHILE = f"{SELECT} WHERE state = 'done' AND identity = ? AND settled_at >= ? ORDER BY seq DESC"
@@ -30,12 +33,13 @@ MADE_WITH = """
 SELECT object_id FROM requests WHERE state = 'done' AND sendings = 1 AND object_id IS NOT NULL
   AND error_code IS NULL
   AND key_hint = ? AND base_url = ? AND mode = ? ORDER BY seq DESC LIMIT 10"""
+_LAST = "SELECT coalesce(max(seq), 0) AS seq FROM requests"
 _INSERT = """
 INSERT INTO requests
-  (id, profile, mode, base_url, key_hint, idempotency_key, api_version, path, encoding, body,
+  (seq, id, profile, mode, base_url, key_hint, idempotency_key, api_version, path, encoding, body,
    body_sha256, identity, created_at, first_sent_at, last_sent_at, sendings, state, batch_id,
    batch_row, lease, key_given, served_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1, 'open', ?, ?, ?, ?, ?)"""
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _AGAIN = """
 UPDATE requests SET state = ?, key_hint = ?, first_sent_at = ?, last_sent_at = ?, served_at = ?,
   sendings = sendings + 1, lease = ? WHERE seq = ?"""
@@ -98,11 +102,34 @@ class JournalTransaction(NamedTuple):
             if not other and self.leases.is_alive(row["lease"]):
                 raise refusals.twin_in_list(asked.call.path, row["name"])
 
-    def admit(self, asked: Asked) -> Intent:
-        """Inserts a request, or begins the one again that has its key."""
-        known = self.by_key(asked)
-        if known is None:
-            return self._insert(asked)
+    def admit(self, asked: Sequence[Asked]) -> list[Intent]:
+        """Inserts requests, or begins those again that have their keys."""
+        known = self._known(asked)
+        (last,) = self.tx.rows(_LAST)
+        fresh: list[Intent] = []
+        found: list[Intent] = []
+        for one in asked:
+            place = _place_of(one)
+            if place in known:
+                found.append(self._again(known[place], one))
+                continue
+            intent = known[place] = self._made(one, last["seq"] + len(fresh) + 1)
+            fresh.append(intent)
+            found.append(intent)
+        self.tx.many(_INSERT, map(row_of, fresh))
+        return found
+
+    def _known(self, asked: Sequence[Asked]) -> dict[_Place, Intent]:
+        """The requests that use a key of one of these, by their places."""
+        found: dict[_Place, Intent] = {}
+        for begin in range(0, len(asked), _PIECE):
+            keys = [one.prepared.idempotency_key for one in asked[begin : begin + _PIECE]]
+            for row in self.tx.rows(_BY_KEYS.format(",".join("?" * len(keys))), keys):
+                place = row["idempotency_key"], row["base_url"], row["mode"], row["profile"]
+                found[place] = intent_of(row)
+        return found
+
+    def _again(self, known: Intent, asked: Asked) -> Intent:
         if known.stored != stored(asked.call, asked.prepared):
             raise refusals.key_reused(known)
         if known.state == "done" and refusals.is_too_old(known, self.now):
@@ -190,10 +217,10 @@ class JournalTransaction(NamedTuple):
         if self.leases.is_alive(intent.lease):
             raise refusals.in_flight(intent)
 
-    def _insert(self, asked: Asked) -> Intent:
+    def _made(self, asked: Asked, seq: int) -> Intent:
         kept, now = stored(asked.call, asked.prepared), self.now
-        intent = Intent(
-            0,
+        return Intent(
+            seq,
             self.new_id(),
             asked.scope,
             kept,
@@ -208,20 +235,6 @@ class JournalTransaction(NamedTuple):
             key_given=asked.key_given,
             served_at=asked.served_at,
         )
-        values = (
-            intent.id,
-            *asked.scope,
-            kept.idempotency_key,
-            kept.api_version,
-            kept.path,
-            kept.encoding,
-            kept.body,
-            intent.body_sha256,
-            intent.identity,
-            *(now, now, now),
-            *(intent.batch, intent.row, intent.lease, intent.key_given, intent.served_at),
-        )
-        return intent._replace(seq=self.tx.insert(_INSERT, values))
 
     def _begin(self, intent: Intent, key_hint: str, served_at: float | None) -> Intent:
         now = self.now
@@ -245,6 +258,12 @@ class JournalTransaction(NamedTuple):
             lease=lease,
             sent_before=begun,
         )
+
+
+def _place_of(asked: Asked) -> _Place:
+    """What no two requests share: an idempotency key, and where it is used."""
+    scope = asked.scope
+    return str(asked.prepared.idempotency_key), scope.base_url, scope.mode, scope.profile
 
 
 def by_id(rows: Rows, identifier: str) -> Intent | None:

@@ -1,5 +1,6 @@
 """One connection: a request out, its answer in, and whether it can serve another."""
 
+import select
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -21,6 +22,7 @@ from svc.client.wire.http import HttpExchange, NotHttp
 from svc.errors import system_words
 
 _READ = 64 * 1024
+_SLACK = 0.01  # seconds; within it a socket need not be told anew how long to wait
 _DETAIL_MAX = 120
 _BODILESS = (204, 304)
 
@@ -37,6 +39,7 @@ class Connection:
 
     def __init__(self, sock: socket.socket, body_max: int = BODY_MAX) -> None:
         self._sock = sock
+        self._waits: float | None = None  # seconds, as the socket was told
         self._body_max = body_max
         self._http: HttpExchange | None = None
         self._ended = False
@@ -83,15 +86,11 @@ class Connection:
 
     def is_quiet(self) -> bool:
         """Whether the server has neither closed the line nor said anything unasked."""
-        self._sock.settimeout(0)
+        # Below TLS on purpose: any byte, a closing alert too, means that the line is spent.
         try:
-            # Below TLS on purpose: any byte, a closing alert too, means that the line is spent.
-            socket.socket.recv(self._sock, 1, socket.MSG_PEEK)
-        except BlockingIOError:
-            return True
-        except OSError:
+            return not _is_readable(self._sock)
+        except (OSError, ValueError):
             return False
-        return False
 
     def close(self) -> None:
         """Closes the socket."""
@@ -106,7 +105,7 @@ class Connection:
         rest = memoryview(data)
         with suppress(OSError):  # TimeoutError is one
             while rest:
-                self._sock.settimeout(_seconds_left(deadline))
+                self._wait_for(_seconds_left(deadline))
                 # Before the call, not after: a failing send may have sent something.
                 self.sent = True
                 rest = rest[self._sock.send(rest) :]
@@ -137,7 +136,7 @@ class Connection:
 
     def _fill(self, http: HttpExchange, deadline: Deadline) -> None:
         try:
-            self._sock.settimeout(_seconds_left(deadline))
+            self._wait_for(_seconds_left(deadline))
             data = self._sock.recv(_READ)
         except TimeoutError:
             raise WireBroken(Trouble.TIMEOUT) from None
@@ -147,8 +146,23 @@ class Connection:
         self._ended = not data
         http.feed(data)
 
+    def _wait_for(self, seconds: float) -> None:
+        """Lets the socket wait so long; a call of the system, which many threads pay for dearly."""
+        if self._waits is None or not 0 <= self._waits - seconds <= _SLACK:
+            self._sock.settimeout(seconds)
+            self._waits = seconds
+
     def _cut(self) -> Trouble:
         return Trouble.TRUNCATED if self.received else Trouble.CLOSED
+
+
+def _is_readable(sock: socket.socket) -> bool:
+    """Whether bytes, an end or a failure wait to be received."""
+    if hasattr(select, "poll"):
+        watched = select.poll()
+        watched.register(sock.fileno(), select.POLLIN)
+        return bool(watched.poll(0))
+    return bool(select.select([sock], [], [], 0)[0])  # has no limit where there is no poll
 
 
 def _seconds_left(deadline: Deadline) -> float:

@@ -19,6 +19,8 @@ _VISIBLE: Final = bytes([9, *range(0x20, 0x7F), *range(0x80, 0x100)])
 _VERSION: Final = b"HTTP/1.1 "
 _WITHOUT_BODY: Final = (b"204", b"304")
 _LENGTH_DIGITS: Final = 12
+_LENGTH: Final = "content-length"
+_FRAMING: Final = frozenset(("transfer-encoding", "connection"))
 
 Head: TypeAlias = tuple[int, Headers]
 
@@ -150,26 +152,29 @@ def _careful(request: WireRequest) -> "tuple[h11.Connection, bytes]":
 
 def _quick_request(request: WireRequest) -> bytes | None:
     """The request's bytes; None where h11 must look at it first."""
-    target, names = request.target, [name.lower() for name, _ in request.headers]
-    lengths = [value for name, value in request.headers if name.lower() == "content-length"]
+    target, headers = request.target, request.headers
+    names = [name.lower() for name, _ in headers]
+    lengths = [value for name, (_, value) in zip(names, headers, strict=True) if name == _LENGTH]
     bare = request.method == "GET" and not request.body and not lengths
     framed = bare or lengths == [str(len(request.body))]
     usual = request.method in ("GET", "POST", "DELETE") and names[:1] == ["host"]
-    plain = target[:1] == "/" and _is_plain("X", target) and " " not in target
-    if not (framed and usual and plain) or not {"transfer-encoding", "connection"}.isdisjoint(
-        names
-    ):
+    plain = target[:1] == "/" and " " not in target and _are_plain((("X", target), *headers))
+    if not (framed and usual and plain) or not _FRAMING.isdisjoint(names):
         return None
-    if names.count("host") > 1 or not all(_is_plain(*each) for each in request.headers):
+    if names.count("host") > 1:
         return None
     lines = [f"{request.method} {target} HTTP/1.1"]
-    lines += [f"{name}: {value}" for name, value in request.headers]
+    lines += [f"{name}: {value}" for name, value in headers]
     return "\r\n".join((*lines, "", "")).encode("ascii") + request.body
 
 
-def _is_plain(name: str, value: str) -> bool:
-    plain = (name + value).isascii() and value.isprintable() and value == value.strip()
-    return plain and bool(name) and not name.encode().translate(None, _TOKEN)
+def _are_plain(headers: Headers) -> bool:
+    """Whether names are tokens, and values printable ASCII without blanks around them."""
+    names, values = zip(*headers, strict=True)
+    said, bare = "".join(values), "".join(names)
+    plain = (bare + said).isascii() and said.isprintable() and all(names)
+    trimmed = all(value == value.strip() for value in values)
+    return plain and trimmed and not bare.encode().translate(None, _TOKEN)
 
 
 def _may_be_quick(begun: bytes) -> bool:
