@@ -1,12 +1,13 @@
-"""Where configuration, state and caches lie on this system."""
+"""Where configuration, state and caches lie on this system, and where nothing is written."""
 
+import stat
 import sys
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Final
 
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 
 _APP: Final = "svc"
 CONFIG_FILE: Final = "config.toml"
@@ -84,3 +85,21 @@ class Paths:
             f"This user has no home folder, and {own} names no other place.",
             hint=f"Set HOME, or {own}",
         )
+
+
+def refuse_link(path: Path, hint: str, *, folder: bool = False) -> None:
+    """Refuses to write through a symbolic link, or over anything but a file or folder (R65).
+
+    Raises:
+        LocalError: it is one; what is not there yet is none.
+    """
+    try:
+        mode = path.lstat().st_mode
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise LocalError(f"{path} cannot be read: {system_words(error)}.") from error
+    if not (stat.S_ISDIR(mode) if folder else stat.S_ISREG(mode)):
+        plain = "no plain folder" if folder else "no plain file"
+        what = "a symbolic link" if stat.S_ISLNK(mode) else plain
+        raise LocalError(f"{path} is {what}; nothing was written through it.", hint=hint)

@@ -4,8 +4,11 @@ import ast
 import re
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -18,6 +21,32 @@ HEAVIER_STILL = (*HEAVY, "sqlite3", "asyncio", "email", "h11", "ssl", "tomllib",
 # A later Typer would load it with every command; it is not even here.
 NOT_HERE = {"pydantic"}
 TOP_LEVEL = {"pyproject.toml", "README.md", "src", "tests", "completions"}
+# What tests import from behind a room's front. This may only shrink.
+BEHIND: Final = {
+    # A program dies between two bytes that it sends.
+    "proof/faults/driver.py": {"svc.client.wire.connection"},
+    "support/dying.py": {"svc.client.wire.connection"},
+    # It refuses in the service's words what its server does not hand on.
+    "process/sandbox/stub_sandbox.py": {"svc.sandbox.http.exchange"},
+    # The handler that the README's reader has running, and how a quickstart starts commands.
+    "acceptance/test_main_job.py": {"svc.cli.quickstart.processes"},
+    "acceptance/test_readme.py": {"svc.cli.quickstart.processes"},
+    "proof/security/test_advisories_files.py": {"svc.cli.quickstart.processes"},
+    # A world of which all is simulated: what stands in for a socket or a wait is put in its place.
+    "simulation/listener_world.py": {
+        "svc.listen.forward.dial",
+        "svc.listen.forward.http",
+        "svc.listen.receiver.http",
+        "svc.state.opening",
+    },
+    "simulation/wishes.py": {"svc.cli.framework.fields"},
+    # Rules are taken out of the program, to see that they are missed.
+    "simulation/listener_histories.py": {"svc.listen.forward.queue"},
+    "simulation/sabotage.py": {"svc.cli.batch.run", "svc.client.journal.transaction"},
+    "simulation/test_listener.py": {"svc.listen.inbox.arrivals"},
+    # The tables of both databases, and who names them.
+    "unit/test_house.py": {"svc.sandbox.store.sqlite"},
+}
 
 
 def test_imports_obey_the_contracts() -> None:
@@ -49,19 +78,102 @@ def test_a_room_names_what_it_has() -> None:
     """
     house = ROOT / "src/svc"
     named: dict[str, set[str]] = {}
-    for head in house.rglob("*/__init__.py"):
-        room = head.parent
-        ending = r"\.py" if room == house / "cli" else r"[/\w]"
-        page = ast.get_docstring(ast.parse(head.read_text())) or ""
-        words = re.findall(rf"`([a-z_][\w/.]*{ending})`", page)
-        for word in words:
-            module = re.sub(r"^svc\.|\.[A-Z].*|\.py$|/$", "", word).replace(".", "/")
+    for room in (head.parent for head in house.rglob("*/__init__.py")):
+        for word, module in named_at_the_head(room):
             inside = [one for one in (room, *room.parents) if one.is_relative_to(house.parent)]
             places = [(one / module).with_suffix(end) for one in inside for end in ("", ".py")]
             assert any(one.exists() for one in (*places, room / word)), word
             named.setdefault(str(room), set()).add(word)
     assert len(named) > 20
     assert sum(map(len, named.values())) > 130
+
+
+def named_at_the_head(room: Path) -> list[tuple[str, str]]:
+    """What the page at the head of a room names, and the path that this means."""
+    ending = r"\.py" if room == ROOT / "src/svc/cli" else r"[/\w]"
+    page = ast.get_docstring(ast.parse((room / "__init__.py").read_text())) or ""
+    words = re.findall(rf"`([a-z_][\w/.]*{ending})`", page)
+    return [(one, re.sub(r"^svc\.|\.[A-Z].*|\.py$|/$", "", one).replace(".", "/")) for one in words]
+
+
+def test_tests_come_in_by_the_front() -> None:
+    """A room's front is what its head names and what other rooms import of it.
+
+    Of any room but its own a test imports only that, and of none a name that begins with an
+    underscore. Its own is that of its folder below `unit/`; the words of `svc` are tested in `cli/`
+    too. Benchmarks measure pieces.
+    """
+    modules, fronts = modules_of_svc(), fronts_of_rooms()
+    assert 100 < sum(len(front) for front in fronts.values()) < len(modules) * 2 / 3
+    behind, hidden, seen = defaultdict(set), set(), 0
+    for path in sorted((ROOT / "tests").rglob("*.py")):
+        where = path.relative_to(ROOT / "tests")
+        folder, own = where.parts[0], where.parts[where.parts[0] == "unit"]
+        for module, name in imports_of(path, modules):
+            seen += 1
+            if re.search(r"\b_(?!_)", f"{module}.{name}"):
+                hidden.add((str(where), module, name))
+            room = room_of(module)
+            if room not in (None, own) and module not in fronts[room] and folder != "benchmarks":
+                behind[str(where)].add(module)
+    assert seen > 1000
+    assert hidden == set()
+    assert behind == BEHIND
+
+
+def test_folders_of_tests_are_rooms_or_words() -> None:
+    """Below `unit/` as in `src/svc`, below `cli/` as on a command line."""
+    tests, house = ROOT / "tests", ROOT / "src/svc"
+    folders = {one.parent for one in tests.rglob("test_*.py")}
+    rooms = {one.relative_to(tests / "unit") for one in folders if tests / "unit" in one.parents}
+    words = {one.name for one in folders if tests / "cli" == one.parent}
+    assert len(rooms) > 15
+    assert not [room for room in rooms if not (house / room).is_dir()]
+    assert len(words) > 5
+    assert words <= {name.replace("-", "_") for name in COMMANDS}
+
+
+def modules_of_svc() -> dict[str, Path]:
+    """Each module, by its name."""
+    source = ROOT / "src"
+    names = {
+        path: ".".join(path.relative_to(source).with_suffix("").parts)
+        for path in source.rglob("*.py")
+    }
+    return {name.removesuffix(".__init__"): path for path, name in names.items()}
+
+
+def imports_of(path: Path, modules: dict[str, Path]) -> Iterator[tuple[str, str]]:
+    """The modules of svc that a file imports, and the names that it imports from them."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from ((one.name, "") for one in node.names if one.name in modules)
+        elif isinstance(node, ast.ImportFrom) and node.module in modules:
+            for one in node.names:
+                whole = f"{node.module}.{one.name}"
+                yield (whole, "") if whole in modules else (node.module, one.name)
+
+
+def room_of(module: str) -> str | None:
+    """The room, if that is a folder of svc."""
+    _, _, inside = module.partition(".")
+    room = inside.partition(".")[0]
+    return room if room and (ROOT / "src/svc" / room).is_dir() else None
+
+
+def fronts_of_rooms() -> dict[str | None, set[str]]:
+    """The modules of each room that others may know; of `cli` each word is one."""
+    modules = modules_of_svc()
+    fronts: dict[str | None, set[str]] = defaultdict(set)
+    for name, path in modules.items():
+        for module, _ in imports_of(path, modules):
+            if room_of(module) != room_of(name):
+                fronts[room_of(module)].add(module)
+    for room in {room_of(name) for name in modules} - {None}:
+        named = [inside for _, inside in named_at_the_head(ROOT / "src/svc" / str(room))]
+        fronts[room] |= {f"svc.{room}", *(f"svc.{room}.{one.replace('/', '.')}" for one in named)}
+    fronts["cli"] |= {module_of(name) for name in COMMANDS}
+    return fronts
 
 
 def test_the_walk_through_a_command_is_true() -> None:

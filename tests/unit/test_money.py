@@ -1,8 +1,10 @@
 """Money as text and back."""
 
+from decimal import Decimal
+
 import pytest
 
-from svc.money import exponent, format_amount, grouped, minor_units
+from svc.money import exponent, format_amount, grouped, minor_units, round_half_up
 
 
 @pytest.mark.parametrize(
@@ -80,3 +82,20 @@ def test_hint_reads_nothing_but_digits(text: str) -> None:
 def test_digits_are_parted_for_the_eye(amount: str, shown: str) -> None:
     """Those before the point alone, and nothing else of what is written."""
     assert grouped(amount) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "rounded"),
+    [("0.5", 1), ("1.5", 2), ("2.5", 3), ("2.49", 2), ("-0.5", -1), ("-2.5", -3), ("7", 7)],
+)
+def test_halves_go_away_from_zero(value: str, rounded: int) -> None:
+    """As a till rounds, and not as banks do: 2.5 is 3."""
+    assert round_half_up(Decimal(value)) == rounded
+
+
+@pytest.mark.parametrize(
+    ("currency", "digits"), [("VND", 0), ("XAF", 0), ("TND", 3), ("BHD", 3), ("UYW", 4), ("CLF", 4)]
+)
+def test_currencies_without_two_decimals(currency: str, digits: int) -> None:
+    """ISO 4217, at the ends of each list."""
+    assert exponent(currency) == digits

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.errors import SignatureError
-from svc.signature import check_secret, header_value, sign, verify
+from svc.signature import Verified, check_secret, header_value, sign, verify
 from svc.spec import SECRET_PREFIX, WEBHOOK_BODY_MAX
 
 SECRET = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
@@ -94,3 +94,19 @@ def test_text_that_no_header_can_hold_is_malformed() -> None:
     with pytest.raises(SignatureError) as caught:
         verify(b"{}", [f"t={NOW},v1={MAC}\u2026"], [SECRET], NOW)
     assert caught.value.reason == "signature_malformed"
+
+
+def test_first_secret_that_fits_is_told() -> None:
+    """R48: while two are in use the sender signs with both; the newer one stands first."""
+    older = f"{SECRET_PREFIX}older"
+    header = header_value(b"{}", [SECRET, older], NOW)
+    for secrets, index in (((SECRET, older), 0), ((older, SECRET), 0), (("whsec_x", older), 1)):
+        assert verify(b"{}", [header], secrets, NOW).secret_index == index
+
+
+@pytest.mark.parametrize(("size", "fits"), [(4096, True), (4097, False)])
+def test_header_of_four_kibibytes_is_read(size: int, fits: bool) -> None:
+    """R46: the limit belongs to what is allowed."""
+    start = f"t={NOW},v1={MAC},x="
+    found = verdict((start + "a" * (size - len(start))).encode())
+    assert (found == Verified(NOW, 0)) is fits

@@ -2,7 +2,7 @@
 
 import shlex
 import stat
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -13,6 +13,7 @@ from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.completion import SHELLS, Shell, packaged
 from svc.errors import LocalError, UsageError, system_words
+from svc.paths import refuse_link
 from svc.system.files import make_folder, replace_file
 
 app = new_app()
@@ -242,29 +243,15 @@ def take_line(path: Path, line: str) -> bool:
 
 def _read(path: Path) -> bytes | None:
     """What is there; refuses what is not a plain file in a plain folder."""
-    _refuse_link(path.parent, stat.S_ISDIR, "folder")
-    _refuse_link(path, stat.S_ISREG, "file")
+    hint = "Print it instead: svc completion SHELL > FILE"
+    refuse_link(path.parent, hint, folder=True)
+    refuse_link(path, hint)
     try:
         return path.read_bytes()
     except FileNotFoundError:
         return None
     except OSError as error:
         raise _failed(path, "read", error) from error
-
-
-def _refuse_link(path: Path, is_plain: Callable[[int], bool], what: str) -> None:
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise _failed(path, "read", error) from error
-    if stat.S_ISLNK(mode) or not is_plain(mode):
-        kind = "a symbolic link" if stat.S_ISLNK(mode) else f"no plain {what}"
-        raise LocalError(
-            f"{path} is {kind}; nothing was written through it.",
-            hint="Print it instead: svc completion SHELL > FILE",
-        )
 
 
 def _write(path: Path, data: bytes) -> None:

@@ -2,17 +2,20 @@
 
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from svc.base_url import BaseUrl
 from svc.clock import SystemClock
 from svc.config.model import PROFILE, SETTINGS, Config, ConfigField, profile_name
 from svc.config.reading import load, parse, read_text
-from svc.config.writing import one_writer, refuse_link, write_atomically
+from svc.config.writing import one_writer, write_atomically
 from svc.errors import ConfigError, wrong_word
+from svc.paths import refuse_link
 from svc.redaction import redact
 
 Change = Callable[[Any], None]
+
+_ELSEWHERE: Final = "Put a file there, or point SVC_CONFIG_DIR at another folder"
 
 
 def set_value(path: Path, name: str, text: str) -> Config:
@@ -170,7 +173,7 @@ def _refuse_plain_http(text: str, param: str) -> None:
 
 def _edit(path: Path, change: Change) -> Config:
     with one_writer(path.parent, SystemClock()):
-        refuse_link(path)
+        refuse_link(path, _ELSEWHERE)
         old = read_text(path) or ""
         before = parse(old, path)  # a damaged file is refused, not mended
         new = _changed(old, change, path)

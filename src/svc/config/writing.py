@@ -41,26 +41,6 @@ def one_writer(folder: Path, clock: Clock) -> Iterator[None]:
         os.close(handle)
 
 
-def refuse_link(path: Path) -> None:
-    """Refuses to write through a symbolic link, or over anything but a file (promise R65).
-
-    Raises:
-        LocalError: it is one.
-    """
-    try:
-        mode = path.lstat().st_mode
-    except FileNotFoundError:
-        return
-    except OSError as error:
-        raise _local_error(f"{path} cannot be read", error) from error
-    if not stat.S_ISREG(mode):
-        what = "a symbolic link" if stat.S_ISLNK(mode) else "no plain file"
-        raise LocalError(
-            f"{path} is {what}; nothing was written through it.",
-            hint="Put a file there, or point SVC_CONFIG_DIR at another folder",
-        )
-
-
 def write_atomically(path: Path, text: str) -> None:
     """Replaces the file at once and for good; call it inside `one_writer`.
 

@@ -5,7 +5,9 @@ and reaches a noun in `resources/`, which is where to begin: each has its parame
 its actions and the schema of its answer in one file. `store/` keeps what it did, in one transaction
 with the events that `webhooks/` delivers; `jobs/` is what happens by itself as `clock` goes on.
 `control/` is what only a sandbox has, `faults/` what goes wrong on purpose, `checkout/` the
-shopper's pages, and `fidelity/` says which of all this the specification says and which we chose.
+shopper's pages, `openapi/document.py` describes all that is served, and `fidelity/` says which of
+it the specification says and which we chose. Whoever calls `app` gives it a clock and what sends
+(`webhooks/sender.py`), or takes the real ones.
 
 `cli` starts and stops it as a process and uses its tables of words; nobody else imports it. It
 knows nothing of the client but facts (`svc.spec`), money and signing.

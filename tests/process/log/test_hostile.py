@@ -1,6 +1,5 @@
 """What accidents and strangers do to a log: silence, no TLS, twins, queues that are deleted."""
 
-import asyncio
 import socket
 import threading
 from collections.abc import Iterator
@@ -19,7 +18,6 @@ from svc.client.wire.tls import context
 from svc.errors import SvcError
 from svc.listen.inbox.inbox import Arrival, Batch, Kept
 from svc.listen.log.address import LogAddress
-from svc.listen.log.client import LogClient
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.group import Queue, ensure
@@ -229,20 +227,6 @@ def test_server_that_is_too_slow_for_a_user_does_not_refuse_it(tmp_path: Path) -
         user = Credentials.parse("anna:pw", "test")
         with pytest.raises(LogDown), LogConnection(address, user, seconds=1):
             pass
-
-
-def test_limit_holds_where_a_fake_opening_swallows_its_cancellation() -> None:
-    """nats-py does so when a server hangs up in that very moment: it was waited for without end."""
-
-    class Swallowing(LogClient):
-        async def _open(self, seconds: float) -> None:
-            with suppress(asyncio.CancelledError):
-                await asyncio.sleep(seconds + 0.01)
-
-    address = LogAddress.parse("nats://127.0.0.1:1/shop", "--from")
-    client = Swallowing(address, Credentials.parse("anna:pw", "test"), None)
-    with pytest.raises(LogDown):
-        asyncio.run(asyncio.wait_for(client.ready(0.1), 20))
 
 
 def test_header_that_a_publisher_made_up_reaches_no_target(server: Servers, tmp_path: Path) -> None:

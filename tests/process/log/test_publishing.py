@@ -15,7 +15,6 @@ from svc.listen.inbox.inbox import Arrival, Batch, Kept, Oversized
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import streams
 from svc.listen.log.inboxes import CopiedInbox, LogInbox
-from svc.listen.log.messages import ID_HEADER
 from svc.state import Database
 
 
@@ -46,7 +45,7 @@ def test_event_is_in_the_log_once_under_its_own_id(server: Servers) -> None:
     assert [one.duplicate for one in again] == [True, True, False]
     assert count(server) == 3
     headers = stored(server, 1)
-    assert headers[ID_HEADER] == "evt_1"
+    assert headers["Nats-Msg-Id"] == "evt_1"
     assert headers["Svc-Received-At"] == f"{NOW:.3f}"
 
 

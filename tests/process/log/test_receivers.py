@@ -13,7 +13,6 @@ from support.listening import SECRET, Target, event
 from support.log_servers import Servers, servers
 from support.team_log import connect, laptop, make_streams, wait_for
 from support.team_members import Member
-from svc.listen.log.messages import ID_HEADER
 from svc.listen.log.streams import stream_info
 from svc.signature import header_value
 
@@ -62,7 +61,7 @@ def test_two_receivers_of_one_event_make_one_message(
     threads = [
         threading.Thread(
             target=lambda one=one: answers.append(
-                deliver(one, event(1), **{"Svc-Redelivered": "7", ID_HEADER: "evt_other"})
+                deliver(one, event(1), **{"Svc-Redelivered": "7", "Nats-Msg-Id": "evt_other"})
             )
         )
         for one in both

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from process.tunnels import stand_ins
 from process.tunnels.server import is_alive, until
-from process.tunnels.stand_ins import cloudflared_log, ngrok_line, ngrok_log, stand_in
+from support import tunnel_stand_ins as stand_ins
 from support.patience import patient
+from support.tunnel_stand_ins import cloudflared_log, ngrok_line, ngrok_log, stand_in
 from svc.clock import SystemClock
 from svc.errors import NetworkError
 from svc.listen.tunnels.cloudflared import Cloudflared
 from svc.listen.tunnels.ngrok import Ngrok
-from svc.listen.tunnels.program import _LEASH, installed
+from svc.listen.tunnels.program import LEASH, installed
 from svc.listen.tunnels.provider import Down, Provider, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelChange
 
@@ -281,7 +281,7 @@ def test_cloudflared_is_not_led_by_a_configuration_of_another_tunnel() -> None:
 def test_leash_starts_nothing_for_a_parent_that_has_died(tmp_path: Path) -> None:
     """Between our fork and its tie to us we may be killed: then the program is not started."""
     path = stand_in(tmp_path, "ngrok", "touch $0.started")
-    leash = [sys.executable, "-I", "-S", str(_LEASH)]
+    leash = [sys.executable, "-I", "-S", str(LEASH)]
     subprocess.run([*leash, "1", path], check=True)
     assert not Path(f"{path}.started").exists()
     subprocess.run([*leash, str(os.getpid()), path], check=True)

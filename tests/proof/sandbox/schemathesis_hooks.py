@@ -18,12 +18,11 @@ from urllib.parse import parse_qsl, urlencode, urlsplit
 import jsonschema_rs
 import schemathesis
 
-from svc.sandbox.openapi import errors
 from svc.sandbox.openapi.document import OPERATIONS, document
-from svc.sandbox.resources.orders import EXAMPLE as ORDER
 from svc.spec import VERSIONS
 
 DOCUMENT = document(OPERATIONS)
+ORDER = next(dict(each.example or {}) for each in OPERATIONS if each.path == "/v1/orders")
 SANDBOX = urlsplit(os.environ["PROOF_SANDBOX"])
 FRESH_EVERY = 40  # requests between two helpings of new objects
 KEPT = 30  # ids of a kind
@@ -54,7 +53,7 @@ DESTINATION = {
 }
 BEYOND = {
     (operation.method, operation.path.replace(":id", "{id}")): operation.refuses
-    | {"resource_missing", "url_invalid", errors.KEY_REUSED}
+    | {"resource_missing", "url_invalid", "idempotency_key_reused"}
     for operation in OPERATIONS
 }
 
@@ -96,7 +95,7 @@ def learn(value: Any) -> None:
 
 
 def something_new() -> None:
-    learn(call("/v1/orders", dict(ORDER)))
+    learn(call("/v1/orders", ORDER))
     for kind in HAPPENINGS:
         learn(call("/_sandbox/events/trigger", {"type": kind}))
 

@@ -6,11 +6,14 @@ from contextlib import closing
 
 import pytest
 
+from svc.client.journal.entry import Asked, Settled
 from svc.client.journal.leases import Leases
 from svc.client.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
 from svc.client.journal.stored import Scope
-from svc.errors import Conflict
-from unit.batch.floor import Floor
+from svc.client.request import prepare
+from svc.client.resources import refunds
+from svc.errors import Conflict, LocalError
+from unit.batch.floor import BASE, SCOPE, Floor
 
 DAY = 24 * 3600
 
@@ -140,6 +143,124 @@ def test_nobody_else_begins_between_looking_and_reserving(floor: Floor) -> None:
     assert looked == [[]]
     with closing(sqlite3.connect(database, timeout=0)) as other:
         other.execute("BEGIN IMMEDIATE")
+
+
+@pytest.mark.parametrize("killed", [False, True])
+def test_what_a_list_held_is_free_afterwards(floor: Floor, killed: bool) -> None:
+    """R91, R92: a command under another key no longer has to ask whose account the list was of."""
+    call = refunds.create({"payment": "pay_1"})
+    prepared = prepare(call, BASE, new_key=lambda: "key-1")
+    scope = floor.what.scope._replace(key_hint="sk_test_…wxyz")
+    asked = Asked(call, prepared, scope, same_as="one")
+    ledger(floor).begin(floor.what)
+    ledger(floor).reserve(floor.what, ["one"], lambda _: None)
+    assert floor.intents.strangers(asked) == {floor.what.scope.key_hint}
+    if killed:
+        floor.leases.close()
+        ledger(floor, 91).pack_an_old_one()
+    else:
+        ledger(floor).end(floor.what)
+    assert floor.intents.strangers(asked) == frozenset()
+
+
+OTHER = Import("/b/refunds.csv", "refunds.create", SCOPE)
+
+
+def kept(floor: Floor, *identities: str) -> list[Elsewhere]:
+    """What another list is told about these."""
+    return ledger(floor).elsewhere(OTHER, identities)
+
+
+def test_what_another_list_is_about_to_send_is_seen(floor: Floor) -> None:
+    """R92: while its process lives; what a dead one held is free, and nobody stumbles over it."""
+    ledger(floor).begin(floor.what)
+    ledger(floor).reserve(floor.what, ["one", "two"], lambda _: None)
+    held = Elsewhere("one", floor.what.name, False, None, None, SCOPE.key_hint, SCOPE.profile)
+    with closing(Leases(floor.folder / "state" / "senders")) as others:
+        second = ImportTable(floor.state, others, floor.clock)
+        second.begin(OTHER)
+        seen: list[Sequence[Elsewhere]] = []
+        second.reserve(OTHER, ["one", "three"], seen.append)
+        assert seen == [[held]]
+        assert ledger(floor).elsewhere(floor.what, ["three"]) != []
+        assert ledger(floor).elsewhere(floor.what, ["two"]) == []  # its own
+        floor.leases.close()
+        second.reserve(OTHER, ["one"], seen.append)
+        assert seen[1:] == [[]]
+    rows = floor.state.rows("SELECT identity, batch_id FROM reservations")
+    assert rows == [{"identity": "one", "batch_id": OTHER.id}]
+
+
+def test_what_is_too_much_is_not_reserved(floor: Floor) -> None:
+    """R92: whoever refuses what says the same elsewhere leaves nothing behind."""
+
+    def refuse(_: Sequence[Elsewhere]) -> None:
+        raise ZeroDivisionError
+
+    ledger(floor).begin(floor.what)
+    with pytest.raises(ZeroDivisionError):
+        ledger(floor).reserve(floor.what, ["one"], refuse)
+    assert kept(floor, "one") == []
+
+
+def test_a_list_with_something_left_to_send_is_not_whole(floor: Floor) -> None:
+    """R92: from the moment on that it is reserved; one with nothing left stays as it was."""
+    ledger(floor).begin(floor.what)
+    ledger(floor).end(floor.what, whole=True, changed=True)
+    ledger(floor).reserve(floor.what, [], lambda _: None)
+    assert ledger(floor).whole_at(floor.what) is not None
+    ledger(floor).reserve(floor.what, ["one"], lambda _: None)
+    assert ledger(floor).whole_at(floor.what) is None
+
+
+def test_what_was_done_or_is_open_elsewhere_is_seen(floor: Floor) -> None:
+    """R5, R91: of lists what was carried out, of single commands only what nobody knows."""
+    floor.service.answer = lambda request, nth: 400 if b'"amount":3,' in request.body else None
+    ran(floor, [1, 3])
+    done, refused = floor.intents.list(batch=floor.what.id)
+    assert done.settled_at is not None
+    assert kept(floor, *map(str, range(500)), done.identity, refused.identity) == [
+        Elsewhere(
+            done.identity,
+            floor.what.name,
+            True,
+            done.id,
+            done.settled_at,
+            SCOPE.key_hint,
+            SCOPE.profile,
+        )
+    ]
+    assert ledger(floor).elsewhere(floor.what, [done.identity]) == []
+    call = refunds.create({"payment": "pay_1"})
+    asked = Asked(call, prepare(call, BASE, new_key=lambda: "key-1"), SCOPE)
+    single = floor.intents.record(asked)
+    (found,) = kept(floor, single.identity)
+    assert (found.name, found.done, found.request, found.settled_at) == (
+        None,
+        False,
+        single.id,
+        None,
+    )
+    floor.intents.settle(single, Settled("done", 200, "rf_9"))
+    assert kept(floor, single.identity) == []
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_nothing_is_reserved_in_a_file_that_is_gone(floor: Floor, late: bool) -> None:
+    """R102: before anything is looked at, and also where it went in the midst."""
+    looked = []
+
+    def look(found: Sequence[Elsewhere]) -> None:
+        looked.append(found)
+        if late:
+            (floor.folder / "state" / "state.db").unlink()
+
+    ledger(floor).begin(floor.what)
+    if not late:
+        (floor.folder / "state" / "state.db").unlink()
+    with pytest.raises(LocalError):
+        ledger(floor).reserve(floor.what, ["one"], look)
+    assert bool(looked) is late
 
 
 def test_ids_and_keys_are_the_same_everywhere_and_for_ever() -> None:

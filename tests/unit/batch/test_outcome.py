@@ -7,7 +7,7 @@ import pytest
 
 from svc.base_url import BaseUrl
 from svc.batch.operations import named
-from svc.batch.outcome import bad_line, error_fields, verdict
+from svc.batch.outcome import bad_line, error_fields, taken, verdict
 from svc.batch.rows import Bad
 from svc.batch.run import halting
 from svc.batch.workers import JobEnd, RowJob, SharedQuota
@@ -15,7 +15,7 @@ from svc.client.contradiction import Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble
 from svc.client.journal.entry import Asked, Settled
 from svc.client.journal.stored import Stored, restored
-from svc.client.reply import Reply
+from svc.client.reply import NOT_OURS, Reply
 from svc.errors import (
     ApiError,
     AuthError,
@@ -219,6 +219,22 @@ def test_reason_behind_an_unknown_end_ends_the_batch(job: RowJob) -> None:
     assert (found.stop, found.line.outcome) == (refused_key, "unknown")
     unknown.__cause__ = ApiError("No.")
     assert verdict(JobEnd(job, error=unknown), REFUNDS).stop is None
+
+
+def test_answer_that_is_another_requests_leaves_its_row_open(job: RowJob) -> None:
+    """R93: nobody knows what became of the row, and a service that mixes up answers is left."""
+    found = taken(verdict(JobEnd(job, REPLY), REFUNDS))
+    assert (found.line.outcome, found.line.id, found.settled, found.total) == (
+        "unknown",
+        None,
+        None,
+        None,
+    )
+    assert found.line.error is not None
+    assert found.line.error["code"] == NOT_OURS
+    assert "rf_1" in str(found.line.error["message"])
+    assert found.error is found.stop is not None
+    assert (found.line.idempotency_key, found.line.request) == ("key-1", job.intent.id)
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -13,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from support.patience import patient
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.contradiction import CONTRADICTED
@@ -680,6 +682,42 @@ def test_too_old_a_request_says_where_to_look(
     assert look in hint
     assert ("--live" in hint) == ("dashboard" not in look)
     assert "$(" not in hint
+
+
+def test_what_will_not_be_sent_is_taken_back(opened: Open) -> None:
+    """R78: a signal came in the midst of recording; no twin stands in the way afterwards."""
+    one, two = opened(), opened()
+    first = one.record(asked())
+    two.withdraw("key-1")  # of another process
+    assert is_busy(two, first)
+    one.withdraw("key-1")
+    kept = two.find(first.id)
+    assert kept is not None
+    assert (kept.state, kept.is_unresolved) == ("not_sent", False)
+    assert not is_busy(two, first)
+    assert two.record(asked(key="key-2")).sendings == 1
+
+
+def test_whoever_ends_waits_no_longer_for_other_processes(intents: Journal, path: Path) -> None:
+    """R78: stopped within a second, also while somebody else holds the database."""
+    intents.hurry(0.01)  # nothing is open yet
+    first = intents.record(asked())
+    intents.hurry(0.01)
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        began = time.monotonic()
+        with pytest.raises(LocalError):
+            intents.settle(first, DONE)
+        assert time.monotonic() - began < patient(1)
+
+
+def test_sign_of_life_that_cannot_be_looked_at_is_no_sign_of_death(tmp_path: Path) -> None:
+    """R69: whoever cannot tell must not send."""
+    folder = tmp_path / "senders"
+    folder.write_text("in the way")
+    with closing(Leases(folder)) as leases, pytest.raises(LocalError, match="senders"):
+        leases.is_alive("0123")
+    assert Leases(folder).is_alive(None) is False
 
 
 # --- settling, forgetting, listing ------------------------------------------------------------

@@ -69,6 +69,8 @@ def test_the_request_id_is_found_anywhere(headers: dict[str, str], expected: str
         (400, {"code": "idempotency_key_reused"}, Conflict, 6),
         (400, {"type": "idempotency_error"}, Conflict, 6),
         (422, {"type": "idempotency_error"}, Conflict, 6),
+        (400, {"code": "idempotency_key_invalid"}, ApiError, 3),
+        (400, {"type": "idempotency_error", "code": "idempotency_key_invalid"}, ApiError, 3),
         (422, {}, ApiError, 3),
         (402, {"type": "card_error"}, ApiError, 3),
         (405, {}, ApiError, 3),
@@ -148,6 +150,8 @@ def test_what_a_screen_would_escape_is_not_in_a_line() -> None:
         (events.retrieve("evt_1"), "events:read"),
         (disputes.accept("dp_1"), "disputes:write"),
         (Call("GET", "/v1/novel"), None),
+        (Call("GET", "/v1"), None),
+        (Call("GET", "/orders"), None),
     ],
 )
 def test_a_403_names_the_permission(call: Call, needed: str | None) -> None:

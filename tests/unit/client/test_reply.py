@@ -13,17 +13,20 @@ from svc.client.exchange import RawReply, header
 from svc.client.journal.entry import settled_with
 from svc.client.json import NotJson, parse, parse_list
 from svc.client.reply import (
+    Reply,
     ReplyLimits,
     classify,
     is_replayed,
     is_too_much,
     limits_of,
+    reply_of,
+    served_at,
     understood,
 )
 from svc.client.resources import find, orders, payments, payouts, quotes, refunds
-from svc.client.retry import Meaning
+from svc.client.retry import AttemptResult, Meaning
 from svc.errors import ReplyContradiction
-from svc.spec import SANDBOX_WORLD_HEADER
+from svc.spec import SANDBOX_TIME_HEADER, SANDBOX_WORLD_HEADER
 
 ORDER = {"id": "ord_1", "object": "order"}
 
@@ -73,6 +76,9 @@ def test_what_was_asked_for_is_taken(call: Call, body: Any) -> None:
         (orders.create({}), {"object": "order", "id": "ord_é"}),
         (orders.create({}), {"object": "order", "id": "ord_" + "a" * 125}),
         (orders.create({}), {"object": "refund", "id": "rf_1"}),
+        (orders.create({}), {"object": "refund", "id": "ord_1"}),
+        (orders.create({}), {**ORDER, "livemode": "yes"}),
+        (orders.create({}), {**ORDER, "livemode": 1}),
         (orders.create({}), {"object": "list", "data": [], "has_more": False}),
         (orders.create({}), {"id": "rf_1"}),
         (orders.create({}), b'{"id":"ord_1","object":"order"'),
@@ -112,7 +118,7 @@ def test_what_was_not_asked_for_is_no_answer(call: Call, body: Any) -> None:
         ),
         (503, None, b"<h1>Back soon.</h1>", "it answered 503: Back soon"),
         (503, None, b"", "it answered 503: without saying why"),
-        (400, None, b'{"message": "No such item."}', "it answered 400: No such item"),
+        (400, None, b'{"message": "No such box."}', "it answered 400: No such box"),
     ],
 )
 def test_what_was_answered_is_told_in_one_line(
@@ -191,6 +197,9 @@ def test_slicing_refuses_what_the_standard_parser_refuses(text: str) -> None:
     [
         (orders.create({"amount": 100}), {"amount": 101}, ("amount", "100", "101")),
         (orders.create({"currency": "EUR"}), {"currency": "USD"}, ("currency", "EUR", "USD")),
+        (orders.create({"currency": "EUR"}), {"currency": 978}, ("currency", "EUR", "978")),
+        (orders.create({"amount": 100}), {"amount": "much"}, ("amount", "100", "much")),
+        (orders.create({"amount": "100"}), {"amount": "1e2"}, ("amount", "100", "1e2")),
         (refunds.create({"amount": "100"}), {"amount": 10}, ("amount", "100", "10")),
         (payouts.create({"amount": 1}), {"amount": 1.5}, ("amount", "1", "1.5")),
         (quotes.create({"currency": "EUR"}), {"currency": "JPY"}, ("currency", "EUR", "JPY")),
@@ -232,6 +241,9 @@ def test_a_contradiction_is_about_ours_where_the_path_names_it(
     assert (found.outcome, found.status, found.idempotency_key) == (outcome, 200, "k")
     assert ("It is about ord_1." in found.message) is call.changes
     assert found.retryable is (outcome == "unknown")
+    again = "Within 23 hours it is safe to send it again with --idempotency-key k"
+    assert (found.hint == again) is (outcome == "unknown")
+    assert ("Do not repeat it." in (found.hint or "")) is (outcome != "unknown")
     assert settled_with(found).object_id == kept
 
 
@@ -244,6 +256,8 @@ def test_a_contradiction_is_about_ours_where_the_path_names_it(
         (orders.create({"amount": "100"}), {"amount": 100}),
         (orders.create({"amount": 100}), {"amount": "100"}),
         (orders.create({"amount": 100}), {"amount": 100.0}),
+        (orders.create({"amount": "100"}), {"amount": 100.0}),
+        (orders.create({"amount": 100}), {"amount": "100.0"}),
         (orders.create({"amount": 100}), {"amount": 100, "livemode": "yes"}),
         (orders.capture("ord_1"), {"order": {"id": "ord_1"}}),
     ],
@@ -289,6 +303,10 @@ def test_a_contradiction_says_which_state_of_a_sandbox_has_answered() -> None:
         (orders.capture("ord_1"), {"object": "payment", "id": "pay_1", "order": "ord_2"}, "order"),
         (orders.capture("ord_1"), {"object": "payment", "id": "pay_1", "order": "ord_1"}, None),
         (orders.capture("ord_1"), {"object": "order", "id": "ord_2"}, "order"),
+        (orders.capture("ord_1"), {"object": "payment", "order": {"id": "ord_2"}}, "order"),
+        (orders.capture("ord_1"), {"object": "payment", "order": {"id": "ord_1"}}, None),
+        (orders.capture("ord_1"), {"object": "payment", "id": "ord_2"}, None),
+        (orders.update("ord_1", {}), {"object": "order", "id": "not_ord_2"}, "order"),
     ],
 )
 def test_the_object_of_the_path_is_found_by_its_marker_or_its_prefix(
@@ -296,7 +314,8 @@ def test_the_object_of_the_path_is_found_by_its_marker_or_its_prefix(
 ) -> None:
     """R93: an answer about another object is not ours, whichever kind of object it shows."""
     found = other_object(said, call)
-    assert (found is None) if field is None else (f"its {field} is ord_2" in (found or ""))
+    assert (found is None) if field is None else ("ord_2, not the one asked for" in (found or ""))
+    assert found is None or found.startswith(f"its {field} is ")
 
 
 @pytest.mark.parametrize(
@@ -356,3 +375,113 @@ def test_a_payout_to_another_account_is_not_ours(said: dict[str, str], ours: boo
     call = payouts.create({"amount": 500, "destination": {"iban": "DE89370400440532013000"}})
     answer = reply({"id": "po_1", "object": "payout", "amount": 500, "destination": said})
     assert (understood(answer, call).meaning is Meaning.DONE) is ours
+
+
+DESTINATION = {
+    "country": "DE",
+    "account_holder_name": "Kunze Möbel GmbH",
+    "bank_name": "Sparkasse Köln",
+    "bic": "COLSDE33XXX",
+    "bank_code": "37050198",
+}
+
+
+def answered(wanted: dict[str, str], said: object) -> AttemptResult:
+    """What an answer means that says this of where a payout goes."""
+    call = payouts.create({"amount": 500, "destination": wanted})
+    return understood(reply({"id": "po_1", "object": "payout", "destination": said}), call)
+
+
+@pytest.mark.parametrize("name", DESTINATION)
+def test_a_payout_to_anybody_else_is_not_ours(name: str) -> None:
+    """R93: each part of a destination counts, in the spelling of banks; what is not said does not."""
+    wanted = DESTINATION[name]
+    other = answered(DESTINATION, DESTINATION | {name: "another"})
+    assert other.meaning is Meaning.FOREIGN
+    assert f"its destination is {name} another, not the one asked for" in other.detail
+    spelt = DESTINATION | {name: f" {wanted.upper()[:3]} {wanted.lower()[3:]}"}
+    for said in (DESTINATION, spelt, {name: wanted}, DESTINATION | {name: None}, {}, "ba_1"):
+        assert answered(DESTINATION, said).meaning is Meaning.DONE
+    assert answered({"country": "DE"}, {"country": "DE", name: DESTINATION[name]}).data["id"]
+
+
+@pytest.mark.parametrize(
+    ("said", "ours"),
+    [
+        ({"account_number": "0000 1234 5678"}, True),
+        ({"account_number": "********5678"}, True),
+        ({"account_number": "1234********"}, True),
+        ({"last4": "5678"}, True),
+        ({"account_number": "000012345679"}, False),
+        ({"last4": "5679"}, False),
+    ],
+)
+def test_an_account_number_is_known_by_its_end(said: dict[str, str], ours: bool) -> None:
+    """R93: as an IBAN is, where a country has none."""
+    assert (answered({"account_number": "000012345678"}, said).meaning is Meaning.DONE) is ours
+
+
+@pytest.mark.parametrize(
+    ("headers", "seconds"),
+    [
+        ({}, None),
+        ({"date": "Tue, 14 Nov 2023 22:13:20 GMT"}, 1_700_000_000.0),
+        ({"date": "yesterday"}, None),
+        ({SANDBOX_TIME_HEADER: "2023-11-14T22:13:21Z"}, 1_700_000_001.0),
+        ({SANDBOX_TIME_HEADER: "tomorrow", "date": "Tue, 14 Nov 2023 22:13:20 GMT"}, None),
+        (
+            {
+                SANDBOX_TIME_HEADER: "2023-11-14T22:13:21+00:00",
+                "date": "Tue, 14 Nov 2023 22:13:20 GMT",
+            },
+            1_700_000_001.0,
+        ),
+    ],
+)
+def test_a_sandboxs_own_clock_is_believed(headers: dict[str, str], seconds: float | None) -> None:
+    """R4: it can be turned, which the `Date` of its answers does not follow."""
+    assert served_at(tuple((name.lower(), value) for name, value in headers.items())) == seconds
+
+
+def test_a_reply_is_what_was_answered() -> None:
+    """Nothing of it is lost on the way to whoever asked, nor which sandbox it was."""
+    headers = (
+        ("request-id", "req_9"),
+        ("idempotent-replayed", " TRUE "),
+        (SANDBOX_WORLD_HEADER.lower(), "w_7"),
+    )
+    raw = RawReply(201, headers, json.dumps(ORDER).encode())
+    found = reply_of(understood(raw, orders.create({})), attempts=3, idempotency_key="k")
+    assert found == Reply(
+        201, headers, json.dumps(ORDER), ORDER, (), "req_9", True, 3, idempotency_key="k"
+    )
+    assert found.world == "w_7"
+    assert found._replace(headers=()).world is None
+
+
+@pytest.mark.parametrize(
+    ("call", "data", "meaning"),
+    [
+        (orders.create({}), ORDER, Meaning.FOREIGN),
+        (orders.create({}), {**ORDER, "id": "ord_2"}, Meaning.DONE),
+        (orders.update("ord_1", {}), ORDER, Meaning.DONE),
+        (orders.retrieve("ord_1"), ORDER, Meaning.DONE),
+    ],
+    ids=["made before", "made", "changed", "read"],
+)
+def test_what_another_request_has_made_was_not_made_by_this_one(
+    call: Call, data: dict[str, str], meaning: Meaning
+) -> None:
+    """R93: only what a request makes is its own; what it changes others have made."""
+    asked: list[tuple[str, str | None]] = []
+
+    def is_taken(made: str, world: str | None) -> bool:
+        asked.append((made, world))
+        return made == "ord_1"
+
+    headers = ((SANDBOX_WORLD_HEADER.lower(), "w_7"),)
+    found = classify(reply(data)._replace(headers=headers), call, 0.0, is_taken)
+    assert found.meaning is meaning
+    assert asked == ([(data["id"], "w_7")] if call.makes else [])
+    assert classify(reply(data), call, 0.0).meaning is Meaning.DONE
+    assert ("ord_1, which another request has made" in found.detail) is (meaning is Meaning.FOREIGN)

@@ -179,6 +179,7 @@ DATE = formatdate(NOW, usegmt=True)
         ("3600", 3600.0),
         ("86400", 86400.0),
         ("86401", None),
+        ("1", 1.0),
         ("0", None),
         ("-5", None),
         ("abc", None),
@@ -258,3 +259,14 @@ def test_two_digits_are_a_year_of_these_hundred(year: str, full: int) -> None:
     """The oldest of the three forms; and a leap second is the one before it."""
     expected = datetime(full, 11, 6, 8, 49, 59, tzinfo=UTC).timestamp()
     assert http_date(f"Sunday, 06-Nov-{year} 08:49:60 GMT") == expected
+
+
+def test_wait_that_ends_with_the_time_is_no_wait() -> None:
+    """R4, R8: at the very end nothing is left to send in; a moment more, and it is sent."""
+    wait = 0.375
+    assert decision(Meaning.FAILING, time_left=wait) == Stop(Reason.DEADLINE)
+    assert decision(Meaning.FAILING, time_left=wait + 0.001) == Retry(wait)
+    assert decision(Meaning.LIMITED, time_left=2.0, asked=2.0) == Stop(Reason.RETRY_AFTER)
+    assert decision(Meaning.LIMITED, time_left=2.001, asked=2.0) == Retry(2.0)
+    assert decision(Meaning.LOST, age=23 * 3600 - wait) == Stop(Reason.KEY_AGE)
+    assert decision(Meaning.LOST, age=23 * 3600 - wait - 0.001) == Retry(wait)

@@ -1,12 +1,13 @@
 """Requests that outlive the process that made them."""
 
+import hashlib
 import json
 
 import pytest
 
 from svc.base_url import BaseUrl
 from svc.client.call import Call
-from svc.client.journal.stored import Stored, restored, stored
+from svc.client.journal.stored import Scope, Stored, identity_of, restored, stored
 from svc.client.request import prepare
 from svc.client.resources import disputes, find, orders, payouts, refunds, webhook_endpoints
 from svc.errors import LocalError
@@ -53,3 +54,14 @@ def test_what_is_kept_is_plain_and_without_secrets() -> None:
     kept = stored(call, prepare(call, BASE, new_key=lambda: "key-1"))
     assert kept == Stored("/v1/refunds", "json", b'{"payment":"pay_1"}', "key-1", None)
     assert json.loads(kept.body) == call.body
+
+
+def test_a_damaged_request_is_only_the_same_as_itself() -> None:
+    """R67, R91: its fields cannot be read; byte for byte the same body says the same."""
+    scope = Scope("default", "test", "https://api.example.com")
+    kept = Stored("/v1/refunds", "json", b'{"payment":', "key-1", None)
+    digest = hashlib.sha256(kept.body).hexdigest()
+    assert identity_of(scope, kept) == f"sha256:{digest}"
+    assert identity_of(scope, kept) != identity_of(scope, kept._replace(body=b"{"))
+    whole = identity_of(scope, kept._replace(body=b'{"payment":"pay_1"}'))
+    assert whole == identity_of(scope, kept._replace(body=b'{ "payment": "pay_1" }'))

@@ -143,6 +143,8 @@ def test_no_key_says_how_to_add_one(key_of: Resolve) -> None:
     assert error.hint == "Add one: svc keys add --profile shop, or set SVC_API_KEY"
     live = refused(key_of, settings("live"))
     assert "svc keys add --profile shop --live" in str(live.hint)
+    usual = refused(key_of, settings()._replace(profile="default"))
+    assert usual.hint == "Add one: svc keys add, or set SVC_API_KEY"
 
 
 def test_a_key_of_another_origin_is_not_given_out(
@@ -173,6 +175,9 @@ def test_a_key_of_the_other_mode_is_mentioned(
     """A forgotten --live is the likeliest mistake."""
     stored(fake, facts, KeyPlace(SHOP, "shop", "live"), LIVE_KEY)
     assert "a key of the other mode is stored" in str(refused(key_of, settings()).hint)
+    elsewhere = refused(key_of, settings(base_url="https://other.example"))
+    assert "other mode" not in str(elsewhere.hint)
+    assert elsewhere.message == "There is no test key for https://other.example (profile shop)."
 
 
 def test_a_key_that_vanished_from_the_keyring_is_named(
@@ -185,6 +190,18 @@ def test_a_key_that_vanished_from_the_keyring_is_named(
     assert isinstance(error, KeyStoreError)
     assert "sk_test_…p7dc of profile shop is no longer in the keyring" in error.message
     assert (error.code, error.outcome) == ("api_key_missing", "not_sent")
+
+
+def test_a_key_in_a_keyring_that_is_no_longer_allowed_is_named(
+    store: KeyStore, make_fake: Callable[..., FakeKeyring], facts: KeyFacts
+) -> None:
+    """R33: it is there still, and the way to it is another setting or to add it again."""
+    other = make_fake("other.Keyring")
+    stored(other, facts, KeyPlace(SHOP, "shop", "test"), TEST_KEY)
+    with pytest.raises(KeyStoreError, match="in a keyring that svc may not use now") as caught:
+        resolve_key(settings(), {}, store=lambda: store, facts=lambda: facts)
+    assert "other.Keyring" in caught.value.message
+    assert caught.value.hint == ("Add it again: svc keys add --profile shop, or set SVC_API_KEY")
 
 
 @pytest.mark.parametrize(

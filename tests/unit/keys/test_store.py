@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from support.patience import patient
-from svc.errors import AuthError, ExitCode, KeyStoreError
+from svc.errors import AuthError, ExitCode, KeyStoreError, UsageError
 from svc.keys.keyrings.backend import (
     Absent,
     Denied,
@@ -47,6 +47,8 @@ def test_a_secret_comes_back_with_the_name_of_its_keyring(
     assert (found.secret, found.backend) == (OLD, "fake.Keyring")
     assert OLD not in repr(found)
     assert fake.items == {USER: OLD}
+    store.put(USER, OLD)
+    assert f"write {USER}|new" not in fake.calls  # nothing was replaced
 
 
 def test_a_read_touches_one_item(store: KeyStore, fake: FakeKeyring) -> None:
@@ -59,8 +61,9 @@ def test_a_read_touches_one_item(store: KeyStore, fake: FakeKeyring) -> None:
 def test_a_keyring_that_keeps_nothing_is_found_out(store: KeyStore, fake: FakeKeyring) -> None:
     """R36: the null keyring takes a secret without a word and forgets it."""
     fake.loses = True
-    with pytest.raises(KeyStoreError, match="does not give it back"):
+    with pytest.raises(KeyStoreError, match="does not give it back") as caught:
         store.put(USER, OLD)
+    assert caught.value.code == "keyring_lost"
 
 
 def test_a_keyring_that_alters_a_secret_is_found_out(store: KeyStore, fake: FakeKeyring) -> None:
@@ -109,6 +112,13 @@ def test_a_replacement_goes_on_after_a_kill_that_came_late(
     assert fake.items == {USER: NEW}
 
 
+def test_what_a_kill_left_of_a_replacement_can_be_read(store: KeyStore, fake: FakeKeyring) -> None:
+    """R36: the new key is the service's only one by then; who replaced it goes on with it."""
+    assert store.left_over(USER) is None
+    fake.items = {USER: OLD, f"{USER}|new": NEW}
+    assert store.left_over(USER) == NEW
+
+
 def test_a_replacement_does_not_overwrite_a_third_key(store: KeyStore, fake: FakeKeyring) -> None:
     """Somebody else was quicker: nothing is stored, and the error says so."""
     fake.items = {USER: "sk_test_third"}
@@ -147,6 +157,7 @@ def test_removing_takes_every_copy_from_every_keyring(
     store = KeyStore([first, gone, second])
     assert store.remove(USER)
     assert (first.items, second.items) == ({"other": "x"}, {})
+    assert first.calls.count(f"erase {USER}|new") == 1  # some systems ask the person each time
     assert not store.remove(USER)
 
 
@@ -154,8 +165,38 @@ def test_removing_is_proved_by_a_read(store: KeyStore, fake: FakeKeyring) -> Non
     """R37: a keyring that only says that it removed is found out."""
     fake.items = {USER: OLD}
     fake.keeps = True
-    with pytest.raises(KeyStoreError, match="still holds"):
+    with pytest.raises(KeyStoreError, match="still holds") as caught:
         store.remove(USER)
+    assert caught.value.code == "keyring_kept"
+
+
+def test_a_keyring_that_goes_away_in_the_midst_is_no_success(
+    store: KeyStore, fake: FakeKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R36: it was there for the first question, and what was to be stored may not be stored."""
+
+    def gone(*_: str) -> None:
+        raise Absent("its process ended")
+
+    monkeypatch.setattr(fake, "write", gone)
+    with pytest.raises(KeyStoreError, match="went away: its process ended") as caught:
+        store.put(USER, OLD)
+    assert (caught.value.code, caught.value.outcome) == ("keyring_absent", "not_sent")
+
+
+def test_items_of_one_name_are_all_removed(
+    store: KeyStore, fake: FakeKeyring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R37: other programs may have made several; each erasure takes one."""
+    copies = [OLD] * 8
+    monkeypatch.setattr(
+        fake, "erase", lambda _, user: user == USER and bool(copies and copies.pop())
+    )
+    monkeypatch.setattr(
+        fake, "read", lambda _, user: copies[0] if user == USER and copies else None
+    )
+    assert store.remove(USER)
+    assert copies == []
 
 
 @pytest.mark.parametrize(
@@ -180,8 +221,9 @@ def test_each_refusal_has_its_own_words(
         assert caught.value.exit_code == ExitCode.AUTH
         assert caught.value.code == code
         assert words in caught.value.message
-        assert "SVC_API_KEY in place of a stored key" in str(caught.value.hint)
-        assert "for this command" not in str(caught.value.hint)  # whoever asks: there may be none
+        opens = code in ("keyring_locked", "keyring_dismissed")
+        first = "Unlock it and run the command again, or" if opens else "Without a keyring,"
+        assert caught.value.hint == f"{first} set SVC_API_KEY in place of a stored key"
         assert len(fake.calls) == 1
 
 
@@ -286,6 +328,26 @@ def test_no_keyring_at_all_names_what_was_refused(fake: FakeKeyring) -> None:
         store.get(USER)
 
 
+def test_no_keyring_at_all_names_those_that_were_looked_for(
+    make_fake: Callable[..., FakeKeyring],
+) -> None:
+    """R34: and of others nothing is said where none is installed."""
+    first, second = make_fake("a.A"), make_fake("b.B")
+    first.trouble = second.trouble = Absent("-")
+    for call in (KeyStore([first, second]).get, KeyStore([first, second]).remove):
+        with pytest.raises(KeyStoreError) as caught:
+            call(USER)
+        assert caught.value.message == "There is no usable keyring (looked for a.A, b.B)."
+        assert caught.value.outcome == "not_sent"
+
+
+@pytest.mark.parametrize(("person", "seconds"), [(True, 60.0), (False, 0.0)])
+def test_only_a_person_is_waited_for(person: bool, seconds: float) -> None:
+    """Nobody answers a window in a script, which would stand still for a minute."""
+    store = KeyStore.of_system({}, allowed=(), platform="linux", person=person)
+    assert store._person_seconds == seconds
+
+
 def test_signing_secrets_lie_beside_the_key(store: KeyStore, fake: FakeKeyring) -> None:
     """One item for each endpoint; keys and signing secrets do not touch each other."""
     secrets = SigningSecrets(store, PLACE)
@@ -297,3 +359,11 @@ def test_signing_secrets_lie_beside_the_key(store: KeyStore, fake: FakeKeyring) 
     assert fake.items == {USER: OLD, f"{USER}|we_1": "whsec_abc"}
     assert secrets.remove("we_1")
     assert fake.items == {USER: OLD}
+
+
+def test_only_a_signing_secret_is_stored_as_one(store: KeyStore, fake: FakeKeyring) -> None:
+    """R48: with another kind of key nothing would ever verify."""
+    with pytest.raises(UsageError):
+        SigningSecrets(store, PLACE).put("we_1", OLD)
+    assert fake.items == {}
+    assert SigningSecrets(store, PLACE).remove("we_1") is False

@@ -2,12 +2,14 @@
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 
 from simulation.listener_world import Event, Reaction, World, in_memory, tried
 from svc.errors import LocalError
+from svc.listen.forward.waiting import AWAY, status_for_group
 from svc.listen.inbox.inbox import OpenItem
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.records import Forwarded
@@ -166,3 +168,49 @@ def test_event_that_no_target_wants_is_no_pending_one(world: World) -> None:
     world.send(listener, *wanted, world.event(3, type_="payout.paid"))
     world.loop.run_for(3)
     assert world.loop.do(listener.stop()) == 2
+
+
+def test_what_is_pending_is_known_although_the_state_database_is_busy(world: World) -> None:
+    """R78: the end of a listener says how much it leaves, as far as it knows."""
+
+    def busy(_: SqliteInbox, seq: int) -> dict[str, int]:
+        raise LocalError("busy", code="database_busy")
+
+    world.target(3001, lambda *_: Reaction("hang"))
+    listener = world.listener()
+    listener.start()
+    world.send(listener, world.event(1), world.event(2))
+    world.loop.run_for(0.5)
+    with patch.object(SqliteInbox, "open_types", busy):
+        assert world.loop.do(listener.stop()) == 2
+
+
+def test_event_whose_sender_no_longer_waits_is_not_sent_for_it(world: World) -> None:
+    """R51: with no time left it is answered as late, and a target gets nothing."""
+    target = world.target(3001, lambda *_: Reaction("hang"))
+    listener = world.listener(ack="forwarded", concurrency=1)
+    listener.start()
+    answers = world.send(listener, world.event(1), world.event(2))
+    world.loop.run_for(9)
+    assert answers == [504, 504]
+    assert tried(target) == ["evt_1"]
+    assert world.outcomes(listener) == {"evt_1": "failed", "evt_2": "failed"}
+
+
+@pytest.mark.parametrize("up", [True, False])
+def test_event_that_others_may_have_is_handed_back_where_the_target_is_away(
+    world: World, up: bool
+) -> None:
+    """Those who share a queue get it then; it is neither forwarded nor failed here."""
+    target = world.target(3001, lambda *_: Reaction(status=503))
+    target.up = up
+    listener = world.listener(ack="forwarded", retry="off")
+    listener.plan = replace(listener.plan, verdict=status_for_group)
+    listener.start()
+    answers = world.send(listener, world.event(1))
+    world.loop.run_for(1)
+    assert listener.halves is not None
+    progress = listener.halves.progress
+    assert answers == [503 if up else AWAY]
+    assert world.outcomes(listener) == {"evt_1": "failed" if up else "returned"}
+    assert len(progress.failed) == int(up)

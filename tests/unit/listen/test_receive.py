@@ -19,7 +19,7 @@ from svc.listen.receive import Reception, ReceptionDeps
 from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import EventReceived, ListenerRecord, Rejected
 from svc.listen.routes import Routes
-from svc.listen.verify.verify import Intake
+from svc.listen.verify.verify import Delivery, Intake, read_facts
 from svc.signature import header_value
 
 NEW = Kept(1, duplicate=False, again=False, open=True)
@@ -222,6 +222,10 @@ def test_closing_asks_the_sender_to_come_again() -> None:
     door = Door("received")
     door.reception.close()
     assert door.knock(event()) == [503]
+    answers: list[int] = []
+    delivery = Delivery(event(), b"", NOW, read_facts(event()))
+    door.reception.admit(delivery, answers.append)  # verified by a receiver elsewhere
+    assert answers == [503]
     assert (door.writer.waiting, door.told) == ([], [])
 
 

@@ -6,7 +6,6 @@ from types import FrameType
 
 import pytest
 
-from svc.cli.framework.signals import Stopped, stopping
 from svc.system.signals import held_back
 
 
@@ -56,19 +55,3 @@ def test_an_error_of_the_block_goes_on() -> None:
     with pytest.raises(KeyError), held_back():
         raise KeyError
     assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.SIG_IGN)
-
-
-def test_a_signal_while_a_class_is_made_ends_the_program_as_any_other() -> None:
-    """R78: Python 3.11 has another error stand for what comes then, as in the midst of an import."""
-
-    class Named:
-        def __set_name__(self, owner: type, name: str) -> None:
-            signal.raise_signal(signal.SIGTERM)
-
-    def make() -> None:
-        with stopping():
-            type("Made", (), {"one": Named()})
-
-    with pytest.raises(Stopped) as stopped:
-        make()
-    assert stopped.value.exit_code == 143

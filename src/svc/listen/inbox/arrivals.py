@@ -57,6 +57,7 @@ class ArrivalKeeper:
         retaken = self._retake(tx, known, arrivals) if self._retake_failed else set()
         seqs |= {event: known[event][0] for event in retaken}
         _count(tx, [(one, seqs[_identity(one)]) for one in arrivals if _identity(one) in seqs])
+        reopened = frozenset(retaken)
         kept = []
         for arrival in arrivals:
             event = _identity(arrival)
@@ -64,7 +65,7 @@ class ArrivalKeeper:
             again = event in retaken
             retaken.discard(event)
             seq, outcome = known.get(event, (seqs.get(event, 0), arrival.outcome))
-            still = again or outcome is None
+            still = event in reopened or outcome is None
             kept.append(Kept(seq, duplicate=not (new or again), again=again, open=still))
         copies = [(one.seq,) for one in kept if one.duplicate]
         if copies:

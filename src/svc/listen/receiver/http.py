@@ -154,7 +154,7 @@ class RequestReader:
             raise Refused(431)
         if end is None:
             return None
-        quick = _quick_head(self._waiting)
+        quick = quick_head(self._waiting)
         if quick is None:
             return self._start_wire(self._waiting[: end.end()])
         self._head, self._length, offset = quick
@@ -226,7 +226,7 @@ class RequestReader:
             self._to_send.append(sent or b"")
 
 
-def _quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:
+def quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:
     """Reads a head that leaves no doubt: the head, the body's length and its offset; else None."""
     line = _REQUEST_LINE.match(data)
     end = data.find(b"\r\n\r\n") + 2

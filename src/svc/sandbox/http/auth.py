@@ -7,7 +7,7 @@ from starlette.types import Scope
 
 from svc.sandbox.parameters.problems import Problem, http_invalid
 from svc.sandbox.resources import api_keys
-from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.documents import KnownDoc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
 from svc.system.loopback import host_of, is_loopback
@@ -40,7 +40,7 @@ def mode_of(text: str) -> str:
     return "live" if text[2:].startswith("_live_") else "test"
 
 
-def authenticate(tx: Transaction, text: str) -> Doc:
+def authenticate(tx: Transaction, text: str) -> KnownDoc:
     """The key's document.
 
     Raises:
@@ -56,7 +56,7 @@ def authenticate(tx: Transaction, text: str) -> Doc:
     return key
 
 
-def permit(key: Doc, resource: str, level: str) -> None:
+def permit(key: KnownDoc, resource: str, level: str) -> None:
     """Refuses what the key may not do.
 
     Raises:

@@ -11,7 +11,7 @@ from svc.sandbox import clock
 from svc.sandbox.parameters.kinds import Choice, Integer
 from svc.sandbox.parameters.problems import Problem, invalid, missing
 from svc.sandbox.parameters.tables import Object, Parameter, Params
-from svc.sandbox.store.documents import Doc, public
+from svc.sandbox.store.documents import Doc, KnownDoc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import KEY_GRACE_MAX_SECONDS, KEY_PREFIXES, RESTRICTED_RESOURCES
 
@@ -76,12 +76,12 @@ def every(tx: Transaction) -> Doc:
     }
 
 
-def find(tx: Transaction, text: str) -> Doc | None:
-    """The key with this text in this mode, whether it still works or not; not to be changed."""
+def find(tx: Transaction, text: str) -> KnownDoc | None:
+    """The key with this text in this mode, whether it still works or not."""
     return tx.known(KIND, _identity(tx, text))
 
 
-def has_expired(tx: Transaction, key: Doc) -> bool:
+def has_expired(tx: Transaction, key: KnownDoc) -> bool:
     return key["_expires"] is not None and clock.micros(tx.now) >= key["_expires"]
 
 

@@ -18,7 +18,7 @@ from svc.sandbox.parameters.tables import (
 )
 from svc.sandbox.resources import operation
 from svc.sandbox.store import deliveries, jobs
-from svc.sandbox.store.documents import Doc, public
+from svc.sandbox.store.documents import Doc, KnownDoc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import EVENT_TYPES, ID_PREFIXES, SECRET_PREFIX, VERSIONS
 from svc.system.loopback import is_loopback
@@ -144,7 +144,7 @@ def new_endpoint(tx: Transaction, *, url: str, events: list[str], description: s
     return doc
 
 
-def signing_secrets(endpoint: Doc, now: int) -> list[str]:
+def signing_secrets(endpoint: KnownDoc, now: int) -> list[str]:
     """The secrets that sign at a moment (microseconds): the new one first."""
     secrets = [endpoint["_secret"]]
     until = endpoint["_old_secret_until"]
@@ -185,7 +185,7 @@ def delete(tx: Transaction, endpoint: Doc) -> None:
     tx.remove(KIND, endpoint["id"])
 
 
-def note_success(tx: Transaction, endpoint: Doc) -> None:
+def note_success(tx: Transaction, endpoint: KnownDoc) -> None:
     """A delivery arrived: the endpoint is in health again."""
     if endpoint["_failing_since"] is not None:
         _recovered(tx, tx.stored(KIND, endpoint["id"]))

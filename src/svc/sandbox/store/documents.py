@@ -12,6 +12,8 @@ from typing import Any, Final
 from svc.sandbox.store.sqlite import Store
 
 Doc = dict[str, Any]
+KnownDoc = Mapping[str, Any]
+Seen = dict[tuple[str, str], KnownDoc]
 
 # Encoders are kept: json.dumps builds one a call when it is given options.
 _PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
@@ -88,7 +90,7 @@ class DocumentRows:
 
     __slots__ = ("mode", "seen", "store")
 
-    def __init__(self, store: Store, mode: str, seen: dict[tuple[str, str], Doc]) -> None:
+    def __init__(self, store: Store, mode: str, seen: Seen) -> None:
         self.store = store
         self.mode = mode
         self.seen = seen
@@ -121,12 +123,12 @@ class DocumentRows:
         row = self.store.one(sql, _storable(identity), self.mode, kind)
         return decode(row[0]) if row else None
 
-    def known(self, kind: str, identity: str) -> Doc | None:
-        """The same, read once and not to be changed: for the few that every request asks for."""
-        doc = self.seen.get((self.mode, identity))
-        if doc is None and (doc := self.get(kind, identity)) is not None:
-            self.seen[self.mode, identity] = doc
-        return doc
+    def known(self, kind: str, identity: str) -> KnownDoc | None:
+        """The same, read once, which nobody can change: for the few that every request asks for."""
+        known = self.seen.get((self.mode, identity))
+        if known is None and (doc := self.get(kind, identity)) is not None:
+            known = self.seen[self.mode, identity] = _fixed(doc)
+        return known
 
     def find(self, kind: str, **equals: str) -> list[Doc]:
         """All documents with these values of `status`, `order`, `payment`; oldest first."""
@@ -164,6 +166,13 @@ class DocumentRows:
         if row is None:
             raise KeyError(identity)
         return [row[0], row[1]]
+
+
+def _fixed(value: Any) -> Any:
+    """A value of JSON that cannot be changed."""
+    if isinstance(value, dict):
+        return MappingProxyType({name: _fixed(each) for name, each in value.items()})
+    return tuple(map(_fixed, value)) if isinstance(value, list) else value
 
 
 def _where(

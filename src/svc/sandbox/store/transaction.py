@@ -8,7 +8,7 @@ from typing import Any
 from svc.sandbox.clock import SECOND, micros, moment, text
 from svc.sandbox.parameters.problems import resource_missing
 from svc.sandbox.store import deliveries, events, jobs
-from svc.sandbox.store.documents import Doc, DocumentRows, decode
+from svc.sandbox.store.documents import Doc, DocumentRows, Seen, decode
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.settings import StoredSettings
 from svc.sandbox.store.sqlite import Store
@@ -48,7 +48,7 @@ class SharedState:
     store: Store
     ids: IdSource
     settings: StoredSettings
-    seen: dict[tuple[str, str], Doc] = field(default_factory=dict)
+    seen: Seen = field(default_factory=dict)
     kept_since: int = 0
     scheduled: bool = False
 

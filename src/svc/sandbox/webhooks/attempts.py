@@ -8,7 +8,7 @@ from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.store import deliveries, events, jobs
 from svc.sandbox.store.deliveries import DELIVERY_PREFIX, DeliveryRow
-from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.documents import Doc, KnownDoc
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
@@ -114,7 +114,7 @@ def _signed_at(tx: Transaction, wall: int) -> int:
 
 
 def _request(
-    tx: Transaction, endpoint: Doc, delivery: DeliveryRow, body: bytes, signed_at: int
+    tx: Transaction, endpoint: KnownDoc, delivery: DeliveryRow, body: bytes, signed_at: int
 ) -> Outgoing:
     secrets = webhook_endpoints.signing_secrets(endpoint, micros(tx.now))
     headers = (

@@ -7,7 +7,6 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Final
 
@@ -21,7 +20,6 @@ from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
-from svc.state.opening import BusyRetry, open_database
 
 ORIGIN: Final = "http://127.0.0.1:9"
 REPLAY: Final = (sys.executable, "-m", "svc", "events", "replay", "evt_1", "-o", "ndjson")
@@ -104,9 +102,7 @@ def test_the_inbox_costs_no_more_for_an_event_that_was_replayed_often(isolated: 
 
     def steps(replays: int) -> int:
         path, clock = isolated / str(replays) / "state.db", ManualClock(NOW)
-        patience = BusyRetry(clock)
-        connection = open_database(path, clock, patience)
-        with closing(Database(connection, path, clock, patience)) as state:
+        with Database.open(path, clock=clock) as state:
             body = event(1)
             taken = Delivery(body, b"", NOW, read_facts(body))
             SqliteInbox(state, "one").store(Batch([Arrival(taken, None)]))
@@ -121,11 +117,11 @@ def test_the_inbox_costs_no_more_for_an_event_that_was_replayed_often(isolated: 
             def count() -> None:
                 counted[0] += 1
 
-            connection.set_progress_handler(count, 100)
+            state._connection.set_progress_handler(count, 100)
             archive = InboxHistory(state, InboxScope("p", "test", None))
             [entry] = archive.entries(InboxFilter())
             found = archive.find("evt_1")
-            connection.set_progress_handler(None, 0)
+            state._connection.set_progress_handler(None, 0)
         assert entry == found
         assert (entry.attempts, entry.status) == (replays, 200 + replays)
         return counted[0]

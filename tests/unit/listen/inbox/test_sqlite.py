@@ -28,6 +28,7 @@ from svc.errors import LocalError
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, Position, Tried
+from svc.listen.inbox.listeners import positions
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, Tx
@@ -455,3 +456,37 @@ def test_how_often_an_event_was_handed_out_is_kept(tmp_path: Path) -> None:
         assert isinstance(kept, Kept)
         assert kept.again
         assert [one.redelivered for one in inbox.open_after(0)] == [3]
+
+
+def test_reading_of_a_log_begins_where_it_is_told_to(state: Database) -> None:
+    """And whoever asks is told of each listener of a profile how far it has come."""
+    one, two = SqliteInbox(state, "one"), SqliteInbox(state, "two")
+    SqliteInbox(state, "elsewhere").begin_at(Position(9, "evt_9"))
+    with state.write() as tx:
+        tx.execute(
+            "UPDATE listeners SET profile = 'shop', mode = 'test', origin = 'http://a'"
+            " WHERE scope != 'elsewhere'"
+        )
+    one.begin_at(Position(3, "evt_3"))
+    assert (one.position(), two.position()) == (Position(3, "evt_3"), None)
+    one.store(Batch([from_log(5, 3)]))
+    found = positions(state, "http://a", "shop", "test")
+    assert found == {"one": Position(5, "evt_5"), "two": None}
+    for other in (
+        ("http://b", "shop", "test"),
+        ("http://a", "x", "test"),
+        ("http://a", "shop", "live"),
+    ):
+        assert positions(state, *other) == {}
+
+
+def test_two_copies_of_a_failed_event_take_it_up_once(state: Database) -> None:
+    """`--ack forwarded`: the first of them is the new try, and the second waits with it."""
+    inbox = SqliteInbox(state, "one", retake_failed=True)
+    inbox.store(Batch([arrival(1)]))
+    kept = inbox.store(Batch([arrival(1), arrival(1)], settled=[(1, "failed")]))
+    assert kept == [
+        Kept(1, duplicate=False, again=True, open=True),
+        Kept(1, duplicate=True, again=False, open=True),
+    ]
+    assert state.rows("SELECT copies FROM inbox") == [{"copies": 1}]

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.drawing import examples
-from svc.listen.receiver.http import HttpHead, HttpRequest, Refused, RequestReader, _quick_head
+from svc.listen.receiver.http import HttpHead, HttpRequest, Refused, RequestReader, quick_head
 
 NAMES = st.sampled_from(
     ["Host", "host", "Content-Length", "Transfer-Encoding", "X-A", "Expect", "Connection", "a", "é"]
@@ -75,7 +75,7 @@ def test_quick_lane_agrees_with_h11(
     """R57: whatever the quick lane takes, h11 reads with the same head and the same body."""
     text = first + "\r\n" + "".join("".join(line) for line in lines) + "\r\n"
     head = text.encode("latin-1")
-    quick = _quick_head(head + body)
+    quick = quick_head(head + body)
     if quick is None:
         return
     found, length, offset = quick
@@ -91,7 +91,7 @@ def test_quick_lane_agrees_with_h11(
 def test_quick_lane_takes_the_usual_delivery() -> None:
     """The requests that the service sends do not need the slow lane."""
     data = b"POST /hook/1 HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: 2\r\nX: y\r\n\r\n{}"
-    quick = _quick_head(data)
+    quick = quick_head(data)
     assert quick is not None
     assert quick[1:] == (2, len(data) - 2)
 

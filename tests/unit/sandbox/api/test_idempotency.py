@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import Sandbox
-from svc.sandbox.api.idempotency import InFlight
+from svc.sandbox.api.idempotency import InFlight, fingerprint
 
 FORM = (
     "currency=EUR&amount=12900&shipping[country]=DE&shipping[postal_code]=10115"
@@ -129,6 +129,26 @@ def test_null_in_json_matches_an_empty_value_in_a_form(sandbox: Sandbox) -> None
     path = f"/v1/orders/{order['id']}"
     first = sandbox.form(path, "settlement_currency=", idem="k")
     assert sandbox.post(path, {"settlement_currency": None}, idem="k").body == first.body
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "same"),
+    [
+        ({"a": None}, {"a": ""}, True),
+        ({"a": [{"b": None}, None]}, {"a": [{"b": ""}, ""]}, True),
+        ({"a": {"b": None, "c": "null"}}, {"a": {"b": "", "c": "null"}}, True),
+        ({"a": [None, "1"]}, {"a": ["", "2"]}, False),
+        ({"a": ["null"]}, {"a": [""]}, False),
+        ({"a": 0}, {"a": ""}, False),
+        ({"a": "1", "b": "2"}, {"b": "2", "a": "1"}, True),
+    ],
+)
+def test_what_says_the_same_has_one_fingerprint(one: Any, other: Any, same: bool) -> None:
+    """However deep it stands, and in whatever order; nothing else is taken for the same."""
+    found = {fingerprint("POST", "/v1/orders", tree) for tree in (one, other)}
+    assert len(found) == (1 if same else 2)
+    assert len({fingerprint(method, "/v1/orders", one) for method in ("POST", "DELETE")}) == 2
+    assert len({fingerprint("POST", path, one) for path in ("/v1/orders", "/v1/refunds")}) == 2
 
 
 def test_the_version_header_is_not_part_of_the_request(sandbox: Sandbox) -> None:

@@ -2,6 +2,7 @@
 
 import json
 from datetime import timedelta
+from typing import Any
 
 import pytest
 
@@ -38,6 +39,35 @@ def test_stored_result_is_held_for_exactly_24_hours(lab: Lab) -> None:
             again = await engine.read("test", lambda tx: tx.get_result("key"))
             assert again is not None
             assert again.body == b"second"
+
+    lab.play(story)
+
+
+def test_what_is_read_once_for_all_cannot_be_changed(lab: Lab) -> None:
+    """Else one request would change what the next ones see, and no commit would hold it."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def look(tx: Transaction) -> None:
+                fields = {"status": "enabled", "events": ["order.paid"], "metadata": {"a": "b"}}
+                endpoint = tx.new("webhook_endpoint", fields)
+                tx.add(endpoint)
+                known = tx.known("webhook_endpoint", endpoint["id"])
+                assert known is tx.known("webhook_endpoint", endpoint["id"])
+                assert known is not None
+                places: tuple[Any, ...] = (known, known["metadata"])
+                for place in places:
+                    with pytest.raises(TypeError):
+                        place["status"] = "disabled"
+                with pytest.raises(AttributeError):
+                    known["events"].append("order.canceled")
+                tx.save({**endpoint, "status": "disabled"})
+                now = tx.known("webhook_endpoint", endpoint["id"])
+                assert now is not None
+                assert now["status"] == "disabled"
+
+            await engine.run("test", look)
 
     lab.play(story)
 

@@ -17,7 +17,7 @@ from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import LaunchOptions
 
-SANDBOX = Path(__file__).parents[3] / "src" / "svc" / "sandbox"
+SANDBOX = Path(__file__).parents[4] / "src" / "svc" / "sandbox"
 DOCUMENT = document(OPERATIONS)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.listen.test_rotation import deliver
+from cli.events.test_rotation import deliver
 from support.absence import holding
 from support.listeners import Listen
 from support.listening import event

@@ -2,13 +2,15 @@
 
 import ast
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.sandbox_calls import Sandbox
 from svc import spec
 from svc.sandbox.fidelity import ROWS, FidelityRow, parse
 from svc.sandbox.openapi.document import OPERATIONS, document
@@ -16,7 +18,7 @@ from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
 from svc.sandbox.reference import fx
 from svc.sandbox.store import settings
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 DOCUMENT = document(OPERATIONS)
 # The endpoints tables of the specification.
 STATED = """
@@ -188,12 +190,20 @@ def test_a_line_that_is_no_row_is_refused(text: str) -> None:
         list(parse(f"== a | b | c\n@ t\n{text}"))
 
 
+@pytest.fixture(scope="module")
+def calls() -> Iterator[Sandbox]:
+    """A sandbox in this process."""
+    with closing(Sandbox()) as made:
+        yield made
+
+
 @pytest.mark.parametrize("mode", ["test", "live"])
 @pytest.mark.parametrize("kind", ["secret", "publishable", "restricted"])
-def test_prefix_of_a_key_tells_its_kind_and_mode(make_wire: Any, kind: str, mode: str) -> None:
+def test_prefix_of_a_key_tells_its_kind_and_mode(calls: Sandbox, kind: str, mode: str) -> None:
     """The six prefixes of the specification's table of keys."""
     body = {"type": kind, **({"permissions": {}} if kind == "restricted" else {})}
-    status, key = make_wire().control("/keys", body, mode)
-    assert status == 200
+    answer = calls.control("/keys", {**body, "mode": mode})
+    key = answer.json
+    assert answer.status == 200
     assert key["secret"].startswith(f"{kind[0]}k_{mode}_")
     assert key["livemode"] == (mode == "live")
