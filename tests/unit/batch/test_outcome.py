@@ -7,11 +7,12 @@ import pytest
 
 from svc.base_url import BaseUrl
 from svc.batch.operations import named
-from svc.batch.outcome import bad_line, error_fields, taken, verdict
-from svc.batch.rows import Bad
+from svc.batch.outcome import Totals, bad_line, error_fields, money_of, taken, verdict
+from svc.batch.results import ResultLine
+from svc.batch.rows import Bad, BatchRow
 from svc.batch.run import halting
 from svc.batch.workers import JobEnd, RowJob, SharedQuota
-from svc.client.contradiction import Contradiction
+from svc.client.contradiction import CONTRADICTED, Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble
 from svc.client.journal.entry import Asked, Settled
 from svc.client.journal.stored import Stored, restored
@@ -253,3 +254,50 @@ def test_money_counts_where_amount_and_currency_are_stated(
     """Nothing is guessed; the row is done all the same."""
     found = verdict(JobEnd(job, REPLY._replace(data=data)), REFUNDS)
     assert (found.total, found.line.outcome, found.stop) == (total, "done", None)
+
+
+@pytest.mark.parametrize("error", [AuthError("No.", outcome="not_sent"), UsageError("No.")])
+def test_row_that_an_earlier_run_may_have_sent_stays_open_without_a_connection(
+    error: SvcError, job: RowJob
+) -> None:
+    """R10: that nothing could be sent now says nothing of what was sent before."""
+    again = job._replace(intent=job.intent._replace(sent_before=True))
+    found = verdict(JobEnd(again, error=error), REFUNDS)
+    assert (found.settled, found.line.outcome, found.line.id) == (None, "unknown", None)
+    fresh = verdict(JobEnd(job, error=error), REFUNDS)
+    assert fresh.settled is not None
+    assert (fresh.settled.outcome, fresh.line.outcome) == ("not_sent", "not_sent")
+    refused = verdict(JobEnd(again, error=ApiError("No.", outcome="refused")), REFUNDS)
+    assert refused.settled is not None
+    assert refused.line.outcome == "refused"
+
+
+def test_rows_of_an_earlier_run_are_counted_apart() -> None:
+    """R15: one that was carried out otherwise than asked is told again, and is no new one."""
+    totals = Totals(5)
+    done = ResultLine(1, 1, "done", "rf_1", None, "key-1", "rq_1")
+    for line in (done, done._replace(row=2, error={"code": CONTRADICTED}), done._replace(row=3)):
+        totals.skip(line)
+    totals.add(done._replace(row=4))
+    totals.add(done._replace(row=5, outcome="refused", error={"code": "amount_too_large"}))
+    assert (totals.skipped, totals.contradicted, totals.wrong) == (3, 1, 2)
+    assert [line.row for line in totals.problems] == [2, 5]
+    assert (totals.done, totals.not_done, totals.ended) == (1, 1, 5)
+    for row in range(6, 40):
+        totals.add(done._replace(row=row, outcome="refused", error={"code": "x"}))
+    assert (totals.wrong, len(totals.problems)) == (36, 20)
+
+
+def test_sums_of_a_file_say_what_they_leave_out() -> None:
+    """Amounts of one currency are added up; what has none, or no currency beside it, is counted."""
+    money = money_of(
+        BatchRow(number, number, "/v1/refunds", b"", "", "", amount, currency)
+        for number, (amount, currency) in enumerate(
+            [(5, "EUR"), (7, "EUR"), (9, "CHF"), (None, "EUR"), (None, None), (3, None)], 1
+        )
+    )
+    assert money.as_data() == [
+        {"currency": "CHF", "amount": 9, "rows": 1},
+        {"currency": "EUR", "amount": 12, "rows": 2},
+    ]
+    assert (money.unstated, money.without_amount, money.without_currency) == (3, 2, 1)

@@ -432,6 +432,23 @@ def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: Floor) -> 
     assert floor.outcomes == ["done"] * len(floor.service.made) == ["done"] * 100
 
 
+def test_a_signal_has_no_further_row_begun(floor: Floor) -> None:
+    """R78: not even of those that are recorded already and wait for a worker."""
+    begun: list[int] = []
+
+    def stop(tally: Any) -> None:
+        if tally.done and not begun:
+            begun.append(len(floor.service.requests))
+            raise Signal
+
+    floor.service.answer = lambda request, nth: time.sleep(0.02)
+    floor.watch.told = stop
+    with pytest.raises(Signal):
+        floor.run(list(range(1, 101)), size=2)
+    assert len(floor.service.requests) <= begun[0] + 2
+    assert floor.outcomes.count("done") == len(floor.service.made) == floor.states.count("done")
+
+
 def test_an_unresolved_row_goes_again_byte_for_byte(floor: Floor) -> None:
     """R1, R3: body, key and version are those of the first sending."""
     floor.service.answer = lambda request, nth: LOST

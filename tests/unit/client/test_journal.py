@@ -709,6 +709,8 @@ def test_whoever_ends_waits_no_longer_for_other_processes(intents: Journal, path
         with pytest.raises(LocalError):
             intents.settle(first, DONE)
         assert time.monotonic() - began < patient(1)
+    # R2: what is recorded after it waits for the disk again.
+    assert intents._state().rows("PRAGMA synchronous") == [{"synchronous": 2}]
 
 
 def test_sign_of_life_that_cannot_be_looked_at_is_no_sign_of_death(tmp_path: Path) -> None:

@@ -91,6 +91,25 @@ def test_a_busy_state_database_is_asked_once_a_second(world: World) -> None:
     assert world.outcomes(listener) == {"evt_1": "forwarded"}
 
 
+def test_the_end_does_not_wait_for_a_busy_state_database(world: World) -> None:
+    """R78: what was to be looked at before it is sent is left to the next run."""
+    target = world.target(3001)
+    target.up = False
+    listener = world.listener()
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(5)
+    target.up = True
+    look, looked = busy_for(60)
+    with patch.object(SqliteInbox, "open_item", look):
+        world.loop.run_for(30)
+        assert looked
+        began = world.loop.time()
+        assert world.loop.do(listener.stop()) == 1
+        assert world.loop.time() - began < 5
+    assert tried(target) == []
+
+
 def test_an_event_that_is_taken_up_again_waits_for_a_busy_state_database(world: World) -> None:
     """`--ack forwarded`: what failed and comes again is looked up, with the same pauses."""
     target = world.target(3001, lambda _, number: Reaction(status=503 if number == 1 else 200))

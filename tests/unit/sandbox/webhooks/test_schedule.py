@@ -422,7 +422,14 @@ def test_retries_in_realtime_wait_for_the_real_clock(lab: Lab, kit: Kit) -> None
     lab.play(story)
 
 
-def test_attempt_that_was_missed_is_made_late_and_counts_from_then(lab: Lab, kit: Kit) -> None:
+@pytest.mark.parametrize(
+    ("away", "due"),
+    [(HOUR, HOUR + 600), (72 * HOUR - 600, 72 * HOUR), (72 * HOUR - 599, 120 * HOUR)],
+    ids=["an hour", "three days are enough", "left is the endpoint's end after five"],
+)
+def test_attempt_that_was_missed_is_made_late_and_counts_from_then(
+    away: int, due: int, lab: Lab, kit: Kit
+) -> None:
     """Down for an hour: the attempt of 1 min is made at the start, the next 10 min after it."""
     post = Post(500)
 
@@ -439,8 +446,8 @@ def test_attempt_that_was_missed_is_made_late_and_counts_from_then(lab: Lab, kit
             return engine.runner.next_due()
 
     lab.play(before)
-    lab.real.advance(HOUR)
-    assert lab.play(later) == kit.start + (HOUR + 600) * SECOND
+    lab.real.advance(away)
+    assert lab.play(later) == kit.start + due * SECOND
 
 
 def test_attempt_cut_short_is_made_again(lab: Lab, kit: Kit, receiver: Receiver) -> None:
