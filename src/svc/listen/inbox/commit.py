@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
 from svc.errors import LocalError
+from svc.listen.inbox.backpressure import Backpressure
 from svc.listen.inbox.inbox import (
     Arrival,
     AtOnce,
@@ -34,8 +35,9 @@ class InboxWriter:
 
     No timer holds a group back: while one is being synced to the disk, the next one gathers. A
     lone delivery is committed at once; where several have come, the loop turns once or twice for
-    those that are about to. An inbox that can is written to without the thread. `broken` ends with
-    an error that no one expected.
+    those that are about to. Only where many are still to be forwarded are they held back a little.
+    An inbox that can is written to without the thread. `broken` ends with an error that no one
+    expected.
     """
 
     def __init__(self, inbox: Inbox, *, results_first: bool = False) -> None:
@@ -45,6 +47,7 @@ class InboxWriter:
         self._thread = ThreadPoolExecutor(1, "inbox")
         self._batch = Batch()
         self._told: list[OnKept] = []
+        self._pressure = Backpressure(self._commit)
         self._at_once = inbox if isinstance(inbox, AtOnce) else None
         self._quick = False  # whether the last group needed no thread
         self._passes = 0
@@ -73,6 +76,7 @@ class InboxWriter:
     def settle(self, seq: int, outcome: DeliveryOutcome) -> None:
         """Notes that all forwards of an event have ended; it is on the disk a moment later."""
         self._batch.settled.append((seq, outcome))
+        self._pressure.settled()
         self._commit_soon()
 
     async def read(self, call: Callable[[], T], *, after_results: bool = False) -> T:
@@ -87,6 +91,7 @@ class InboxWriter:
     async def close(self) -> None:
         """Commits what is left and ends the thread."""
         self._closing = True
+        self._pressure.release()
         while self._running is not None or self._has_work():
             self._commit(results=True)
             if self._running is not None:
@@ -130,8 +135,11 @@ class InboxWriter:
         if len(self._told) > 1 and self._passes < _PASSES_MAX and self._running is None:
             self._passes += 1
             asyncio.get_running_loop().call_soon(self._gather)
-        else:
+        elif not self._is_held_back():
             self._commit()
+
+    def _is_held_back(self) -> bool:
+        return not self._closing and self._pressure.holds()
 
     def _commit(self, *, results: bool = False) -> None:
         """Commits what has gathered; with `results` those of all forwards too, however few."""
@@ -181,6 +189,8 @@ class InboxWriter:
         return batch, told
 
     def _take_arrivals(self) -> tuple[Batch, list[OnKept]]:
+        if self._pressure.holding:
+            return Batch(), []
         arrivals, told = self._batch.arrivals, self._told
         self._batch.arrivals, self._told = arrivals[_GROUP_MAX:], told[_GROUP_MAX:]
         return Batch(arrivals[:_GROUP_MAX]), told[:_GROUP_MAX]
@@ -201,6 +211,7 @@ class InboxWriter:
     ) -> None:
         if error is not None:
             self._failed(error, batch)
+        self._pressure.stored(kept)
         self._go_on()
         if error is None:
             for tell, one in zip(told, kept, strict=True):
@@ -213,7 +224,8 @@ class InboxWriter:
         """Sees to what has gathered."""
         if self._batch.arrivals and self._at_once is None:
             # Before anybody is told: the thread works while this one answers and forwards.
-            self._commit()
+            if not self._is_held_back():
+                self._commit()
         elif self._batch.arrivals:
             self._passes = 0
             asyncio.get_running_loop().call_soon(self._gather)

@@ -1,0 +1,66 @@
+"""Backpressure: deliveries that come faster than they are forwarded wait for those before them.
+
+Memory has no room for many of them. The others are read back from the inbox when their turn comes,
+which costs a quarter of all that an event costs; a sender that gets its 200 some milliseconds later
+costs nothing. A target that is slow or away is not waited for.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from svc.errors import LocalError
+from svc.listen.inbox.inbox import Kept
+
+_OPEN_MAX: Final = 256  # as many as a target may get at a time, and half of what its queue holds
+_WAIT_SECONDS: Final = 0.1
+
+
+class Backpressure:
+    """Counts the events that are to be forwarded, and holds groups back where they are many.
+
+    Once 0.1 s have not helped, nothing is held back before they are few again.
+    """
+
+    def __init__(self, go: Callable[[], None]) -> None:
+        """`go` is called, from the loop, when what was held back may go."""
+        self._go = go
+        self._open = 0
+        self._timer: asyncio.TimerHandle | None = None
+        self._in_vain = False
+
+    @property
+    def holding(self) -> bool:
+        """True while a group waits."""
+        return self._timer is not None
+
+    def holds(self) -> bool:
+        """Says whether a group that is about to be stored has to wait."""
+        if self._timer is None and self._open > _OPEN_MAX and not self._in_vain:
+            loop = asyncio.get_running_loop()
+            self._timer = loop.call_later(_WAIT_SECONDS, self._give_up)
+        return self.holding
+
+    def stored(self, kept: Iterable[Kept | LocalError]) -> None:
+        """Counts what of a group is to be forwarded."""
+        for one in kept:
+            if not isinstance(one, LocalError) and one.open and not one.duplicate:
+                self._open += 1
+
+    def settled(self) -> None:
+        """Counts an event that has ended; what an earlier run had left open was never counted."""
+        self._open = max(self._open - 1, 0)
+        if self._open <= _OPEN_MAX:
+            self._in_vain = False
+            self.release()
+
+    def release(self) -> None:
+        """Lets go what is held back, if anything is."""
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+            asyncio.get_running_loop().call_soon(self._go)
+
+    def _give_up(self) -> None:
+        self._in_vain = True
+        self.release()

@@ -1,0 +1,136 @@
+"""Deliveries wait for the forwards before them, but for no target that is slow or away."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from typing import Any
+
+from svc.listen.inbox.commit import InboxWriter
+from svc.listen.inbox.inbox import Kept
+from unit.listen.inbox.test_commit import (
+    FakeQuickInbox,
+    Timers,
+    arrival,
+    attempt,
+    kept,
+    numbers,
+    run,
+    until,
+)
+
+MANY = 257  # one more than may be on their way before a group has to wait
+
+
+def with_many_open(
+    story: Callable[[InboxWriter, FakeQuickInbox, list[int]], Coroutine[Any, Any, None]],
+) -> FakeQuickInbox:
+    """Runs a story in which 257 events are kept and none is forwarded yet; gives its inbox."""
+    inbox = FakeQuickInbox()
+    inbox.gate.set()
+    told: list[int] = []
+
+    async def whole(writer: InboxWriter, loop: Timers) -> None:
+        for number in range(MANY):
+            keep(writer, number, told)
+        await until(lambda: len(told) == MANY)
+        await story(writer, inbox, told)
+
+    run(inbox, whole)
+    return inbox
+
+
+def keep(writer: InboxWriter, number: int, told: list[int]) -> None:
+    def heard(one: object) -> None:
+        assert isinstance(one, Kept)
+        told.append(one.seq)
+
+    writer.keep(arrival(number), heard)
+
+
+async def turns() -> None:
+    """Lets the loop turn as often as a group ever takes to be closed, and more."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+def test_deliveries_wait_while_many_are_on_their_way() -> None:
+    """They go, in one group, as soon as one of the others has ended."""
+
+    async def story(writer: InboxWriter, inbox: FakeQuickInbox, told: list[int]) -> None:
+        for number in (1001, 1002):
+            keep(writer, number, told)
+            await turns()
+        assert (len(told), writer.idle) == (MANY, False)
+        writer.settle(1, "forwarded")
+        await turns()
+        assert told[MANY:] == [1001, 1002]
+
+    assert [1001, 1002] in [numbers(batch) for batch in with_many_open(story).batches]
+
+
+def test_results_are_written_while_deliveries_wait() -> None:
+    """Those are what the wait is for; the deliveries are not taken along before their time."""
+
+    async def story(writer: InboxWriter, inbox: FakeQuickInbox, told: list[int]) -> None:
+        keep(writer, 1001, told)
+        await turns()
+        writer.record(attempt())
+        await until(lambda: bool(inbox.batches[-1].attempts))
+        assert (numbers(inbox.batches[-1]), len(told)) == ([], MANY)
+
+    with_many_open(story)
+
+
+def test_slow_target_is_not_waited_for() -> None:
+    """A tenth of a second, once; then everybody is answered at once until it has caught up."""
+
+    async def story(writer: InboxWriter, inbox: FakeQuickInbox, told: list[int]) -> None:
+        keep(writer, 1001, told)
+        await until(lambda: len(told) == MANY + 1)
+        keep(writer, 1002, told)
+        await turns()
+        assert told[MANY:] == [1001, 1002]
+        for seq in range(3):
+            writer.settle(seq, "forwarded")
+        for number in (1003, 1004):
+            keep(writer, number, told)
+            await turns()
+        assert told[MANY:] == [1001, 1002, 1003]  # with that one there are too many again
+
+    with_many_open(story)
+
+
+def test_copies_and_what_is_not_forwarded_are_no_burden() -> None:
+    """Only what a target is to get is counted."""
+
+    class Deaf(FakeQuickInbox):
+        def store(self, batch: Any) -> Any:
+            super().store(batch)
+            places = [kept(one).seq for one in batch.arrivals]
+            return [Kept(seq, duplicate=True, again=False, open=True) for seq in places[::2]] + [
+                Kept(seq, duplicate=False, again=False, open=False) for seq in places[1::2]
+            ]
+
+    inbox, told = Deaf(), list[int]()
+    inbox.gate.set()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        for number in range(2 * MANY):
+            keep(writer, number, told)
+        await until(lambda: len(told) == 2 * MANY)
+        keep(writer, 1001, told)
+        await turns()
+        assert len(told) == 2 * MANY + 1
+
+    run(inbox, story)
+
+
+def test_end_waits_for_no_forward() -> None:
+    """What was held back is kept and answered."""
+
+    async def story(writer: InboxWriter, inbox: FakeQuickInbox, told: list[int]) -> None:
+        keep(writer, 1001, told)
+        await turns()
+        await writer.close()
+        assert told[MANY:] == [1001]
+
+    with_many_open(story)
