@@ -136,12 +136,7 @@ def understood(raw: RawReply, call: Call) -> AttemptResult:
 
 def not_ours(raw: RawReply, why: str) -> AttemptResult:
     """What a 2xx is that answers another request: a cache's, or one that came late (R93)."""
-    return AttemptResult(
-        Meaning.FOREIGN,
-        detail=f"the service answered {raw.status}, but {why}: it is the answer to another request",
-        raw=raw,
-        request_id=request_id(raw.headers),
-    )
+    return _no_answer(raw, Meaning.FOREIGN, f"{why}: it is the answer to another request")
 
 
 def is_too_much(text: str, limits: ReplyLimits) -> bool:
@@ -155,8 +150,12 @@ def is_too_much(text: str, limits: ReplyLimits) -> bool:
 
 
 def _unreadable(raw: RawReply, why: str) -> AttemptResult:
+    return _no_answer(raw, Meaning.UNREADABLE, why)
+
+
+def _no_answer(raw: RawReply, meaning: Meaning, why: str) -> AttemptResult:
     return AttemptResult(
-        Meaning.UNREADABLE,
+        meaning,
         detail=f"the service answered {raw.status}, but {why}",
         raw=raw,
         request_id=request_id(raw.headers),

@@ -1,6 +1,6 @@
 """`svc keys roll`: the page, the new key, the swap, and what is reported."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import typer
 
@@ -247,19 +247,19 @@ def _refuse_unlike(key: ApiKey, old: OldKey) -> None:
             "Roll it in the dashboard first, and give the key that is shown there",
         )
     if key.mode != old.key.mode:
-        raise _refusal(
-            f"This is a {key.mode} key ({key.fingerprint}); the one that is rolled "
-            f"({old.key.fingerprint}) is a {old.key.mode} key.",
-            "mode_mismatch",
-            f"Give the new {old.key.mode} key",
-        )
+        raise _unlike(key, old.key, "mode", "")
     if key.kind != old.key.kind:
-        raise _refusal(
-            f"This is a {key.kind} key ({key.fingerprint}); the one that is rolled "
-            f"({old.key.fingerprint}) is a {old.key.kind} key.",
-            "kind_mismatch",
-            f"Give the new {old.key.kind} key; to store another kind: svc keys add",
-        )
+        raise _unlike(key, old.key, "kind", "; to store another kind: svc keys add")
+
+
+def _unlike(key: ApiKey, old: ApiKey, what: Literal["mode", "kind"], more: str) -> AuthError:
+    new, wanted = getattr(key, what), getattr(old, what)
+    return _refusal(
+        f"This is a {new} key ({key.fingerprint}); the one that is rolled "
+        f"({old.fingerprint}) is a {wanted} key.",
+        f"{what}_mismatch",
+        f"Give the new {wanted} key{more}",
+    )
 
 
 def _refusal(message: str, code: str, hint: str) -> AuthError:
