@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.compiling import compile_program, compile_tests
+from support.dealing import dealt, is_quick, seconds_of, workers_of
 from support.drawing import choose_examples
 from support.forked_sandbox import forked_by
 from support.forking import Forking
@@ -79,12 +80,7 @@ def pytest_xdist_auto_num_workers() -> int:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Begins with what takes longest, so that no core waits for it at the end; limits each."""
-
-    def seconds(item: pytest.Item) -> float:
-        mark = item.get_closest_marker("slow")
-        return float(mark.kwargs.get("seconds", 0)) if mark else 0.0
-
-    items.sort(key=seconds, reverse=True)
+    items[:] = dealt(items, workers_of(config), seconds_of, is_quick)
     if config.pluginmanager.hasplugin("timeout"):
         for item in items:
             if item.get_closest_marker("timeout") is None:

@@ -12,6 +12,8 @@ from typing import Any, Final
 
 import pytest
 
+from support.dealing import seconds_of
+
 SECONDS: Final = 60.0
 # A limit raises an exception in the test. Where that does not end it (it waits for ever in what
 # tidies up), the process is ended, which names the test and takes the rest to another worker.
@@ -24,7 +26,7 @@ def limit_of(item: pytest.Item) -> float:
     if own is not None:
         return float(own.args[0])
     slow = item.get_closest_marker("slow")
-    return SECONDS if slow is None else max(5 * SECONDS, 4 * float(slow.kwargs.get("seconds", 0)))
+    return SECONDS if slow is None else max(5 * SECONDS, 4 * seconds_of(item))
 
 
 class Limits:
