@@ -12,13 +12,21 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Self
+from random import SystemRandom
+from typing import Any, Final, Self
 
 SERVER = Path(sys.executable).parent / "nats-server"
 
 
+FIRST_GIVEN: Final = 32768  # from here on the system gives ports to whoever asks for any
+
+
 def free_ports(count: int) -> list[int]:
-    taken = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    """Ports that the system gives to nobody: a server that was down has its own again."""
+    drawn, taken = SystemRandom(), list[socket.socket]()
+    while len(taken) < count:
+        with suppress(OSError):
+            taken.append(socket.create_server(("127.0.0.1", drawn.randrange(16384, FIRST_GIVEN))))
     ports = [one.getsockname()[1] for one in taken]
     for one in taken:
         one.close()

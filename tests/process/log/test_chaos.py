@@ -189,7 +189,7 @@ def play(folder: Path, seed: int, count: int, before: str = "", patience: float 
     return Outcome(lost, doubled, bad, found[0], sender.refused)
 
 
-@pytest.mark.slow(seconds=90)
+@pytest.mark.slow(seconds=60)
 @pytest.mark.limit(900 + EVENTS // 10)
 @pytest.mark.usefixtures("needed")
 def test_nothing_is_lost_and_every_double_says_so(tmp_path: Path) -> None:
@@ -200,7 +200,7 @@ def test_nothing_is_lost_and_every_double_says_so(tmp_path: Path) -> None:
     assert outcome.kills.total() >= FEWEST_KILLS, outcome
 
 
-@pytest.mark.slow(seconds=110)
+@pytest.mark.slow(seconds=80)
 @pytest.mark.limit(900 + EVENTS // 10)
 @pytest.mark.usefixtures("needed")
 def test_control_that_notes_too_early_loses(tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ def while_ben_sleeps(team: Team) -> None:
         member.start()
 
 
-@pytest.mark.slow(seconds=60)
+@pytest.mark.slow(seconds=40)
 @pytest.mark.limit(900)
 def test_a_teams_day(tmp_path: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
     """R50: nothing is lost, what comes twice says so, and a laptop that slept has all of it."""

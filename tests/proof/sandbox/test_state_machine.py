@@ -575,7 +575,7 @@ def test_many_stories_over_a_socket_go_as_foretold(over_http: Any) -> None:
     play(over_http, runs=OVER_HTTP, steps=50)
 
 
-@pytest.mark.slow(seconds=15)
+@pytest.mark.slow(seconds=25)
 def test_many_stories_in_two_modes_go_as_foretold(make_wire: Any) -> None:
     """R87: 50 stories of 50 steps; with SVC_TEST_LONG=1 the 2,000 that the promise counts."""
     wire = make_wire()
