@@ -104,7 +104,7 @@ class _Play:
         self._targets = [
             world.target(port, self._script(index)) for index, port in enumerate(ports)
         ]
-        manner = ForwardOptions(
+        forwarding = ForwardOptions(
             concurrency=plot.concurrency, ordered=plot.ordered, retry=plot.retry
         )
         self._listeners = [
@@ -112,9 +112,9 @@ class _Play:
                 *plot.routes,
                 scope=f"listener {number}",
                 ack=plot.ack,
-                concurrency=manner.concurrency,
-                ordered=manner.ordered,
-                retry=manner.retry,
+                concurrency=forwarding.concurrency,
+                ordered=forwarding.ordered,
+                retry=forwarding.retry,
             )
             for number in range(plot.listeners)
         ]
@@ -192,7 +192,9 @@ class _Play:
 
     def _is_quiet(self) -> bool:
         owed = any(self._owed.values())
-        return not owed and all(one.halves is None or one.halves.idle for one in self._listeners)
+        return not owed and all(
+            one.pipeline is None or one.pipeline.idle for one in self._listeners
+        )
 
     # --- the service ----------------------------------------------------------------------------
 

@@ -15,11 +15,11 @@ from svc.errors import LocalError
 from svc.listen.forward.dial import BrokenExchange, CannotConnect, OpenConnection
 from svc.listen.forward.http import TargetAnswer
 from svc.listen.forward.target_queue import ForwardOptions
-from svc.listen.halves import Halves, ListenerPlan
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Batch, Kept
 from svc.listen.inbox.listeners import ListenerId, begin_anew
 from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.pipeline import ListenerPlan, Pipeline
 from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
@@ -224,15 +224,15 @@ class SimListener:
         self.answers: list[tuple[Event, int, float]] = []
         self.sent: Counter[Event] = Counter()
         self.records: list[ListenerRecord] = []
-        self.halves: Halves | None = None
+        self.pipeline: Pipeline | None = None
         self._ending = False
 
     @property
     def runs(self) -> bool:
-        return self.halves is not None
+        return self.pipeline is not None
 
     def start(self) -> None:
-        if self.halves is not None or self._ending:  # it holds the claim of its scope
+        if self.pipeline is not None or self._ending:  # it holds the claim of its scope
             return
         self.run += 1
         self._process = object()
@@ -249,17 +249,17 @@ class SimListener:
         # Under the loop's eyes: what is made here looks for the loop that runs.
         asyncio._set_running_loop(world.loop) if not world.loop.is_running() else None
         try:
-            self.halves = Halves(
+            self.pipeline = Pipeline(
                 self.plan, inbox, world, self.records.append, lambda: None, self._connect
             )
-            self.halves.dispatcher.start()
+            self.pipeline.dispatcher.start()
         finally:
             asyncio._set_running_loop(None) if not world.loop.is_running() else None
 
     def deliver(self, event: Event, told: Callable[[int], None]) -> None:
         """Has the service send an event; `told` hears the answer, if one comes."""
         self.sent[event] += 1
-        if self.halves is None:
+        if self.pipeline is None:
             told(0)
             return
         value = header_value(event.body, [SECRET], int(self.world.now())).encode()
@@ -276,14 +276,14 @@ class SimListener:
             self.world.loop.call_soon(told, status, context=outside)
 
         # In a copy, for the service may send several at once.
-        self.context.copy().run(self.halves.reception.take, request, answer)
+        self.context.copy().run(self.pipeline.reception.take, request, answer)
 
     async def stop(self) -> int:
         """Ends it as a signal would; gives how many events it says are pending."""
-        halves, self.halves = self.halves, None
-        assert halves is not None
+        pipeline, self.pipeline = self.pipeline, None
+        assert pipeline is not None
         loop = self.world.loop
-        ending = loop.create_task(halves.close(_GRACE), context=self.context.copy())
+        ending = loop.create_task(pipeline.close(_GRACE), context=self.context.copy())
         self._ending = True
         try:
             return await ending
@@ -292,8 +292,8 @@ class SimListener:
 
     def lose(self) -> None:
         """Ends it as a power cut would."""
-        if self.halves is not None:
-            self.halves = None
+        if self.pipeline is not None:
+            self.pipeline = None
             self.lost_at.append(self.world.loop.time())
             self.world.loop.lose(self._process)
             for target in self.world.targets.values():
@@ -345,11 +345,11 @@ class World:
         *forward_to: str,
         scope: str = "one",
         ack: Literal["received", "forwarded"] = "received",
-        **manner: Any,
+        **forwarding: Any,
     ) -> SimListener:
         routes = Routes.parse(forward_to or tuple(self.targets))
         plan = ListenerPlan(
-            "test", (SECRET,), "/", "", routes, ack=ack, manner=ForwardOptions(**manner)
+            "test", (SECRET,), "/", "", routes, ack=ack, forwarding=ForwardOptions(**forwarding)
         )
         made = SimListener(self, scope, plan)
         self.listeners.append(made)

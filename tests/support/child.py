@@ -18,9 +18,9 @@ from svc.clock import SystemClock
 from svc.listen.forward import retry
 from svc.listen.forward.retry import RetryMode
 from svc.listen.forward.target_queue import ForwardOptions
-from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
+from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.records import ListenerRecord, Ready
 from svc.listen.routes import Routes
@@ -37,7 +37,7 @@ async def main(open_state: Callable[[], Database], target: str, retry: RetryMode
     bound = bind()
     print(bound.getsockname()[1], flush=True)
     plan = ListenerPlan("test", (SECRET,), PATH, "http://127.0.0.1/x", Routes.parse([target]))
-    plan = replace(plan, manner=ForwardOptions(retry=retry))
+    plan = replace(plan, forwarding=ForwardOptions(retry=retry))
     clock = SystemClock()
     relay = Listener(plan, open_inbox(open_state, "test", clock), clock, tell)
     with heard(asyncio.get_running_loop(), STOPPING, lambda _: relay.stop()):

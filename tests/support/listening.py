@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 from svc.clock import Clock, ManualClock
-from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
+from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary
 from svc.listen.routes import Routes

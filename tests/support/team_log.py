@@ -16,7 +16,6 @@ from svc.errors import SvcError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.waiting import status_for_group
-from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, OpenSource
@@ -25,6 +24,7 @@ from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.inboxes import LogInbox
+from svc.listen.pipeline import ListenerPlan
 from svc.listen.verify.verify import Delivery, read_facts
 
 ORIGIN = "https://api.example.com"
@@ -133,7 +133,7 @@ def job(running: Servers, folder: Path, *forward_to: int, **told: Any) -> Iterat
     plan = plan_for(*forward_to, marking=marking, ack="forwarded", verdict=status_for_group)
     plan = replace(plan, **told)
     with connect(running) as connection:
-        queue = group.Queue("ci", "test", plan.manner.concurrency)
+        queue = group.Queue("ci", "test", plan.forwarding.concurrency)
         connection.run(group.ensure(connection, queue, {"deliver_policy": "all"}))
 
         def make(inbox: SqliteInbox) -> OpenSource:

@@ -45,7 +45,7 @@ _BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file
 class RunWatcher(Protocol):
     """Shows a person how far a run is."""
 
-    def tell(self, tally: Totals) -> None:
+    def tell(self, totals: Totals) -> None:
         """Says where the run stands; called often."""
 
     def clear(self) -> None:
@@ -70,7 +70,7 @@ class Run:
     group of rows.
 
     Attributes:
-        tally: what became of the rows so far.
+        totals: what became of the rows so far.
         stopped_by: why the run began no further rows, or None.
     """
 
@@ -93,7 +93,7 @@ class Run:
         self._waiting = iter(plan.tasks)
         self._in_hand: dict[str, RowJob] = {}
         self._told: set[int] = set()
-        self.tally = Totals(plan.rows)
+        self.totals = Totals(plan.rows)
         self.stopped_by: BaseException | None = None
         self._is_lost = False  # whether the journal is gone, with all ids that it gave
         self._is_leaving = False
@@ -130,9 +130,9 @@ class Run:
         self._crew.results.begin(lines)
         for line in lines:
             if line.outcome == "done":
-                self.tally.skip(line)
+                self.totals.skip(line)
             else:
-                self.tally.add(line)
+                self.totals.add(line)
 
     def _feed(self) -> bool:
         """Records more rows and hands them out; false when nothing is left to wait for."""
@@ -172,7 +172,7 @@ class Run:
             # Also where the journal cannot: this file tells what was done.
             self._note(self._lines(verdicts), {one.line.row: one for one in verdicts})
         self._let_go(verdicts)
-        self._progress.tell(self.tally)
+        self._progress.tell(self.totals)
 
     def _settled(self, verdicts: list[RowVerdict]) -> frozenset[str]:
         """Settles what has ended; once the run says farewell, the results must do without it."""
@@ -200,9 +200,9 @@ class Run:
         for line in lines:
             if line.row not in self._told:
                 self._told.add(line.row)
-                self.tally.add(line)
+                self.totals.add(line)
                 if line.outcome == "done" and line.row in ends and self._operation.total:
-                    self.tally.money.add(ends[line.row].total)
+                    self.totals.money.add(ends[line.row].total)
         failure = self._crew.results.failure
         if failure is not None:
             self._stop(failure)

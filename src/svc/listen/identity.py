@@ -19,7 +19,7 @@ from svc.listen.names import Listening
 from svc.state import Database
 from svc.system import files, locks
 
-_GATE: Final = "gate"
+_START_LOCK: Final = "gate"
 
 
 @contextmanager
@@ -38,10 +38,10 @@ def claimed(
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    with _gate(folder) as gate:
-        if not locks.take(gate):
+    with _start_lock(folder) as handle:
+        if not locks.take(handle):
             on_wait()
-            locks.wait_for(gate)
+            locks.wait_for(handle)
         lock, claim = _claim(state, folder, listening, new_path, targets)
     try:
         yield claim
@@ -56,8 +56,8 @@ def held_back(folder: Path) -> Iterator[bool]:
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    with _gate(folder) as gate:
-        yield locks.take(gate)
+    with _start_lock(folder) as handle:
+        yield locks.take(handle)
 
 
 def running_with_pending(
@@ -95,9 +95,9 @@ def _runs(folder: Path, scope: str) -> bool:
 
 
 @contextmanager
-def _gate(folder: Path) -> Iterator[int]:
+def _start_lock(folder: Path) -> Iterator[int]:
     """Opens the file whose lock everyone has who claims listeners or looks which of them run."""
-    handle = _open(folder, _GATE)
+    handle = _open(folder, _START_LOCK)
     try:
         yield handle
     finally:

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from svc.clock import Clock
 from svc.errors import LocalError, system_words
-from svc.listen.halves import Halves, ListenerPlan
 from svc.listen.inbox.inbox import Inbox, OpenItem, Source
+from svc.listen.pipeline import ListenerPlan, Pipeline
 from svc.listen.receive import Reception
 from svc.listen.receiver.connection import ReceiverHooks
 from svc.listen.receiver.http import HttpHead
@@ -48,7 +48,7 @@ class Listener:
         self._beside = plan.beside
         self._hurry = False
         self._stop = asyncio.Event()
-        self._halves = Halves(plan, inbox, clock, tell, self._look_for_end)
+        self._pipeline = Pipeline(plan, inbox, clock, tell, self._look_for_end)
 
     async def run(self, way_in: "socket.socket | OpenSource") -> Summary:
         """Takes what comes until it is told to stop, or by the plan.
@@ -61,20 +61,20 @@ class Listener:
         started = self._clock.monotonic()
         source = self._source(way_in)
         if not self._plan.resume:  # before anything arrives that is not to be left alone
-            await self._halves.dispatcher.leave(self._leave)
+            await self._pipeline.dispatcher.leave(self._leave)
         await source.start()
         chores = asyncio.ensure_future(self._chores())
         try:
-            self._halves.dispatcher.start()
+            self._pipeline.dispatcher.start()
             ready = self._ready()
             with ready_file(self._plan.ready_file, ready):
                 self._tell(ready)
                 await self._wait()
         finally:
-            self._halves.reception.close()
+            self._pipeline.reception.close()
             pending = await self._close(source, chores)
         seconds = self._clock.monotonic() - started
-        summary = self._halves.progress.summary(self._clock.now(), seconds, pending)
+        summary = self._pipeline.progress.summary(self._clock.now(), seconds, pending)
         self._tell(summary)
         return summary
 
@@ -84,17 +84,17 @@ class Listener:
             await source.stop_accepting()
         finally:  # what came before is forwarded and answered all the same
             chores.cancel()
-            pending = await self._halves.close(_GRACE_SECONDS)
+            pending = await self._pipeline.close(_GRACE_SECONDS)
             await source.close()
         return pending
 
     def _source(self, way_in: "socket.socket | OpenSource") -> Source:
         if not isinstance(way_in, socket.socket):
-            return way_in(self._halves.reception, self._tell)
-        gate = ReceiverHooks(
-            self._door.check, self._halves.reception.take, self._refused, self._plan.limits
+            return way_in(self._pipeline.reception, self._tell)
+        hooks = ReceiverHooks(
+            self._door.check, self._pipeline.reception.take, self._refused, self._plan.limits
         )
-        return Receiver(gate, way_in)
+        return Receiver(hooks, way_in)
 
     def move(self, host: str, secrets: Sequence[str]) -> None:
         """Takes deliveries to another public name, signed with these secrets, from now on.
@@ -102,7 +102,7 @@ class Listener:
         Raises:
             SignatureError: a secret cannot be one (promise R48).
         """
-        self._halves.reception.verify_with(Intake(secrets, self._plan.known))
+        self._pipeline.reception.verify_with(Intake(secrets, self._plan.known))
         self._door.admit(host)
 
     def stop(self) -> None:
@@ -113,7 +113,7 @@ class Listener:
     def finish(self) -> None:
         """Ends `run` once what was waited for has come and what came has been forwarded."""
         self._beside = False
-        if self._halves.progress.reached is not False:
+        if self._pipeline.progress.reached is not False:
             self._stop.set()
 
     def _ready(self) -> Ready:
@@ -138,31 +138,33 @@ class Listener:
 
     async def _first_end(self) -> None:
         stopped = asyncio.ensure_future(self._stop.wait())
-        ends: list[asyncio.Future[Any]] = [stopped, self._halves.writer.broken]
+        ends: list[asyncio.Future[Any]] = [stopped, self._pipeline.writer.broken]
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopped.cancel()
-        if self._halves.writer.broken.done():
-            self._halves.writer.broken.result()
+        if self._pipeline.writer.broken.done():
+            self._pipeline.writer.broken.result()
 
     async def _drain(self) -> None:
         """Lets the events that came with the awaited one arrive as well, and be forwarded."""
         if self._plan.beside:
             await asyncio.sleep(_STRAGGLER_SECONDS)
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._plan.manner.seconds):
+            async with asyncio.timeout(self._plan.forwarding.seconds):
                 while not self._drained:  # noqa: ASYNC110  bounded
                     await asyncio.sleep(_LOOK_SECONDS)
 
     @property
     def _drained(self) -> bool:
-        return self._hurry or (self._halves.idle)
+        return self._hurry or self._pipeline.idle
 
     async def _chores(self) -> None:
         while True:
             with suppress(LocalError):  # it is tried again in an hour
-                while await self._halves.writer.read(lambda: self._inbox.prune(self._clock.now())):
+                while await self._pipeline.writer.read(
+                    lambda: self._inbox.prune(self._clock.now())
+                ):
                     pass  # deliveries have had their turn in between
             await asyncio.sleep(_CHORES_SECONDS)
 
@@ -171,10 +173,10 @@ class Listener:
         self._tell(Left(self._clock.now(), one.event_id, one.type, one.object_id, attempts))
 
     def _refused(self, status: int, head: HttpHead | None) -> None:
-        self._halves.reception.refuse(status, head, self._plan.limits.body_bytes)
+        self._pipeline.reception.refuse(status, head, self._plan.limits.body_bytes)
 
     def _look_for_end(self) -> None:
-        if self._halves.progress.reached and not self._beside:
+        if self._pipeline.progress.reached and not self._beside:
             self._stop.set()
 
 

@@ -122,7 +122,7 @@ def test_same_job_takes_up_what_it_left(server: Servers, tmp_path: Path) -> None
     """What its own inbox has from before is no reason to pass it over."""
     with Target(lambda _: None) as silent, Target() as target, connect(server) as connection:
         publish(connection, range(3))
-        with job(server, tmp_path / "a", silent.port, manner=ForwardOptions(8)):
+        with job(server, tmp_path / "a", silent.port, forwarding=ForwardOptions(8)):
             wait_for(lambda: len(silent.received) == 3)
         with job(server, tmp_path / "a", target.port):
             wait_for(lambda: len(target.received) == 3)

@@ -18,7 +18,7 @@ from svc.clock import SystemClock
 from svc.errors import NetworkError
 from svc.listen.tunnels.cloudflared import Cloudflared
 from svc.listen.tunnels.ngrok import Ngrok
-from svc.listen.tunnels.program import LEASH, installed
+from svc.listen.tunnels.program import PDEATHSIG, installed
 from svc.listen.tunnels.provider import Down, Provider, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelChange
 
@@ -278,13 +278,13 @@ def test_cloudflared_is_not_led_by_a_configuration_of_another_tunnel() -> None:
     assert arguments[-2:] == ["--url", "http://127.0.0.1:4000"]
 
 
-def test_leash_starts_nothing_for_a_parent_that_has_died(tmp_path: Path) -> None:
+def test_nothing_is_started_for_a_parent_that_has_died(tmp_path: Path) -> None:
     """Between our fork and its tie to us we may be killed: then the program is not started."""
     path = stand_in(tmp_path, "ngrok", "touch $0.started")
-    leash = [sys.executable, "-I", "-S", str(LEASH)]
-    subprocess.run([*leash, "1", path], check=True)
+    pdeathsig = [sys.executable, "-I", "-S", str(PDEATHSIG)]
+    subprocess.run([*pdeathsig, "1", path], check=True)
     assert not Path(f"{path}.started").exists()
-    subprocess.run([*leash, str(os.getpid()), path], check=True)
+    subprocess.run([*pdeathsig, str(os.getpid()), path], check=True)
     assert Path(f"{path}.started").exists()
 
 

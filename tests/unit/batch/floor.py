@@ -96,11 +96,11 @@ class Watch:
     """A progress bar that a test looks through."""
 
     def __init__(self) -> None:
-        self.told: Callable[[Totals], None] = lambda tally: None
+        self.told: Callable[[Totals], None] = lambda totals: None
         self.cleared = 0
 
-    def tell(self, tally: Totals) -> None:
-        self.told(tally)
+    def tell(self, totals: Totals) -> None:
+        self.told(totals)
 
     def clear(self) -> None:
         self.cleared += 1

@@ -57,7 +57,7 @@ def test_bodies_of_an_old_list_are_let_go_of(floor: Floor, days: float, packed: 
     ledger(floor, days).pack_an_old_one()
     assert (bodies(floor) == [b""] * count) is packed
     sent = len(floor.service.requests)
-    assert floor.run(list(range(1, count + 2))).tally.skipped == count
+    assert floor.run(list(range(1, count + 2))).totals.skipped == count
     assert len(floor.service.requests) == sent + 1
 
 

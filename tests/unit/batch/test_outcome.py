@@ -56,7 +56,7 @@ def test_refused_row_has_all_that_the_service_said(floor: Floor) -> None:
     assert line["idempotency_key"] == floor.service.keys[0]
     (kept,) = floor.intents.list(batch=floor.what.id)
     assert line["request"] == kept.id
-    assert (run.tally.wrong, [one.row for one in run.tally.problems]) == (1, [1])
+    assert (run.totals.wrong, [one.row for one in run.totals.problems]) == (1, [1])
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,13 @@ def test_second_run_has_one_line_for_each_row(floor: Floor) -> None:
         (3, "done"),
         (4, "done"),
     ]
-    assert (run.tally.skipped, run.tally.done, run.tally.wrong, run.tally.not_done) == (2, 1, 1, 1)
-    assert run.tally.ended == 4
+    assert (run.totals.skipped, run.totals.done, run.totals.wrong, run.totals.not_done) == (
+        2,
+        1,
+        1,
+        1,
+    )
+    assert run.totals.ended == 4
 
 
 @pytest.fixture

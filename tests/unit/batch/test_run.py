@@ -38,12 +38,12 @@ def test_every_row_is_done_once_under_its_own_key(floor: Floor) -> None:
     assert len(set(floor.service.keys)) == 100
     by_key = {line["idempotency_key"]: line["id"] for line in floor.results}
     assert by_key == floor.service.made
-    assert (run.tally.done, run.tally.money.amounts["EUR"]) == (100, 5050)
+    assert (run.totals.done, run.totals.money.amounts["EUR"]) == (100, 5050)
     first = floor.path.read_bytes()
 
     run = floor.run(list(range(1, 101)), size=8)
     assert len(floor.service.requests) == 100
-    assert (run.tally.done, run.tally.skipped) == (0, 100)
+    assert (run.totals.done, run.totals.skipped) == (0, 100)
     assert floor.path.read_bytes() == first
 
 
@@ -89,7 +89,7 @@ def test_bad_and_refused_rows_do_not_stop_the_others(floor: Floor) -> None:
     assert floor.results[2]["error"]["code"] == "code_400"
     assert "is no number" in floor.results[3]["error"]["message"]
     assert run.stopped_by is None
-    assert run.tally.not_done == 2
+    assert run.totals.not_done == 2
 
     floor.run([1, 2, 30, 4, 5])
     assert floor.outcomes == ["done"] * 5
@@ -137,7 +137,7 @@ def test_a_rolled_key_stops_the_run_and_the_rows_keep_their_keys(floor: Floor) -
     run = floor.run(list(range(1, 101)), size=4)
     assert isinstance(run.stopped_by, Unauthorized)
     assert len(floor.service.requests) <= 30 + 4
-    assert (run.tally.done, run.tally.counts["not_sent"]) == (30, 70)
+    assert (run.totals.done, run.totals.counts["not_sent"]) == (30, 70)
     assert "unknown" not in floor.outcomes
     assert set(floor.states) == {"done", "not_sent"}
     keys = {line["row"]: line["idempotency_key"] for line in floor.results}
@@ -227,7 +227,7 @@ def test_an_answer_that_contradicts_its_request_stops_the_run(floor: Floor) -> N
     assert "rf_3" in floor.results[2]["error"]["message"]
     assert len(floor.service.requests) == 3
     floor.service.answer = lambda request, nth: None
-    assert floor.run(list(range(1, 101)), size=1).tally.not_done == 0
+    assert floor.run(list(range(1, 101)), size=1).totals.not_done == 0
     assert floor.service.keys[2] == floor.service.keys[3]
     assert len(floor.service.made) == 100
 
@@ -409,9 +409,9 @@ def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: Floor) -> 
         if nth > 20:
             hang.wait(5)
 
-    def stop(tally: Any) -> None:
-        if tally.done == 20 and floor.service.at_once == 4:
-            floor.watch.told = lambda tally: None
+    def stop(totals: Any) -> None:
+        if totals.done == 20 and floor.service.at_once == 4:
+            floor.watch.told = lambda totals: None
             stopped.append(time.monotonic())
             raise Signal
 
@@ -436,8 +436,8 @@ def test_a_signal_has_no_further_row_begun(floor: Floor) -> None:
     """R78: not even of those that are recorded already and wait for a worker."""
     begun: list[int] = []
 
-    def stop(tally: Any) -> None:
-        if tally.done and not begun:
+    def stop(totals: Any) -> None:
+        if totals.done and not begun:
             begun.append(len(floor.service.requests))
             raise Signal
 
@@ -472,7 +472,7 @@ def test_a_row_that_was_open_before_and_is_not_reached_is_still_unknown(floor: F
     keys = [line["idempotency_key"] for line in floor.results]
     assert keys[2] == open_row.stored.idempotency_key
     assert [line["request"] for line in floor.results[1:]] == [None, open_row.id]
-    assert run.tally.counts["unknown"] == 1
+    assert run.totals.counts["unknown"] == 1
 
 
 def test_a_row_that_another_process_is_sending_is_left_to_it(floor: Floor) -> None:
@@ -572,7 +572,7 @@ def test_a_full_disk_under_the_results_leaves_no_row_unsettled(
     assert f"no space left on device. It holds {held} results" in caught.value.message
     assert "run the same command again" in (caught.value.hint or "")
     assert set(floor.states) == {"done"}
-    assert len(floor.states) == len(floor.service.made) == floor.last.tally.done
+    assert len(floor.states) == len(floor.service.made) == floor.last.totals.done
     monkeypatch.undo()
-    assert floor.run(list(range(1, 101))).tally.not_done == 0
+    assert floor.run(list(range(1, 101))).totals.not_done == 0
     assert len(floor.service.made) == 100

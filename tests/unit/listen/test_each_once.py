@@ -60,8 +60,8 @@ def test_sender_of_an_event_that_is_closed_elsewhere_is_answered(world: World) -
     world.replay(listener, second)
     world.loop.run_for(4)
     assert (tried(target), answers) == (["evt_1"], [200, 200])
-    assert listener.halves is not None
-    assert listener.halves.idle
+    assert listener.pipeline is not None
+    assert listener.pipeline.idle
 
 
 def test_suspect_that_is_closed_elsewhere_holds_up_nobody(world: World) -> None:
@@ -150,8 +150,8 @@ def test_nothing_is_looked_for_after_the_end(world: World) -> None:
         world.send(listener, event)
         world.loop.run_for(3)
         assert len(looked) > 1
-        assert listener.halves is not None
-        assert not listener.halves.idle
+        assert listener.pipeline is not None
+        assert not listener.pipeline.idle
         assert world.loop.do(listener.stop()) == 1
         found = len(looked)
         world.loop.run_for(10)
@@ -209,8 +209,8 @@ def test_event_that_others_may_have_is_handed_back_where_the_target_is_away(
     listener.start()
     answers = world.send(listener, world.event(1))
     world.loop.run_for(1)
-    assert listener.halves is not None
-    progress = listener.halves.progress
+    assert listener.pipeline is not None
+    progress = listener.pipeline.progress
     assert answers == [503 if up else AWAY]
     assert world.outcomes(listener) == {"evt_1": "failed" if up else "returned"}
     assert len(progress.failed) == int(up)

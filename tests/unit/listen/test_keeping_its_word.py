@@ -160,8 +160,8 @@ def test_an_event_that_failed_and_comes_again_is_sent_again_and_ends(world: Worl
         world.send(listener, event)
         world.loop.run_for(5)
         assert world.outcomes(listener) == {"evt_1": outcome}
-        assert listener.halves is not None
-        assert listener.halves.idle
+        assert listener.pipeline is not None
+        assert listener.pipeline.idle
 
 
 def test_a_target_that_took_an_event_elsewhere_does_not_get_it(world: World) -> None:
@@ -247,15 +247,15 @@ def test_until_counts_distinct_events(world: World) -> None:
     listener = world.listener(ack="forwarded")
     object.__setattr__(listener.plan, "until", Until("order.paid", 2))
     listener.start()
-    halves = listener.halves
-    assert halves is not None
+    pipeline = listener.pipeline
+    assert pipeline is not None
     for _ in range(3):
         world.send(listener, world.event(1))
         world.loop.run_for(5)
-    assert halves.progress.reached is False
+    assert pipeline.progress.reached is False
     world.send(listener, world.event(2))
     world.loop.run_for(5)
-    assert halves.progress.reached is True
+    assert pipeline.progress.reached is True
 
 
 def test_restarts_spend_no_attempts_of_the_services_schedule(world: World) -> None:
@@ -348,14 +348,14 @@ def test_a_crowded_object_is_passed_over(world: World) -> None:
     world.send(listener, *slow, world.event(1000, "ord_quick"))
     world.loop.run_for(2)
     assert "evt_1000" in tried(target)
-    assert listener.halves is not None
-    idle = [listener.halves.idle]
-    assert world.loop.do(listener.halves.dispatcher.pending()) == 700
+    assert listener.pipeline is not None
+    idle = [listener.pipeline.idle]
+    assert world.loop.do(listener.pipeline.dispatcher.pending()) == 700
     target.script = lambda *_: Reaction()
     world.loop.run_for(60)
     assert [one.event for one in target.tries if one.event.object_id == "ord_slow"] == slow
-    assert [*idle, listener.halves.idle] == [False, True]
-    assert world.loop.do(listener.halves.dispatcher.pending()) == 0
+    assert [*idle, listener.pipeline.idle] == [False, True]
+    assert world.loop.do(listener.pipeline.dispatcher.pending()) == 0
 
 
 def test_no_more_than_so_many_wait_for_turns_in_memory(world: World) -> None:

@@ -42,8 +42,8 @@ REFUSALS = [
 def test_ack_forwarded_passes_the_verdict_on(reply: Any, expected: int, tmp_path: Path) -> None:
     """R51: the sender hears of the failure and its next try is forwarded again."""
     with Target(reply) as target:
-        manner = ForwardOptions(seconds=0.3)
-        with listening(tmp_path, target.port, ack="forwarded", manner=manner) as listener:
+        forwarding = ForwardOptions(seconds=0.3)
+        with listening(tmp_path, target.port, ack="forwarded", forwarding=forwarding) as listener:
             assert listener.send(event()) == expected
             target.reply = lambda _: OK
             assert listener.send(event()) == 200
@@ -69,10 +69,12 @@ def test_ack_forwarded_limits_are_the_promised_ones() -> None:
 def test_sender_gets_its_answer_in_time_whatever_the_queue(tmp_path: Path) -> None:
     """R51: a delivery that never reaches its hanging target is answered 504 by the deadline."""
     limits = ReceiverLimits(answer_seconds=0.5)
-    manner = ForwardOptions(concurrency=1)
+    forwarding = ForwardOptions(concurrency=1)
     with (
         Target(lambda _: None) as target,
-        listening(tmp_path, target.port, ack="forwarded", limits=limits, manner=manner) as listener,
+        listening(
+            tmp_path, target.port, ack="forwarded", limits=limits, forwarding=forwarding
+        ) as listener,
     ):
         answers: list[int] = []
         threads = [
@@ -146,8 +148,11 @@ def test_ordered_keeps_the_order_of_each_object(tmp_path: Path) -> None:
         running[name] -= 1
         return OK
 
-    manner = ForwardOptions(ordered=True)
-    with Target(reply) as target, listening(tmp_path, target.port, manner=manner) as listener:
+    forwarding = ForwardOptions(ordered=True)
+    with (
+        Target(reply) as target,
+        listening(tmp_path, target.port, forwarding=forwarding) as listener,
+    ):
         with listener.peer() as peer:
             for number in range(60):
                 body = json.loads(event(number))
@@ -165,7 +170,7 @@ def test_ordered_keeps_the_order_when_the_target_was_away(tmp_path: Path) -> Non
     """`--ordered` and `--retry fast`: what had to wait goes first when the target is back."""
     with Target() as target:
         port = target.port
-    with listening(tmp_path, port, manner=ForwardOptions(ordered=True)) as listener:
+    with listening(tmp_path, port, forwarding=ForwardOptions(ordered=True)) as listener:
         for number in range(5):
             body = json.loads(event(number))
             body["data"]["object"]["id"] = "ord_same"

@@ -21,9 +21,9 @@ from svc.clock import Clock, ManualClock
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.target_queue import ForwardOptions
-from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.inbox import Source
 from svc.listen.listener import Listener
+from svc.listen.pipeline import ListenerPlan
 from svc.listen.progress import Until
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord
@@ -126,7 +126,7 @@ def test_listener_runs_on_another_source(tmp_path: Path) -> None:
 
 def test_what_an_earlier_run_may_have_sent_says_so(tmp_path: Path) -> None:
     """A crash between the target's answer and its note makes a double; it is marked as one."""
-    silent = fed(tmp_path, plan_for(1, marking=ANEW, manner=ForwardOptions(1)))
+    silent = fed(tmp_path, plan_for(1, marking=ANEW, forwarding=ForwardOptions(1)))
     for number in range(3):
         silent.source.give(number)
     silent.events(3)

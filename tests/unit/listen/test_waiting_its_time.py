@@ -162,7 +162,7 @@ def test_a_passed_over_event_that_is_closed_elsewhere_leaves_nothing_behind(worl
     target.script = lambda *_: Reaction()
     world.loop.run_for(60)
     assert [one.event for one in target.tries] == crowd[:1]
-    assert listener.halves is not None
-    assert listener.halves.idle
-    assert listener.halves.dispatcher._tickets == {}
+    assert listener.pipeline is not None
+    assert listener.pipeline.idle
+    assert listener.pipeline.dispatcher._tickets == {}
     assert world.loop.do(listener.stop()) == 0

@@ -20,16 +20,16 @@ NAMES = {
     *("SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SO_REUSEADDR"),
 }
 # Run on POSIX alone, as a program of its own: what ties a tunnel to us.
-LEASH = ROOT / "listen" / "tunnels" / "leash.py"
+PDEATHSIG = ROOT / "listen" / "tunnels" / "pdeathsig.py"
 
 
 def sources(words: Iterable[str]) -> Iterator[tuple[Path, ast.Module]]:
     """The modules that have one of these words; without them a module need not be understood."""
     has_one = re.compile(rf"\b({'|'.join(sorted(words))})\b")
-    found = [path for path in sorted(ROOT.rglob("*.py")) if path != LEASH]
+    found = [path for path in sorted(ROOT.rglob("*.py")) if path != PDEATHSIG]
     rooms = {path.relative_to(ROOT).parts[0] for path in found}
     assert {"cli", "client", "sandbox", "listen", "batch", "render", "keys", "system"} <= rooms
-    assert LEASH.is_file()
+    assert PDEATHSIG.is_file()
     for path in found:
         text = path.read_text(encoding="utf-8")
         if has_one.search(text):

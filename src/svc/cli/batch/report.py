@@ -45,7 +45,7 @@ class Report(NamedTuple):
     """The end of one run; `command` is the line that goes on where it ends."""
 
     given: BatchInput
-    tally: Totals
+    totals: Totals
     results: Path
     command: str
 
@@ -66,7 +66,7 @@ class Report(NamedTuple):
     def interrupted(self, out: "Output") -> None:
         """Shows the summary of a run that somebody has stopped, and what goes on with it."""
         self.show(out)
-        if self.tally.not_done and out.format == "human":
+        if self.totals.not_done and out.format == "human":
             out.hint(f"To go on, done rows are skipped: {self.command}")
 
     def error(self, failure: SvcError | None, stop: BaseException | None) -> SvcError | None:
@@ -76,22 +76,22 @@ class Report(NamedTuple):
         if isinstance(stop, ReplyContradiction):
             stop.hint = _AGAIN if stop.outcome == "unknown" else stop.hint
             return stop
-        tally, reason = self.tally, stop if isinstance(stop, SvcError) else None
-        if not tally.not_done:
-            return _contradicted(tally) if tally.contradicted else None
-        nothing = not (tally.done or tally.skipped or tally.counts["unknown"])
+        totals, reason = self.totals, stop if isinstance(stop, SvcError) else None
+        if not totals.not_done:
+            return _contradicted(totals) if totals.contradicted else None
+        nothing = not (totals.done or totals.skipped or totals.counts["unknown"])
         if reason is not None and nothing:
             return reason
         return self._partly(reason)
 
     def _partly(self, stop: SvcError | None) -> PartlyDone:
-        tally = self.tally
+        totals = self.totals
         why = f" The batch was stopped: {stop.message}" if stop is not None else ""
-        some = tally.done or tally.skipped or tally.counts["unknown"]
+        some = totals.done or totals.skipped or totals.counts["unknown"]
         return PartlyDone(
-            f"{_of(tally.not_done, tally.rows)} not done ({_counted(tally, _OUTCOMES)}).{why}",
+            f"{_of(totals.not_done, totals.rows)} not done ({_counted(totals, _OUTCOMES)}).{why}",
             code=(stop.code if stop is not None else None) or "rows_failed",
-            outcome=None if some else "refused" if tally.counts["refused"] else "not_sent",
+            outcome=None if some else "refused" if totals.counts["refused"] else "not_sent",
             request_id=stop.request_id if stop is not None else None,
             retryable=stop is not None,
             retry_after=stop.retry_after if stop is not None else None,
@@ -101,7 +101,7 @@ class Report(NamedTuple):
     def _hint(self, stop: SvcError | None) -> str:
         if isinstance(stop, Unauthorized | Forbidden):
             return _NEW_KEY
-        counts = self.tally.counts
+        counts = self.totals.counts
         if stop is None and counts["invalid"] + counts["refused"]:
             return f"Correct the rows ({self.results.name} says why), then run this again"
         if stop is None and counts["unknown"]:
@@ -109,39 +109,39 @@ class Report(NamedTuple):
         return self.command
 
     def _data(self) -> dict[str, Any]:
-        tally = self.tally
+        totals = self.totals
         return {
             "object": "batch",
             "operation": self.given.operation.name,
             "import": self.given.what.id,
             "name": self.given.what.name,
-            "rows": tally.rows,
-            "done": tally.done,
-            "skipped": tally.skipped,
-            **{outcome: tally.counts[outcome] for outcome in _OUTCOMES},
-            "totals": tally.money.as_data(),
+            "rows": totals.rows,
+            "done": totals.done,
+            "skipped": totals.skipped,
+            **{outcome: totals.counts[outcome] for outcome in _OUTCOMES},
+            "totals": totals.money.as_data(),
             "results": str(self.results),
             "left_out": list(self.given.left_out),
-            "problems": _problems(tally.problems),
+            "problems": _problems(totals.problems),
         }
 
     def _tell(self, out: "Output") -> None:
-        tally = self.tally
-        for line in tally.problems:
+        totals = self.totals
+        for line in totals.problems:
             out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
-        _note_more(out, tally.wrong)
-        counts = _counted(tally, ("done", "skipped", *_OUTCOMES))
-        out.note(": ".join(filter(None, (self.given.operation.name, _rows(tally.rows), counts))))
-        if tally.money.rows:
-            out.note(f"Done now: {in_words(tally.money)}")
+        _note_more(out, totals.wrong)
+        counts = _counted(totals, ("done", "skipped", *_OUTCOMES))
+        out.note(": ".join(filter(None, (self.given.operation.name, _rows(totals.rows), counts))))
+        if totals.money.rows:
+            out.note(f"Done now: {in_words(totals.money)}")
         out.note(f"Results: {self.results}")
-        if tally.skipped == tally.rows > 0 and not tally.contradicted:
+        if totals.skipped == totals.rows > 0 and not totals.contradicted:
             out.hint(_ALL_DONE)
 
     def _lost(self, error: OSError) -> LocalError:
         why = system_words(error)
         lost = LocalError(
-            f"{self.tally.done} rows were done, but the summary could not be written: {why}.",
+            f"{self.totals.done} rows were done, but the summary could not be written: {why}.",
             code="result_not_written",
             outcome="done",
             hint=f"The ids are in {self.results}",
@@ -175,10 +175,10 @@ def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
         )
 
 
-def _contradicted(tally: Totals) -> ReplyContradiction:
+def _contradicted(totals: Totals) -> ReplyContradiction:
     """What an earlier run has said of a row is as true now: the row is done, and not as asked."""
-    first = next(line for line in tally.problems if line.outcome == "done")
-    more = f" So it is with {tally.contradicted} rows." if tally.contradicted > 1 else ""
+    first = next(line for line in totals.problems if line.outcome == "done")
+    more = f" So it is with {totals.contradicted} rows." if totals.contradicted > 1 else ""
     return ReplyContradiction(
         f"Line {first.line} was carried out before. {_why(first)}{more}",
         code=CONTRADICTED,
@@ -261,9 +261,9 @@ def _of(count: int, rows: int) -> str:
     return f"{count:,} of {_rows(rows)} {'is' if count == 1 else 'are'}"
 
 
-def _counted(tally: Totals, outcomes: Iterable[str]) -> str:
+def _counted(totals: Totals, outcomes: Iterable[str]) -> str:
     """How many rows had each outcome; what none had is not named."""
-    counts = {**tally.counts, "skipped": tally.skipped}
+    counts = {**totals.counts, "skipped": totals.skipped}
     found = ((counts.get(name, 0), _WORDS.get(name, name)) for name in outcomes)
     return ", ".join(f"{count:,} {word}" for count, word in found if count)
 

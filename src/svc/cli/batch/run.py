@@ -83,9 +83,9 @@ def run_list(session: Session, asked: BatchOptions) -> None:
             books.ledger.begin(given.what)
         try:
             run = _put_together(session, asked, given, books, results)
-            report = Report(given, run.tally, path, shlex.join(["svc", *session.argv]))
+            report = Report(given, run.totals, path, shlex.join(["svc", *session.argv]))
             failure = _carried_through(session, run, report)
-            ended = _End(whole=not run.tally.not_done, changed=run.tally.done > 0)
+            ended = _End(whole=not run.totals.not_done, changed=run.totals.done > 0)
         finally:
             with suppress(LocalError):  # a full disk; the process's end gives it back as well
                 books.ledger.end(given.what, whole=ended.whole, changed=ended.changed)

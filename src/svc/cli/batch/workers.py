@@ -87,24 +87,24 @@ class Progress:
         self._live = line
         self._skipped: int | None = None
 
-    def tell(self, tally: Totals) -> None:
+    def tell(self, totals: Totals) -> None:
         """Shows how far the batch is, ten times a second at most."""
         if not self._live.is_due():
             return
         if self._skipped is None:
-            self._skipped = tally.skipped + tally.counts["invalid"]
-        self._live.show(*self._parts(tally, self._live.seconds()))
+            self._skipped = totals.skipped + totals.counts["invalid"]
+        self._live.show(*self._parts(totals, self._live.seconds()))
 
     def clear(self) -> None:
         """Leaves the line empty for what is said next."""
         self._live.clear()
 
-    def _parts(self, tally: Totals, seconds: float) -> Iterator[str]:
-        ended, rows = tally.ended, max(1, tally.rows)
+    def _parts(self, totals: Totals, seconds: float) -> Iterator[str]:
+        ended, rows = totals.ended, max(1, totals.rows)
         speed = (ended - (self._skipped or 0)) / seconds
         drawn = bar(ended, rows, min(_BAR, self._live.width - _ROOM))
-        yield f"{drawn}{ended:,} of {tally.rows:,} rows"
-        failed = tally.counts["refused"] + tally.counts["invalid"]
+        yield f"{drawn}{ended:,} of {totals.rows:,} rows"
+        failed = totals.counts["refused"] + totals.counts["invalid"]
         if failed:
             yield f"  {failed:,} failed"
         yield f"  {speed:,.0f}/s"

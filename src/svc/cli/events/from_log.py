@@ -10,7 +10,7 @@ from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.inspect import inspecting
 from svc.cli.events.options import ListenOptions
 from svc.cli.events.run import (
-    ListenerPlace,
+    ListenerSetup,
     begin,
     claim_of,
     conclude,
@@ -36,7 +36,7 @@ from svc.state import Database
 
 
 @dataclass(frozen=True, slots=True)
-class _ReaderPlace(ListenerPlace):
+class _ReaderSetup(ListenerSetup):
     connection: LogConnection
 
 
@@ -90,7 +90,7 @@ def _own_endpoint(
 
 
 @contextmanager
-def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_ReaderPlace]:
+def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_ReaderSetup]:
     state, settings = session.state(), session.settings
     way = reading(log.address, log.group, log.name)
     origin = session.base_url.origin
@@ -101,20 +101,20 @@ def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterat
         claim = open_.enter_context(claim_of(session, listening, asked))
         endpoint = _own_endpoint(session, state, log)
         remember(state, claim, 0, endpoint.id, asked.routes.spelled())
-        yield _ReaderPlace(state, claim, endpoint, connection)
+        yield _ReaderSetup(state, claim, endpoint, connection)
 
 
 def _source(
     session: Session,
     asked: ListenOptions,
     log: LogOptions,
-    reader: _ReaderPlace,
+    reader: _ReaderSetup,
     inbox: SqliteInbox,
 ) -> OpenSource:
     connection, mode = reader.connection, session.settings.mode
     secrets = _secrets_of_the_service(session, asked, reader)
     if log.group is not None:
-        queue = group.Queue(log.group, mode, asked.manner.concurrency, secrets)
+        queue = group.Queue(log.group, mode, asked.forwarding.concurrency, secrets)
         connection.run(group.ensure(connection, queue, _delivery_policy(session, log)))
         inbox.hand_back()
         session.out.note(f"Sharing {log.address} with the others of the group {log.group}.")
@@ -134,7 +134,7 @@ def _source(
 
 
 def _secrets_of_the_service(
-    session: Session, asked: ListenOptions, reader: _ReaderPlace
+    session: Session, asked: ListenOptions, reader: _ReaderSetup
 ) -> tuple[str, ...]:
     """Gives the secrets that the service may have signed with, where this machine has any."""
     known = known_elsewhere(session, reader.endpoint.id)
@@ -171,9 +171,9 @@ def check_group(asked: ListenOptions, log: LogOptions) -> None:
     """Refuses what a shared queue cannot promise; raises UsageError."""
     if log.group is None:
         return
-    if asked.manner.ordered:
+    if asked.forwarding.ordered:
         raise UsageError("A group has no order: each event goes to another job.", param="--ordered")
-    if asked.manner.retry == "real":
+    if asked.forwarding.retry == "real":
         raise UsageError(
             "The service's schedule takes three days; a job of a group has an event for seconds.",
             param="--retry",

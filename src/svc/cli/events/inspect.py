@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from svc.cli.events.options import InspectAt
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
-from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.history import InboxHistory, InboxScope
+from svc.listen.pipeline import ListenerPlan
 from svc.listen.records import ListenerRecord
 from svc.state import Database
 
@@ -60,7 +60,7 @@ class Inspection:
         means = ReplayDeps(
             routes=plan.routes,
             headers=plan.headers,
-            seconds=plan.manner.seconds,
+            seconds=plan.forwarding.seconds,
             own=own,
             secrets_of=self._secrets_of,
             tell=tell,

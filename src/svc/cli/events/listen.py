@@ -204,7 +204,7 @@ def listen(
         port=port,
         secrets=given_secrets(session, piped=endpoint_secret_stdin),
         ack=ack,
-        manner=ForwardOptions(
+        forwarding=ForwardOptions(
             concurrency=concurrency, ordered=ordered, retry=retry, seconds=forward_timeout
         ),
         headers=tuple(parse_header(text) for text in header or ()),

@@ -14,9 +14,9 @@ from svc.cli.events.screen import RecordPrinter
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
-from svc.listen.halves import ListenerPlan
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, OpenSource
+from svc.listen.pipeline import ListenerPlan
 from svc.listen.records import ListenerRecord, Ready, Summary
 from svc.system import signals
 from svc.system.processes import Group, group_of_its_own, tell_ready

@@ -129,7 +129,7 @@ class ListenOptions:
     ready_file: Path | None
     again: str
     ack: Ack = "received"
-    manner: ForwardOptions = field(default_factory=ForwardOptions)
+    forwarding: ForwardOptions = field(default_factory=ForwardOptions)
     headers: tuple[HeaderText, ...] = ()
     inspect: InspectAt | None = None
     until: Until | None = None

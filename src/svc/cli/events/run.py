@@ -18,7 +18,6 @@ from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
-from svc.listen.halves import ListenerPlan
 from svc.listen.identity import claimed
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.listeners import ListenerId, last_endpoint, pending
@@ -26,6 +25,7 @@ from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource, remove
 from svc.listen.names import Listening, receiving
+from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.server import bind, new_path
 from svc.listen.records import Summary
 from svc.state import Database
@@ -34,7 +34,7 @@ _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (pro
 
 
 @dataclass(frozen=True, slots=True)
-class ListenerPlace:
+class ListenerSetup:
     """What a listener stands on."""
 
     state: Database
@@ -43,7 +43,7 @@ class ListenerPlace:
 
 
 @dataclass(frozen=True, slots=True)
-class _ReceiverPlace(ListenerPlace):
+class _ReceiverSetup(ListenerSetup):
     bound: socket.socket
     path: str
     hosts: tuple[str, ...]
@@ -68,20 +68,20 @@ def listen_to(
     chosen = choose(session, asked, sandbox=sandbox)
     with (
         inspecting(session, asked.inspect) as inspection,
-        _prepared(session, asked, chosen, sandbox=sandbox) as place,
+        _prepared(session, asked, chosen, sandbox=sandbox) as setup,
     ):
         plan = replace(
-            plan_of(session, asked, place.endpoint, inspection),
-            path=place.path,
-            hosts=place.hosts,
+            plan_of(session, asked, setup.endpoint, inspection),
+            path=setup.path,
+            hosts=setup.hosts,
             ack=asked.ack,
-            known=known_elsewhere(session, place.endpoint.id),
+            known=known_elsewhere(session, setup.endpoint.id),
         )
 
         def ways(inbox: SqliteInbox) -> tuple[Inbox, socket.socket]:
-            return into(inbox), place.bound
+            return into(inbox), setup.bound
 
-        ended, screen = run_listener(session, asked, place, plan, ways, place.link, inspection)
+        ended, screen = run_listener(session, asked, setup, plan, ways, setup.link, inspection)
     conclude(asked, ended, screen)
 
 
@@ -96,7 +96,7 @@ def begin(session: Session, asked: ListenOptions) -> None:
 def run_listener(
     session: Session,
     asked: ListenOptions,
-    place: ListenerPlace,
+    setup: ListenerSetup,
     plan: ListenerPlan,
     ways: Callable[[SqliteInbox], tuple[Inbox, socket.socket | OpenSource]],
     link: TunnelLink | LocalLink | None,
@@ -107,16 +107,16 @@ def run_listener(
     `ways` says, of that inbox, where deliveries are kept and where they come from.
     """
     retake = plan.ack == "forwarded"
-    inbox = open_inbox(session.state, place.claim.scope, session.clock, retake_failed=retake)
+    inbox = open_inbox(session.state, setup.claim.scope, session.clock, retake_failed=retake)
     into, way_in = ways(inbox)
-    waiting = pending(place.state, place.claim) if asked.routes.targets else 0
-    screen = RecordPrinter(session, asked, place.endpoint, waiting)
+    waiting = pending(setup.state, setup.claim) if asked.routes.targets else 0
+    screen = RecordPrinter(session, asked, setup.endpoint, waiting)
     beside = ExecProcess(asked.command, session.env, plan.secrets[0]) if asked.command else None
     try:
         ended = ListenerLoop(plan, into, session, beside, screen, link, inspection).run(way_in)
     finally:
         screen.close()
-        place.state.hurry(_CLOSE_SECONDS)
+        setup.state.hurry(_CLOSE_SECONDS)
         inbox.close(_CLOSE_SECONDS)
     return ended, screen
 
@@ -136,8 +136,8 @@ def print_secret(session: Session, asked: ListenOptions) -> None:
             hint="Ask while svc events listen runs, with the same options",
         )
     if not secrets:
-        with _prepared(session, asked, chosen, sandbox=sandbox, linking=False) as place:
-            endpoint_id, secrets = place.endpoint.id, place.endpoint.secrets
+        with _prepared(session, asked, chosen, sandbox=sandbox, linking=False) as setup:
+            endpoint_id, secrets = setup.endpoint.id, setup.endpoint.secrets
     show_secrets(session, None if asked.secrets else endpoint_id, secrets)
 
 
@@ -169,7 +169,7 @@ def _prepared(
     *,
     sandbox: bool,
     linking: bool = True,
-) -> Iterator[_ReceiverPlace]:
+) -> Iterator[_ReceiverSetup]:
     """Sets a listener up; starts its tunnel only if it is going to be `linking`."""
     state, listening = session.state(), _listening(session, asked, chosen)
     with ExitStack() as open_:
@@ -189,7 +189,7 @@ def _prepared(
             held = open_.enter_context(watching(endpoint, renew, register.tell_absence))
         hosts = (address.host,) if address is not None else ()
         path = register.address(address)[1]
-        yield _ReceiverPlace(state, claim, endpoint, bound, path, hosts, held)
+        yield _ReceiverSetup(state, claim, endpoint, bound, path, hosts, held)
 
 
 def claim_of(
@@ -228,7 +228,7 @@ def plan_of(
         events=asked.events,
         endpoint=endpoint.id,
         inspector=inspection.url if inspection is not None else None,
-        manner=asked.manner,
+        forwarding=asked.forwarding,
         headers=asked.headers,
         limits=asked.limits,
         until=asked.until,

@@ -128,7 +128,7 @@ class RecordPrinter:
         self._lines = HumanLines(
             self._layout,
             payload=asked.shown == "payload",
-            holds=asked.manner.retry == "fast" and asked.ack == "received",
+            holds=asked.forwarding.retry == "fast" and asked.ack == "received",
             alone=len(asked.routes.targets) == 1,
         )
         self._warnings = HumanLines(session.layout(streams.stderr))

@@ -1,8 +1,8 @@
-"""One request as bytes and its answer from bytes, in two lanes.
+"""One request as bytes and its answer from bytes, on two paths.
 
-The quick lane takes only what can be said and read in one way: strict line ends, plain characters,
+The fast path takes only what can be said and read in one way: strict line ends, plain characters,
 one Content-Length, no other framing. Everything else goes to h11, which decides, and which costs a
-command an eighth of its time to import. Nothing that the quick lane takes would be read differently
+command an eighth of its time to import. Nothing that the fast path takes would be read differently
 by h11; a test compares the two.
 """
 
@@ -36,7 +36,7 @@ class HttpExchange:
         self._request = request
         self._waiting = b""
         self._over = False
-        self._left = -1  # bytes of the body to come in the quick lane
+        self._left = -1  # bytes of the body to come on the fast path
         self._keeps = False
         self._careful: h11.Connection | None = None
 
@@ -178,7 +178,7 @@ def _are_plain(headers: Headers) -> bool:
 
 
 def _may_be_quick(begun: bytes) -> bool:
-    """Whether a head that has begun like this is one for the quick lane, once it is whole.
+    """Whether a head that has begun like this is one for the fast path, once it is whole.
 
     If not, h11 has to see it now: it may take it for whole, or refuse it, and nobody sends more.
     """

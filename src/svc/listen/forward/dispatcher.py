@@ -72,15 +72,15 @@ class Dispatcher:
     def __init__(
         self,
         routes: Routes,
-        manner: ForwardOptions,
+        options: ForwardOptions,
         extra: Sequence[HeaderText],
         deps: DispatcherDeps,
         connect: Connect = open_connection,
         marking: Marking | None = None,
     ) -> None:
-        self._items = ForwardItems(manner.retry, deps.clock, marked=marking is not None)
+        self._items = ForwardItems(options.retry, deps.clock, marked=marking is not None)
         self._routes = routes
-        self._manner = manner
+        self._options = options
         self._deps = deps
         self._tickets: dict[int, OpenForward] = {}
         self._taking_up: set[asyncio.Task[None]] = set()
@@ -96,7 +96,7 @@ class Dispatcher:
         )
         sign = marking.sign if marking is not None else None
         self._queues = {
-            target: TargetQueue(TargetSender(target, extra, connect, sign), manner, hooks)
+            target: TargetQueue(TargetSender(target, extra, connect, sign), options, hooks)
             for target in routes.targets
         }
 
@@ -259,7 +259,7 @@ class Dispatcher:
 
     def _limit(self, item: ForwardItem) -> float:
         left = self._deps.waiters.seconds_left(key_of(item.event_id, item.body))
-        return self._manner.seconds if left is None else left
+        return self._options.seconds if left is None else left
 
     def _tried(
         self, target: Target, item: ForwardItem, reply: TargetReply, retry_in: float | None

@@ -1,4 +1,4 @@
-"""Reading a target's HTTP/1.1 answer from bytes, with a limit, in two lanes as requests are."""
+"""Reading a target's HTTP/1.1 answer from bytes, with a limit, on two paths as requests are."""
 
 import re
 from functools import lru_cache

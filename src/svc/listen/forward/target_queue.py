@@ -58,16 +58,16 @@ class TargetHooks:
 class TargetQueue:
     """Hands items to one target and decides what to do when it does not take them."""
 
-    def __init__(self, sender: TargetSender, manner: ForwardOptions, hooks: TargetHooks) -> None:
+    def __init__(self, sender: TargetSender, options: ForwardOptions, hooks: TargetHooks) -> None:
         self.target = sender.target
         self._sender = sender
-        self._manner = manner
+        self._options = options
         self._hooks = hooks
         self._backlog = Backlog(lambda seq: hooks.load(self.target, seq), self.pump)
-        self._turns = ObjectTurns(ordered=manner.ordered)
+        self._turns = ObjectTurns(ordered=options.ordered)
         self._suspects = Suspects()
         self._agenda = Agenda(self._due)
-        self._idle: list[TargetConnection] = [sender.link() for _ in range(manner.concurrency)]
+        self._idle: list[TargetConnection] = [sender.link() for _ in range(options.concurrency)]
         self._busy: set[TargetConnection] = set()
         self._quiet: asyncio.Event = asyncio.Event()
         self._reading: set[asyncio.Task[None]] = set()
@@ -166,7 +166,7 @@ class TargetQueue:
             self._heard(link, item, reply)
 
         self._suspects.sent(item.seq)
-        limit = min(self._manner.seconds, self._hooks.limit(item))
+        limit = min(self._options.seconds, self._hooks.limit(item))
         if limit > 0:
             request = self._sender.request(item.headers, item.body, item.redelivered)
             link.exchange(request, limit, heard)
@@ -175,7 +175,7 @@ class TargetQueue:
 
     def _heard(self, link: TargetConnection, item: ForwardItem, reply: TargetReply) -> None:
         closes = self._suspects.heard(item.seq, closed=reply.trouble == "closed")
-        decision = decide(self._manner.retry, reply, item.attempt, closes)
+        decision = decide(self._options.retry, reply, item.attempt, closes)
         if decision.hold:
             self._hold(item, reply)
         else:
@@ -205,7 +205,7 @@ class TargetQueue:
         loop = asyncio.get_running_loop()
         if self._held is None:
             self._failures += 1
-            self._held = loop.call_later(self._manner.hold(self._failures), self._release)
+            self._held = loop.call_later(self._options.hold(self._failures), self._release)
         self._turns.keep(replace(item, attempt=item.attempt + 1))
         self._hooks.tried(self.target, item, reply, max(self._held.when() - loop.time(), 0.0))
 

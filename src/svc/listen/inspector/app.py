@@ -57,7 +57,7 @@ class InspectorApp:
     Everything that reads or draws runs on a thread, so that the receiver never waits for it.
     """
 
-    place: PageFrame
+    frame: PageFrame
     path_of: Callable[[HttpHead], str]
     catalogue: DeliveryList
     feed: Feed
@@ -106,7 +106,7 @@ class InspectorApp:
             case ["delivery", event_id, "curl"]:
                 return await self._curl(event_id)
             case ["delivery", event_id, "replay"]:  # a refused form that is loaded again
-                return http.see_other(self.place.url(f"delivery/{event_id}"))
+                return http.see_other(self.frame.url(f"delivery/{event_id}"))
             case ["rejected", number]:
                 return await self._rejected(number, query)
             case _:
@@ -122,7 +122,7 @@ class InspectorApp:
 
         def detail(filter_query: str) -> Markup:
             verdict = self.again.verdict(whole)
-            return delivery(self.place, whole, verdict, filter_query, said)
+            return delivery(self.frame, whole, verdict, filter_query, said)
 
         return await self._draw(f"delivery/{event_id}", query, detail, status)
 
@@ -132,7 +132,7 @@ class InspectorApp:
         if one is None:
             return await self._missing(_LOST)
         return await self._draw(
-            f"rejected/{number}", query, lambda text: rejection(self.place, one, text)
+            f"rejected/{number}", query, lambda text: rejection(self.frame, one, text)
         )
 
     async def _curl(self, event_id: str) -> PageAnswer:
@@ -177,7 +177,7 @@ class InspectorApp:
         there = ListFilter.parse(query).query()
         number = self._keep_news(event_id, targets, replies)
         sent = f"{there}{'&' if there else '?'}sent={number}"
-        return http.see_other(self.place.url(f"delivery/{event_id}", sent, "said"))
+        return http.see_other(self.frame.url(f"delivery/{event_id}", sent, "said"))
 
     def _keep_news(
         self, event_id: str, targets: Sequence[Target], replies: Sequence[TargetReply]
@@ -206,20 +206,20 @@ class InspectorApp:
 
         def draw() -> PageAnswer:
             shown = self.catalogue.page(wanted, turned_away)
-            listed = deliveries(self.place, shown, wanted, chosen, self.clock.now())
+            listed = deliveries(self.frame, shown, wanted, chosen, self.clock.now())
             title = chosen.rpartition("/")[2] or "Deliveries"
-            whole = document(self.place, title, listed, detail(wanted.query()))
+            whole = document(self.frame, title, listed, detail(wanted.query()))
             return http.whole_page(whole, status)
 
         return await self._on_thread(draw)
 
     async def _missing(self, text: str) -> PageAnswer:
-        detail = notice(self.place, "Nothing here", text)
+        detail = notice(self.frame, "Nothing here", text)
         return await self._draw("", "", lambda _: detail, 404)
 
     def _sorry(self, title: str, text: str, status: int) -> PageAnswer:
         return http.whole_page(
-            document(self.place, title, Markup(), notice(self.place, title, text)), status
+            document(self.frame, title, Markup(), notice(self.frame, title, text)), status
         )
 
     async def _on_thread(self, call: Callable[[], T]) -> T:

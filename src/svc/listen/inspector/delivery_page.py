@@ -29,7 +29,7 @@ class Replayed:
     original: bool = False
 
 
-def replay_form(place: PageFrame, whole: Whole, query: str, replayed: Replayed) -> Markup:
+def replay_form(frame: PageFrame, whole: Whole, query: str, replayed: Replayed) -> Markup:
     """Makes the form; it works without a script."""
     path = f"delivery/{whole.entry.id}"
     form = el(
@@ -39,12 +39,12 @@ def replay_form(place: PageFrame, whole: Whole, query: str, replayed: Replayed) 
         el(
             "p",
             el("button", "Replay", class_="main"),
-            el("a", "Copy as curl", id="curl", class_="second", href=place.url(f"{path}/curl")),
+            el("a", "Copy as curl", id="curl", class_="second", href=frame.url(f"{path}/curl")),
             class_="actions",
         ),
         id="replay",
         method="post",
-        action=place.url(f"{path}/replay", query),
+        action=frame.url(f"{path}/replay", query),
     )
     return part("replay", "Send again", _said(replayed.news), form)
 
@@ -96,28 +96,28 @@ class SignatureVerdict:
 
 
 def delivery(
-    place: PageFrame, whole: Whole, verdict: SignatureVerdict, query: str, replayed: Replayed
+    frame: PageFrame, whole: Whole, verdict: SignatureVerdict, query: str, replayed: Replayed
 ) -> Markup:
     """Shows a delivery of the inbox."""
     return detail(
-        place,
+        frame,
         query,
         whole.entry.type or "(no type)",
-        _facts(place, whole),
+        _facts(frame, whole),
         _verdict(verdict),
-        forwards(place, whole),
-        replay_form(place, whole, query, replayed),
+        forwards(frame, whole),
+        replay_form(frame, whole, query, replayed),
         _payload(whole.content.body),
         _headers("Headers, as they are passed on", page.header_lines(whole.content.headers)),
     )
 
 
-def rejection(place: PageFrame, one: TurnedAway, query: str) -> Markup:
+def rejection(frame: PageFrame, one: TurnedAway, query: str) -> Markup:
     """Shows a delivery that was not accepted; its payload is not kept (promise R49)."""
     rejected = one.rejected
     facts = el(
         "dl",
-        fact("Received", place.times.full(rejected.time)),
+        fact("Received", frame.times.full(rejected.time)),
         fact("Reason", el("code", rejected.reason)),
         fact("Size", f"{rejected.size:,} bytes"),
         class_="facts",
@@ -127,17 +127,17 @@ def rejection(place: PageFrame, one: TurnedAway, query: str) -> Markup:
     verdict = _verdict(
         SignatureVerdict(good=False, text=f"Rejected: {page.masked(rejected.message)}")
     )
-    return detail(place, query, "Rejected delivery", facts, verdict, kept, headers)
+    return detail(frame, query, "Rejected delivery", facts, verdict, kept, headers)
 
 
-def _facts(place: PageFrame, whole: Whole) -> Markup:
+def _facts(frame: PageFrame, whole: Whole) -> Markup:
     entry, facts = whole.entry, whole.facts
     mode = {True: "live", False: "test", None: None}[facts.livemode]
     lines = [
         fact("Event", el("code", entry.id)),
         fact("State", f"{entry.state}: {STATES[entry.state]}"),
-        fact("Received", place.times.full(entry.received_at)),
-        fact("Created", place.times.said(facts.created)) if facts.created else None,
+        fact("Received", frame.times.full(entry.received_at)),
+        fact("Created", frame.times.said(facts.created)) if facts.created else None,
         fact("Object", el("code", entry.object_id)) if entry.object_id else None,
         fact("Mode", mode) if mode else None,
         fact("Came again", _times(entry.copies)) if entry.copies else None,
@@ -186,15 +186,15 @@ _NOT_YET: Final = {
 }
 
 
-def forwards(place: PageFrame, whole: Whole) -> Markup:
+def forwards(frame: PageFrame, whole: Whole) -> Markup:
     """Lists every attempt, the newest first."""
-    attempts = [_attempt(place, row) for row in reversed(whole.forwards)]
+    attempts = [_attempt(frame, row) for row in reversed(whole.forwards)]
     none = _NOT_YET.get(whole.entry.state, "It was not forwarded.")
     shown = el("ol", attempts, class_="attempts") if attempts else el("p", none)
     return part("forwards", "Forwards", shown, id="forwards")
 
 
-def _attempt(place: PageFrame, row: Row) -> Markup:
+def _attempt(frame: PageFrame, row: Row) -> Markup:
     taken = is_success(row["status"])
     which = f"replay {row['attempt']}" if row["replay"] else f"attempt {row['attempt']}"
     state = "forwarded" if taken else "failed"
@@ -204,7 +204,7 @@ def _attempt(place: PageFrame, row: Row) -> Markup:
         el("code", page.masked(row["url"]), class_="url"),
         el("span", f"{row['milliseconds']:.0f} ms", class_="took"),
         el("span", which, class_="which"),
-        el("span", place.times.full(row["started_at"]), class_="when"),
+        el("span", frame.times.full(row["started_at"]), class_="when"),
         el("p", page.masked(row["error"]), class_="error") if row["error"] else None,
         _reply(row["reply"], taken=taken),
         class_=state,

@@ -25,18 +25,18 @@ _TYPES: Final = dict.fromkeys(EVENT_TYPES, "")
 
 
 def deliveries(
-    place: PageFrame, page: HistoryPage, wanted: ListFilter, chosen: str, now: float
+    frame: PageFrame, page: HistoryPage, wanted: ListFilter, chosen: str, now: float
 ) -> Markup:
     """Makes the whole list; `chosen` is the path of the delivery that is shown beside it."""
-    rows = [el("li", _row(place, line, wanted, chosen, now)) for line in page.lines]
+    rows = [el("li", _row(frame, line, wanted, chosen, now)) for line in page.lines]
     return el(
         "section",
         el("h2", "Deliveries", id="list-title"),
-        el("p", f"Times in {place.times.zone(now)}", id="zone", class_="hint"),
-        _folding(_form(place, wanted)),
+        el("p", f"Times in {frame.times.zone(now)}", id="zone", class_="hint"),
+        _folding(_form(frame, wanted)),
         el("p", id="news", class_="hint", role="status", aria_live="polite"),
         el("ol", rows, id="list") if rows else el("div", _none(wanted), id="list"),
-        _pages(place, page, wanted),
+        _pages(frame, page, wanted),
         id="deliveries",
         aria_labelledby="list-title",
     )
@@ -55,15 +55,15 @@ def state_mark(state: str) -> Markup:
 
 
 def _row(
-    place: PageFrame, line: ListedDelivery | TurnedAway, wanted: ListFilter, chosen: str, now: float
+    frame: PageFrame, line: ListedDelivery | TurnedAway, wanted: ListFilter, chosen: str, now: float
 ) -> Markup:
     path = path_of(line)
     attributes = {
         "class": f"row {line.entry.state if isinstance(line, ListedDelivery) else 'rejected'}",
-        "href": place.url(path, wanted.query()),
+        "href": frame.url(path, wanted.query()),
         "aria-current": "true" if path == chosen else None,
     }
-    when = el("span", place.times.brief(line.time, now), class_="when")
+    when = el("span", frame.times.brief(line.time, now), class_="when")
     if isinstance(line, TurnedAway):
         reason = line.rejected.reason.replace("_", " ")
         return el("a", _what("rejected delivery"), when, _state("rejected", reason), **attributes)
@@ -118,7 +118,7 @@ def _folding(form: Markup) -> Markup:
     return el("details", el("summary", "Filter"), form, id="fold", open=True)
 
 
-def _form(place: PageFrame, wanted: ListFilter) -> Markup:
+def _form(frame: PageFrame, wanted: ListFilter) -> Markup:
     text = {
         "id": "text",
         "name": "text",
@@ -127,7 +127,7 @@ def _form(place: PageFrame, wanted: ListFilter) -> Markup:
         "autocomplete": "off",
         "spellcheck": "false",
     }
-    clear = el("a", "Clear", id="clear", href=place.root, hidden=not wanted.narrows)
+    clear = el("a", "Clear", id="clear", href=frame.root, hidden=not wanted.narrows)
     return el(
         "form",
         _field("text", "Text", el("input", **text)),
@@ -136,7 +136,7 @@ def _form(place: PageFrame, wanted: ListFilter) -> Markup:
         el("p", el("button", "Filter"), clear, class_="actions"),
         id="filter",
         class_="filter",
-        action=place.root,
+        action=frame.root,
         role="search",
     )
 
@@ -155,13 +155,13 @@ def _choice(name: str, everything: str, values: Mapping[str, str], chosen: str) 
     return el("select", options, id=name, name=name)
 
 
-def _pages(place: PageFrame, page: HistoryPage, wanted: ListFilter) -> Markup:
+def _pages(frame: PageFrame, page: HistoryPage, wanted: ListFilter) -> Markup:
     newest = wanted.before is not None
     links = []
     if newest:
-        links.append(el("a", "Newest", href=place.url("", wanted.behind(None))))
+        links.append(el("a", "Newest", href=frame.url("", wanted.behind(None))))
     if page.older is not None:
-        older = place.url("", wanted.behind(page.older))
+        older = frame.url("", wanted.behind(page.older))
         links.append(el("a", "Older", href=older, rel="next"))
     if page.cut:
         note = "Not all were looked through: svc events inbox --max N shows more."

@@ -214,37 +214,37 @@ class PageFrame:
         return f"{self.root}{path}{query}{f'#{anchor}' if anchor else ''}"
 
 
-def document(place: PageFrame, title: str, deliveries: Markup, detail: Markup | None) -> Markup:
+def document(frame: PageFrame, title: str, deliveries: Markup, detail: Markup | None) -> Markup:
     """Makes a whole page; without a detail the list is the page."""
     head = join(
         el("meta", charset="utf-8"),
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
         el("title", f"{title} · svc inspector"),
-        el("link", rel="stylesheet", href=place.url(STYLE)),
-        el("link", rel="icon", href=place.url(ICON), type="image/svg+xml"),
-        el("script", src=place.url(SCRIPT), defer=True),
+        el("link", rel="stylesheet", href=frame.url(STYLE)),
+        el("link", rel="icon", href=frame.url(ICON), type="image/svg+xml"),
+        el("script", src=frame.url(SCRIPT), defer=True),
     )
     panes = el(
         "main",
         deliveries,
         detail or _nothing_chosen(),
         class_="open" if detail else None,
-        data_root=place.root,
+        data_root=frame.root,
     )
-    body = el("body", _top(place), panes, _footer())
+    body = el("body", _top(frame), panes, _footer())
     return el("html", el("head", head), body, lang="en")
 
 
-def notice(place: PageFrame, title: str, text: str) -> Markup:
+def notice(frame: PageFrame, title: str, text: str) -> Markup:
     """Makes what stands in place of a detail that cannot be shown."""
-    return detail(place, "", title, el("p", text, class_="message", role="alert"))
+    return detail(frame, "", title, el("p", text, class_="message", role="alert"))
 
 
-def detail(place: PageFrame, query: str, title: str, *parts: MarkupPart) -> Markup:
+def detail(frame: PageFrame, query: str, title: str, *parts: MarkupPart) -> Markup:
     """Makes what stands beside the list; `query` leads back to it."""
     heading = el("h2", title, id="detail-title", tabindex="-1")
-    parts = (back(place, query), heading, *parts)
+    parts = (back(frame, query), heading, *parts)
     return el("section", *parts, id="detail", aria_labelledby="detail-title")
 
 
@@ -254,9 +254,9 @@ def part(name: str, title: str, *parts: MarkupPart, **attributes: str) -> Markup
     return el("section", heading, *parts, aria_labelledby=f"{name}-title", **attributes)
 
 
-def back(place: PageFrame, query: str) -> Markup:
+def back(frame: PageFrame, query: str) -> Markup:
     """Leads from a detail to the list, where there is no room for both."""
-    return el("a", "All deliveries", class_="back", href=place.url("", query))
+    return el("a", "All deliveries", class_="back", href=frame.url("", query))
 
 
 def fact(name: str, *value: MarkupPart) -> Markup:
@@ -264,12 +264,12 @@ def fact(name: str, *value: MarkupPart) -> Markup:
     return el("div", el("dt", name), el("dd", *value))
 
 
-def _top(place: PageFrame) -> Markup:
-    mode = el("strong", f"{place.mode.capitalize()} mode", class_=f"mode {place.mode}")
+def _top(frame: PageFrame) -> Markup:
+    mode = el("strong", f"{frame.mode.capitalize()} mode", class_=f"mode {frame.mode}")
     return el(
         "header",
-        el("h1", el("a", "svc inspector", href=place.root)),
-        el("p", mode, " ", el("span", place.way), class_="way"),
+        el("h1", el("a", "svc inspector", href=frame.root)),
+        el("p", mode, " ", el("span", frame.way), class_="way"),
         el("p", id="link", hidden=True),
         class_="top",
     )

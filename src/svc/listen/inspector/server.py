@@ -74,10 +74,10 @@ class Inspector:
         guard = Guard(self._token, self._port)
         described = " · ".join(means.routes.described())
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
-        place = PageFrame(f"/{self._token}/", self._mode, way, self._times)
+        frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
         again = Replayer(self._archive, self._clock, means)
         catalogue = DeliveryList(self._archive, self._searched_bytes)
-        self._pages = InspectorApp(place, guard.path, catalogue, self._feed, again, self._clock)
+        self._pages = InspectorApp(frame, guard.path, catalogue, self._feed, again, self._clock)
         self._house = InspectorDeps(guard.check, self._pages.respond, self._feed)
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._admit, sock=self._bound)

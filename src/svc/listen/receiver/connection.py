@@ -72,14 +72,18 @@ class ReceiverConnection(ReadingProtocol):
     """Reads one request at a time and keeps to its limits."""
 
     def __init__(
-        self, gate: ReceiverHooks, slots: Slots, peers: "set[ReceiverConnection]", buffer: bytearray
+        self,
+        hooks: ReceiverHooks,
+        slots: Slots,
+        peers: "set[ReceiverConnection]",
+        buffer: bytearray,
     ) -> None:
         super().__init__(buffer)
-        limits = gate.limits
-        self._gate = gate
+        limits = hooks.limits
+        self._hooks = hooks
         self._slots = slots
         self._peers = peers
-        self._reader = RequestReader(gate.check, limits.head_bytes, limits.body_bytes)
+        self._reader = RequestReader(hooks.check, limits.head_bytes, limits.body_bytes)
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport | None = None
         self._turn = 0
@@ -144,7 +148,7 @@ class ReceiverConnection(ReadingProtocol):
 
     def expire(self, now: float) -> None:
         """Ends a connection that overstays its phase; `now` is the loop's time in seconds."""
-        limits, waited = self._gate.limits, now - self.since
+        limits, waited = self._hooks.limits, now - self.since
         match self.phase:
             case Phase.SILENT if waited > self._patience:
                 self.cut()
@@ -199,7 +203,7 @@ class ReceiverConnection(ReadingProtocol):
             self._slots.whole(self)
             self._enter(Phase.ANSWER)
             turn = self._turn = self._turn + 1
-            self._gate.request(request, lambda status: self._answer(turn, status))
+            self._hooks.request(request, lambda status: self._answer(turn, status))
             return
         pending = self._reader.to_send()
         if pending and self._transport is not None:
@@ -218,18 +222,18 @@ class ReceiverConnection(ReadingProtocol):
             self._linger()
             return
         self._enter(Phase.SILENT)
-        self._patience = self._gate.limits.kept_seconds
+        self._patience = self._hooks.limits.kept_seconds
         self._slots.leave(self)
         self._transport.resume_reading()
         if self._reader.started:
             self._begin(b"")
 
     def _hold(self, waiting: int) -> None:
-        if waiting > self._gate.limits.head_bytes and self._transport is not None:
+        if waiting > self._hooks.limits.head_bytes and self._transport is not None:
             self._transport.pause_reading()
 
     def _refuse(self, refusal: Refused) -> None:
-        self._gate.refused(refusal.status, refusal.head)
+        self._hooks.refused(refusal.status, refusal.head)
         if self._transport is not None:
             self._transport.write(closing_answer(refusal.status))
             self._linger()

@@ -1,6 +1,6 @@
-"""Reading HTTP/1.1 requests from bytes, with limits, in two lanes (promise R57).
+"""Reading HTTP/1.1 requests from bytes, with limits, on two paths (promise R57).
 
-The quick lane takes only what can be read in one way: strict line ends, one Host, one plain
+The fast path takes only what can be read in one way: strict line ends, one Host, one plain
 Content-Length, no other framing. Everything else goes to h11, which decides. Nothing that the
 quick lane takes would be read differently by h11; a test compares the two.
 """

@@ -77,15 +77,15 @@ class HeadCheck:
 class Receiver:
     """Serves one bound socket until it is closed: what strangers send there."""
 
-    def __init__(self, gate: ReceiverHooks, bound: socket.socket) -> None:
-        self._gate = gate
+    def __init__(self, hooks: ReceiverHooks, bound: socket.socket) -> None:
+        self._hooks = hooks
         self._bound = bound
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.Task[None] | None = None
-        limits = gate.limits
+        limits = hooks.limits
         self._slots = Slots(limits.connections, limits.reserved, limits.patience_seconds)
         self._buffer = bytearray(READ_BYTES)
-        self._most = min(gate.limits.sockets, sockets_at_most() // 2)
+        self._most = min(hooks.limits.sockets, sockets_at_most() // 2)
         self._open: set[ReceiverConnection] = set()
 
     async def start(self) -> None:
@@ -120,10 +120,10 @@ class Receiver:
             silent = [one for one in self._open if one.phase in (Phase.SILENT, Phase.LINGER)]
             if silent:
                 min(silent, key=lambda one: one.since).cut()
-        return ReceiverConnection(self._gate, self._slots, self._open, self._buffer)
+        return ReceiverConnection(self._hooks, self._slots, self._open, self._buffer)
 
     async def _sweep(self) -> None:
-        limits = self._gate.limits
+        limits = self._hooks.limits
         shortest = min(limits.head_seconds, limits.body_seconds, limits.answer_seconds)
         while True:
             pause = shortest / _SWEEPS_PER_LIMIT

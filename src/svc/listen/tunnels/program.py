@@ -13,7 +13,7 @@ from typing import Final
 
 from svc.system.processes import HAS_EXEC, Group, group_of_its_own
 
-LEASH: Final = Path(__file__).with_name("leash.py")
+PDEATHSIG: Final = Path(__file__).with_name("pdeathsig.py")
 _SECONDS_TO_END: Final = 0.4  # promise R78; the programs hold nothing that could be lost
 _LAST_WORDS_SECONDS: Final = 0.3
 _LINE_MAX: Final = 16 * 1024
@@ -95,4 +95,4 @@ def _leash() -> list[str]:
     """What ties a program to us, where a process can become another one."""
     if not HAS_EXEC:
         return []
-    return [sys.executable, "-I", "-S", str(LEASH), str(os.getpid())]
+    return [sys.executable, "-I", "-S", str(PDEATHSIG), str(os.getpid())]

@@ -14,9 +14,9 @@ from svc.sandbox.store.documents import Doc
 
 @dataclass(slots=True, eq=False)
 class HeldDelivery:
-    """One held delivery: `gate` opens when it may go, `gone` when it is over."""
+    """One held delivery: `may_go` is set when it may, `gone` when it is over."""
 
-    gate: asyncio.Event = field(default_factory=asyncio.Event)
+    may_go: asyncio.Event = field(default_factory=asyncio.Event)
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     after: "HeldDelivery | None" = None
 
@@ -30,7 +30,7 @@ class Reorder:
 
     @property
     def held(self) -> int:
-        """How many wait with a closed gate."""
+        """How many wait and may not go yet."""
         return sum(map(len, self._groups.values()))
 
     def is_open(self, group: str) -> bool:
@@ -51,7 +51,7 @@ class Reorder:
         else:
             self.changed()
         try:
-            await ticket.gate.wait()
+            await ticket.may_go.wait()
             if ticket.after is not None:
                 await ticket.after.gone.wait()
             yield
@@ -69,7 +69,7 @@ class Reorder:
         after = None
         for ticket in reversed(self._groups.pop(group, [])):
             ticket.after, after = after, ticket
-            ticket.gate.set()
+            ticket.may_go.set()
 
 
 Sleep = Callable[[float], Awaitable[None]]

@@ -48,10 +48,10 @@ def test_request_that_a_kept_connection_swallowed_is_a_recorded_attempt(
     retry: str, tmp_path: Path
 ) -> None:
     """A target that read the request and closed may have acted on it: nothing repeats unseen."""
-    manner = ForwardOptions(1, retry=retry, hold=lambda _: 0.05)  # type: ignore[arg-type]
+    forwarding = ForwardOptions(1, retry=retry, hold=lambda _: 0.05)  # type: ignore[arg-type]
     with (
         closing([OK, b"", OK]) as target,
-        listening(tmp_path, target.port, manner=manner) as listener,
+        listening(tmp_path, target.port, forwarding=forwarding) as listener,
     ):
         listener.send(event(1))
         listener.forwards(1)

@@ -180,10 +180,10 @@ TROUBLES = [
 @pytest.mark.parametrize(("answer", "words"), TROUBLES)
 def test_trouble_is_named(answer: bytes | None, words: str, tmp_path: Path) -> None:
     """An answer that never comes or is none ends in a sentence and fails the event for good."""
-    manner = ForwardOptions(retry="off", seconds=5.0 if answer else 0.3)
+    forwarding = ForwardOptions(retry="off", seconds=5.0 if answer else 0.3)
     with (
         Target(lambda _: answer) as target,
-        listening(tmp_path, target.port, manner=manner) as listener,
+        listening(tmp_path, target.port, forwarding=forwarding) as listener,
     ):
         assert listener.send(event()) == 200
         [forward] = listener.forwards(1)
@@ -211,7 +211,10 @@ def test_the_status_counts_where_the_body_never_ends(
     answer: bytes, expected: int, reply: bytes, tmp_path: Path
 ) -> None:
     """A target has answered with its head; what it still wants to say is let go."""
-    with Target(lambda _: answer) as target, listening(tmp_path, target.port, manner=OFF) as one:
+    with (
+        Target(lambda _: answer) as target,
+        listening(tmp_path, target.port, forwarding=OFF) as one,
+    ):
         one.send(event())
         [forward] = one.forwards(1)
     assert (forward.status, forward.reply, forward.error) == (expected, reply, None)
@@ -237,7 +240,10 @@ def test_the_status_counts_where_the_body_is_cut_short(
 ) -> None:
     """A target that has said 2xx has the event, and does not get it again (spec: Delivery 1)."""
     fast = ForwardOptions(retry="fast", seconds=20)
-    with Target(lambda _: answer) as target, listening(tmp_path, target.port, manner=fast) as one:
+    with (
+        Target(lambda _: answer) as target,
+        listening(tmp_path, target.port, forwarding=fast) as one,
+    ):
         one.send(event())
         [forward] = one.forwards(1)
         summary = one.stop()
@@ -247,7 +253,7 @@ def test_the_status_counts_where_the_body_is_cut_short(
 
 def test_refused_connection_is_named(tmp_path: Path) -> None:
     """A target that is not running is told as such."""
-    with listening(tmp_path, free_port(), manner=OFF) as listener:
+    with listening(tmp_path, free_port(), forwarding=OFF) as listener:
         listener.send(event())
         [forward] = listener.forwards(1)
     assert forward.error == "connection refused"
@@ -256,7 +262,7 @@ def test_refused_connection_is_named(tmp_path: Path) -> None:
 def test_fast_retry_waits_for_the_target(tmp_path: Path) -> None:
     """`--retry fast`: events for a target that is away are kept and arrive in order when it is back."""
     port = free_port()
-    with listening(tmp_path, port, manner=ForwardOptions(concurrency=1)) as listener:
+    with listening(tmp_path, port, forwarding=ForwardOptions(concurrency=1)) as listener:
         for number in range(3):
             assert listener.send(event(number)) == 200
         first = listener.forwards(1)[0]
@@ -272,7 +278,7 @@ def test_fast_retry_leaves_http_errors_alone(tmp_path: Path) -> None:
     """`--retry fast`: an answer, even 500, is final."""
     with (
         Target(lambda _: status_line(500)) as target,
-        listening(tmp_path, target.port, manner=FAST) as listener,
+        listening(tmp_path, target.port, forwarding=FAST) as listener,
     ):
         listener.send(event(1))
         listener.send(event(2))
@@ -287,7 +293,7 @@ def test_target_that_dies_of_an_event_is_given_up(tmp_path: Path) -> None:
     def reply(request: Received) -> bytes:
         return b"" if b'"evt_1"' in request.body else OK
 
-    with Dying(reply) as target, listening(tmp_path, target.port, manner=quick) as listener:
+    with Dying(reply) as target, listening(tmp_path, target.port, forwarding=quick) as listener:
         listener.send(event(1))
         listener.forwards(1)
         listener.send(event(2))
@@ -308,7 +314,10 @@ class Dying(Target):
 
 def test_idle_connection_that_the_target_closed_costs_nothing(tmp_path: Path) -> None:
     """A kept connection that is gone by the next event is opened anew within the same attempt."""
-    with Target() as target, listening(tmp_path, target.port, manner=ForwardOptions(1)) as listener:
+    with (
+        Target() as target,
+        listening(tmp_path, target.port, forwarding=ForwardOptions(1)) as listener,
+    ):
         listener.send(event(1))
         listener.forwards(1)
         for peer in target.peers:
@@ -322,7 +331,10 @@ def test_idle_connection_that_the_target_closed_costs_nothing(tmp_path: Path) ->
 
 def test_connections_are_kept(tmp_path: Path) -> None:
     """Forwards to one target use at most `--concurrency` connections and use them again."""
-    with Target() as target, listening(tmp_path, target.port, manner=ForwardOptions(4)) as listener:
+    with (
+        Target() as target,
+        listening(tmp_path, target.port, forwarding=ForwardOptions(4)) as listener,
+    ):
         for number in range(40):
             listener.send(event(number))
         listener.forwards(40)
@@ -343,7 +355,7 @@ def test_concurrency_is_bounded(tmp_path: Path) -> None:
 
     with (
         Target(reply) as target,
-        listening(tmp_path, target.port, manner=ForwardOptions(3)) as listener,
+        listening(tmp_path, target.port, forwarding=ForwardOptions(3)) as listener,
     ):
         for number in range(20):
             listener.send(event(number))

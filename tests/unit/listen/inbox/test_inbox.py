@@ -68,7 +68,10 @@ def test_relay_runs_on_another_inbox(tmp_path: Path) -> None:
             assert listener.send(event(number)) == 200
         assert listener.send(event(7)) == 200
         assert listener.stop().pending == 40
-    with Target() as target, on(inbox, tmp_path, target.port, manner=ForwardOptions(1)) as listener:
+    with (
+        Target() as target,
+        on(inbox, tmp_path, target.port, forwarding=ForwardOptions(1)) as listener,
+    ):
         listener.forwards(40)
         assert listener.send(event(8)) == 200
         assert listener.send(event(40)) == 200
@@ -244,7 +247,9 @@ def test_the_newest_of_what_was_left_is_taken_up_too(tmp_path: Path) -> None:
     hang = ForwardOptions(seconds=5)
     with (
         Target(lambda _: None) as target,
-        listening(tmp_path, target.port, ack="forwarded", resume=False, manner=hang) as listener,
+        listening(
+            tmp_path, target.port, ack="forwarded", resume=False, forwarding=hang
+        ) as listener,
         listener.peer() as sender,
     ):
         sender.sendall(delivery(event(2)))

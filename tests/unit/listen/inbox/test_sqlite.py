@@ -214,12 +214,12 @@ def test_duplicates_are_known_after_a_restart(tmp_path: Path) -> None:
 
 def test_what_was_not_forwarded_is_forwarded_after_a_restart(tmp_path: Path) -> None:
     """R50: events received while the target was away arrive in order at the next start, once."""
-    with listening(tmp_path, 1, manner=ForwardOptions(retry="fast")) as listener:
+    with listening(tmp_path, 1, forwarding=ForwardOptions(retry="fast")) as listener:
         for number in range(100):
             assert listener.send(event(number)) == 200
         assert listener.stop().pending == 100
     with Target() as target:
-        with listening(tmp_path, target.port, manner=ForwardOptions(1)) as listener:
+        with listening(tmp_path, target.port, forwarding=ForwardOptions(1)) as listener:
             forwards = listener.forwards(100)
             assert listener.stop().pending == 0
         assert target.ids == [f"evt_{number}" for number in range(100)]
@@ -274,7 +274,7 @@ def test_memory_holds_a_window_only(tmp_path: Path) -> None:
 
     with (
         Target(reply) as target,
-        listening(tmp_path, target.port, manner=ForwardOptions(1)) as listener,
+        listening(tmp_path, target.port, forwarding=ForwardOptions(1)) as listener,
     ):
         bodies = [event(number) for number in range(900)]
         with listener.peer() as peer:

@@ -485,8 +485,8 @@ def test_copies_are_counted(watched: Watched) -> None:
 def test_replay_to_a_silent_target_ends(tmp_path: Path) -> None:
     """After the forward's limit the page says that no answer came; others are served meanwhile."""
     with Target(lambda _: None) as silent, Target() as target:
-        manner = watching_manner(0.3)
-        with watching(tmp_path, target.port, manner=manner) as watched:
+        forwarding = watching_manner(0.3)
+        with watching(tmp_path, target.port, forwarding=forwarding) as watched:
             watched.send(event(1))
             watched.settled(1)
             sent = watched.submit("delivery/evt_1/replay", to=str(silent.port))

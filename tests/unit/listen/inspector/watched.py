@@ -14,7 +14,6 @@ from urllib.parse import urlencode
 
 from support.listening import NOW, PATH, SECRET, delivery, plan_for, status, talk
 from svc.clock import Clock, ManualClock
-from svc.listen.halves import ListenerPlan
 from svc.listen.identity import claimed
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Inbox
@@ -25,6 +24,7 @@ from svc.listen.inspector.replay import Own, ReplayDeps
 from svc.listen.inspector.server import Inspector
 from svc.listen.listener import Listener
 from svc.listen.names import Listening
+from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.server import bind
 from svc.listen.records import ListenerRecord
 from svc.state import Database
@@ -67,7 +67,7 @@ class Watched:
         means = ReplayDeps(
             routes=self.plan.routes,
             headers=self.plan.headers,
-            seconds=self.plan.manner.seconds,
+            seconds=self.plan.forwarding.seconds,
             own=lambda: Own(self.plan.endpoint, self.plan.secrets),
             secrets_of=lambda endpoint: self.others.get(endpoint, ()),
             tell=self._tell,

@@ -1,4 +1,4 @@
-"""The two lanes of HTTP reading: the quick one never reads a request in another way than h11."""
+"""The two paths of HTTP reading: the quick one never reads a request in another way than h11."""
 
 from contextlib import suppress
 
@@ -72,7 +72,7 @@ def head_by_h11(data: bytes) -> tuple[bytes, bytes, list[tuple[bytes, bytes]], b
 def test_quick_lane_agrees_with_h11(
     first: str, lines: list[tuple[str, str, str, str]], body: bytes
 ) -> None:
-    """R57: whatever the quick lane takes, h11 reads with the same head and the same body."""
+    """R57: whatever the fast path takes, h11 reads with the same head and the same body."""
     text = first + "\r\n" + "".join("".join(line) for line in lines) + "\r\n"
     head = text.encode("latin-1")
     quick = quick_head(head + body)

@@ -1,6 +1,6 @@
 """Becomes another program that dies when the process that asked for it dies, even by kill -9.
 
-Run as a script of its own, before threads: `leash.py PARENT PROGRAM ARGUMENT...`.
+Run as a script of its own, before threads: `pdeathsig.py PARENT PROGRAM ARGUMENT...`.
 """
 
 import ctypes

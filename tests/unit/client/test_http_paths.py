@@ -1,4 +1,4 @@
-"""The two lanes of an answer: the quick one never reads it, nor says a request, otherwise than h11."""
+"""The two paths of an answer: the quick one never reads it, nor says a request, otherwise than h11."""
 
 from itertools import pairwise
 from unittest.mock import patch

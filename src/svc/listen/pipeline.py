@@ -46,7 +46,7 @@ class ListenerPlan:
     inspector: str | None = None
     hosts: tuple[str, ...] = ()
     ack: Literal["received", "forwarded"] = "received"
-    manner: ForwardOptions = field(default_factory=ForwardOptions)
+    forwarding: ForwardOptions = field(default_factory=ForwardOptions)
     headers: tuple[HeaderText, ...] = ()
     limits: ReceiverLimits = field(default_factory=ReceiverLimits)
     until: Until | None = None
@@ -59,7 +59,7 @@ class ListenerPlan:
     verdict: Callable[[TargetReply], int] = status_for_sender
 
 
-class Halves:
+class Pipeline:
     """Both halves of a listener on one inbox; made inside an event loop, used once.
 
     `tell` hears of everything that happens, `ended` is called after each event that has ended.
@@ -82,11 +82,13 @@ class Halves:
         self.progress = ListenerProgress(plan.until)
         self.writer = InboxWriter(inbox, results_first=plan.ack == "forwarded")
         # Under `forwarded` the sender tries again; a second hand at it would only double events.
-        manner = replace(plan.manner, retry="off") if plan.ack == "forwarded" else plan.manner
+        options = plan.forwarding
+        if plan.ack == "forwarded":
+            options = replace(options, retry="off")
         waiters = Waiters(plan.verdict)
         forwarding = DispatcherDeps(inbox, self.writer, waiters, self.progress, clock, tell, ended)
         self.dispatcher = Dispatcher(
-            plan.routes, manner, plan.headers, forwarding, connect, plan.marking
+            plan.routes, options, plan.headers, forwarding, connect, plan.marking
         )
         reception = ReceptionDeps(
             self.writer, waiters, self.progress, clock, tell, self.dispatcher.hand_over, ended
