@@ -1,10 +1,16 @@
-"""Files and standard input that a user names: bytes, and text that is UTF-8 or refused."""
+"""What a user names: files and standard input (text is UTF-8 or refused), the form of results."""
 
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import BinaryIO, Final, Literal, TypeAlias, get_args
 
 from svc.errors import UsageError, system_words
 
+# The words of `-o` and of `--color`, which the configuration keeps too.
+Format: TypeAlias = Literal["human", "json", "ndjson", "csv", "id"]
+Color: TypeAlias = Literal["auto", "always", "never"]
+
+FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+COLORS: Final[tuple[Color, ...]] = get_args(Color)
 STDIN: Final = "-"
 _MIB: Final = 1024 * 1024
 

@@ -4,17 +4,13 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 from types import MappingProxyType
-from typing import Any, Final, Literal, NamedTuple, TypeAlias
+from typing import Any, Final, NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.errors import ConfigError, wrong_word
+from svc.inputs import COLORS, FORMATS, Color, Format
 from svc.spec import IDEMPOTENCY_RETENTION_SECONDS, Auth
 
-Format: TypeAlias = Literal["human", "json", "ndjson", "csv", "id"]
-Color: TypeAlias = Literal["auto", "always", "never"]
-
-FORMATS: Final[tuple[Format, ...]] = ("human", "json", "ndjson", "csv", "id")
-COLORS: Final[tuple[Color, ...]] = ("auto", "always", "never")
 AUTHS: Final[tuple[Auth, ...]] = ("bearer", "basic")
 DEFAULT_PROFILE: Final = "default"
 

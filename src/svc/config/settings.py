@@ -8,11 +8,7 @@ from typing import Final, NamedTuple, Protocol, cast
 
 from svc.base_url import BaseUrl
 from svc.config.model import (
-    COLORS,
-    FORMATS,
-    Color,
     Config,
-    Format,
     Profile,
     SettingCheck,
     date,
@@ -20,6 +16,7 @@ from svc.config.model import (
     seconds,
 )
 from svc.errors import ConfigError, UsageError
+from svc.inputs import COLORS, FORMATS, Color, Format
 from svc.spec import MODES, Auth, Mode
 
 MAX_TIME_SECONDS: Final = 60.0

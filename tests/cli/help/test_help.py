@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from support.running import Svc
-from svc.cli.framework.options import FORMATS, options_of
+from svc.cli.framework.options import options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import assumptions
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, File, Page, PagePart, Rows, Shown, page_of
 from svc.errors import ExitCode
+from svc.inputs import FORMATS
 from svc.sandbox.fidelity import ROWS
 from svc.sandbox.reference.cards import BEHAVIOURS
 from svc.spec import EVENT_TYPES, SANDBOX_KEYS

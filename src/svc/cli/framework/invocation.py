@@ -7,10 +7,11 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 
-from svc.cli.framework.options import FORMATS, Format, GlobalOptions, SharedOptions
+from svc.cli.framework.options import GlobalOptions, SharedOptions
 from svc.cli.framework.streams import Streams
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError, UsageError, use_one_of, wrong_choice
+from svc.inputs import FORMATS, Format
 from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact
 
@@ -237,10 +238,7 @@ _NO_ARGUMENT: Final = (
 
 
 def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
-    """Turns the parser's complaint into ours, naming the help page of the command in question.
-
-    `argv` is what was typed.
-    """
+    """Turns the parser's complaint of what was typed into ours, naming the command's help page."""
     from svc.cli.framework.registry import no_such_option, option_for
 
     context = getattr(error, "ctx", None)

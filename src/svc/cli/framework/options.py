@@ -12,13 +12,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cache, partial, wraps
 from inspect import Parameter, Signature
-from typing import Annotated, Any, Final, Literal, TypeVar, get_args
+from typing import Annotated, Any, Final, Literal, TypeVar
 
 import typer
 
-Format = Literal["human", "json", "ndjson", "csv", "id"]
-Color = Literal["auto", "always", "never"]
-FORMATS: Final[tuple[Format, ...]] = get_args(Format)
+from svc.inputs import COLORS, FORMATS, Color, Format
 
 Set = Literal["everywhere", "write", "listing", "preview"]
 
@@ -29,7 +27,7 @@ _listing: Final = partial(typer.Option, None, rich_help_panel="List options")
 _preview: Final = partial(typer.Option, None, rich_help_panel="Instead of sending")
 
 _FORMAT_HELP: Final = f"How results are printed: {', '.join(FORMATS)}."
-_COLOR_HELP: Final = f"When to use colours: {', '.join(get_args(Color))}."
+_COLOR_HELP: Final = f"When to use colours: {', '.join(COLORS)}."
 
 
 Given = TypeVar("Given", bound="OptionSet")

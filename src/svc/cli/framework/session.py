@@ -8,9 +8,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, cast
 
 from svc.cli.framework.invocation import Invocation
-from svc.cli.framework.options import Format
 from svc.cli.framework.streams import FORCING
 from svc.errors import LocalError, UsageError
+from svc.inputs import Format
 from svc.redaction import redact
 
 if TYPE_CHECKING:

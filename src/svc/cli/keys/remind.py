@@ -12,9 +12,10 @@ from svc.cli.framework import reminders
 from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.control import moments
 from svc.cli.framework.inputs.times import seconds_of
-from svc.cli.framework.options import Format, option
+from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
+from svc.inputs import Format
 from svc.keys.age import DAY_SECONDS, Held, HeldSecrets, Judged, judge
 from svc.keys.resolve import VARIABLE
 from svc.listen.endpoints import signing_secrets

@@ -18,6 +18,7 @@ from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Fixture, Seed
 from svc.client.resources import controls
 from svc.errors import SvcError, UsageError
+from svc.sandbox.clock import ClockMode
 
 if TYPE_CHECKING:
     from svc.client.reply import Reply
@@ -73,7 +74,6 @@ def _in_words(session: Session, now: str) -> str:
     return now if moment is None else exact(moment, utc=utc, zone=None)
 
 
-ClockMode = Literal["realtime", "frozen"]
 AdvanceTo = Literal["next", "idle"]
 
 
