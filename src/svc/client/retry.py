@@ -159,10 +159,10 @@ class CallProgress(NamedTuple):
     age: float = 0.0
 
 
-def safe_again(key: str | None) -> str:
+def safe_again(key: str | None, what: str = "it") -> str:
     """The next step where nobody knows whether a POST was carried out."""
     hours = KEY_SAFE_SECONDS // 3600
-    return f"Within {hours} hours it is safe to send it again with --idempotency-key {key}"
+    return f"Within {hours} hours it is safe to send {what} again with --idempotency-key {key}"
 
 
 def meaning_of(method: str, status: int, code: str | None, *, replayed: bool) -> Meaning:

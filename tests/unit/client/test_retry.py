@@ -2,9 +2,12 @@
 
 from datetime import UTC, datetime
 from email.utils import formatdate
+from pathlib import Path
 
 import pytest
 
+import svc
+from svc.client import retry
 from svc.client.request import fraction
 from svc.client.retry import (
     OPEN,
@@ -270,3 +273,13 @@ def test_wait_that_ends_with_the_time_is_no_wait() -> None:
     assert decision(Meaning.LIMITED, time_left=2.001, asked=2.0) == Retry(2.0)
     assert decision(Meaning.LOST, age=23 * 3600 - wait) == Stop(Reason.KEY_AGE)
     assert decision(Meaning.LOST, age=23 * 3600 - wait - 0.001) == Retry(wait)
+
+
+def test_how_long_a_key_can_be_sent_again_is_said_in_one_place() -> None:
+    """R4: who changes the hours changes them everywhere."""
+    house = Path(svc.__file__).parent
+    told = [each for each in house.rglob("*.py") if "it is safe to send" in each.read_text("utf-8")]
+    assert told == [Path(retry.__file__)]
+    assert retry.safe_again("k", "the same").startswith(
+        "Within 23 hours it is safe to send the same"
+    )

@@ -10,6 +10,7 @@ from svc.client.journal.entry import Intent, Settled, settled_by, settled_with
 from svc.client.journal.journal import Journal
 from svc.client.journal.refusals import done_before, not_ours, refused_to_other_key
 from svc.client.reply import Reply
+from svc.client.retry import safe_again
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
@@ -76,8 +77,8 @@ def _explain(session: Session, error: SvcError, intent: Intent, lost: LocalError
         if error.outcome == "unknown":
             error.message = f"{error.message} {lost.message}"
             error.hint = (
-                "Nothing here knows of it any more. Within 23 hours it is safe to send the same "
-                f"again with --idempotency-key {intent.stored.idempotency_key}"
+                "Nothing here knows of it any more. "
+                f"{safe_again(intent.stored.idempotency_key, 'the same')}"
             )
         return
     error.request = intent.id
