@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -362,8 +363,21 @@ def test_refused_key_is_named_with_its_source(svc: Svc, sandbox: Sandbox, key: s
     """Every authentication error says where the key came from."""
     refused = svc(*ORDER, "-o", "human", env={"SVC_API_KEY": key})
     assert refused.code == 4
-    assert "SVC_API_KEY" in refused.err
+    source = f"The key {key[:8]}…{key[-4:] if len(key) > 20 else ''} came from: SVC_API_KEY."
+    told, _, step = refused.err.partition("Next: ")
+    assert source in " ".join(told.split())
+    assert "came from" not in step
     assert key not in refused.err
+    read = svc(*ORDER, env={"SVC_API_KEY": key})
+    assert source in read.error["message"]
+
+
+def test_what_follows_next_of_an_unknown_key_can_be_typed(svc: Svc, sandbox: Sandbox) -> None:
+    """The command stands alone: what it shows is for the message."""
+    unknown = {"SVC_API_KEY": "sk_test_unknown_1234567890"}
+    refused = svc(*ORDER, "-o", "human", env=unknown)
+    (step,) = re.findall("Next: (.+)", refused.err)
+    assert svc(*shlex.split(step)[1:], env=unknown).code == 4
 
 
 def test_reply_is_read_from_a_closed_pipe_without_a_traceback(sandbox: Sandbox) -> None:

@@ -263,6 +263,6 @@ _HINTS_BY_CODE = {
     "idempotency_key_mismatch": _OTHER_USE,
 }
 _HINTS_BY_CLASS: dict[type[ApiError], str] = {
-    Unauthorized: "svc whoami shows which key is used and where it came from",
+    Unauthorized: "svc whoami",
     Conflict: "Nothing was repeated. Look at the request that used this key first.",
 }

@@ -266,7 +266,7 @@ def test_a_wrong_parameter_is_to_be_changed_or_left_out() -> None:
 def test_a_401_says_where_to_see_the_key() -> None:
     """The next step shows which key is used and where it came from."""
     hint = raised(401, {"code": "api_key_invalid", "message": "No."}).hint
-    assert hint == "svc whoami shows which key is used and where it came from"
+    assert hint == "svc whoami"
 
 
 OTHER_USE = "The key was used with another request; use a new key for this one."

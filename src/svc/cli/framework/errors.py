@@ -102,8 +102,9 @@ def _name_key_source(session: "Session", error: SvcError) -> None:
     """Says which key was not accepted and where it came from."""
     key = vars(session).get("key")  # resolved only where it was needed
     if key is not None and isinstance(error, Unauthorized | Forbidden):
-        source = f"The key {key.fingerprint} came from: {key.source}."
-        error.hint = f"{source} {error.hint}" if error.hint else source
+        # Behind the message, for what is `Next:` is there to be typed.
+        said = error.message if error.message.endswith((".", "!", "?")) else f"{error.message}."
+        error.message = f"{said} The key {key.fingerprint} came from: {key.source}."
 
 
 def _name_other_mode(session: "Session", error: SvcError) -> None:
