@@ -501,6 +501,16 @@ def test_settings_are_shown_and_changed(svc: Svc, sandbox: Sandbox) -> None:
     assert svc("sandbox", "settings", "smart_retries").code == 2
 
 
+def test_settings_say_what_to_type_to_change_one(svc: Svc, sandbox: Sandbox) -> None:
+    """Their labels are words; the hint has a name as it is typed, and does what it says."""
+    for value in (True, False):
+        told = svc("sandbox", "settings", "-o", "human").err
+        _, _, step = told.partition("Next: svc ")
+        assert step.startswith(f"sandbox settings smart_retries={str(value).lower()}")
+        assert svc.ok(*step.split())["smart_retries"] is value
+    assert "Next:" not in svc("sandbox", "settings").err
+
+
 def test_balances_are_shown_and_set_by_mode(svc: Svc, sandbox: Sandbox) -> None:
     """A balance is set in minor units, in the mode in use."""
 

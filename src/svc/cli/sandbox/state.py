@@ -42,11 +42,18 @@ def settings(
         _check_words(changed)
     # As a form: the sandbox knows which of the values are numbers and which are words.
     changing = controls.change_settings(changed)._replace(encoding="form")
+    session = Session.of(ctx)
     try:
-        call_and_show(Session.of(ctx), changing if changed else controls.settings())
+        reply = ask(session, changing if changed else controls.settings())
     except ApiError as error:
         error.hint = _ALL_WORDS if changed else error.hint
         raise
+    show(session, reply)
+    if not changed and session.format == "human":
+        # Labels are words: this is how the names are written that change one.
+        other = "false" if reply.data["smart_retries"] else "true"
+        step = session.command(f"sandbox settings smart_retries={other}")
+        session.out.hint(f"Next: {step}")
 
 
 def _check_words(changed: dict[str, str]) -> None:
