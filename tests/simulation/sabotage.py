@@ -70,6 +70,6 @@ RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     ),
     "only the service's own refusal settles what was open": ((refusal, "settles", _any_own_code),),
     "what a list has done belongs to an account": (
-        (run, "refuse_other_account", lambda what, begun, now: None),
+        (run, "refuse_other_account", lambda what, begun, now, line: None),
     ),
 }

@@ -1,10 +1,14 @@
 """A copy of a file must not be carried out a second time unasked (promises R5, R92, R96)."""
 
+import re
+import shlex
 import time
 from collections import Counter
 from collections.abc import Sequence
-from typing import Final
+from pathlib import PurePath
+from typing import Final, NamedTuple
 
+from svc.batch.results import RESULTS_ENDING
 from svc.batch.rows import BatchRow
 from svc.client.journal.commands import resume_command, resume_of
 from svc.client.journal.entry import Account, Intent
@@ -12,6 +16,43 @@ from svc.client.journal.lists import Elsewhere, Import
 from svc.errors import Conflict
 
 _DAY_SECONDS: Final = 24 * 3600
+_DATED: Final = r"(.+?)-\d{4}-\d\d-\d\d(?:-\d+)?"
+
+
+class TypedLine(NamedTuple):
+    """The command line of a run, which hints repeat whole.
+
+    Attributes:
+        now: when it was typed (unix seconds).
+        folder: where its results go.
+    """
+
+    words: tuple[str, ...]
+    now: float
+    folder: PurePath
+
+    def __str__(self) -> str:
+        return shlex.join(["svc", *self.words])
+
+    def but(self, *more: str) -> str:
+        """The same with more options; of one that is given twice, the last counts."""
+        words = list(self.words)
+        place = words.index("--") if "--" in words else len(words)
+        words[place:place] = more
+        return shlex.join(["svc", *words])
+
+    def anew(self, what: Import, *more: str) -> str:
+        """The same as another list, which is named after this one and the day.
+
+        Its results need a file of their own: that of one list is not written by another.
+        """
+        stem = PurePath(what.name).stem
+        dated = re.fullmatch(_DATED, stem)
+        name = f"{dated[1] if dated else stem}-{_day(self.now)}"
+        used = re.fullmatch(rf"{re.escape(name)}(?:-(\d+))?", what.name)
+        name = f"{name}-{int(used[1] or 1) + 1}" if used else name
+        results = self.folder / f"{name}{RESULTS_ENDING}"
+        return self.but("--import", name, *more, "--results", str(results))
 
 
 def refuse_repeats(
@@ -22,6 +63,7 @@ def refuse_repeats(
     account: Account,
     doubles: bool,
     again: bool,
+    line: TypedLine,
 ) -> None:
     """Judges what says the same outside a list as its rows that were not carried out before.
 
@@ -42,28 +84,28 @@ def refuse_repeats(
     same = {one.identity for one in found}
     rows = sum(row.identity in same for row in fresh)
     if rows and doubles and not again:
-        raise _done(what, found, rows, len(fresh))
+        raise _done(what, found, rows, len(fresh), line)
 
 
-def refuse_whole(what: Import, whole_at: float | None, now: float) -> None:
+def refuse_whole(what: Import, whole_at: float | None, line: TypedLine) -> None:
     """Refuses to skip in silence a list that was done long ago: it may be meant once more (R96).
 
     Raises:
         Conflict: naming `--import` and `--continue`; nothing was sent.
     """
-    if whole_at is None or now - whole_at <= _DAY_SECONDS:
+    if whole_at is None or line.now - whole_at <= _DAY_SECONDS:
         return
     raise Conflict(
         f"The list {what.name} was done whole on {_day(whole_at)}. Nothing was sent.",
         code="list_done",
         outcome="not_sent",
         param="--continue",
-        hint="To send only rows that were added since, add --continue. To do it all again as "
-        "another list, add --import NAME --again",
+        hint=f"To send only rows that were added since: {line.but('--continue')}; to do it all "
+        f"again as another list: {line.anew(what, '--again')}",
     )
 
 
-def refuse_other_account(what: Import, begun: Sequence[Intent], now: str) -> None:
+def refuse_other_account(what: Import, begun: Sequence[Intent], now: str, line: TypedLine) -> None:
     """Refuses to skip what the key of another account, for all that is known, has done (R95).
 
     Raises:
@@ -80,7 +122,7 @@ def refuse_other_account(what: Import, begun: Sequence[Intent], now: str) -> Non
         code="other_account",
         outcome="not_sent",
         request=open_one.id if open_one else None,
-        hint=f"If both are: {way}. For another account name another list: --import NAME",
+        hint=f"If both are: {way}; for another account, as another list: {line.anew(what)}",
     )
 
 
@@ -106,7 +148,9 @@ def _unresolved(one: Elsewhere, what: Import, count: int) -> Conflict:
     )
 
 
-def _done(what: Import, found: Sequence[Elsewhere], rows: int, fresh: int) -> Conflict:
+def _done(
+    what: Import, found: Sequence[Elsewhere], rows: int, fresh: int, line: TypedLine
+) -> Conflict:
     name = Counter(str(one.name) for one in found).most_common(1)[0][0]
     last = max(one.settled_at or 0.0 for one in found)
     return Conflict(
@@ -115,8 +159,8 @@ def _done(what: Import, found: Sequence[Elsewhere], rows: int, fresh: int) -> Co
         f"{name} ({_day(last)}). Nothing was sent.",
         code="rows_repeated",
         outcome="not_sent",
-        hint=f"If it is the same list, add --import '{name}': done rows are skipped. If all are "
-        "meant once more, add --again",
+        hint=f"If it is the same list, done rows are skipped: {line.but('--import', name)}; if all "
+        f"are meant once more: {line.but('--again')}",
     )
 
 

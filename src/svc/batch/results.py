@@ -18,6 +18,7 @@ from typing import BinaryIO, Final, NamedTuple, Self
 from svc.errors import LocalError, system_words
 from svc.system import files
 
+RESULTS_ENDING: Final = ".results.ndjson"
 _ELSEWHERE: Final = "Free some space, or name another file with --results"
 _AGAIN: Final = (
     "Free some space, or name another file with --results; then run the same command again: "

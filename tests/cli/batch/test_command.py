@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from collections import Counter
@@ -63,12 +64,15 @@ def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> No
     lines = [f"{payment['id']},{100 * n},duplicate" for n, payment in enumerate(payments, 1)]
     path = write(tmp_path / "refunds.csv", "payment,amount,reason", *lines)
     check = svc.ok("batch", "refunds.create", str(path), "--dry-run")
-    assert (check["to_send"], check["without_amount"], check["totals"]) == (3, 3, [])
+    assert (check["to_send"], check["without_amount"], check["totals"]) == (3, 0, [])
+    assert check["without_currency"] == 3
     said = svc("batch", "refunds.create", str(path), "--dry-run", "-o", "human").err
     assert "To send: 3 rows whose currency is not in the file\n" in said
     bare = write(tmp_path / "bare.csv", "payment,reason", f"{payments[0]['id']},duplicate")
     said = svc("batch", "refunds.create", str(bare), "--dry-run", "-o", "human").err
     assert "To send: 1 row without an amount\n" in said
+    check = svc.ok("batch", "refunds.create", str(bare), "--dry-run")
+    assert (check["without_amount"], check["without_currency"]) == (1, 0)
     summary = svc.ok("batch", "refunds.create", str(path))
     assert summary == {
         "object": "batch",
@@ -284,7 +288,9 @@ def test_a_row_that_was_run_to_the_end_says_so(svc: Svc, sandbox: Sandbox, tmp_p
     result = svc("batch", "orders.create", str(path), "-o", "human")
     assert result.code == 0
     assert "3 rows: 3 skipped\n" in result.err
-    assert result.err.splitlines()[-1].endswith("name a new list: --import NAME --again")
+    _, _, again = result.err.splitlines()[-1].partition("To send them once more: svc ")
+    assert svc.ok(*shlex.split(again), "-o", "json")["done"] == 3
+    assert len(made(svc)) == 6
 
 
 def test_fields_that_are_not_sent_are_named(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:

@@ -258,7 +258,7 @@ def test_a_list_that_was_done_long_ago_is_not_skipped_in_silence(
     for more in ((), ("--dry-run",)):
         refused = machine.run(*argv, *more)
         assert (refused.code, refused.error["code"]) == (6, "list_done")
-        assert "--import NAME" in refused.error["message"]
+        assert "--import payroll-2" in refused.error["message"]
         assert "--continue" in refused.error["message"]
     assert len(machine.ledger.posts) == 2
     added = machine.run(*argv, "--continue")

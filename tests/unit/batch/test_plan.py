@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from svc.base_url import BaseUrl
 from svc.batch.journal import BatchJournal
 from svc.batch.operations import named
 from svc.batch.plan import BatchPlan, plan
-from svc.batch.repeats import refuse_repeats
+from svc.batch.repeats import TypedLine, refuse_repeats
 from svc.batch.rows import Bad, BadRow, BatchRow, Read
 from svc.batch.validate import Validator
 from svc.batch.workers import RowJob
@@ -252,12 +252,17 @@ def test_bad_rows_are_neither_sent_nor_in_the_way(journal: List) -> None:
 # --- other lists --------------------------------------------------------------------------------
 
 COPY = Import("/a/refunds-copy.csv", "refunds.create", SCOPE)
+TYPED = TypedLine(
+    ("batch", "refunds.create", "a copy.csv", "--live"), 1_700_000_000.0, PurePath("out")
+)
 
 
 def check_repeats(journal: List, *amounts: int, again: bool = False) -> None:
     todo = journal.plan(*amounts, what=COPY)
     found = journal.ledger.elsewhere(COPY, [row.identity for row in todo.fresh])
-    refuse_repeats(found, COPY, todo.fresh, account=NOBODY_ELSE, doubles=True, again=again)
+    refuse_repeats(
+        found, COPY, todo.fresh, account=NOBODY_ELSE, doubles=True, again=again, line=TYPED
+    )
 
 
 def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: List) -> None:
@@ -269,8 +274,9 @@ def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: List) -> Non
     error = caught.value
     assert (error.exit_code, error.code) == (6, "rows_repeated")
     assert "2 of 3 rows" in error.message
-    assert "--import '/a/refunds.csv'" in (error.hint or "")
-    assert "--again" in (error.hint or "")
+    line = "svc batch refunds.create 'a copy.csv' --live"
+    assert f": {line} --import /a/refunds.csv; " in (error.hint or "")
+    assert str(error.hint).endswith(f": {line} --again")
     for fresh, words in (
         ((100, 301), "1 of 2 rows that are new in /a/refunds-copy.csv was"),
         ((100,), "The one row that is new in /a/refunds-copy.csv was"),
@@ -279,6 +285,25 @@ def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: List) -> Non
             check_repeats(journal, *fresh)
     check_repeats(journal, 100, 200, 301, again=True)
     check_repeats(journal, 300, 301)
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [
+        ("/a/refunds.csv", "refunds-2023-11-14"),
+        ("refunds-2023-10-14", "refunds-2023-11-14"),
+        ("refunds-2023-11-14", "refunds-2023-11-14-2"),
+        ("refunds-2023-11-14-2", "refunds-2023-11-14-3"),
+        ("2023-11", "2023-11-2023-11-14"),
+    ],
+)
+def test_another_list_has_a_name_that_this_one_has_not(name: str, other: str) -> None:
+    """What is suggested can be typed as it stands, day after day."""
+    what = Import(name, "refunds.create", SCOPE)
+    results = f"--results out/{other}.results.ndjson"
+    assert TYPED.anew(what).endswith(f" --live --import {other} {results}")
+    behind = TYPED._replace(words=("batch", "refunds.create", "--", "-odd.csv"))
+    assert behind.but("--again") == "svc batch refunds.create --again -- -odd.csv"
 
 
 def test_rows_of_the_list_itself_are_no_repetition(journal: List) -> None:
@@ -313,7 +338,9 @@ def test_advice_for_a_live_list_says_live(journal: List) -> None:
     single = Elsewhere("same", None, False, "rq_1", None, SCOPE.key_hint, "default")
     what = Import("/a/refunds.csv", "refunds.create", live)
     with pytest.raises(Conflict) as caught:
-        refuse_repeats([single], what, [], account=NOBODY_ELSE, doubles=True, again=False)
+        refuse_repeats(
+            [single], what, [], account=NOBODY_ELSE, doubles=True, again=False, line=TYPED
+        )
     assert "svc requests resume rq_1 --live" in (caught.value.hint or "")
     journal.run({100: UNKNOWN})
     (intent,) = journal.intents.list()

@@ -12,7 +12,6 @@ from svc.errors import UsageError
 from svc.inputs import STDIN
 
 CONCURRENCY_MAX: Final = 64
-_ENDING: Final = ".results.ndjson"
 
 
 class BatchOptions(OptionSet):
@@ -77,7 +76,9 @@ class BatchOptions(OptionSet):
         # Not Path.resolve, which ends with an error of its own where links lead in a circle.
         file = Path(os.path.realpath(self.file))
         if self.results is None:
-            return file.with_name(file.name + _ENDING)
+            from svc.batch.results import RESULTS_ENDING
+
+            return file.with_name(file.name + RESULTS_ENDING)
         path = Path(self.results).absolute()
         if Path(os.path.realpath(path)) == file:
             raise UsageError("The results would overwrite the rows.", param="--results")

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from svc.batch.outcome import PROBLEMS_MAX, Money, Totals, bad_line, money_planned
 from svc.batch.plan import BatchPlan
+from svc.batch.repeats import TypedLine
 from svc.batch.results import ResultLine
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
@@ -28,9 +29,6 @@ if TYPE_CHECKING:
 _OUTCOMES: Final = ("refused", "invalid", "unknown", "not_sent")
 _WORDS: Final = {"not_sent": "not sent"}
 _NEW_KEY: Final = "Give svc the new key, then run the same command again: done rows are skipped"
-_ALL_DONE: Final = (
-    "Every row was done before. To send them once more, name a new list: --import NAME --again"
-)
 _AGAIN: Final = (
     "Run the same command again: the row is sent again under its own key. If the answer stays the "
     "same, ask the service, naming the request id"
@@ -42,12 +40,12 @@ _SETTLE: Final = (
 
 
 class Report(NamedTuple):
-    """The end of one run; `command` is the line that goes on where it ends."""
+    """The end of one run; `line` goes on where it ends."""
 
     given: BatchInput
     totals: Totals
     results: Path
-    command: str
+    line: TypedLine
 
     def show(self, out: "Output") -> None:
         """Prints the summary: on stderr for people, else one JSON document on stdout.
@@ -67,7 +65,7 @@ class Report(NamedTuple):
         """Shows the summary of a run that somebody has stopped, and what goes on with it."""
         self.show(out)
         if self.totals.not_done and out.format == "human":
-            out.hint(f"To go on, done rows are skipped: {self.command}")
+            out.hint(f"To go on, done rows are skipped: {self.line}")
 
     def error(self, failure: SvcError | None, stop: BaseException | None) -> SvcError | None:
         """The error that the command ends with; None when every row is done."""
@@ -105,8 +103,8 @@ class Report(NamedTuple):
         if stop is None and counts["invalid"] + counts["refused"]:
             return f"Correct the rows ({self.results.name} says why), then run this again"
         if stop is None and counts["unknown"]:
-            return f"{self.command}; what stays unknown: svc requests list --unresolved"
-        return self.command
+            return f"{self.line}; what stays unknown: svc requests list --unresolved"
+        return str(self.line)
 
     def _data(self) -> dict[str, Any]:
         totals = self.totals
@@ -136,7 +134,8 @@ class Report(NamedTuple):
             out.note(f"Done now: {in_words(totals.money)}")
         out.note(f"Results: {self.results}")
         if totals.skipped == totals.rows > 0 and not totals.contradicted:
-            out.hint(_ALL_DONE)
+            once_more = self.line.anew(self.given.what, "--again")
+            out.hint(f"Every row was done before. To send them once more: {once_more}")
 
     def _lost(self, error: OSError) -> LocalError:
         why = system_words(error)
@@ -210,7 +209,8 @@ def _check_data(
         "invalid": len(todo.bad),
         "unknown": len(todo.stale),
         "totals": money.as_data(),
-        "without_amount": money.unstated if given.operation.total else 0,
+        "without_amount": money.without_amount if given.operation.total else 0,
+        "without_currency": money.without_currency if given.operation.total else 0,
         "left_out": list(given.left_out),
         "problems": _problems(lines[:PROBLEMS_MAX]),
     }

@@ -1,15 +1,15 @@
 """Checking a list, asking about it, and running it."""
 
-import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from pathlib import PurePath
 from typing import NamedTuple
 
 from svc.api_keys import refuse_secrets
 from svc.batch.operations import BatchOperation
 from svc.batch.outcome import money_planned
 from svc.batch.plan import BatchPlan, plan
-from svc.batch.repeats import refuse_other_account, refuse_repeats, refuse_whole
+from svc.batch.repeats import TypedLine, refuse_other_account, refuse_repeats, refuse_whole
 from svc.batch.results import Results
 from svc.batch.rows import BatchRow
 from svc.batch.run import Run
@@ -61,7 +61,7 @@ def check_list(session: Session, asked: BatchOptions) -> None:
         found = books.ledger.elsewhere(given.what, _identities(todo))
         # Whose key it will be is not known yet: other profiles are left to the run.
         others = frozenset(one.key_hint for one in found if one.profile != scope.profile)
-        _judged(asked, given, todo, Account(other=others))(found)
+        _judged(session, asked, given, todo, Account(other=others))(found)
     report_check(out, given, todo)
 
 
@@ -83,7 +83,7 @@ def run_list(session: Session, asked: BatchOptions) -> None:
             books.ledger.begin(given.what)
         try:
             run = _put_together(session, asked, given, books, results)
-            report = Report(given, run.totals, path, shlex.join(["svc", *session.argv]))
+            report = Report(given, run.totals, path, _line(session, asked))
             failure = _carried_through(session, run, report)
             ended = _End(whole=not run.totals.not_done, changed=run.totals.done > 0)
         finally:
@@ -150,8 +150,8 @@ def _reserved(
     account = _account(session, books.journal, strangers)
     own = {session.key.fingerprint, *account.same}
     others = [one for one in begun if one.scope.key_hint not in own]
-    refuse_other_account(given.what, others, session.key.fingerprint)
-    books.ledger.reserve(given.what, same, _judged(asked, given, todo, account))
+    refuse_other_account(given.what, others, session.key.fingerprint, _line(session, asked))
+    books.ledger.reserve(given.what, same, _judged(session, asked, given, todo, account))
     return todo, account
 
 
@@ -168,8 +168,13 @@ def _identities(todo: BatchPlan) -> list[str]:
     return list(dict.fromkeys(task.row.identity for task in todo.tasks))
 
 
+def _line(session: Session, asked: BatchOptions) -> TypedLine:
+    folder = PurePath(asked.results or asked.file).parent
+    return TypedLine(tuple(session.argv), session.clock.now(), folder)
+
+
 def _judged(
-    asked: BatchOptions, given: BatchInput, todo: BatchPlan, account: Account
+    session: Session, asked: BatchOptions, given: BatchInput, todo: BatchPlan, account: Account
 ) -> Callable[[Sequence[Elsewhere]], None]:
     return lambda found: refuse_repeats(
         found,
@@ -178,6 +183,7 @@ def _judged(
         account=account,
         doubles=given.operation.doubles,
         again=asked.again,
+        line=_line(session, asked),
     )
 
 
@@ -196,7 +202,7 @@ def _planned(
         say=session.say,
     )
     if todo.done and not asked.goes_on:
-        refuse_whole(given.what, books.ledger.whole_at(given.what), now)
+        refuse_whole(given.what, books.ledger.whole_at(given.what), _line(session, asked))
     return todo
 
 
