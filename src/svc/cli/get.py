@@ -32,5 +32,5 @@ def get(
     """
     session = Session.of(ctx)
     refuse_bare_path(target, "ID-OR-PATH", session.argv)
-    path = target if target.startswith("/") else find.path_of_id(target)
+    path = target if target.startswith("/") else find.retrieve(target).path
     send_read(session, find.get(path, tuple(pairs_of(param, "--param").items())))

@@ -151,7 +151,7 @@ def test_list_filters_become_query_pairs() -> None:
 )
 def test_an_id_is_turned_into_its_path(identifier: str, path: str) -> None:
     """The prefix of an id says which object it is."""
-    assert find.path_of_id(identifier) == path
+    assert find.retrieve(identifier).path == path
     assert find.retrieve(identifier).method == "GET"
 
 
@@ -159,7 +159,7 @@ def test_an_id_is_turned_into_its_path(identifier: str, path: str) -> None:
 def test_an_unknown_prefix_names_the_known_ones(identifier: str) -> None:
     """An id without a GET is refused with the prefixes that have one."""
     with pytest.raises(UsageError) as caught:
-        find.path_of_id(identifier)
+        find.retrieve(identifier)
     assert caught.value.hint is not None
     assert "ord_ pay_ rf_ po_ lcq_ evt_ dp_" in caught.value.hint
 

@@ -171,7 +171,6 @@ def test_a_control_never_reaches_the_api(fake: Any) -> None:
 
 
 CALLS = [
-    (controls.checkout_view("s"), "POST /_sandbox/checkout/view"),
     (controls.checkout_pay({}), "POST /_sandbox/checkout/pay"),
     (controls.checkout_url("ord_1"), "GET /_sandbox/orders/ord_1/checkout_url"),
     (controls.settle_payment("pay_1", {}), "POST /_sandbox/payments/pay_1/transition"),

@@ -12,7 +12,7 @@ ROOT = Path(svc.__file__).parent
 HERE = ROOT / "system"
 ONLY_POSIX = {
     *("crypt", "fcntl", "grp", "nis", "ossaudiodev", "posix", "pty", "pwd", "readline"),
-    *("resource", "select", "spwd", "syslog", "termios", "tty"),
+    *("resource", "spwd", "syslog", "termios", "tty"),
 }
 NAMES = {
     *("O_CLOEXEC", "O_DIRECTORY", "O_NOFOLLOW", "add_signal_handler", "fchmod", "fchown", "fork"),

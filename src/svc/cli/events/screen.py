@@ -172,13 +172,12 @@ class RecordPrinter:
         elif text := self._text(record):
             self._writer.write(self._stdout, text)
 
-    def _welcome(self, ready: Ready) -> str:
-        return welcome(ready, self._asked, self._endpoint, self._layout, self._waiting)
-
     def _text(self, record: ListenerRecord) -> str:
         match record:
             case Ready():
-                return "" if self._quiet else self._welcome(record)
+                if self._quiet:
+                    return ""
+                return welcome(record, self._asked, self._endpoint, self._layout, self._waiting)
             case Summary():
                 start = "\n" if self._session.streams.person_reads else ""  # behind the ^C
                 return "" if self._quiet else start + farewell(record, self._layout)

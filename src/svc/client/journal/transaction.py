@@ -205,13 +205,11 @@ class JournalTransaction(NamedTuple):
             made = settled.object_id if settled.outcome == "done" else None
             if made is None or not is_making(intent.stored.path):
                 continue
-            first = by.setdefault((made, settled.world), intent.stored.idempotency_key)
-            if first != intent.stored.idempotency_key or self._is_taken(intent, settled):
+            key = intent.stored.idempotency_key
+            first = by.setdefault((made, settled.world), key)
+            if first != key or is_taken(self.tx.rows, intent, made, settled.world):
                 found.add(intent.id)
         return frozenset(found)
-
-    def _is_taken(self, intent: Intent, settled: Settled) -> bool:
-        return is_taken(self.tx.rows, intent, str(settled.object_id), settled.world)
 
     def _refuse_in_flight(self, intent: Intent) -> None:
         if self.leases.is_alive(intent.lease):

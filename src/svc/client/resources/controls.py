@@ -16,11 +16,6 @@ def in_mode(call: Call, mode: str) -> Call:
     return call._replace(query=(*call.query, ("mode", mode))) if mode != "test" else call
 
 
-def checkout_view(client_secret: str) -> Call:
-    """What the shopper sees; send it with a publishable key."""
-    return Call("POST", f"{SANDBOX_ROOT}/checkout/view", body={"client_secret": client_secret})
-
-
 def checkout_pay(body: Body) -> Call:
     """Plays the browser checkout; send it with a publishable key, accept 402."""
     return Call("POST", f"{SANDBOX_ROOT}/checkout/pay", body=body)
@@ -174,9 +169,9 @@ def emails(params: QueryParams = ()) -> Call:
     return Call("GET", f"{SANDBOX_ROOT}/emails", query=query_of(params))
 
 
-def balances(params: QueryParams = ()) -> Call:
+def balances() -> Call:
     """Shows the balances."""
-    return Call("GET", f"{SANDBOX_ROOT}/balances", query=query_of(params))
+    return Call("GET", f"{SANDBOX_ROOT}/balances")
 
 
 def set_balance(body: Body) -> Call:

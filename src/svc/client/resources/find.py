@@ -65,15 +65,6 @@ def money_of(call: Call) -> Call | None:
     return retrieval(known.money_of, str(identifier)) if known and identifier else None
 
 
-def path_of_id(identifier: str) -> str:
-    """The path of the object that an id's prefix points to, such as `/v1/orders/ord_...`.
-
-    Raises:
-        UsageError: on a prefix that has no GET, naming those that have one.
-    """
-    return retrieve(identifier).path
-
-
 def _parsed(text: str) -> Query:
     from urllib.parse import parse_qsl
 

@@ -96,11 +96,6 @@ def record(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> N
         _follow_up(tx, attempt, endpoint)
 
 
-def give_up(tx: Transaction, job: Job) -> None:
-    """Ends the job of an attempt that nobody waits for: its endpoint or event is gone."""
-    jobs.finish(tx.store, job)
-
-
 def retry_delay(step: int) -> int:
     """Seconds from the start of attempt `step` to the start of the next (spec: Delivery)."""
     if step <= len(WEBHOOK_RETRY_DELAYS):

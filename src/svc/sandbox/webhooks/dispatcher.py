@@ -189,7 +189,8 @@ class WebhookDispatcher:
             job.mode, lambda tx: attempts.prepare(tx, job, wall, age=age), start
         )
         if attempt is None:
-            await self.groups.run(job.mode, lambda tx: attempts.give_up(tx, job))
+            # Nobody waits for it: its endpoint or event is gone.
+            await self.groups.run(job.mode, lambda tx: jobs.finish(tx.store, job))
             return None
         reply = await self._send(attempt, rule)
         await self.groups.run(job.mode, lambda tx: attempts.record(tx, attempt, reply), start)
