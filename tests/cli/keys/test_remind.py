@@ -119,6 +119,8 @@ def test_each_format_tells_the_same(svc: Svc, aged: Age, state: Path) -> None:
     words = " ".join(text.out.split())
     assert "the old key sk_live_…old1 works until" in words
     assert "svc keys roll --profile default --live" in text.out
+    # A sandbox that was reset does not know the secrets of before, and nobody here hears of it.
+    assert "never due: the sandbox's test data, which is gone once that is reset" in words
     assert text.err.startswith("Error: 1 secret is overdue")
     assert "keyring" not in text.out + text.err  # a sandbox's secret lies in none
 

@@ -79,7 +79,7 @@ def age(judged: Judged) -> str:
         return "of unknown age"
     days = f"{judged.age_days} day{'' if judged.age_days == 1 else 's'} old"
     if judged.due_at is None:
-        return f"{days}, never due: the sandbox's test data"
+        return f"{days}, never due: the sandbox's test data, which is gone once that is reset"
     since = "since " if judged.status == "overdue" else ""
     return f"{days}, due {since}{day(judged.due_at)}"
 
