@@ -12,10 +12,9 @@ from simulation.listener import judged
 from svc.listen.forward import target_queue
 from svc.listen.forward.retry import Suspects, decide
 from svc.listen.forward.target_queue import TargetQueue
-from svc.listen.inbox import arrivals
+from svc.listen.inbox import arrivals, sqlite
 from svc.listen.inbox.arrivals import ArrivalKeeper
 from svc.listen.inbox.inbox import OpenItem
-from svc.listen.inbox.sqlite import SqliteInbox
 
 
 def test_histories_break_no_rule() -> None:
@@ -102,13 +101,13 @@ def restarts_begin_the_schedule() -> Iterator[None]:
 
 @contextmanager
 def endings_are_forgotten() -> Iterator[None]:
-    item = SqliteInbox._item
+    item = sqlite._item
 
-    def only_taken(self: Any, row: Any) -> OpenItem:
-        one = item(self, row)
+    def only_taken(row: Any, tried: Any) -> OpenItem:
+        one = item(row, tried)
         return replace(one, ended={target: True for target, taken in one.ended.items() if taken})
 
-    with patch.object(SqliteInbox, "_item", only_taken):
+    with patch.object(sqlite, "_item", only_taken):
         yield
 
 

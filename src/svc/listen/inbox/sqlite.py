@@ -40,11 +40,10 @@ class SqliteInbox:
 
     def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
         which = (self._listener, seq, object_id, object_id, _PAGE_ROWS, _PAGE_BYTES)
-        return [self._item(row) for row in self._state.rows(_OPEN_PAGE, which)]
+        return self._items(self._state.rows(_OPEN_PAGE, which))
 
     def open_item(self, seq: int) -> OpenItem | None:
-        rows = self._state.rows(_OPEN_ONE, (seq,))
-        return self._item(rows[0]) if rows else None
+        return next(iter(self._items(self._state.rows(_OPEN_ONE, (seq,)))), None)
 
     def open_types(self, seq: int) -> Mapping[str, int]:
         rows = self._state.rows(_OPEN_TYPES, (self._listener, seq))
@@ -115,27 +114,31 @@ class SqliteInbox:
                 reached = position
         tx.execute(_ADVANCE, (reached.seq, reached.event_id, self._listener))
 
-    def _item(self, row: Row) -> OpenItem:
-        at = {one["target"]: one for one in self._state.rows(_TRIED, (row["seq"],))}
-        return OpenItem(
-            seq=row["seq"],
-            event_id=row["event_id"],
-            type=row["type"],
-            object_id=row["object_id"],
-            headers=row["headers"],
-            body=row["body"],
-            tried={
-                target: Tried(one["attempts"], one["last_at"])
-                for target, one in at.items()
-                if one["attempts"]
-            },
-            ended={
-                target: bool(one["taken"])
-                for target, one in at.items()
-                if one["taken"] or one["final"]
-            },
-            redelivered=row["redelivered"],
-        )
+    def _items(self, found: Sequence[Row]) -> list[OpenItem]:
+        """Gives rows with what was tried of them, which costs a question for many of them."""
+        tried: dict[int, list[Row]] = {}
+        for some in chunks([row["seq"] for row in found], ROWS):
+            for one in self._state.rows(list_of(_TRIED, len(some)), some):
+                tried.setdefault(one["inbox_seq"], []).append(one)
+        return [_item(row, tried.get(row["seq"], ())) for row in found]
+
+
+def _item(row: Row, tried: Sequence[Row]) -> OpenItem:
+    return OpenItem(
+        seq=row["seq"],
+        event_id=row["event_id"],
+        type=row["type"],
+        object_id=row["object_id"],
+        headers=row["headers"],
+        body=row["body"],
+        tried={
+            one["target"]: Tried(one["attempts"], one["last_at"])
+            for one in tried
+            if one["attempts"]
+        },
+        ended={one["target"]: bool(one["taken"]) for one in tried if one["taken"] or one["final"]},
+        redelivered=row["redelivered"],
+    )
 
 
 def _record(tx: Tx, attempts: Sequence[ForwardAttempt]) -> None:
@@ -149,10 +152,10 @@ def _record(tx: Tx, attempts: Sequence[ForwardAttempt]) -> None:
 # What another program has had taken meanwhile stays taken.
 _SETTLE: Final = "UPDATE inbox SET outcome = ? WHERE seq IN (%s) AND outcome IS NOT 'forwarded'"
 _TRIED: Final = """
-SELECT target, SUM(NOT replay) AS attempts, MAX(COALESCE(status, 0) BETWEEN 200 AND 299) AS taken,
-  MAX(final AND NOT replay) AS final,
+SELECT inbox_seq, target, SUM(NOT replay) AS attempts,
+  MAX(COALESCE(status, 0) BETWEEN 200 AND 299) AS taken, MAX(final AND NOT replay) AS final,
   MAX(IIF(replay, 0, started_at + milliseconds / 1000)) AS last_at
-FROM forwards WHERE inbox_seq = ? GROUP BY target"""
+FROM forwards WHERE inbox_seq IN (%s) GROUP BY inbox_seq, target"""
 # A crash may have lost the count of an attempt; then the later one of that number stays.
 _INSERT_ATTEMPTS: Final = (
     "INSERT OR REPLACE INTO forwards (inbox_seq, target, replay, attempt, started_at,"

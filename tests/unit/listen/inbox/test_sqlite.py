@@ -127,6 +127,22 @@ def test_open_item_knows_its_attempts(state: Database) -> None:
     assert inbox.open_item(1) is None
 
 
+def test_each_of_a_page_knows_its_own_attempts(state: Database) -> None:
+    """They are asked for many at a time: each event gets those of its own, and all get theirs."""
+    inbox = SqliteInbox(state, "one")
+    inbox.store(Batch([arrival(number) for number in range(1, 41)]))
+    tried = [
+        ForwardAttempt(seq, f"http://{seq}", number, NOW + seq, 0.0, 500, None, b"")
+        for seq in range(1, 41, 3)
+        for number in range(1, 1 + seq % 4)
+    ]
+    inbox.store(Batch(attempts=tried))
+    assert {one.seq: one.tried for one in inbox.open_after(0)} == {
+        seq: {f"http://{seq}": Tried(seq % 4, NOW + seq)} if seq % 3 == 1 and seq % 4 else {}
+        for seq in range(1, 41)
+    }
+
+
 def test_prune_keeps_a_week_and_what_is_open(state: Database) -> None:
     """R50: ids are kept for more than 72 h; what was not forwarded is never forgotten."""
     inbox = SqliteInbox(state, "one")
