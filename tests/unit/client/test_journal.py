@@ -149,8 +149,15 @@ def test_only_what_must_survive_a_power_cut_waits_for_the_disk(
     commits = [number for number, line in enumerate(said) if line == "COMMIT"]
     assert len(commits) == 3
     assert commits[0] < loose[0] < commits[1] < tight[0] < commits[2]
-    intents.settle(first, DONE)
-    assert intents._state().rows("PRAGMA synchronous") == [{"synchronous": 2}]
+    for call in (
+        lambda: intents.settle(first, DONE),
+        lambda: intents.withdraw("key-2"),
+        lambda: intents.release(first),
+    ):
+        said.clear()
+        call()
+        assert said.index("COMMIT") > said.index("PRAGMA synchronous = NORMAL")
+        assert intents._state().rows("PRAGMA synchronous") == [{"synchronous": 2}]
     intents._state().close()
     leases.close()
 
@@ -163,6 +170,29 @@ def test_journal_cannot_be_opened_means_nothing_is_recorded(clock: ManualClock) 
 
     with pytest.raises(LocalError):
         Journal(refuse, Leases(Path("/nonexistent/x")), clock).record(asked())
+
+
+@pytest.mark.parametrize("late", [False, True])
+def test_what_goes_into_a_file_that_is_gone_is_not_recorded(
+    late: bool, opened: Open, path: Path, clock: ManualClock
+) -> None:
+    """R2, R102: also where it was deleted in the midst, so that nothing is sent unrecorded."""
+    assert opened().list() == []
+
+    def new_id() -> str:
+        if late:
+            path.unlink()
+        return fresh_id()
+
+    with (
+        closing(Leases(path.parent / "senders")) as leases,
+        closing(Database.open(path, clock=clock)) as state,
+    ):
+        if not late:
+            path.unlink()
+        with pytest.raises(LocalError) as caught:
+            Journal(lambda: state, leases, clock, new_id).record(asked())
+    assert caught.value.code in LOST
 
 
 def test_what_another_request_has_made_settles_nothing(intents: Journal) -> None:
@@ -322,6 +352,16 @@ def test_own_key_with_the_same_request_begins_it_again(intents: Journal) -> None
     end(intents, first)
     again = intents.record(asked())
     assert (again.id, again.sendings, again.sent_before) == (first.id, 2, True)
+
+
+def test_own_key_of_a_done_request_asks_for_its_answer_whatever_else_is_open(
+    intents: Journal,
+) -> None:
+    """R5: it can make nothing more, so that an unresolved twin is no reason to hold it back."""
+    end(intents, intents.record(asked()), "done")
+    end(intents, intents.record(asked(key="key-2")))
+    again = intents.record(asked())
+    assert (again.state, again.sendings, again.sent_before) == ("done", 2, True)
 
 
 def test_own_key_is_not_sent_under_another_accounts_key(intents: Journal) -> None:
@@ -762,6 +802,41 @@ def test_forget_deletes_one_that_nobody_sends(opened: Open) -> None:
         two.forget(first.id)
 
 
+def test_what_is_forgotten_is_in_no_file_any_more(intents: Journal, path: Path) -> None:
+    """R45: also not in the log of the database, which would keep it for a while."""
+    call = payouts.create({"amount": 1, "reference": "forget-me-not"})
+    first = intents.record(asked(call))
+    end(intents, first, "refused")
+
+    def kept() -> bool:
+        files = [one for one in path.parent.iterdir() if one.is_file()]
+        return any(b"forget-me-not" in one.read_bytes() for one in files)
+
+    assert kept()
+    intents.forget(first.id)
+    assert not kept()
+
+
+def test_keys_of_the_same_request_are_told(intents: Journal) -> None:
+    """R91: those that are not known to be of the account; who asks looks whose they are."""
+    end(intents, intents.record(asked()))
+    other = asked(key="key-2", scope=SCOPE._replace(key_hint="sk_test_…wxyz"))
+    assert intents.strangers(other) == {SCOPE.key_hint}
+    rolled = other._replace(account=Account(same=frozenset((SCOPE.key_hint,))))
+    assert intents.strangers(rolled) == intents.strangers(asked(key="key-3")) == frozenset()
+    assert intents.strangers(asked(orders.create({"amount": 1}), scope=other.scope)) == frozenset()
+
+
+def test_what_one_request_has_made_no_other_has_made(intents: Journal) -> None:
+    """R93: in one state of a sandbox; after a reset the same ids are given again."""
+    first, second = intents.record_many([asked(), asked(key="key-2")])
+    intents.settle(first, DONE._replace(world="w_1"))
+    assert intents.is_taken(second, "rf_1", "w_1")
+    assert not intents.is_taken(second, "rf_1", "w_2")
+    assert not intents.is_taken(second, "rf_2", "w_1")
+    assert not intents.is_taken(first, "rf_1", "w_1")
+
+
 def test_list_is_newest_first(intents: Journal) -> None:
     """And a limit takes the newest."""
     made = [intents.record(asked(orders.create({"amount": n}), f"k{n}")).id for n in range(3)]
@@ -808,3 +883,4 @@ def test_end_keeps_the_services_code_or_else_the_kind(code: str | None, kept: st
     ended = settled_with(error)
     assert (ended.error_code, ended.outcome, ended.status) == (kept, "refused", 400)
     assert (ended.request_id, ended.object_id) == ("req_1", None)
+    assert settled_with(ApiError("No.", outcome=None)).outcome == "unknown"

@@ -45,7 +45,7 @@ def test_a_damaged_body_is_not_sent_again(body: bytes) -> None:
     """R67: what the disk garbled is reported, exit 10, and never sent."""
     with pytest.raises(LocalError) as caught:
         restored(Stored("/v1/refunds", "json", body, "key-1", None), BASE)
-    assert caught.value.idempotency_key == "key-1"
+    assert (caught.value.code, caught.value.idempotency_key) == ("journal_damaged", "key-1")
 
 
 def test_what_is_kept_is_plain_and_without_secrets() -> None:

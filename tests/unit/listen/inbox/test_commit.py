@@ -157,6 +157,26 @@ def test_arrivals_of_one_moment_are_one_group() -> None:
     assert told == [kept(arrival(number)) for number in (1, 2, 3)]
 
 
+def test_lone_delivery_is_kept_at_once() -> None:
+    """With the next turn of the loop; only where several have come are others waited for."""
+    inbox, told = FakeQuickInbox(), list[Kept | LocalError]()
+    inbox.gate.set()
+
+    async def story(writer: InboxWriter, loop: Timers) -> None:
+        for number in (1, 2):
+            writer.keep(arrival(number), told.append)
+            await asyncio.sleep(0)
+            assert len(told) == number
+        writer.keep(arrival(3), told.append)
+        writer.keep(arrival(4), told.append)
+        await asyncio.sleep(0)
+        assert len(told) == 2
+        await until(lambda: len(told) == 4)
+
+    run(inbox, story)
+    assert [numbers(batch) for batch in inbox.batches] == [[1], [2], [3, 4]]
+
+
 def test_next_group_gathers_while_one_is_being_written() -> None:
     """Whatever comes meanwhile waits for the first, and then goes at once and in one."""
     inbox, told = FakeInbox(), list[Kept | LocalError]()
