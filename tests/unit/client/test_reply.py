@@ -341,9 +341,10 @@ def test_more_is_read_of_a_page_than_of_an_object(call: Call, mebibytes: int) ->
         ("[" + "1," * 90 + "1]", True),
         ('["' + "1," * 90 + '"]', False),
         ('"' + "x" * 9_000_000 + '"', False),
-        ('"' + "x" * 9_000_000 + '\U0001f600"', True),
+        ('"' + "x" * 8_388_000 + '\U0001f600"', False),
+        ('"' + "x" * 8_390_000 + '\U0001f600"', True),
     ],
-    ids=["few", "many", "one text", "long", "long and wide"],
+    ids=["few", "many", "one text", "long", "under 32 MiB", "over 32 MiB"],
 )
 def test_what_would_fill_the_memory_is_not_parsed(text: str, much: bool) -> None:
     """R99: by its values, and by its size, which one emoji makes four times as large."""

@@ -48,6 +48,29 @@ def test_event_that_is_taken_up_is_not_read_once_more(world: World) -> None:
     assert answers == [200]
 
 
+def test_copy_of_an_event_that_is_on_its_way_waits_with_it(world: World) -> None:
+    """R50: it is not looked up a second time, for whoever has it will end it."""
+    event = world.event(1)
+    target = world.target(3001, lambda *_: Reaction(delay=2))
+    target.up = False
+    before = world.listener()
+    before.start()
+    world.send(before, event)
+    world.loop.run_for(1)
+    world.loop.do(before.stop())
+    target.up = True
+    listener = world.listener(ack="forwarded")
+    listener.start()
+    world.loop.run_for(1)
+    looked: list[int] = []
+    with patch.object(SqliteInbox, "open_item", lambda _, seq: looked.append(seq)):
+        answers = world.send(listener, event)
+        world.loop.run_for(0.5)
+        assert (answers, looked) == ([], [])
+        world.loop.run_for(1)
+    assert (answers, tried(target), looked) == ([200], ["evt_1"], [])
+
+
 def test_sender_of_an_event_that_is_closed_elsewhere_is_answered(world: World) -> None:
     """R51: as soon as its turn comes; somebody has sent it, and nobody will once more."""
     first, second = world.event(1), world.event(2)
