@@ -172,7 +172,8 @@ class Places(ast.NodeVisitor):
             self.visit(statement)
 
     def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
-        if node.value is not None:
+        """The name of a type is an annotation like any other: it says nothing at run time."""
+        if node.value is not None and ast.unparse(node.annotation) != "TypeAlias":
             self.visit(node.value)
 
     def visit_Assign(self, node: ast.Assign) -> None:
