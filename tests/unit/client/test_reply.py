@@ -268,6 +268,19 @@ def test_an_answer_that_agrees_passes(call: Call, said: dict[str, Any]) -> None:
     refuse_contradiction(call, finding, mode="test", idempotency_key=None)
 
 
+@pytest.mark.parametrize("live", [True, False])
+def test_each_mode_takes_answers_of_its_own(live: bool) -> None:
+    """R15: with both named where they differ, in test mode and where money moves."""
+    own, other = ("live", "test") if live else ("test", "live")
+    call = payments.retrieve("pay_1")
+    for livemode in (live, None):
+        finding = understood(reply({"id": "pay_1", "livemode": livemode}), call)
+        refuse_contradiction(call, finding, mode=own, idempotency_key=None)
+    finding = understood(reply({"id": "pay_1", "livemode": not live}), call)
+    with pytest.raises(ReplyContradiction, match=f"is of {other} mode, the request was of {own}"):
+        refuse_contradiction(call, finding, mode=own, idempotency_key=None)
+
+
 def test_entries_of_a_list_must_be_of_the_mode() -> None:
     """R15: a live object in a test list is not shown as a test object."""
     page = {

@@ -227,6 +227,23 @@ def test_what_was_closed_while_it_waits_holds_no_turn(world: World, how: str) ->
     assert [one.event for one in target.tries[tries:]] == left
 
 
+def test_what_waits_is_looked_at_for_each_that_comes(world: World) -> None:
+    """`--ordered`: it was still open for the second of its object, and is closed for the third."""
+    old, second, third = (world.event(number, "ord_same") for number in (1, 2, 3))
+    target = world.target(3001, lambda event, _: Reaction(status=503 if event is old else 200))
+    listener = world.listener(retry="real", ordered=True)
+    listener.start()
+    world.send(listener, old)
+    world.loop.run_for(5)
+    world.send(listener, second)
+    world.loop.run_for(5)
+    assert tried(target) == ["evt_1"]
+    world.replay(listener, old)
+    world.send(listener, third)
+    world.loop.run_for(5)
+    assert tried(target) == ["evt_1", "evt_2", "evt_3"]
+
+
 def test_copies_of_both_runs_of_a_sandbox_are_known(world: World) -> None:
     """Within one group, too: each body is forwarded once."""
     target = world.target(3001)
