@@ -5,6 +5,7 @@ end of another's. So the longest of all may not stand in one piece, or a worker 
 """
 
 from collections.abc import Callable, Sequence
+from operator import itemgetter
 from typing import Final, TypeVar
 
 import pytest
@@ -44,16 +45,19 @@ def dealt(
     sizes = [(len(tests) + turn) // workers for turn in range(workers)]
     pieces: list[list[Test]] = [[] for _ in sizes]
     took = [0.0] * workers
-    for test in sorted(tests, key=seconds, reverse=True):
-        if seconds(test):
-            least = min(
-                (turn for turn in range(workers) if len(pieces[turn]) < sizes[turn]),
-                key=lambda turn: took[turn],
-            )
-            pieces[least].append(test)
-            took[least] += seconds(test)
-    starting = [test for test in tests if not seconds(test) and not quick(test)]
-    rest = [test for test in tests if not seconds(test) and quick(test)]
+    timed = [(seconds(test), test) for test in tests]
+    for long, test in sorted(timed, key=itemgetter(0), reverse=True):
+        if not long:
+            break
+        room = (turn for turn in range(workers) if len(pieces[turn]) < sizes[turn])
+        least = min(room, key=took.__getitem__)
+        pieces[least].append(test)
+        took[least] += long
+    starting: list[Test] = []
+    rest: list[Test] = []
+    for long, test in timed:
+        if not long:
+            (rest if quick(test) else starting).append(test)
     for turn, piece in enumerate(pieces):
         share = -(-len(starting) // (workers - turn))
         _move(min(share, sizes[turn] - len(piece)), starting, piece)

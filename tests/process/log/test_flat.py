@@ -20,7 +20,7 @@ def resident(member: Member) -> float:
     return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
 
-@pytest.mark.slow(seconds=60)
+@pytest.mark.slow(seconds=20)
 @pytest.mark.limit(300)
 @pytest.mark.usefixtures("needed")
 def test_memory_does_not_grow_with_what_was_read(tmp_path: Path) -> None:

@@ -220,7 +220,7 @@ def test_fault_is_met_as_the_matrix_says(machine: Machine, row: Row, operation: 
     check(machine, row, operation)
 
 
-@pytest.mark.slow(seconds=15)
+@pytest.mark.slow(seconds=4)
 @pytest.mark.parametrize("operation", OPERATION_NAMES)
 def test_every_operation_meets_every_fault(
     tmp_path: Path, forking: Forking, operation: str

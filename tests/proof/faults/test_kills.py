@@ -148,7 +148,7 @@ def test_kill_loses_and_doubles_nothing(tmp_path: Path, ledger: Ledger, forking:
     assert len(ledger.effects) == len(chosen) == 12
 
 
-@pytest.mark.slow(seconds=90)
+@pytest.mark.slow(seconds=35)
 def test_hundreds_of_kills_lose_and_double_nothing(
     tmp_path: Path, ledger: Ledger, forking: Forking
 ) -> None:
@@ -161,7 +161,7 @@ def test_hundreds_of_kills_lose_and_double_nothing(
     assert len(ledger.effects) == len(chosen)
 
 
-@pytest.mark.slow(seconds=40)
+@pytest.mark.slow(seconds=15)
 def test_kills_at_random_moments_lose_and_double_nothing(
     tmp_path: Path, ledger: Ledger, forking: Forking
 ) -> None:
