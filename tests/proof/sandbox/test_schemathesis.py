@@ -78,6 +78,7 @@ def test_schemathesis_finds_nothing(server: RunRecord, tmp_path: Path) -> None:
     check_keys_count(seen)
 
 
+@pytest.mark.limit(600)  # one process, which has a core for itself on a quiet machine alone
 @pytest.mark.parametrize(
     ("phases", "requests", "done"),
     [
