@@ -5,13 +5,14 @@ import re
 import time
 from io import StringIO
 from pathlib import Path
+from threading import Event, Thread
 
 import pytest
 
 from support.on_terminal import OpenTerminal
 from support.running import Sandbox, Svc
 from support.serving import Handler, serving
-from svc.cli.framework.progress import LiveLine, bar
+from svc.cli.framework.progress import LiveLine, bar, beside
 from svc.clock import ManualClock
 
 ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
@@ -165,3 +166,16 @@ def test_a_bar_is_never_longer_than_its_room(
 ) -> None:
     """More than the whole is the whole; a list that is empty is not divided by."""
     assert bar(done, whole, columns) == drawn
+
+
+def test_what_waits_goes_on_where_no_thread_is_to_be_had(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A call that moves the sandbox's time must not fail for want of a line that tells of it."""
+
+    def refuse(thread: Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(Thread, "start", refuse)
+    done: list[Event | None] = []
+    with beside(LiveLine(StringIO(), ManualClock(), 80), done.append):
+        done.append(None)
+    assert done == [None]

@@ -5,7 +5,7 @@ import io
 import os
 import time
 from collections.abc import Callable
-from contextlib import AbstractContextManager, ExitStack
+from contextlib import AbstractContextManager, ExitStack, closing
 from pathlib import Path
 from unittest.mock import patch
 
@@ -18,7 +18,7 @@ from support.running import Sandbox, Svc
 from svc.api_keys import fingerprint
 from svc.cli.events import link
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
-from svc.cli.events.link import LocalLink, watching
+from svc.cli.events.link import LocalLink
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
@@ -308,7 +308,7 @@ def test_a_sandbox_that_does_not_answer_is_told_once() -> None:
         patch.object(link, "_LOOK_SECONDS", 0.01),
         patch.object(link, "_TELL_SECONDS", 0.04),
         patch.object(link, "_MOST_SECONDS", 0.08),
-        watching(endpoint, renew, told.append) as watch,
+        closing(LocalLink(endpoint, renew, told.append)) as watch,
     ):
         asyncio.run(attached(watch))
     assert [one.message for one in told] == ["nobody there"]

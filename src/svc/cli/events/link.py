@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -148,11 +148,8 @@ def linked(
     with Tunnel(chosen.provider, chosen.path, session.env, session.clock) as tunnel:
         with session.waiting.until(lambda: (f" for {chosen.provider.name}",)):
             address = tunnel.start(port)
-        link = TunnelLink(session, tunnel, address, register)
-        try:
+        with closing(TunnelLink(session, tunnel, address, register)) as link:
             yield link
-        finally:
-            link.close()
 
 
 _LOOK_SECONDS: Final = 1.0
@@ -233,17 +230,3 @@ class LocalLink:
     def _take(self, relay: Listener, renewed: Endpoint) -> None:
         relay.move(_HERE, _both(renewed, self.endpoint))
         self.endpoint = renewed
-
-
-@contextmanager
-def watching(
-    endpoint: Endpoint,
-    renew: Callable[[], Endpoint | None],
-    absent: Callable[[SvcError], None],
-) -> Iterator[LocalLink]:
-    """Gives a link that looks at its sandbox until the end of the block."""
-    link = LocalLink(endpoint, renew, absent)
-    try:
-        yield link
-    finally:
-        link.close()

@@ -2,13 +2,13 @@
 
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from typing import Final
 
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.inspect import Inspection, inspecting
-from svc.cli.events.link import LocalLink, TunnelLink, linked, watching
+from svc.cli.events.link import LocalLink, TunnelLink, linked
 from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
@@ -186,7 +186,7 @@ def _prepared(
         if link is not None and renew is not None:
             link.look_after(renew, register.tell_absence)
         elif renew is not None:
-            held = open_.enter_context(watching(endpoint, renew, register.tell_absence))
+            held = open_.enter_context(closing(LocalLink(endpoint, renew, register.tell_absence)))
         hosts = (address.host,) if address is not None else ()
         path = register.address(address)[1]
         yield _ReceiverSetup(state, claim, endpoint, bound, path, hosts, held)

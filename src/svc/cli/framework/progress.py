@@ -154,17 +154,11 @@ class WaitingLine:
         if self._live is not None or not live.is_watched or current_thread() is not main_thread():
             yield
             return
-        self._live, over = live, Event()
-        thread = Thread(target=self._tell, args=(live, what, over), daemon=True)
-        with suppress(RuntimeError):  # no thread is to be had: what is waited for matters more
-            thread.start()
+        self._live = live
         try:
-            yield
+            with beside(live, lambda over: self._tell(live, what, over)):
+                yield
         finally:
-            over.set()
-            if thread.ident is not None:
-                thread.join()
-            live.clear()
             self._live = None
 
     def hide(self) -> None:
@@ -177,3 +171,24 @@ class WaitingLine:
         while not over.wait(pause):
             pause = _AGAIN_SECONDS
             live.show(f"Waiting {int(live.seconds())} s", *what())
+
+
+@contextmanager
+def beside(
+    live: LiveLine, tell: Callable[[Event], None], seconds: float | None = None
+) -> Iterator[None]:
+    """Has a thread `tell` while the block runs, until the event that it is given is set.
+
+    It has so many seconds to end, and what it has shown is cleared.
+    """
+    over = Event()
+    thread = Thread(target=tell, args=(over,), daemon=True)
+    with suppress(RuntimeError):  # no thread is to be had: what is waited for matters more
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        if thread.ident is not None:
+            thread.join(seconds)
+        live.clear()

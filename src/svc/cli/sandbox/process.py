@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -186,16 +186,12 @@ def _requests_shown(session: Session) -> Iterator[Callable[["ServedRequest"], No
     """Prints requests, for as long as the block lasts."""
     from svc.cli.sandbox.served import RequestLines, RequestsShown
 
-    shown = RequestsShown(RequestLines(session))
-
     def tell(served: "ServedRequest") -> None:
         now, took = session.clock.now(), f"{served.milliseconds:.0f} ms"
         shown.show(now, served.method, served.path, served.status, took)
 
-    try:
+    with closing(RequestsShown(RequestLines(session))) as shown:
         yield tell
-    finally:
-        shown.close()
 
 
 def _holder(options: LaunchOptions) -> RunRecord | None:

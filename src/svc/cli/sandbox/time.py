@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
-from threading import Event, Thread
+from threading import Event
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -12,7 +12,7 @@ from svc.cli.framework.control import ask, call_and_show, moments, open_control,
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.inputs.times import seconds_of, stamp
 from svc.cli.framework.options import argument, option
-from svc.cli.framework.progress import LiveLine
+from svc.cli.framework.progress import LiveLine, beside
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Fixture, Seed
@@ -38,15 +38,8 @@ def clock_shown(session: Session) -> Iterator[None]:
     if not live.is_watched:
         yield
         return
-    over = Event()
-    thread = Thread(target=_tell, args=(session, live, over), daemon=True)
-    thread.start()
-    try:
+    with beside(live, lambda over: _tell(session, live, over), _END_SECONDS):
         yield
-    finally:
-        over.set()
-        thread.join(_END_SECONDS)
-        live.clear()
 
 
 def _tell(session: Session, live: LiveLine, over: Event) -> None:
