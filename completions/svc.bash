@@ -249,7 +249,7 @@ _svc_words() {
     sandbox_fault_add_connection) words='close reset truncate garbage drip' ;;
     sandbox_fault_add_webhook) words='duplicate reorder drop bad_signature stale_timestamp delay' ;;
     get_path) words='/v1/orders /v1/payments /v1/refunds /v1/payouts /v1/disputes' ;;
-    post_path) words='/v1/orders /v1/payments /v1/refunds /v1/payouts /v1/disputes /v1/landed_cost_quotes /v1/webhook_endpoints' ;;
+    post_path) words='/v1/orders /v1/refunds /v1/payouts /v1/landed-cost/quotes /v1/webhook_endpoints' ;;
     operation) words='orders.create orders.update orders.cancel orders.capture refunds.create payouts.create landed-cost-quotes.create disputes.update' ;;
     setting) words='active_profile output color max_time cache keyring_backends' ;;
     sandbox_decide_outcome) words='won lost' ;;

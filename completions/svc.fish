@@ -297,7 +297,7 @@ function __svc_words
         case get_path
             printf '%s\t%s\n' '/v1/orders' '' '/v1/payments' '' '/v1/refunds' '' '/v1/payouts' '' '/v1/disputes' ''
         case post_path
-            printf '%s\t%s\n' '/v1/orders' '' '/v1/payments' '' '/v1/refunds' '' '/v1/payouts' '' '/v1/disputes' '' '/v1/landed_cost_quotes' '' '/v1/webhook_endpoints' ''
+            printf '%s\t%s\n' '/v1/orders' '' '/v1/refunds' '' '/v1/payouts' '' '/v1/landed-cost/quotes' '' '/v1/webhook_endpoints' ''
         case operation
             printf '%s\t%s\n' 'orders.create' '' 'orders.update' '' 'orders.cancel' '' 'orders.capture' '' 'refunds.create' '' 'payouts.create' '' 'landed-cost-quotes.create' '' 'disputes.update' ''
         case setting

@@ -1,6 +1,6 @@
 """The documented fields of each POST, and what is checked of them before anything is sent.
 
-One table for single commands, `svc post` and the rows of a batch. A field that nobody knows passes:
+For single commands, `svc post` and the rows of a batch. A field that nobody knows passes:
 whether there is one is for the service to say. A name that is nearly a known one does not, for
 `amout` in a refund would give everything back.
 """
@@ -9,11 +9,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
+from svc.client import options
 from svc.client.amounts import whole_number
-from svc.client.call import pattern_of
+from svc.client.operations import operation_at
+from svc.client.options import RequestOption
 from svc.errors import UsageError
 from svc.nearest import slips
-from svc.spec import ID_PREFIXES
+from svc.spec import EVIDENCE_KEYS, ID_PREFIXES
 
 BodyPath: TypeAlias = tuple[str, ...]
 # Names and what may stand inside them: `*` is any position of a list; nothing is anything.
@@ -32,7 +34,8 @@ MONEY: Final = frozenset(WHOLE) - {("items", "*", "quantity")}
 
 def fields_at(path: str) -> Fields:
     """The fields of a POST by its path, such as `/v1/orders/ord_1`; empty where nobody knows."""
-    return _BY_PATH.get(pattern_of(path)[0], {})
+    known = operation_at(path)
+    return _BY_OPERATION.get(known[0], {}) if known else {}
 
 
 def check_body(
@@ -219,8 +222,18 @@ def _is_near(name: str, known: str) -> bool:
     return slips(left, right, 1) <= 1
 
 
-def _fields(text: str, **inside: Fields) -> Fields:
-    return {name: inside.get(name, {}) for name in text.split()}
+def _fields(rows: Sequence[RequestOption], **inside: str) -> Fields:
+    """What the options of an operation give, and what else stands inside an object."""
+    found: dict[str, Any] = {}
+    for row in rows:
+        within = found
+        for name in row.path:
+            within = within.setdefault(name, {})
+        if row.kind == "item":
+            within["*"] = ITEM
+    for name, more in inside.items():
+        found[name] |= {each: {} for each in more.split()}
+    return found
 
 
 _WRITE: Final = "Write "
@@ -234,33 +247,20 @@ _SHORT: Final = {
     "zip": "postal_code",
     "postcode": "postal_code",
 }
-_SHIPPING: Final = _fields("country postal_code name line1 line2 city state phone")
-ITEM: Final = _fields("name hs_code origin_country quantity unit_amount")
-_ITEMS: Final[Fields] = {"*": ITEM}
-_ORDER: Final = _fields(
-    "amount currency settlement_currency shipping items capture_method metadata",
-    shipping=_SHIPPING,
-    items=_ITEMS,
-)
-_BY_PATH: Final[Mapping[str, Fields]] = {
-    "/v1/orders": _ORDER,
-    "/v1/orders/*": _ORDER,
-    "/v1/orders/*/cancel": _fields("cancellation_reason"),
-    "/v1/orders/*/capture": _fields("amount"),
-    "/v1/refunds": _fields("payment amount reason metadata"),
-    "/v1/payouts": _fields(
-        "amount currency source_currency destination reference metadata",
-        destination=_fields(
-            "country account_holder_name iban account_number bank_code bic bank_name"
-        ),
-    ),
-    "/v1/landed-cost/quotes": _fields(
-        "currency shipping items ship_from_country shipping_amount",
-        shipping=_SHIPPING,
-        items=_ITEMS,
-    ),
-    "/v1/disputes/*": _fields(
-        "evidence submit", evidence=_fields("tracking_number shipping_carrier")
-    ),
-    "/v1/webhook_endpoints": _fields("url events"),
+# What options do not give of an object: only `-d` and `--body` do.
+_SHIPPING: Final = "name line1 line2 city state phone"
+ITEM: Final[Fields] = {
+    name: {} for name in ("name", "hs_code", "origin_country", "quantity", "unit_amount")
+}
+_ORDER: Final = _fields(options.ORDER, shipping=_SHIPPING)
+_BY_OPERATION: Final[Mapping[str, Fields]] = {
+    "orders.create": _ORDER,
+    "orders.update": _ORDER,
+    "orders.cancel": _fields(options.CANCELLATION),
+    "orders.capture": _fields(options.CAPTURE),
+    "refunds.create": _fields(options.REFUND),
+    "payouts.create": _fields(options.PAYOUT),
+    "landed-cost-quotes.create": _fields(options.QUOTE, shipping=_SHIPPING),
+    "disputes.update": _fields(options.EVIDENCE, evidence=" ".join(EVIDENCE_KEYS)),
+    "webhook-endpoints.create": _fields(options.ENDPOINT),
 }

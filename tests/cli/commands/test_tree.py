@@ -14,6 +14,7 @@ from svc.cli.commands.values import rows
 from svc.cli.framework.app import app as root_app
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.completion.tree import Argument, Command, Option, Tree
+from svc.sandbox.openapi.document import OPERATIONS
 
 
 @cache
@@ -176,6 +177,16 @@ def test_a_closed_set_is_what_the_program_takes(
     )
     assert result.code == 2, result.err
     assert all(word in result.err for word, _ in each.values.words), result.err
+
+
+@pytest.mark.parametrize("method", ["GET", "POST"])
+def test_each_path_that_is_offered_is_one_of_the_service(method: str) -> None:
+    """A path that is wrong by a letter is answered by nobody."""
+    served = {operation.path for operation in OPERATIONS if operation.method == method}
+    name = {"GET": "get_path", "POST": "post_path"}[method]
+    [offered] = {each.values.words for _, each, _ in valued() if each.values.name == name}
+    assert offered
+    assert {path for path, _ in offered} <= served
 
 
 SMALL = 9

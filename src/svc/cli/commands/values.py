@@ -77,7 +77,6 @@ _LISTED: Final = {
     "dispute": spec.DISPUTE_STATUSES,
 }
 _LISTS: Final = tuple(f"{kind}s" for kind in _LISTED)
-_PATHS: Final = (*_LISTS, "landed_cost_quotes", "webhook_endpoints")
 
 _EVENT_TYPE: Final = _words("event_type", spec.EVENT_TYPES)
 # The sets that the rows of `client.options` name.
@@ -127,7 +126,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("get", "target"): replace(
         _words("get_path", (f"{spec.API_ROOT}/{name}" for name in _LISTS)), ids=_ANY_ID.ids
     ),
-    ("post", "path"): _words("post_path", (f"{spec.API_ROOT}/{name}" for name in _PATHS)),
+    ("post", "path"): _words("post_path", (known.path for known in POSTS.values() if known.makes)),
     ("batch", "operation"): _words("operation", tuple(OPERATIONS), closed=True),
     ("events listen", "--until"): _EVENT_TYPE,
     ("events listen", "--from-start"): _words("from_start", ("now", "all")),
