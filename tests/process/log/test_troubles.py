@@ -9,6 +9,7 @@ from typing import Any, cast
 import pytest
 
 from support.certificates import Authority
+from support.listening import Target
 from support.log_servers import Servers, free_ports, servers
 from support.team_log import arrival, connect, laptop, make_streams, publish, wait_for
 from svc.client.wire.tls import context
@@ -24,6 +25,7 @@ from svc.listen.log.streams import stream_info
 from svc.listen.records import LogState
 
 pytestmark = pytest.mark.usefixtures("needed")
+SHOP = "SVC_shop_test"
 USERS = """
 authorization {{ users = [
   {{ user: admin, password: pw }}
@@ -64,6 +66,25 @@ def test_without_a_majority_nothing_is_taken(tmp_path: Path) -> None:
 
             wait_for(counted, 60)
     assert held == [10]
+
+
+@pytest.mark.slow(seconds=20)
+@pytest.mark.limit(120)
+def test_a_reader_starts_although_the_server_of_its_last_run_has_gone(tmp_path: Path) -> None:
+    """What a killed run had at the log lives on one server; with that one away nobody answers for it."""
+    with servers(tmp_path / "log", 3) as running, Target() as target:
+        make_streams(running)
+        cursor = own_cursor.Cursor("c_anna", "test")
+        with connect(running) as connection:
+            publish(connection, range(20))
+            left_behind = {"name": cursor.name, "num_replicas": 1, "mem_storage": True}
+            body = {"stream_name": SHOP, "config": {**left_behind, "ack_policy": "none"}}
+            made = connection.run(connection.api(f"CONSUMER.CREATE.{SHOP}.{cursor.name}", body))
+            [node] = [one for one in running.nodes if one.name == made["cluster"]["leader"]]
+            node.kill()
+            connection.run(own_cursor.refuse_twin(connection, cursor))
+            with laptop(running, tmp_path / "after", target.port) as listener:
+                listener.until(lambda: len(target.ids) == 20, 60)
 
 
 @pytest.mark.slow(seconds=8)

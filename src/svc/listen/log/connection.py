@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 from svc.listen.log.address import LogAddress
 from svc.listen.log.client import LogClient
 from svc.listen.log.credentials import Credentials
-from svc.listen.log.troubles import LogRefusal, check_installed, worded
+from svc.listen.log.troubles import LogDown, LogRefusal, check_installed, worded
 
 if TYPE_CHECKING:
     import ssl
@@ -28,6 +28,7 @@ LogHeaders = Mapping[str, str]
 
 _CONNECT_SECONDS: Final = 5.0
 _CALL_SECONDS: Final = 5.0
+_AGAIN_SECONDS: Final = (1.0, 1.5)  # of a call's five
 _API: Final = "$JS.API."
 
 
@@ -130,6 +131,22 @@ class LogConnection:
         payload = json.dumps(body).encode() if body is not None else b""
         answer = await self.request(f"{_API}{verb}", payload, seconds=seconds)
         return decoded(answer)
+
+    async def info(self, verb: str) -> dict[str, Any]:
+        """Asks how a stream or a consumer is, such as `STREAM.INFO.name`; the same errors.
+
+        What is asked while it has no leader is never answered: within the time of a call it is
+        asked again.
+        """
+        loop = asyncio.get_running_loop()
+        end = loop.time() + _CALL_SECONDS
+        for seconds in _AGAIN_SECONDS:
+            again = loop.time() + seconds
+            try:
+                return await self.api(verb, seconds=seconds)
+            except LogDown:
+                await asyncio.sleep(again - loop.time())
+        return await self.api(verb, seconds=end - loop.time())
 
     async def request(
         self,

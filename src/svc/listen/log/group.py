@@ -216,7 +216,7 @@ async def is_there(connection: LogConnection, queue: Queue) -> bool:
     """Says whether the log has the queue."""
     stream = connection.address.stream(queue.mode)
     try:
-        await connection.api(f"CONSUMER.INFO.{stream}.{group_name(queue.group)}")
+        await connection.info(f"CONSUMER.INFO.{stream}.{group_name(queue.group)}")
     except LogRefusal as error:
         if not is_missing(error):
             raise

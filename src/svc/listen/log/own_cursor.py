@@ -18,7 +18,7 @@ from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import delivery_of
 from svc.listen.log.pulling import Broken, Interfered, Pulled, PulledSource, Pulling
 from svc.listen.log.streams import Start, find_start
-from svc.listen.log.troubles import LogRefusal, is_missing
+from svc.listen.log.troubles import LogDown, LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord, Missed
 from svc.spec import Mode
@@ -190,10 +190,12 @@ async def refuse_twin(connection: LogConnection, cursor: Cursor) -> None:
     stream = connection.address.stream(cursor.mode)
     try:
         for _ in range(10):  # what a run that was killed had asked for is dropped soon
-            info = await connection.api(f"CONSUMER.INFO.{stream}.{cursor.name}")
+            info = await connection.info(f"CONSUMER.INFO.{stream}.{cursor.name}")
             if not info.get("num_waiting"):
                 return
             await asyncio.sleep(0.2)
+    except LogDown:
+        return  # whoever has no leader gives nobody anything: its server has gone
     except LogRefusal as error:
         if is_missing(error):
             return

@@ -92,7 +92,7 @@ async def look(
 async def _failed(connection: LogConnection, mode: Mode) -> int | None:
     stream = connection.address.failed_stream(mode)
     try:
-        found = await connection.api(f"STREAM.INFO.{stream}")
+        found = await connection.info(f"STREAM.INFO.{stream}")
     except LogRefusal as error:
         return 0 if is_missing(error) else None
     except SvcError:  # a right that a laptop need not have

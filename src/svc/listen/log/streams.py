@@ -113,7 +113,7 @@ async def stream_info(connection: LogConnection, mode: Mode) -> dict[str, Any]:
     """
     stream = connection.address.stream(mode)
     try:
-        return await connection.api(f"STREAM.INFO.{stream}")
+        return await connection.info(f"STREAM.INFO.{stream}")
     except LogRefusal as error:
         if is_missing(error):
             raise no_stream(connection.address, stream) from None
@@ -124,7 +124,7 @@ async def make(connection: LogConnection, wanted: dict[str, Any]) -> list[Differ
     """Makes a stream; None if it was made, else how the one that is there differs."""
     name = wanted["name"]
     try:
-        info = await connection.api(f"STREAM.INFO.{name}")
+        info = await connection.info(f"STREAM.INFO.{name}")
     except LogRefusal as error:
         if not is_missing(error):
             raise
@@ -137,7 +137,7 @@ async def make_group(connection: LogConnection, mode: Mode, wanted: dict[str, An
     """Makes a group's queue; says whether there was none."""
     stream, name = connection.address.stream(mode), wanted["name"]
     try:
-        await connection.api(f"CONSUMER.INFO.{stream}.{name}")
+        await connection.info(f"CONSUMER.INFO.{stream}.{name}")
     except LogRefusal as error:
         if not is_missing(error):
             raise
