@@ -75,7 +75,7 @@ def masked(secret: str) -> str:
     return "…" + (secret[-_TAIL:] if len(secret) >= _SHORTEST_TAIL else "")
 
 
-class Veil:
+class Redactor:
     """Takes the key in use out of a text that is written in pieces (promises R39, R40).
 
     The service knows the key and may repeat it in anything; no result needs to show it. `secret`

@@ -84,26 +84,26 @@ def plan(
         Conflict: the outcome of some request is unknown, and no row of the file says the same any
             more. Sending a corrected row now might do both.
     """
-    shelves = _Shelves(import_id, known)
+    known_intents = _KnownIntents(import_id, known)
     found = BatchPlan()
     for row in rows:
         if isinstance(row, Bad):
             found.bad.append(row)
             continue
-        intent = shelves.take(row)
+        intent = known_intents.take(row)
         if intent is None:
-            found.tasks.append(Task(row, shelves.new_key(row.identity), None))
+            found.tasks.append(Task(row, known_intents.new_key(row.identity), None))
         elif intent.state == "done":
             found.done.append(DoneBefore(row, intent))
         elif error := _stale(intent, now, refusal, say):
             found.stale.append(Stale(row, intent, error))
         else:
             found.tasks.append(Task(row, intent.stored.idempotency_key, intent))
-    _refuse_orphans([intent for intent in shelves.left() if intent.is_unresolved])
+    _refuse_orphans([intent for intent in known_intents.left() if intent.is_unresolved])
     return found
 
 
-class _Shelves:
+class _KnownIntents:
     """The requests of a list, by what they say."""
 
     def __init__(self, import_id: str, known: Sequence[Intent]) -> None:

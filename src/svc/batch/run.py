@@ -56,8 +56,8 @@ class RunWatcher(Protocol):
 class RunDeps:
     """What a run works with."""
 
-    desk: BatchJournal
-    fleet: Workers
+    journal: BatchJournal
+    workers: Workers
     results: Results
     quota: SharedQuota
     clock: Clock
@@ -78,7 +78,7 @@ class Run:
         self,
         plan: BatchPlan,
         operation: BatchOperation,
-        crew: RunDeps,
+        deps: RunDeps,
         *,
         size: int,
         in_order: bool,
@@ -86,7 +86,7 @@ class Run:
     ) -> None:
         self._plan = plan
         self._operation = operation
-        self._crew = crew
+        self._deps = deps
         self._in_hand_max = 1 if in_order else size * _AHEAD
         self._in_order = in_order
         self._progress = progress
@@ -114,7 +114,7 @@ class Run:
         except BaseException as reason:
             # A full disk or a signal: what can still be kept is kept, the first reason is raised.
             self._is_lost |= isinstance(reason, LocalError) and reason.code in LOST
-            self._crew.desk.hurry(_JOURNAL_SECONDS)
+            self._deps.journal.hurry(_JOURNAL_SECONDS)
             with suppress(SvcError):
                 self._say_farewell()
             self._end()
@@ -122,12 +122,12 @@ class Run:
         self._end()
         if self.stopped_by is not None and not isinstance(self.stopped_by, SvcError):
             raise self.stopped_by
-        if self._crew.results.failure is not None:
-            raise self._crew.results.failure
+        if self._deps.results.failure is not None:
+            raise self._deps.results.failure
 
     def _begin(self) -> None:
         lines = _known(self._plan)  # of none of the tasks, which get theirs as they end
-        self._crew.results.begin(lines)
+        self._deps.results.begin(lines)
         for line in lines:
             if line.outcome == "done":
                 self.totals.skip(line)
@@ -146,20 +146,20 @@ class Run:
         return bool(self._in_hand)
 
     def _hand_out(self, tasks: list[Task]) -> None:
-        jobs, lines = self._crew.desk.record(tasks)
+        jobs, lines = self._deps.journal.record(tasks)
         self._in_hand.update((job.intent.id, job) for job in jobs)
-        self._crew.fleet.put(jobs)
+        self._deps.workers.put(jobs)
         self._note(lines)
 
     def _collect(self) -> None:
         """Waits for rows to end, and a moment longer, so that one transaction serves many."""
-        ended = self._crew.fleet.take(_LOOK_SECONDS)
+        ended = self._deps.workers.take(_LOOK_SECONDS)
         if ended and len(ended) < len(self._in_hand):
-            self._crew.clock.sleep(_GATHER_SECONDS)
+            self._deps.clock.sleep(_GATHER_SECONDS)
 
     def _keep(self, seconds: float = 0.0) -> None:
         """Keeps what has ended by now; what a signal interrupts is kept when this is done again."""
-        ended = self._crew.fleet.take(seconds)
+        ended = self._deps.workers.take(seconds)
         verdicts = [verdict(each, self._operation) for each in ended]
         for each in verdicts:
             self._watch(each)
@@ -177,7 +177,7 @@ class Run:
     def _settled(self, verdicts: list[RowVerdict]) -> frozenset[str]:
         """Settles what has ended; once the run says farewell, the results must do without it."""
         try:
-            return self._crew.desk.settle(verdicts)
+            return self._deps.journal.settle(verdicts)
         except LocalError as error:
             self._is_lost = self._is_lost or error.code in LOST
             if not self._is_leaving:
@@ -192,24 +192,24 @@ class Run:
     def _let_go(self, verdicts: list[RowVerdict]) -> None:
         for each in verdicts:
             self._in_hand.pop(each.job.intent.id, None)
-        self._crew.fleet.drop(len(verdicts))
+        self._deps.workers.drop(len(verdicts))
 
     def _note(self, lines: list[ResultLine], ends: Mapping[int, RowVerdict] = _NONE) -> None:
         if lines:
-            self._crew.results.add(lines)
+            self._deps.results.add(lines)
         for line in lines:
             if line.row not in self._told:
                 self._told.add(line.row)
                 self.totals.add(line)
                 if line.outcome == "done" and line.row in ends and self._operation.total:
                     self.totals.money.add(ends[line.row].total)
-        failure = self._crew.results.failure
+        failure = self._deps.results.failure
         if failure is not None:
             self._stop(failure)
 
     def _watch(self, each: RowVerdict) -> None:
         """Remembers why the run ends, where what happened to a row concerns all others."""
-        stop = stop_of(each, strained=self._crew.quota.exhausted or self._in_order)
+        stop = stop_of(each, strained=self._deps.quota.exhausted or self._in_order)
         if stop is not None:
             self._stop(stop)
 
@@ -217,14 +217,14 @@ class Run:
         """Begins no further row; those under way go on."""
         if self.stopped_by is None:
             self.stopped_by = why
-            self._crew.fleet.stop()
+            self._deps.workers.stop()
 
     def _say_farewell(self) -> None:
         """Gives requests under way a moment to end; what does not is resumed by the next run."""
         self._is_leaving = True
-        self._crew.fleet.stop()
-        until = self._crew.clock.monotonic() + _FAREWELL_SECONDS
-        while self._in_hand and (left := until - self._crew.clock.monotonic()) > 0:
+        self._deps.workers.stop()
+        until = self._deps.clock.monotonic() + _FAREWELL_SECONDS
+        while self._in_hand and (left := until - self._deps.clock.monotonic()) > 0:
             self._keep(left)
 
     def _end(self) -> None:
@@ -237,10 +237,10 @@ class Run:
         ]
         try:
             self._note(lines)
-            self._crew.results.finish()
+            self._deps.results.finish()
         finally:
             self._progress.clear()
-            self._crew.fleet.close(0 if under_way else _FAREWELL_SECONDS)
+            self._deps.workers.close(0 if under_way else _FAREWELL_SECONDS)
 
 
 def halting(operation: BatchOperation, quota: SharedQuota) -> Callable[[JobEnd], bool]:

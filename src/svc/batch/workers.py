@@ -1,4 +1,4 @@
-"""Workers: threads with a connection each, at one pace, sending what was recorded."""
+"""Workers: threads with a connection each, at one rate, sending what was recorded."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -64,7 +64,7 @@ class Rate:
                 self._rate = faster if self._most is None else min(faster, self._most)
 
     def was_limited(self) -> None:
-        """Slows all workers down below the pace that the service has taken."""
+        """Slows all workers down below the rate that the service has taken."""
         with self._lock:
             now = self._clock.monotonic()
             span = now - self._since
@@ -160,12 +160,12 @@ class Workers:
         size: int,
         connect: Callable[[], Client],
         halts: Callable[[JobEnd], bool],
-        pace: Rate,
+        rate: Rate,
         clock: Clock,
     ) -> None:
         self._connect = connect
         self._halts = halts
-        self._pace = pace
+        self._rate = rate
         self._clock = clock
         self._jobs: SimpleQueue[RowJob | None] = SimpleQueue()
         self._ended: list[JobEnd] = []
@@ -240,7 +240,7 @@ class Workers:
         return client
 
     def _sent(self, client: Client, job: RowJob) -> JobEnd:
-        self._wait(self._pace.turn())
+        self._wait(self._rate.turn())
         if self._stopping.is_set():
             return JobEnd(job)
         intent = job.intent

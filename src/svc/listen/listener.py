@@ -43,7 +43,7 @@ class Listener:
         self._plan = plan
         self._clock = clock
         self._tell = tell
-        self._door = HeadCheck(plan.path, plan.hosts)
+        self._head_check = HeadCheck(plan.path, plan.hosts)
         self._inbox = inbox
         self._beside = plan.beside
         self._hurry = False
@@ -92,7 +92,7 @@ class Listener:
         if not isinstance(way_in, socket.socket):
             return way_in(self._pipeline.reception, self._tell)
         hooks = ReceiverHooks(
-            self._door.check, self._pipeline.reception.take, self._refused, self._plan.limits
+            self._head_check.check, self._pipeline.reception.take, self._refused, self._plan.limits
         )
         return Receiver(hooks, way_in)
 
@@ -103,7 +103,7 @@ class Listener:
             SignatureError: a secret cannot be one (promise R48).
         """
         self._pipeline.reception.verify_with(Intake(secrets, self._plan.known))
-        self._door.admit(host)
+        self._head_check.admit(host)
 
     def stop(self) -> None:
         """Ends `run` soon; may be called from a signal handler of the loop."""

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, TextIO
 
 from svc.errors import SvcError
-from svc.redaction import Veil
+from svc.redaction import Redactor
 from svc.render.dump import escaped
 from svc.render.text import encodable, visible
 
@@ -30,7 +30,7 @@ class Stream:
         workflow: bool = False,
     ) -> None:
         self._stream = stream
-        self._veil = Veil(secret)
+        self._redactor = Redactor(secret)
         self._form = escaped if json else visible
         self._workflow = Workflow(self._form) if workflow else None
         name = (stream.encoding or "utf-8").lower().replace("-", "").replace("_", "")
@@ -38,7 +38,7 @@ class Stream:
 
     def write(self, text: str) -> None:
         """Writes text that is safe to show already."""
-        self._put(self._veil.through(text))
+        self._put(self._redactor.through(text))
 
     def write_command(self, text: str) -> None:
         """Writes whole lines that a workflow runner shall take for commands."""
@@ -51,7 +51,7 @@ class Stream:
 
     def flush(self) -> None:
         """Hands what was written on."""
-        if rest := self._veil.rest():
+        if rest := self._redactor.rest():
             self._put(rest)
         self._stream.flush()
 

@@ -142,7 +142,7 @@ class Floor:
             now=self.clock.now(),
         )
         self.quota = SharedQuota(len(todo.tasks))
-        desk = BatchJournal(
+        journal = BatchJournal(
             self.intents,
             import_id=self.what.id,
             scope=self.what.scope,
@@ -151,14 +151,14 @@ class Floor:
             api_version=None,
         )
         halts = halting(named("refunds.create"), self.quota)
-        pace = Rate(self.clock, None)
-        fleet = Workers(size, connect or self.connect, halts, pace, self.clock)
+        rate = Rate(self.clock, None)
+        workers = Workers(size, connect or self.connect, halts, rate, self.clock)
         with Results(self.path, self.what.id) as results:
-            crew = RunDeps(desk, fleet, results, self.quota, self.clock)
+            deps = RunDeps(journal, workers, results, self.quota, self.clock)
             self.last = Run(
                 todo,
                 named("refunds.create"),
-                crew,
+                deps,
                 size=size,
                 in_order=in_order,
                 progress=self.watch,

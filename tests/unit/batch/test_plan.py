@@ -63,7 +63,7 @@ class List:
         return plan(what.id, rows(*amounts), known, now=self.clock.now())
 
     def record(self, todo: BatchPlan, what: Import = LIST) -> list[RowJob]:
-        desk = BatchJournal(
+        journal = BatchJournal(
             self.intents,
             import_id=what.id,
             scope=SCOPE,
@@ -71,7 +71,7 @@ class List:
             encoding="json",
             api_version=None,
         )
-        jobs, lines = desk.record(todo.tasks)
+        jobs, lines = journal.record(todo.tasks)
         assert lines == []
         return jobs
 

@@ -44,9 +44,9 @@ def confirm_rows(session: Session, operation: BatchOperation, todo: BatchPlan) -
     confirm_real_money(session, f"{operation.moves.format(len(todo.tasks))}{sums}")
 
 
-class _Books(NamedTuple):
+class _Tables(NamedTuple):
     journal: Journal
-    ledger: ImportTable
+    imports: ImportTable
 
 
 def check_list(session: Session, asked: BatchOptions) -> None:
@@ -55,10 +55,10 @@ def check_list(session: Session, asked: BatchOptions) -> None:
     given = read_input(session, asked, scope)
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
     _refuse_secrets(session.env.get(VARIABLE) or "", given)
-    with _books(session) as books:
-        todo = _planned(session, asked, given, books, books.journal.list(batch=given.what.id))
+    with _tables(session) as tables:
+        todo = _planned(session, asked, given, tables, tables.journal.list(batch=given.what.id))
         _tell_left_out(session, given)
-        found = books.ledger.elsewhere(given.what, _identities(todo))
+        found = tables.imports.elsewhere(given.what, _identities(todo))
         # Whose key it will be is not known yet: other profiles are left to the run.
         others = frozenset(one.key_hint for one in found if one.profile != scope.profile)
         _judged(session, asked, given, todo, Account(other=others))(found)
@@ -77,20 +77,20 @@ def run_list(session: Session, asked: BatchOptions) -> None:
     given = read_input(session, asked, session.scope(session.key.fingerprint))
     _refuse_secrets(session.key.secret, given)
     ended = _End()
-    with _books(session) as books, Results(path, given.what.id) as results:
+    with _tables(session) as tables, Results(path, given.what.id) as results:
         results.check(force=asked.force)
         with _before_sending():
-            books.ledger.begin(given.what)
+            tables.imports.begin(given.what)
         try:
-            run = _put_together(session, asked, given, books, results)
+            run = _put_together(session, asked, given, tables, results)
             report = Report(given, run.totals, path, _line(session, asked))
             failure = _carried_through(session, run, report)
             ended = _End(whole=not run.totals.not_done, changed=run.totals.done > 0)
         finally:
             with suppress(LocalError):  # a full disk; the process's end gives it back as well
-                books.ledger.end(given.what, whole=ended.whole, changed=ended.changed)
+                tables.imports.end(given.what, whole=ended.whole, changed=ended.changed)
         with suppress(LocalError):  # there is a next time
-            books.ledger.pack_an_old_one()
+            tables.imports.pack_an_old_one()
     report.show(out)
     error = report.error(failure, run.stopped_by)
     if error is not None:
@@ -108,11 +108,11 @@ def _before_sending() -> Iterator[None]:
 
 @_before_sending()
 def _put_together(
-    session: Session, asked: BatchOptions, given: BatchInput, books: _Books, results: Results
+    session: Session, asked: BatchOptions, given: BatchInput, tables: _Tables, results: Results
 ) -> Run:
-    todo, account = _reserved(session, asked, given, books)
+    todo, account = _reserved(session, asked, given, tables)
     confirm_rows(session, given.operation, todo)
-    return build_run(session, asked, given, todo, books.journal, results, account)
+    return build_run(session, asked, given, todo, tables.journal, results, account)
 
 
 class _End(NamedTuple):
@@ -123,35 +123,35 @@ class _End(NamedTuple):
 
 
 @contextmanager
-def _books(session: Session) -> Iterator[_Books]:
+def _tables(session: Session) -> Iterator[_Tables]:
     with _before_sending():
         state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         journal = Journal(lambda: state, leases, session.clock, say=session.say)
-        yield _Books(journal, ImportTable(state, leases, session.clock))
+        yield _Tables(journal, ImportTable(state, leases, session.clock))
 
 
 def _reserved(
-    session: Session, asked: BatchOptions, given: BatchInput, books: _Books
+    session: Session, asked: BatchOptions, given: BatchInput, tables: _Tables
 ) -> tuple[BatchPlan, Account]:
     """Compares the file with the journal, and holds what is to be sent (promise R92).
 
     Raises:
         Conflict: something would be done twice, or skipped in silence; nothing was sent.
     """
-    known = books.journal.list(batch=given.what.id)
-    todo = _planned(session, asked, given, books, known)
+    known = tables.journal.list(batch=given.what.id)
+    todo = _planned(session, asked, given, tables, known)
     _tell_left_out(session, given)
     same = _identities(todo)
     begun = [one for one in known if one.state == "done" or one.is_unresolved]
     strangers = {one.scope.key_hint for one in begun}
-    strangers |= {one.key_hint for one in books.ledger.elsewhere(given.what, same)}
+    strangers |= {one.key_hint for one in tables.imports.elsewhere(given.what, same)}
     strangers -= {session.key.fingerprint}
-    account = _account(session, books.journal, strangers)
+    account = _account(session, tables.journal, strangers)
     own = {session.key.fingerprint, *account.same}
     others = [one for one in begun if one.scope.key_hint not in own]
     refuse_other_account(given.what, others, session.key.fingerprint, _line(session, asked))
-    books.ledger.reserve(given.what, same, _judged(session, asked, given, todo, account))
+    tables.imports.reserve(given.what, same, _judged(session, asked, given, todo, account))
     return todo, account
 
 
@@ -188,7 +188,11 @@ def _judged(
 
 
 def _planned(
-    session: Session, asked: BatchOptions, given: BatchInput, books: _Books, known: Sequence[Intent]
+    session: Session,
+    asked: BatchOptions,
+    given: BatchInput,
+    tables: _Tables,
+    known: Sequence[Intent],
 ) -> BatchPlan:
     """Compares the file with what the journal knows of its list."""
     ages = sandbox_key_ages(session) if any(intent.is_unresolved for intent in known) else None
@@ -202,7 +206,7 @@ def _planned(
         say=session.say,
     )
     if todo.done and not asked.goes_on:
-        refuse_whole(given.what, books.ledger.whole_at(given.what), _line(session, asked))
+        refuse_whole(given.what, tables.imports.whole_at(given.what), _line(session, asked))
     return todo
 
 

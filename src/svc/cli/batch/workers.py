@@ -1,4 +1,4 @@
-"""The workers of a batch, what they share (pace, retry allowance, key), and how far they are."""
+"""The workers of a batch, what they share (rate, retry allowance, key), and how far they are."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -36,7 +36,7 @@ def build_run(
     """Puts a run together; its workers start with it."""
     settings, clock = session.settings, session.clock
     version = settings.api_version
-    desk = BatchJournal(
+    recorded = BatchJournal(
         journal,
         import_id=given.what.id,
         scope=given.what.scope,
@@ -46,30 +46,30 @@ def build_run(
         account=account,
         served=ServedClock(session).now,
     )
-    pace, quota = Rate(clock, asked.rate), SharedQuota(len(todo.tasks))
+    rate, quota = Rate(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))
     halts = halting(given.operation, quota)
-    fleet = Workers(size, _connector(session, pace, quota), halts, pace, clock)
-    crew = RunDeps(desk, fleet, results, quota, clock)
+    workers = Workers(size, _connector(session, rate, quota), halts, rate, clock)
+    deps = RunDeps(recorded, workers, results, quota, clock)
     return Run(
         todo,
         given.operation,
-        crew,
+        deps,
         size=size,
         in_order=asked.strict_order,
         progress=Progress(session.live_line()),
     )
 
 
-def _connector(session: Session, pace: Rate, quota: SharedQuota) -> Callable[[], Client]:
+def _connector(session: Session, rate: Rate, quota: SharedQuota) -> Callable[[], Client]:
     """Makes the function that makes a worker's client; the keyring is read here, once."""
     secret = session.key.secret
 
     def attempted(record: AttemptRecord) -> None:
         if record.status == _LIMITED:
-            pace.was_limited()
+            rate.was_limited()
         elif record.status is not None:
-            pace.went_through()
+            rate.went_through()
 
     def connect() -> Client:
         # By whose clock a summary is shown is no question.

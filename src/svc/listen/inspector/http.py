@@ -157,7 +157,7 @@ class InspectorDeps:
     check: Callable[[HttpHead], None]
     respond: Callable[[HttpRequest], Awaitable[PageAnswer]]
     feed: Feed
-    guests: "set[PageConnection]" = field(default_factory=set)
+    connections: "set[PageConnection]" = field(default_factory=set)
     buffer: bytearray = field(default_factory=lambda: bytearray(READ_BYTES))
 
 
@@ -168,10 +168,10 @@ class PageConnection(ReadingProtocol):
     nothing.
     """
 
-    def __init__(self, house: InspectorDeps) -> None:
-        super().__init__(house.buffer)
-        self._house = house
-        self._reader = RequestReader(house.check, HEAD_MAX, BODY_MAX)
+    def __init__(self, deps: InspectorDeps) -> None:
+        super().__init__(deps.buffer)
+        self._deps = deps
+        self._reader = RequestReader(deps.check, HEAD_MAX, BODY_MAX)
         self._transport: asyncio.Transport | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._task: asyncio.Task[None] | None = None
@@ -187,13 +187,13 @@ class PageConnection(ReadingProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
         self._transport = transport
-        self._house.guests.add(self)
+        self._deps.connections.add(self)
         self._allow(_REQUEST_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
         self._transport = None
-        self._house.guests.discard(self)
-        self._house.feed.leave(self._push)
+        self._deps.connections.discard(self)
+        self._deps.feed.leave(self._push)
         self._allow(None)
 
     def eof_received(self) -> bool:
@@ -223,7 +223,7 @@ class PageConnection(ReadingProtocol):
             self._transport.abort()
 
     async def _answer(self, request: HttpRequest) -> None:
-        answer = await self._house.respond(request)
+        answer = await self._deps.respond(request)
         if answer.streams:
             self._begin(answer)
         else:
@@ -234,7 +234,7 @@ class PageConnection(ReadingProtocol):
         self._allow(None)
         if self._transport is not None:
             self._transport.write(answer.to_bytes())
-            if not self._house.feed.watch(self._push):
+            if not self._deps.feed.watch(self._push):
                 self.cut()
 
     def _push(self, data: bytes) -> None:

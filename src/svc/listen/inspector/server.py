@@ -17,7 +17,7 @@ from svc.listen.receiver.server import bind
 from svc.listen.records import ListenerRecord
 
 DEFAULT_PORT: Final = 4244
-_GUESTS_MAX: Final = 32
+_CONNECTIONS_MAX: Final = 32
 
 
 def bind_inspector(port: int | None) -> socket.socket:
@@ -57,7 +57,7 @@ class Inspector:
         self._times = Times(utc=utc)
         self._feed = Feed()
         self._pages: InspectorApp | None = None
-        self._house: InspectorDeps | None = None
+        self._deps: InspectorDeps | None = None
         self._server: asyncio.Server | None = None
 
     @property
@@ -78,7 +78,7 @@ class Inspector:
         again = Replayer(self._archive, self._clock, means)
         catalogue = DeliveryList(self._archive, self._searched_bytes)
         self._pages = InspectorApp(frame, guard.path, catalogue, self._feed, again, self._clock)
-        self._house = InspectorDeps(guard.check, self._pages.respond, self._feed)
+        self._deps = InspectorDeps(guard.check, self._pages.respond, self._feed)
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._admit, sock=self._bound)
 
@@ -86,16 +86,16 @@ class Inspector:
         """Ends every connection."""
         if self._server is not None:
             self._server.close()
-        if self._house is not None:
-            for guest in tuple(self._house.guests):
-                guest.cut()
+        if self._deps is not None:
+            for one in tuple(self._deps.connections):
+                one.cut()
         self._feed.close()
         if self._pages is not None:
             await asyncio.get_running_loop().run_in_executor(None, self._pages.close)
 
     def _admit(self) -> PageConnection:
         """Takes a connection; too many cost the one that has been here longest its place."""
-        assert self._house is not None
-        if len(self._house.guests) >= _GUESTS_MAX:
-            min(self._house.guests, key=lambda guest: (guest.patient, guest.since)).cut()
-        return PageConnection(self._house)
+        assert self._deps is not None
+        if len(self._deps.connections) >= _CONNECTIONS_MAX:
+            min(self._deps.connections, key=lambda one: (one.patient, one.since)).cut()
+        return PageConnection(self._deps)

@@ -41,7 +41,6 @@ class DebitScenario:
     """
 
     delay_seconds: int
-    confirmed: bool
     failure_code: str | None = None
     dispute_reason: str | None = None
 
@@ -55,13 +54,13 @@ class PayoutScenario:
 
 
 _REJECTED: Final = "insufficient_funds"  # a bank's usual reason
-_CONFIRMED: Final = DebitScenario(_QUICK, confirmed=True)
+_CONFIRMED: Final = DebitScenario(_QUICK)
 DEBITS: Final[dict[str, DebitScenario]] = {
     "DE89370400440532013000": _CONFIRMED,
-    "DE08370400440532013003": DebitScenario(_SLOW, confirmed=True),
-    "DE62370400440532013001": DebitScenario(_QUICK, confirmed=False, failure_code=_REJECTED),
-    "DE78370400440532013004": DebitScenario(_SLOW, confirmed=False, failure_code=_REJECTED),
-    "DE35370400440532013002": DebitScenario(_QUICK, confirmed=True, dispute_reason="unrecognized"),
+    "DE08370400440532013003": DebitScenario(_SLOW),
+    "DE62370400440532013001": DebitScenario(_QUICK, failure_code=_REJECTED),
+    "DE78370400440532013004": DebitScenario(_SLOW, failure_code=_REJECTED),
+    "DE35370400440532013002": DebitScenario(_QUICK, dispute_reason="unrecognized"),
 }
 
 _PAID: Final = PayoutScenario(sent=True)

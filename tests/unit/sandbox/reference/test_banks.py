@@ -5,19 +5,19 @@ import pytest
 from svc.sandbox.reference import banks
 
 SHOPPERS = [
-    ("DE89370400440532013000", banks.DebitScenario(5, confirmed=True)),
-    ("DE08370400440532013003", banks.DebitScenario(180, confirmed=True)),
+    ("DE89370400440532013000", banks.DebitScenario(5)),
+    ("DE08370400440532013003", banks.DebitScenario(180)),
     (
         "DE62370400440532013001",
-        banks.DebitScenario(5, confirmed=False, failure_code="insufficient_funds"),
+        banks.DebitScenario(5, failure_code="insufficient_funds"),
     ),
     (
         "DE78370400440532013004",
-        banks.DebitScenario(180, confirmed=False, failure_code="insufficient_funds"),
+        banks.DebitScenario(180, failure_code="insufficient_funds"),
     ),
     (
         "DE35370400440532013002",
-        banks.DebitScenario(5, confirmed=True, dispute_reason="unrecognized"),
+        banks.DebitScenario(5, dispute_reason="unrecognized"),
     ),
 ]
 PAYOUTS = [
@@ -48,7 +48,7 @@ def test_sepa_debit_ends_as_its_iban_says(iban: str, scenario: banks.DebitScenar
 )
 def test_other_debit_is_confirmed_after_five_seconds(method: str, iban: str | None) -> None:
     """Only `sepa_debit` with a listed IBAN does anything else."""
-    assert banks.debit_scenario(method, iban) == banks.DebitScenario(5, confirmed=True)
+    assert banks.debit_scenario(method, iban) == banks.DebitScenario(5)
 
 
 @pytest.mark.parametrize(("iban", "account", "sent", "reason"), PAYOUTS)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from support.misbehaving import Server
 from support.running import Svc
-from svc.redaction import Veil
+from svc.redaction import Redactor
 from svc.render.output import Output
 from unit.render.samples import sent
 
@@ -20,8 +20,8 @@ BASIC = base64.b64encode(f"{KEY}:".encode()).decode()
 
 
 def veiled(*pieces: str) -> str:
-    veil = Veil(lambda: KEY)
-    return "".join(veil.through(piece) for piece in pieces) + veil.rest()
+    redactor = Redactor(lambda: KEY)
+    return "".join(redactor.through(piece) for piece in pieces) + redactor.rest()
 
 
 @given(st.lists(st.integers(0, 60), max_size=6), st.text(max_size=10), st.text(max_size=10))
