@@ -4,6 +4,7 @@ import ast
 import re
 import subprocess
 import sys
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterator
 from importlib import import_module
@@ -21,6 +22,16 @@ HEAVIER_STILL = (*HEAVY, "sqlite3", "asyncio", "email", "h11", "ssl", "tomllib",
 # A later Typer would load it with every command; it is not even here.
 NOT_HERE = {"pydantic"}
 TOP_LEVEL = {"pyproject.toml", "README.md", "src", "tests", "completions"}
+# Where each library may be imported.
+HOMES: Final = {
+    "typer": {"svc.cli"},
+    "rich": {"svc.render"},
+    "keyring": {"svc.keys"},
+    "starlette": {"svc.sandbox"},
+    "sqlite3": {"svc.state", "svc.sandbox"},
+    "nats": {"svc.listen"},
+    "httpx": {"svc.sandbox"},
+}
 # What tests import from behind a room's front. This may only shrink.
 BEHIND: Final = {
     # A program dies between two bytes that it sends.
@@ -55,6 +66,20 @@ def test_imports_obey_the_contracts() -> None:
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
     assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", done.stdout), done.stdout
+
+
+def test_each_library_is_forbidden_in_every_room_but_its_own() -> None:
+    """A room that is not on a contract's list may import what it likes."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    forbidding = {
+        each["forbidden_modules"][0]: set(each["source_modules"])
+        for each in contracts["contracts"]
+        if each["type"] == "forbidden" and not each["forbidden_modules"][0].startswith("svc")
+    }
+    tops = {f"svc.{path.stem}" for path in (ROOT / "src" / "svc").iterdir()}
+    rooms = {name for name in tops if "__" not in name}
+    assert len(rooms) > 20
+    assert {library: rooms - named for library, named in forbidding.items()} == HOMES
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))

@@ -14,16 +14,19 @@ from svc.batch.operations import OPERATIONS
 from svc.cli.events.options import TunnelKind
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
+from svc.cli.sandbox.time import AdvanceTo
 from svc.client.operations import OPERATIONS as POSTS
 from svc.completion.tree import ANYTHING, Values
 from svc.config.model import AUTHS, SETTINGS
 from svc.money import CURRENCIES
 from svc.sandbox.control import fixtures
+from svc.sandbox.faults import STATUSES
 from svc.sandbox.parameters.kinds import Choice
 from svc.sandbox.reference import cards, methods
 from svc.sandbox.resources import shopper
 from svc.sandbox.resources.api_keys import LEVELS
 from svc.sandbox.store import settings
+from svc.sandbox.store.deliveries import DeliveryStatus
 
 _ID_IN_HELP: Final = re.compile(r"\b([a-z]{2,4}_)\.\.\.")
 
@@ -148,16 +151,14 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("sandbox dispute", "--reason"): _words("dispute_reason", spec.DISPUTE_REASONS),
     ("sandbox settle", "identity"): _PAYING,
     ("sandbox fail", "identity"): _PAYING,
-    ("sandbox advance", "--until"): _words("until", ("next", "idle")),
+    ("sandbox advance", "--until"): _words("until", get_args(AdvanceTo)),
     ("sandbox trigger", "event_type"): replace(_EVENT_TYPE, closed=True),
     ("sandbox events", "--type"): _EVENT_TYPE,
-    ("sandbox deliveries", "--status"): _words(
-        "delivery_status", ("pending", "succeeded", "failed", "dropped")
-    ),
+    ("sandbox deliveries", "--status"): _words("delivery_status", get_args(DeliveryStatus)),
     ("sandbox settings", "changes"): _keys("sandbox_setting", settings.DEFAULTS),
     ("sandbox balances", "changes"): _keys("balance", sorted(CURRENCIES)),
     ("sandbox fault add", "--method"): _words("http_method", ("GET", "POST")),
-    ("sandbox fault add", "--status"): _words("fault_status", ("429", "500", "502", "503", "504")),
+    ("sandbox fault add", "--status"): _words("fault_status", map(str, STATUSES)),
     ("sandbox fault add", "--type"): _EVENT_TYPE,
     ("sandbox keys create", "--permission"): _words("permission", _PERMISSIONS),
 }

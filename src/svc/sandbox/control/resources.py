@@ -1,7 +1,7 @@
 """Controls of what the nouns have outside of the API: banks, shoppers, the dashboard, the log."""
 
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from svc.sandbox.clock import micros, parse
 from svc.sandbox.control import scenarios
@@ -210,7 +210,7 @@ _WEBHOOKS: Final = (
         (
             Parameter("event", Text()),
             Parameter("endpoint", Text()),
-            Parameter("status", Choice(("pending", "succeeded", "failed", "dropped"))),
+            Parameter("status", Choice(get_args(deliveries.DeliveryStatus))),
             *PAGING,
         ),
     ),
