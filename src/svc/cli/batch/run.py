@@ -44,7 +44,7 @@ def confirm_rows(session: Session, operation: BatchOperation, todo: BatchPlan) -
     confirm_real_money(session, f"{operation.moves.format(len(todo.tasks))}{sums}")
 
 
-class _Tables(NamedTuple):
+class _RunTables(NamedTuple):
     journal: Journal
     imports: ImportTable
 
@@ -108,7 +108,7 @@ def _before_sending() -> Iterator[None]:
 
 @_before_sending()
 def _put_together(
-    session: Session, asked: BatchOptions, given: BatchInput, tables: _Tables, results: Results
+    session: Session, asked: BatchOptions, given: BatchInput, tables: _RunTables, results: Results
 ) -> Run:
     todo, account = _reserved(session, asked, given, tables)
     confirm_rows(session, given.operation, todo)
@@ -123,16 +123,16 @@ class _End(NamedTuple):
 
 
 @contextmanager
-def _tables(session: Session) -> Iterator[_Tables]:
+def _tables(session: Session) -> Iterator[_RunTables]:
     with _before_sending():
         state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         journal = Journal(lambda: state, leases, session.clock, say=session.say)
-        yield _Tables(journal, ImportTable(state, leases, session.clock))
+        yield _RunTables(journal, ImportTable(state, leases, session.clock))
 
 
 def _reserved(
-    session: Session, asked: BatchOptions, given: BatchInput, tables: _Tables
+    session: Session, asked: BatchOptions, given: BatchInput, tables: _RunTables
 ) -> tuple[BatchPlan, Account]:
     """Compares the file with the journal, and holds what is to be sent (promise R92).
 
@@ -191,7 +191,7 @@ def _planned(
     session: Session,
     asked: BatchOptions,
     given: BatchInput,
-    tables: _Tables,
+    tables: _RunTables,
     known: Sequence[Intent],
 ) -> BatchPlan:
     """Compares the file with what the journal knows of its list."""
