@@ -27,6 +27,7 @@ from svc.client.request import prepare
 from svc.client.resources import find, orders, payouts, refunds
 from svc.clock import ManualClock
 from svc.errors import ApiError, Conflict, LocalError, NotFound, OutcomeUnknown, RateLimited
+from svc.redaction import redact
 from svc.state import LOST, Database, Tx
 
 BASE = BaseUrl.parse("https://api.example.com")
@@ -251,6 +252,16 @@ def test_a_key_twice_in_one_group_is_recorded_for_neither(intents: Journal) -> N
     made = intents.record_many([asked(), elsewhere])
     assert [one.seq for one in made] == [1, 2]
     assert intents.list() == made[::-1]
+
+
+@pytest.mark.parametrize("drawn", ["b36mc2tfx47cmbqkydfb", "cmtfcmtfcmtfcmtfcmtf"])
+def test_an_id_is_never_taken_for_a_secret(drawn: str) -> None:
+    """An error shows whole what is to be typed: `svc requests resume rq_...`."""
+    letters = "0123456789abcdefghjkmnpqrstvwxyz"
+    made = fresh_id(lambda size: bytes(letters.index(one) for one in drawn[:size]))
+    assert len(made) == len("rq_") + 20
+    assert redact(f"Next: svc requests resume {made}") == f"Next: svc requests resume {made}"
+    assert redact(f"rq_{drawn}") != f"rq_{drawn}"
 
 
 def test_ids_are_easy_to_tell_apart_and_to_type() -> None:
