@@ -19,7 +19,7 @@ from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.contradiction import CONTRADICTED
 from svc.client.journal.entry import Account, Asked, Intent, Settled, settled_by, settled_with
-from svc.client.journal.journal import EVERY, PRUNE, Journal, fresh_id
+from svc.client.journal.journal import EVERY, PRUNE, Journal, fresh_id, id_of
 from svc.client.journal.leases import Leases
 from svc.client.journal.stored import Scope, restored
 from svc.client.reply import Reply
@@ -258,7 +258,7 @@ def test_a_key_twice_in_one_group_is_recorded_for_neither(intents: Journal) -> N
 def test_an_id_is_never_taken_for_a_secret(drawn: str) -> None:
     """An error shows whole what is to be typed: `svc requests resume rq_...`."""
     letters = "0123456789abcdefghjkmnpqrstvwxyz"
-    made = fresh_id(lambda size: bytes(letters.index(one) for one in drawn[:size]))
+    made = id_of(bytes(map(letters.index, drawn)))
     assert len(made) == len("rq_") + 20
     assert redact(f"Next: svc requests resume {made}") == f"Next: svc requests resume {made}"
     assert redact(f"rq_{drawn}") != f"rq_{drawn}"

@@ -45,10 +45,15 @@ _LETTERS = b"0123456789abcdefghjkmnpqrstvwxyz" * 8  # by byte value
 _ID_LENGTH = 20
 
 
-def fresh_id(random: Callable[[int], bytes] = os.urandom) -> str:
+def fresh_id() -> str:
     """A new request id: `rq_` and 20 letters and digits (of 100 random bits)."""
+    return id_of(os.urandom(_ID_LENGTH))
+
+
+def id_of(random: bytes) -> str:
+    """The id that so many bytes make."""
     # The start of a key in base64 ends with these two: errors would show such an id as a secret.
-    return "rq_" + lettered(random(_ID_LENGTH)).replace("tf", "tg")
+    return "rq_" + lettered(random).replace("tf", "tg")
 
 
 def lettered(random: bytes) -> str:
