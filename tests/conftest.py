@@ -10,21 +10,22 @@ from pathlib import Path
 
 import pytest
 
-from support.compiling import compile_program, compile_tests
-from support.dealing import dealt, is_quick, seconds_of, workers_of
-from support.drawing import choose_examples
-from support.forked_sandbox import forked_by
-from support.forking import Forking
+from support.forks.program import Forking
+from support.forks.sandbox import forked_by
 from support.keyrings import gnome_keyring, session_bus
-from support.killing import kill_sandboxes
-from support.limits import Limits, end_all, limit_of
+from support.kills.killing import kill_sandboxes
+from support.launching import launch_options
 from support.listeners import listen
 from support.on_terminal import at_terminal, on_terminal, open_terminal
 from support.paying import pay
 from support.running import Sandbox, Svc
-from support.surroundings import take_over
+from support.suite.compiling import compile_program, compile_tests
+from support.suite.dealing import dealt, is_quick, seconds_of, workers_of
+from support.suite.drawing import choose_examples
+from support.suite.limits import Limits, end_all, limit_of
+from support.suite.surroundings import take_over
 from svc.clock import SystemClock
-from svc.sandbox.process.launch import LaunchOptions, start, stop
+from svc.sandbox.process.launch import start, stop
 
 __all__ = [  # fixtures
     "at_terminal",
@@ -160,7 +161,7 @@ def sandbox_process(
 ) -> Iterator[Sandbox]:
     """One sandbox process for all tests; `sandbox` empties it for each."""
     folder = tmp_path_factory.mktemp("sandbox")
-    options = LaunchOptions(db=":memory:", port=0, state_dir=str(folder))
+    options = launch_options(folder)
     with forked_by(forking) as started:
         record = start(options, os.environ, SystemClock())
     yield Sandbox(record.url, record.port)

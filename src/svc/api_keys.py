@@ -7,9 +7,17 @@ from typing import Final, NamedTuple
 from svc.base_url import BaseUrl
 from svc.errors import AuthError, UsageError
 from svc.redaction import masked
-from svc.spec import KEY_PREFIXES, SANDBOX_KEYS, SECRET_PREFIX, Auth, KeyKind, Mode
+from svc.spec import (
+    KEY_PREFIX_LENGTH,
+    KEY_PREFIXES,
+    KEY_PREFIXES_IN_BASE64,
+    SANDBOX_KEYS,
+    SECRET_PREFIX,
+    Auth,
+    KeyKind,
+    Mode,
+)
 
-_PREFIX_LENGTH: Final = len("sk_test_")  # of all of them
 _LENGTH_MAX: Final = 512
 
 SIGNING_VARIABLE: Final = "SVC_WEBHOOK_SECRET"
@@ -17,12 +25,17 @@ LOG_VARIABLE: Final = "SVC_LOG_CREDENTIALS"
 
 # Secret and restricted keys and signing secrets as the service writes them, and as Basic
 # authentication has them. A word that ends so, such as `risk_live_`, is none.
+_ENCODED: Final = tuple(
+    encoded.encode()
+    for encoded, prefix in KEY_PREFIXES_IN_BASE64.items()
+    if KEY_PREFIXES[prefix][0] != "publishable"
+)
 _LIKE_SECRET = (
     rb"(?<![0-9A-Za-z])(?:(?:sk|rk)_(?:test|live)_|whsec_)[0-9A-Za-z]{6,}"
-    rb"|(?:c2t|cmt)f(?:dGVzd|bGl2Z)[0-9A-Za-z+/]{6,}"
+    rb"|(?:%b)[0-9A-Za-z+/]{5,}" % b"|".join(_ENCODED)
 )
 _ESCAPE = rb"%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\."
-_SIGNS = (b"k_", b"whsec_", b"c2tf", b"cmtf")
+_SIGNS = (b"k_", b"whsec_", *_ENCODED)
 
 
 class ApiKey(NamedTuple):
@@ -55,7 +68,7 @@ def parse(text: str, source: str) -> ApiKey:
         UsageError: it has another form, or characters that no key has (promise R44).
     """
     _check_characters(text, source, "key")
-    known = KEY_PREFIXES.get(text[:_PREFIX_LENGTH])
+    known = KEY_PREFIXES.get(text[:KEY_PREFIX_LENGTH])
     if known is None or text in KEY_PREFIXES:
         raise UsageError(
             f"{source} holds no API key: a key begins with sk_, rk_ or pk_, and then test_ or "
@@ -112,9 +125,7 @@ def refuse_out_of_place(key: ApiKey, source: str, mode: Mode, address: BaseUrl) 
 
     Raises:
         AuthError: it is publishable, of the other mode, or a live key for this machine.
-        UsageError: plain http to another machine.
     """
-    refuse_plain_http(address)
     refuse_publishable(key, source)
     refuse_other_mode(key, source, mode)
     refuse_live_key_here(key, source, address)

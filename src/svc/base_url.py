@@ -4,9 +4,9 @@ import re
 from typing import NamedTuple
 
 from svc.errors import ConfigError
+from svc.system import PORT_MAX
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-_PORT_MAX = 65535
 _BYTES, _BYTE_MAX, _BYTE_DIGITS = 4, 255, 3
 # One shape for everything that is allowed; whatever urlsplit might read in two ways is not in it.
 _SHAPE = re.compile(
@@ -42,7 +42,7 @@ class BaseUrl(NamedTuple):
         scheme, host = match["scheme"], _checked_host(match["host"].strip("[]").lower(), text)
         port = int(match["port"] or DEFAULT_PORTS[scheme])
         prefix = match["prefix"]
-        if not 0 < port <= _PORT_MAX or {".", ".."} & set(prefix.split("/")):
+        if not 0 < port <= PORT_MAX or {".", ".."} & set(prefix.split("/")):
             raise ConfigError(f"The base URL {_shown(text)} has an impossible port or path.")
         return cls(scheme, host, port, prefix)
 

@@ -1,4 +1,4 @@
-"""Time as a value that is passed in: the system's clock, and one that a test turns by hand."""
+"""Time as a value that is passed in."""
 
 import time
 from typing import Protocol
@@ -33,26 +33,3 @@ class SystemClock:
 
     def sleep(self, seconds: float) -> None:
         time.sleep(seconds)
-
-
-class ManualClock:
-    """A clock that stands still until it is moved; sleeping moves it and is remembered."""
-
-    def __init__(self, now: float = 1_700_000_000.0) -> None:
-        self._now = now
-        self._monotonic = 0.0
-        self.slept: list[float] = []
-
-    def now(self) -> float:
-        return self._now
-
-    def monotonic(self) -> float:
-        return self._monotonic
-
-    def sleep(self, seconds: float) -> None:
-        self.slept.append(seconds)
-        self.advance(seconds)
-
-    def advance(self, seconds: float) -> None:
-        self._now += seconds
-        self._monotonic += seconds

@@ -1,4 +1,4 @@
-"""Markup built from elements: every text is escaped unless it is markup already."""
+"""What our pages are built of: elements, whose texts are escaped, and the colours of them all."""
 
 from collections.abc import Callable, Iterable
 from html import escape
@@ -54,3 +54,32 @@ class Elements:
             return ""
         plain = name.rstrip("_").replace("_", "-")
         return f" {plain}" if value is True else f' {plain}="{escape(self._values(str(value)))}"'
+
+
+_PALETTE: Final = (  # a colour's name, the colour in the light and in the dark
+    ("page", "#f5f6f8", "#0f1115"),
+    ("surface", "#ffffff", "#181b21"),
+    ("text", "#16191d", "#eceef1"),
+    ("soft", "#565f6b", "#a6afbb"),
+    ("line", "#dfe3e9", "#2c323b"),
+    ("edge", "#858e9b", "#737d8b"),
+    ("accent", "#1f4fd1", "#94b5ff"),
+    ("accent-hover", "#173fae", "#b3caff"),
+    ("on-accent", "#ffffff", "#0b1938"),
+    ("tint", "#eef3ff", "#1c2740"),
+    ("bad", "#b3261e", "#ffb3aa"),
+    ("bad-tint", "#fdefee", "#3a1f1d"),
+    ("good", "#12703f", "#85d8a8"),
+    ("good-tint", "#e6f5ec", "#17301f"),
+)
+
+
+def stylesheet(own: str) -> str:
+    """The stylesheet of a page: what all of our pages look like, then its `own` rules."""
+    light, dark = ("".join(f"--{row[0]}:{row[one]};" for row in _PALETTE) for one in (1, 2))
+    return (
+        f":root{{color-scheme:light dark;{light}}}\n"
+        f"@media (prefers-color-scheme:dark){{:root{{{dark}}}}}\n"
+        "*,::before,::after{box-sizing:border-box}\n"
+        "html{text-size-adjust:100%;-webkit-text-size-adjust:100%}\n" + own
+    )

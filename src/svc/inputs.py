@@ -32,13 +32,13 @@ def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) 
     return data
 
 
-def read_text(name: str, stdin: BinaryIO, most: int, param: str | None = None) -> str:
+def read_text(name: str, stdin: BinaryIO, most: int) -> str:
     """Does the same for text; whatever the locale says, it is UTF-8, and no line end is changed.
 
     Raises:
         UsageError: as `read_bytes` does, or it is something else.
     """
-    return decoded(read_bytes(name, stdin, most, param), _called(name), param)
+    return decoded(read_bytes(name, stdin, most), _called(name))
 
 
 def decoded(data: bytes, called: str, param: str | None = None) -> str:

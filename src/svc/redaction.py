@@ -4,6 +4,8 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from svc.spec import KEY_PREFIXES_IN_BASE64
+
 # No word boundary before a prefix: a server may echo a key behind any character.
 # What is masked already, as in a fingerprint, stays as it is.
 # Bounded, so that a long run of anything takes linear time.
@@ -18,10 +20,15 @@ _HIDDEN: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     (("basic", "bearer"), r"(?i)\b((?:basic|bearer)\s+)([A-Za-z0-9+/=._~-]{6,})", r"\1…"),
     (("://",), r"(?i)(\b[a-z][a-z0-9+.-]{0,31}://)([^/\s]{1,1024})@", r"\1…@"),
     (("@",), r"(?<![\w@/])[^\s:/@\"']{1,256}:[^\s/@\"']{1,256}@(?=[\w.-])", "…@"),
-    # base64 of sk_, rk_, pk_
-    (("c2tf", "cmtf", "cgtf"), r"(?:c2tf|cmtf|cGtf)[A-Za-z0-9+/]{8,}={0,2}", "…"),
+    # To the prefix's end: of its first letters alone, an id may have the base64 by chance.
+    (
+        tuple(each.lower() for each in KEY_PREFIXES_IN_BASE64),
+        rf"(?:{'|'.join(KEY_PREFIXES_IN_BASE64)})[A-Za-z0-9+/]{{2,}}={{0,2}}",
+        "…",
+    ),
 )
 _MARKS: Final = tuple(mark for marks, *_ in (*_PREFIXED, *_HIDDEN) for mark in marks)
+_PIECE: Final = 64 * 1024
 _TAIL: Final = 4
 _SHORTEST_TAIL: Final = 12  # of a shorter secret, four characters would be too much of it
 # Promise R61 names the first four: controls, bidi controls, zero-width characters, surrogates.
@@ -45,6 +52,15 @@ def is_plain(text: str) -> bool:
     All of them are unprintable, but for the fillers: the expression is compiled only where one is.
     """
     return text.isprintable() and (text.isascii() or not any(map(text.__contains__, _FILLERS)))
+
+
+def rewritten(pattern: str, form: Callable[[str], str], text: str) -> str:
+    """Gives text with each character that a pattern matches in another form.
+
+    Piece by piece: what is found in a text is kept until its end is reached (promise R99).
+    """
+    pieces = (text[at : at + _PIECE] for at in range(0, len(text), _PIECE))
+    return "".join(re.sub(pattern, lambda found: form(found[0]), piece) for piece in pieces)
 
 
 def redact(text: str) -> str:

@@ -4,7 +4,7 @@ The sandbox, the client and the tests read the same facts here, so that a correc
 service changes one place.
 """
 
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, TypeAlias, get_args
 
 # --- The specification says -----------------------------------------------------------------
 
@@ -24,7 +24,9 @@ ID_PREFIXES_STATED: Final = {
 Mode: TypeAlias = Literal["test", "live"]
 Auth: TypeAlias = Literal["bearer", "basic"]
 KeyKind: TypeAlias = Literal["secret", "publishable", "restricted"]
-MODES: Final = ("test", "live")
+MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+AUTHS: Final[tuple[Auth, ...]] = get_args(Auth)
+KEY_KINDS: Final[tuple[KeyKind, ...]] = get_args(KeyKind)
 KEY_PREFIXES: Final[dict[str, tuple[KeyKind, Mode]]] = {
     "sk_test_": ("secret", "test"),
     "sk_live_": ("secret", "live"),
@@ -33,6 +35,16 @@ KEY_PREFIXES: Final[dict[str, tuple[KeyKind, Mode]]] = {
     "rk_test_": ("restricted", "test"),
     "rk_live_": ("restricted", "live"),
 }
+# How the base64 of a key begins, as Basic authentication has it, up to where the prefix ends.
+KEY_PREFIXES_IN_BASE64: Final = {
+    "c2tfdGVzdF": "sk_test_",
+    "c2tfbGl2ZV": "sk_live_",
+    "cGtfdGVzdF": "pk_test_",
+    "cGtfbGl2ZV": "pk_live_",
+    "cmtfdGVzdF": "rk_test_",
+    "cmtfbGl2ZV": "rk_live_",
+}
+KEY_PREFIX_LENGTH: Final = len("sk_test_")  # of all of them
 
 SIGNATURE_HEADER: Final = "Svc-Signature"
 VERSION_HEADER: Final = "Svc-Version"
@@ -49,21 +61,15 @@ WEBHOOK_RETRY_DELAYS: Final = (60, 600, 3600)
 WEBHOOK_RETRY_INTERVAL: Final = 6 * 3600
 KEY_GRACE_MAX_SECONDS: Final = 7 * 24 * 3600
 
-EVENT_TYPES_STATED: Final = (
-    "order.paid",
-    "order.cancelled",
-    "payment.authorized",
-    "payment.captured",
-    "payment.failed",
-    "refund.succeeded",
-    "dispute.opened",
-    "dispute.won",
-    "dispute.lost",
-    "payout.paid",
-    "payout.failed",
-)
-
+BankDecision: TypeAlias = Literal["won", "lost"]
+DISPUTE_FINAL: Final[tuple[BankDecision, ...]] = get_args(BankDecision)
 EVIDENCE_KEYS_STATED: Final = ("tracking_number", "shipping_carrier")
+
+
+def is_success(status: int | None) -> bool:
+    """True for a 2xx answer: the request was taken."""
+    return status is not None and 200 <= status < 300  # noqa: PLR2004  what 2xx means
+
 
 # --- We chose (the specification does not show it) --------------------------------------------
 
@@ -95,6 +101,8 @@ DELIVERY_ID_HEADER: Final = "Svc-Delivery-Id"
 ATTEMPT_HEADER: Final = "Svc-Delivery-Attempt"
 
 VERSIONS: Final = ("2026-03-01", "2026-09-01")
+IDEMPOTENCY_KEY_MAX: Final = 255
+WEBHOOK_SECRET_GRACE_MAX_SECONDS: Final = 24 * 3600
 AMOUNT_MAX: Final = 999_999_999_999
 REQUEST_BODY_MAX: Final = 1024 * 1024
 SIGNATURE_HEADER_MAX: Final = 4096
@@ -191,6 +199,8 @@ SANDBOX_HEADER: Final = "Svc-Sandbox"
 SANDBOX_WORLD_HEADER: Final = "Svc-Sandbox-World"
 SANDBOX_TIME_HEADER: Final = "Svc-Sandbox-Time"
 SANDBOX_PORT: Final = 4242
+SANDBOX_STATE_MAX: Final = 1024**3  # bytes of an export: of a million orders
+INSPECTOR_PORT: Final = 4244
 
 # --- ISO 3166-1 alpha-2 -----------------------------------------------------------------------
 

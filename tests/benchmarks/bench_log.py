@@ -28,11 +28,11 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.bench_listen import SECRET, Subject, line, listener, paces, resident, role
 from benchmarks.command import parser
+from support.clocks import ManualClock
 from support.listening import NOW
-from support.log_servers import Servers, servers
-from support.team_log import arrival, connect, make_streams, publish
-from support.team_members import Member
-from svc.clock import ManualClock
+from support.team.log import arrival, connect, make_streams, publish
+from support.team.members import Member
+from support.team.servers import Servers, servers
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.inboxes import LogInbox

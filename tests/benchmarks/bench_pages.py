@@ -22,7 +22,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.command import parser
-from support.page_server import order
+from support.servers.pages import order
 
 PAGE = 100
 SERVER = """

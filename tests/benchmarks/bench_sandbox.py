@@ -19,9 +19,9 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.command import parser
+from support.launching import launch_options
 from svc.clock import SystemClock
 from svc.sandbox.process import launch
-from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.records import RunRecord
 
 TARGETS = {1: 1200, 16: 2200}
@@ -41,7 +41,7 @@ def main() -> None:
     asked = command.parse_args()
     with tempfile.TemporaryDirectory(dir=asked.folder) as name:
         folder = Path(name)
-        options = LaunchOptions(str(folder / "sandbox.db"), 0, str(folder / "state"))
+        options = launch_options(folder / "state", db=str(folder / "sandbox.db"))
         sandbox = launch.start(options, os.environ, SystemClock())
         try:
             measure(sandbox, folder, asked.orders, asked.runs)

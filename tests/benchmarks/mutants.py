@@ -31,7 +31,7 @@ from typing import Any, Final
 ROOT: Final = Path(__file__).parents[2]
 SOURCE: Final = "src/svc"
 # Each module of the heart and the tests that are asked about it: globs below tests/, the near first.
-CLIENT: Final = ("unit/client/test_*.py",)
+CLIENT: Final = ("unit/client/**/test_*.py",)
 JOURNAL: Final = ("unit/client/**/test_*.py", "cli/requests/test_*.py")
 BATCH: Final = ("unit/batch/test_*.py", "cli/batch/test_command.py")
 LISTEN: Final = ("unit/listen/test_*.py", "unit/listen/[firv]*/test_[!b]*.py")
@@ -39,6 +39,9 @@ SANDBOX: Final = (
     "unit/sandbox/api/test_*.py",
     "unit/sandbox/test_*.py",
     "unit/sandbox/[csw]*/test_[!bp]*.py",
+    "unit/sandbox/[fhj]*/test_*.py",
+    "unit/sandbox/parameters/test_*.py",
+    "unit/sandbox/resources/test_*.py",
 )
 HEART: Final[dict[str, tuple[str, ...]]] = {
     "signature.py": (
@@ -46,7 +49,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
         "unit/listen/verify/test_vectors.py",
         "unit/listen/test_*.py",
     ),
-    "money.py": ("unit/test_money.py", "unit/render/test_*.py"),
+    "money.py": ("unit/test_money.py", "unit/render/**/test_*.py"),
     "client/retry.py": CLIENT,
     "client/reply.py": CLIENT,
     "client/contradiction.py": CLIENT,
@@ -55,8 +58,8 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "client/journal/stored.py": JOURNAL,
     "client/journal/journal.py": JOURNAL,
     "client/journal/leases.py": JOURNAL,
-    "keys/store.py": ("unit/keys/test_*.py", "cli/keys/test_*.py"),
-    "keys/resolve.py": ("unit/keys/test_*.py", "cli/keys/test_*.py"),
+    "keys/store.py": ("unit/keys/**/test_*.py", "cli/keys/test_*.py"),
+    "keys/resolve.py": ("unit/keys/**/test_*.py", "cli/keys/test_*.py"),
     "batch/run.py": BATCH,
     "client/journal/lists.py": BATCH,
     "batch/outcome.py": BATCH,

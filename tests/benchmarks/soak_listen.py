@@ -20,7 +20,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent.parent))
 
 from benchmarks.command import parser
-from support.killable import end, spawn
+from support.kills.killable import end, spawn
 from support.listening import OK, Received, Target, delivery, event, status, status_line, talk
 from svc.clock import SystemClock
 from svc.state import Database

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support.forking import Forking
+from support.forks.program import Forking
 from support.ring_file import FakeRing
 from support.running import Inside, Sandbox, Svc
 from svc.sandbox.process.records import RunRecord, holding

@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from support.running import Result
-from svc.render.called import Called
 
 PROGRAM = f"#!{sys.executable}\nfrom svc.__main__ import main\n\nmain()\n"
 
@@ -114,30 +113,3 @@ def test_a_script_has_one_name_for_the_program(shop: Path) -> None:
     lines = typed(shop, "help", "output").out.splitlines()
     (begins,) = [number for number, line in enumerate(lines) if "order=$(svc " in line]
     assert [line[:6] for line in lines[begins + 1 : begins + 3]] == ["  svc "] * 2
-
-
-@pytest.mark.parametrize(
-    ("text", "said"),
-    [
-        ("Add one: svc keys add", "Add one: a/svc keys add"),
-        ("See svc sandbox logs.", "See a/svc sandbox logs."),
-        ("Did you mean 'svc keys'?", "Did you mean 'a/svc keys'?"),
-        ('eval "$(svc sandbox env)"', 'eval "$(a/svc sandbox env)"'),
-        ("svc get ID; then svc requests forget x", "a/svc get ID; then a/svc requests forget x"),
-        ("What it takes: svc --help", "What it takes: a/svc --help"),
-        # Sentences about the program, and words of others.
-        ("in a keyring that svc may not use now", None),
-        ("Another svc command sends it", None),
-        ("svc batch.csv", None),
-        ("/usr/bin/svc keys add", None),
-    ],
-)
-def test_commands_within_a_text(text: str, said: str | None) -> None:
-    """Only a command gets the name: a known word follows it, and no path stands before it."""
-    words = ("keys", "sandbox", "get", "requests", "batch")
-    assert Called("a/svc", "", words).within(text) == (said or text)
-
-
-def test_a_path_with_spaces_is_quoted(tmp_path: Path) -> None:
-    """What is copied is one word for the shell."""
-    assert Called(f"{tmp_path}/my shop/svc", "", ("keys",)).name == f"'{tmp_path}/my shop/svc'"

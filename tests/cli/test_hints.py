@@ -6,8 +6,8 @@ import shlex
 import pytest
 
 from support.creates import EXAMPLES, NEEDS
-from support.misbehaving import Server
 from support.running import Svc
+from support.servers.misbehaving import Server
 
 ITEM = "--item 'name=J,quantity=1,unit_amount=100'"
 ORDER = f"orders create --amount 12900 --currency EUR --country DE {ITEM}"

@@ -5,9 +5,9 @@ import re
 
 import pytest
 
-from support.misbehaving import Server
 from support.on_terminal import OnTerminal
 from support.running import Sandbox, Svc
+from support.servers.misbehaving import Server
 
 READS = {
     "orders retrieve ord_1": "/v1/orders/ord_1",

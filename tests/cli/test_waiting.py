@@ -1,6 +1,8 @@
-"""What a person sees who waits for an answer, and where the cursor stands after a Ctrl-C."""
+"""What a person sees who waits, and where the cursor stands after a Ctrl-C."""
 
+import os
 import re
+import time
 from io import StringIO
 from pathlib import Path
 
@@ -9,6 +11,7 @@ import pytest
 from support.batches import orders_file
 from support.on_terminal import OnTerminal, OpenTerminal
 from support.running import Sandbox, Svc
+from support.serving import Handler, serving
 from svc.cli.framework.options import SharedOptions
 from svc.cli.framework.progress import WaitingLine
 from svc.cli.framework.session import Session
@@ -178,3 +181,83 @@ def test_what_settles_later_is_waited_for_by_name(
     argv = ("--payment", payment, "--amount", "100", "--wait", "--max-time", "4")
     seen = on_terminal("refunds", "create", *argv, "-y", NO_COLOR="1")
     assert re.search(r"is pending\n.*\rWaiting [23] s for \w+ to settle +\r\r +\r", seen), seen
+
+
+ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
+
+
+def orders(svc: Svc, count: int) -> None:
+    for _ in range(count):
+        made = svc(
+            *("orders", "create", "--amount", "15708", "--currency", "EUR", "--country", "DE"),
+            *("--postal-code", "10115", "--item", ITEM),
+        )
+        assert made.code == 0, made.err
+
+
+def test_an_export_counts_what_has_come(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal
+) -> None:
+    """Only on stderr and only for a person; the line is gone at the end."""
+    orders(svc, 3)
+    slow = {"match": {"path": "/v1/orders", "method": "GET"}, "times": 9}
+    sandbox.control("POST", "/faults", {**slow, "effect": {"delay_ms": 600}})
+    command = ("orders", "list", "--all", "--limit", "1", "-o", "ndjson")
+    with (tmp_path / "all.ndjson").open("wb") as out:
+        watched = open_terminal(*command, out=out.fileno())
+    with watched:
+        assert watched.end() == 0
+    assert "2 objects" in watched.seen
+    assert watched.seen.endswith("\r")  # cleared
+    assert len((tmp_path / "all.ndjson").read_text().splitlines()) == 3
+
+
+def test_an_export_into_a_log_says_nothing_of_progress(svc: Svc, sandbox: Sandbox) -> None:
+    """Without a terminal stderr stays empty (promise R72)."""
+    orders(svc, 1)
+    result = svc("orders", "list", "--all", "-o", "ndjson")
+    assert (result.code, result.err) == (0, "")
+
+
+class Slow(Handler):
+    """A target that fails at once the first time, and takes its time from then on."""
+
+    times = 0
+
+    def post(self) -> None:
+        self.body()
+        type(self).times += 1
+        if self.times > 1:
+            time.sleep(1.7)
+        self.answer(500 if self.times == 1 else 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "form",
+    [
+        ("advance", "2m"),
+        ("advance", "--until", "next"),
+        ("advance", "--until", "idle"),
+        ("advance", "--to", "2036-01-01T00:00:00Z"),
+        ("clock", "frozen", "--to", "2036-01-01T00:00:00Z"),
+    ],
+    ids=" ".join,
+)
+def test_a_long_advance_shows_the_clock(
+    form: tuple[str, ...], svc: Svc, sandbox: Sandbox, open_terminal: OpenTerminal
+) -> None:
+    """A webhook is tried again on the way; meanwhile the sandbox is asked for its time."""
+    Slow.times = 0
+    with serving(Slow) as url:
+        svc.ok("webhook-endpoints", "create", "--url", url, "--events", "order.paid")
+        svc.ok("sandbox", "trigger", "order.paid")
+        with Path(os.devnull).open("wb") as out:
+            watched = open_terminal("sandbox", *form, out=out.fileno())
+        with watched:
+            code = watched.end()
+    assert code == 0
+    assert Slow.times >= 2
+    line = r"20\d\d-\d\d-\d\d \d\d:\d\d:\d\d [+-]\d\d:\d\d, jobs: \d+, attempts: \d  \d s"
+    assert re.search(line, watched.seen)
+    assert watched.seen.endswith("\r")

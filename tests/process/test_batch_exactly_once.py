@@ -23,9 +23,9 @@ from support.batches import (
     refs,
     results_of,
 )
-from support.forking import Forking
-from support.patience import patient
+from support.forks.program import Forking
 from support.running import Sandbox, Svc
+from support.suite.patience import patient
 
 KILLED = -9
 LONG = os.environ.get("SVC_TEST_LONG") == "1"

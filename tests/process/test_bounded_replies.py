@@ -13,8 +13,8 @@ from typing import Any, Final
 
 import pytest
 
-from support.misbehaving import Server
 from support.running import Result
+from support.servers.misbehaving import Server
 
 MEMORY_MAX: Final = 160_000_000
 MIB: Final = 1024 * 1024
@@ -117,6 +117,27 @@ def test_a_page_of_long_texts_is_shown(server: Server) -> None:
     assert result.code == 0
     assert len(result.json["data"]) == 100
     assert memory < MEMORY_MAX
+
+
+@pytest.mark.parametrize(
+    ("text", "form"),
+    [
+        ("\\n", "json"),
+        ("\\n", "human"),
+        pytest.param("\\u001b", "csv", marks=SLOW),
+        pytest.param("a ", "human", marks=SLOW),
+        pytest.param("\\u001b", "json", marks=SLOW),
+        pytest.param("\\n", "ndjson", marks=SLOW),
+    ],
+)
+def test_one_long_text(server: Server, text: str, form: str) -> None:
+    """One value is enough: a text of nothing but escapes, or line feeds, as long as may be."""
+    inner = text * (15 * MIB // len(text))
+    server.play(server.reply(200, f'{{"id":"x_1","object":"x","note":"{inner}"}}'.encode()))
+    result, memory, seconds = measured(server.url, "get", "/v1/xs/x_1", "-o", form)
+    assert result.code == 0
+    assert memory < MEMORY_MAX
+    assert seconds < 12
 
 
 @pytest.mark.parametrize("inner", MARKED)

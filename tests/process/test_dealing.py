@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.dealing import dealt
+from support.suite.dealing import dealt
 
 LONG = [110, 90, 90, 60, 60, 60, 40, 40, 40, 20, 20, 15, 10, 8, 5, 5]
 

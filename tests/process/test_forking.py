@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from support.forking import Forking
-from support.limits import started_with
+from support.forks.program import Forking
 from support.running import Sandbox, Svc
+from support.suite.limits import started_with
 from svc.cli.framework.registry import COMMANDS
 
 LINES = [

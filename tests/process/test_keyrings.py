@@ -12,7 +12,7 @@ import pytest
 
 from support.absence import files_in
 from support.running import Sandbox, Svc
-from support.stand_in_service import StandIn
+from support.servers.service import StandIn
 from svc.keys.places import KeyPlace
 from svc.keys.store import KeyStore, SigningSecrets
 

@@ -3,13 +3,13 @@
 import time
 from pathlib import Path
 
-from support.limits import started_with
-from support.nested import pytest_run_of
+from support.suite.limits import started_with
+from support.suite.nested import pytest_run_of
 
 INSIDE = """
 import os, subprocess, sys, threading
 import pytest
-from support.limits import Limits
+from support.suite.limits import Limits
 
 DEAF = '''
 import os, signal, sys, time

@@ -14,12 +14,13 @@ from typing import Final
 
 import pytest
 
-from support.misbehaving import Server
+from support.clocks import ManualClock
 from support.running import Result, Sandbox, Svc
+from support.servers.misbehaving import Server
+from support.suite.compiling import TESTS
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.cli.main import run
-from svc.clock import ManualClock
 
 NOWHERE: Final = {"SVC_BASE_URL": "http://127.0.0.1:9", "SVC_API_KEY": "sk_test_sandbox"}
 DIGITS: Final = "9" * 5000
@@ -77,9 +78,10 @@ def test_what_cannot_be_meant_is_one_line(
     assert len(result.err) < 1000
 
 
-def test_a_number_of_events_that_no_inbox_holds_is_all_of_them() -> None:
+@pytest.mark.parametrize("words", [("events", "inbox", "--max"), ("requests", "list", "--limit")])
+def test_a_number_that_no_table_holds_is_all_of_it(words: tuple[str, ...]) -> None:
     """Twenty digits are a number like any other."""
-    assert program("events", "inbox", "--max", "9" * 20).code == 0
+    assert program(*words, "9" * 20).code == 0
 
 
 def test_a_bad_cell_is_one_invalid_row(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
@@ -190,13 +192,14 @@ def test_each_crash_of_one_second_leaves_its_report(isolated: Path) -> None:
         "from svc.cli.framework.session import Session\n"
         "from svc.cli.framework.streams import Streams\n"
         "from svc.cli.framework.errors import report_bug\n"
-        "from svc.clock import ManualClock\n"
+        "from support.clocks import ManualClock\n"
         "import os\n"
         "s = Session([], os.environ, Streams.of_process(), ManualClock(1700000000))\n"
         "for number in range(6):\n"
         "    report_bug(s, KeyError(f'crash {number}'))\n"
     )
-    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True)
+    path = {**os.environ, "PYTHONPATH": str(TESTS)}
+    subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, env=path)
     reports = sorted((isolated / "state" / "reports").iterdir())
     assert len(reports) == 6
     told = {

@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from support.nested import ROOT, pytest_run
+from support.suite.nested import ROOT, pytest_run
 
 # What a shell, `nohup`, a script's `&`, a build server or a company's proxy leaves to a process.
 CALLER = {
@@ -35,7 +35,7 @@ CALLER = {
 PROBE = """
 import json, os, subprocess, sys
 sys.path.insert(0, "tests")
-from support.surroundings import take_over
+from support.suite.surroundings import take_over
 take_over(os.environ, "/home/of/tests")
 inside = '''
 import json, os, sys, time

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from support.killing import kill_sandboxes
-from support.patience import patient
+from support.kills.killing import kill_sandboxes
 from support.running import Svc
 from support.serving import Receiver
+from support.suite.patience import patient
 from svc.sandbox.process.records import running
 
 HOUR = 3600

@@ -119,7 +119,8 @@ class Judge:
             self._told_done(process, _document(process.out.getvalue()).get("id"), wish)
             return
         error = _error(process)
-        outcome, effects = error.get("outcome"), self._effects_of(process)
+        outcome = error.get("outcome")
+        effects = self._denied(process, process.posted)
         if outcome == "done" and process.posted and not self._proofs(process):
             raise ViolationError(f"exit {process.code} says done, and nothing was")
         if outcome in _NEVER and effects:
@@ -239,7 +240,6 @@ class Judge:
 
     def _true_line(self, process: Process, line: dict[str, Any], wish: Wish) -> None:
         key, outcome = line["idempotency_key"], line["outcome"]
-        effects = self.world.service.by_key.get(key, [])
         if outcome == "done":
             own = self._done(key, process.account, wish.what)
             if not own:
@@ -250,9 +250,9 @@ class Judge:
                 raise ViolationError(
                     f"row {line['row']} is told as {line['id']}, it was {own[0].id}"
                 )
-        elif outcome in _NEVER and effects:
+        elif outcome in _NEVER and (denied := self._denied(process, {key})):
             raise ViolationError(
-                f"row {line['row']} is told as {outcome}, and {effects[0].id} was made"
+                f"row {line['row']} is told as {outcome}, and {denied[0].id} was made"
             )
         elif outcome == "invalid":
             raise ViolationError(f"row {line['row']} is told as invalid: {line}")
@@ -276,9 +276,21 @@ class Judge:
         if any(key in process.out.getvalue() + process.err.getvalue() for key in KEYS):
             raise ViolationError("the key was printed")
 
-    def _effects_of(self, process: Process) -> list[Any]:
-        by_key = self.world.service.by_key
-        return [effect for key in sorted(process.posted) for effect in by_key.get(key, [])]
+    def _denied(self, process: Process, keys: set[str]) -> list[Effect]:
+        """What makes a lie of a process's word that nothing was made: its own, and what there was.
+
+        What another process made after its end is no lie of its: a list that was stopped is begun
+        again in another window, and sends the rows that the first has not sent.
+        """
+        found = [
+            effect for key in sorted(keys) for effect in self.world.service.by_key.get(key, [])
+        ]
+        made = self.world.network.made
+        return [
+            effect
+            for effect in found
+            if made[effect.id][0] is process or made[effect.id][1] < process.ended_at
+        ]
 
     def _row(self, identifier: object) -> dict[str, Any] | None:
         return next((row for row in self.world.requests() if row["id"] == identifier), None)

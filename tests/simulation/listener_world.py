@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from simulation.virtual_loop import PROCESS, VirtualLoop
+from support.listening import plan_for
 from svc.errors import LocalError
 from svc.listen.forward.dial import BrokenExchange, CannotConnect, OpenConnection
 from svc.listen.forward.http import TargetAnswer
@@ -22,7 +23,6 @@ from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.pipeline import ListenerPlan, Pipeline
 from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import ListenerRecord
-from svc.listen.routes import Routes
 from svc.listen.targets import Target
 from svc.signature import header_value
 from svc.state import Database
@@ -33,7 +33,6 @@ START: Final = 1_700_000_000
 SECRET: Final = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
 _WAY: Final = 0.0005  # seconds from one end of a connection to the other
 _GRACE: Final = 0.5
-_TABLES: Final = ("inbox", "payloads", "forwards", "listeners", "sqlite_sequence")
 
 What = Literal["answer", "close", "hang", "crash", "garbage"]
 
@@ -243,9 +242,8 @@ class SimListener:
     def _start(self) -> None:
         world = self.world
         retake = self.plan.ack == "forwarded"
-        inbox = SqliteInbox(world.state, self.scope, retake_failed=retake)
-        if self.run % 2:
-            inbox = SimQuickInbox(world.state, self.scope, retake_failed=retake)
+        kind = SimQuickInbox if self.run % 2 else SqliteInbox
+        inbox = kind(world.state, self.scope, retake_failed=retake, listed_at_once=3)
         # Under the loop's eyes: what is made here looks for the loop that runs.
         asyncio._set_running_loop(world.loop) if not world.loop.is_running() else None
         try:
@@ -347,10 +345,8 @@ class World:
         ack: Literal["received", "forwarded"] = "received",
         **forwarding: Any,
     ) -> SimListener:
-        routes = Routes.parse(forward_to or tuple(self.targets))
-        plan = ListenerPlan(
-            "test", (SECRET,), "/", "", routes, ack=ack, forwarding=ForwardOptions(**forwarding)
-        )
+        urls = forward_to or tuple(self.targets)
+        plan = plan_for(*urls, path="/", url="", ack=ack, forwarding=ForwardOptions(**forwarding))
         made = SimListener(self, scope, plan)
         self.listeners.append(made)
         return made
@@ -431,8 +427,8 @@ def in_memory() -> Database:
 def wipe(state: Database) -> None:
     """Empties a database for the next history."""
     with state.write() as tx:
-        for table in _TABLES:
-            tx.execute(f"DELETE FROM {table}")
+        for table in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'"):
+            tx.execute(f"DELETE FROM {table['name']}")
 
 
 class _NoClock:

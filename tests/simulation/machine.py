@@ -41,6 +41,7 @@ class Process:
         disk_fails: how many writes fail then.
         handles: files whose lock it holds.
         code: how it ended; None while it runs, or where it was killed.
+        ended_at: how many lines the history had when it ended.
         results: the results file of a batch as it left it.
     """
 
@@ -62,6 +63,7 @@ class Process:
     out: StringIO = field(default_factory=StringIO)
     err: StringIO = field(default_factory=StringIO)
     code: int | None = None
+    ended_at: int = 0
     results: str = ""
     bug: BaseException | None = None
 
@@ -270,6 +272,7 @@ class Machine:
         self._left += [task for task in process.tasks if not (task.over or task in self._left)]
         self._tasks = [task for task in self._tasks if task.process is not process]
         process.dead = True
+        process.ended_at = len(self.trace)
         for connection in list(process.connections):
             connection.close()
         for handle in process.handles:

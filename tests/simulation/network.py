@@ -8,7 +8,7 @@ import json
 from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
-from simulation.machine import Machine
+from simulation.machine import Machine, Process
 from simulation.service import Answer, Service
 from svc.client.exchange import Deadline, Failure, RawReply, Trouble, WireRequest
 
@@ -26,6 +26,7 @@ class Network:
     Attributes:
         weather: the faults that it knows, and how often one comes.
         quiet: whether no fault comes any more.
+        made: whose request made each effect, and how many lines the history had then.
     """
 
     def __init__(self, machine: Machine, service: Service) -> None:
@@ -36,6 +37,7 @@ class Network:
         self.quiet = False
         self.on_post: Callable[[str, WireRequest], None] = lambda key, request: None
         self.is_known: Callable[[bytes], bool] = lambda body: True
+        self.made: dict[str, tuple[Process, int]] = {}
         self._cache: dict[str, RawReply] = {}
 
     def exchange(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
@@ -61,7 +63,7 @@ class Network:
         if request.method == "POST":
             self.on_post(_key(request), request)
 
-    def _served(self, request: WireRequest) -> RawReply:
+    def _served(self, wire: "Wire", request: WireRequest) -> RawReply:
         """The service gets a request now."""
         headers = dict(request.headers)
         path = request.target.partition("?")[0]
@@ -69,6 +71,7 @@ class Network:
         answer = self.service.handle(request.method, path, headers, request.body, self.machine.now)
         if len(self.service.effects) > before:
             effect = self.service.effects[-1]
+            self.made[effect.id] = wire.process, len(self.machine.trace)
             self.machine.note("EFFECT", effect.id, effect.account, effect.key[:8], path)
         return _reply(answer)
 
@@ -87,7 +90,7 @@ class Network:
         self.machine.step("sent")
         if not self._takes(self._latency(), deadline):
             return Failure(Trouble.TIMEOUT, sent=True)
-        reply = self._served(request)
+        reply = self._served(wire, request)
         self.machine.step("carried out")
         if not self._takes(self._latency(), deadline):
             return Failure(Trouble.TIMEOUT, sent=True)
@@ -119,7 +122,7 @@ class Network:
 
     def _delayed(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
         seconds = self.machine.random.choice(_DELAYS)
-        self.machine.later(seconds, lambda: self._served(request) and None)
+        self.machine.later(seconds, lambda: self._served(wire, request) and None)
         return self._lost(wire, request, deadline)
 
     def _doubled(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
@@ -253,6 +256,7 @@ class Wire:
 
     def __init__(self, network: Network) -> None:
         self._network = network
+        self.process = network.machine.process
         self.last: RawReply | None = None
 
     def exchange(

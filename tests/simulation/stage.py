@@ -42,6 +42,10 @@ class Stage:
         self.writes = 0
         self.commands: dict[str, Callable[[Any], None]] = {}
 
+    def random(self, size: int) -> bytes:
+        """Bytes of the history that is played now."""
+        return self.machine.names.randbytes(size)
+
 
 class Connection(sqlite3.Connection):
     """A connection of the program; writes are steps, and may fail.
@@ -162,7 +166,7 @@ def staged() -> Iterator[Stage]:
     stage = Stage()
     Connection.stage = stage
     patches: list[tuple[Any, str, Any]] = [
-        (os, "urandom", stage.machine.names.randbytes),
+        (os, "urandom", stage.random),
         (sqlite3, "connect", _connect),
         (sockets, "SocketWire", lambda *_, **__: _wire(stage)),
         (locks, "wait_for", lambda handle: _hold(stage, handle)),

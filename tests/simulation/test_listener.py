@@ -94,6 +94,12 @@ def ids_alone_tell() -> Iterator[None]:
 
 
 @contextmanager
+def ids_wait_to_be_listed_unseen() -> Iterator[None]:
+    with patch("svc.listen.inbox.event_ids.EventIds.unlisted", lambda *_: []):
+        yield
+
+
+@contextmanager
 def restarts_begin_the_schedule() -> Iterator[None]:
     with patch("svc.listen.forward.items.seconds_left", lambda *_: 0.0):
         yield
@@ -129,6 +135,7 @@ SABOTAGES = [
     pytest.param(turns_are_given_up, 1, id="turns-are-given-up"),
     pytest.param(nothing_is_looked_at_again, 39, id="nothing-is-looked-at-again"),
     pytest.param(ids_alone_tell, 13, id="ids-alone-tell"),
+    pytest.param(ids_wait_to_be_listed_unseen, 4, id="ids-wait-to-be-listed-unseen"),
     pytest.param(restarts_begin_the_schedule, 1, id="restarts-begin-the-schedule"),
     pytest.param(endings_are_forgotten, 12, id="endings-are-forgotten"),
     pytest.param(crowds_hold_up, 31, id="crowds-hold-up"),

@@ -36,6 +36,11 @@ def test_no_history_loses_doubles_or_misreports_anything() -> None:
             assert ended.broken is None, readable(theatre.shortest(ended))
 
 
+@pytest.mark.parametrize("seed", [294950, 371572])
+def test_what_another_window_sends_later_is_no_lie_of_the_list_that_was_stopped(seed: int) -> None:
+    assert _played(seed)[0].broken is None
+
+
 @pytest.mark.slow(seconds=_MANY // 20)
 def test_many_histories_lose_nothing() -> None:
     """800 in the gate; with SVC_TEST_LONG=1 the 20,000 of a proof."""
@@ -76,6 +81,7 @@ def test_a_seed_is_the_same_history_every_time_and_in_every_process() -> None:
     first = _played(*seeds)
     assert first == _played(*seeds)
     assert _trace(*seeds[:5]) == [repr(ended) for ended in first[:5]]
+    assert _played(*seeds[5:]) == first[5:]
 
 
 def _trace(*seeds: int) -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from support.forking import Begun, Forking
+from support.forks.program import Begun, Forking
 from support.running import Result, Sandbox, Svc
 
 HEAD = (
@@ -76,7 +76,7 @@ def dropped(sandbox: Sandbox) -> int:
 
 def dying(forking: Forking, point: str, nth: int, *argv: str) -> int:
     """Runs the program until it is killed at a point; gives its end."""
-    return forking.run((point, str(nth), *argv), os.environ, entry="support.dying").code
+    return forking.run((point, str(nth), *argv), os.environ, entry="support.kills.dying").code
 
 
 def ended(process: "Begun | subprocess.Popen[str]") -> Result:

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from support.forking import Forked, Forking
+from support.forks.program import Forked, Forking
 
 Pay = Callable[[], str]
 

@@ -11,11 +11,14 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-from svc.clock import Clock, ManualClock
+from support.clocks import ManualClock
+from svc.clock import Clock
+from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
 from svc.listen.pipeline import ListenerPlan
+from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.receiver.server import bind
 from svc.listen.records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary
 from svc.listen.routes import Routes
@@ -265,8 +268,25 @@ class RunningListener:
 
 def plan_for(*forward_to: str | int, **told: Any) -> ListenerPlan:
     """A plan with the secret and the path of these tests."""
-    routes = Routes.parse([str(one) for one in forward_to])
-    return replace(ListenerPlan("test", (SECRET,), PATH, "http://127.0.0.1/x", routes), **told)
+    plan = ListenerPlan(
+        mode="test",
+        secrets=(SECRET,),
+        path=PATH,
+        url="http://127.0.0.1/x",
+        routes=Routes.parse([str(one) for one in forward_to]),
+        events=(),
+        endpoint=None,
+        inspector=None,
+        forwarding=ForwardOptions(),
+        headers=(),
+        limits=ReceiverLimits(),
+        until=None,
+        beside=False,
+        resume=True,
+        timeout=None,
+        ready_file=None,
+    )
+    return replace(plan, **told)
 
 
 @contextmanager

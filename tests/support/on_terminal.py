@@ -10,9 +10,9 @@ from typing import Final, Self
 
 import pytest
 
-from support.forking import Forking
-from support.patience import patient
+from support.forks.program import Forking
 from support.running import Result
+from support.suite.patience import patient
 
 KNOWN: Final = {"TERM": "xterm-256color", "NO_COLOR": "1"}
 

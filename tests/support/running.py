@@ -11,8 +11,8 @@ from http.client import HTTPConnection
 from typing import Any, Final
 from unittest.mock import patch
 
-from support.forking import Begun, Ended, Forking
-from support.surroundings import GIVEN
+from support.forks.program import Begun, Ended, Forking
+from support.suite.surroundings import GIVEN
 
 SECONDS: Final = 60.0
 # What needs a process: it runs until it is told to stop, starts others, or sends from many threads.

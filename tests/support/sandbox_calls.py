@@ -13,9 +13,9 @@ from urllib.parse import quote, urlencode
 
 from starlette.applications import Starlette
 
+from support.clocks import ManualClock
 from support.orders import JACKET, ORDER
 from support.serving import Hook, Postman
-from svc.clock import ManualClock
 from svc.sandbox.app import create_app
 from svc.sandbox.clock import parse
 

@@ -1,10 +1,19 @@
 """What a key's text says, and which texts are no keys."""
 
+import base64
+
 import pytest
 
-from svc.api_keys import fingerprint, parse, parse_signing_secret, without_line_end
-from svc.errors import ExitCode, UsageError
-from svc.spec import SANDBOX_KEYS
+from svc.api_keys import (
+    fingerprint,
+    parse,
+    parse_signing_secret,
+    refuse_secrets,
+    without_line_end,
+)
+from svc.errors import AuthError, ExitCode, UsageError
+from svc.redaction import redact
+from svc.spec import KEY_PREFIXES, KEY_PREFIXES_IN_BASE64, SANDBOX_KEYS
 
 TAIL = "4eC39HqLyjWDarjtT1zdp7dc"
 
@@ -108,3 +117,23 @@ def test_what_is_no_signing_secret_is_refused(text: str) -> None:
     """R48: empty, without whsec_, or padded."""
     with pytest.raises(UsageError, match="signing secret"):
         parse_signing_secret(text, "stdin")
+
+
+@pytest.mark.parametrize("prefix", KEY_PREFIXES)
+def test_a_key_in_base64_is_one_to_all_rules(prefix: str) -> None:
+    """R39, R100: what is not shown is not sent, but for what may be in a shop's page."""
+    encoded = base64.b64encode(f"{prefix}{TAIL}:".encode()).decode()
+    assert KEY_PREFIXES_IN_BASE64[encoded[:10]] == prefix
+    assert redact(encoded) == "…"
+    if prefix.startswith("pk_"):
+        refuse_secrets("", encoded)
+        return
+    with pytest.raises(AuthError):
+        refuse_secrets("", f"reason={encoded}")
+
+
+def test_base64_of_what_only_begins_like_a_key_is_sent() -> None:
+    """It is no secret, and is shown as it is: both rules go to the prefix's end."""
+    encoded = base64.b64encode(b"sk_testimonials-of-2026").decode()
+    assert redact(encoded) == encoded
+    refuse_secrets("", encoded)

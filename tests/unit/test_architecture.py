@@ -35,14 +35,13 @@ HOMES: Final = {
 # What tests import from behind a room's front. This may only shrink.
 BEHIND: Final = {
     # A program dies between two bytes that it sends.
-    "proof/faults/driver.py": {"svc.client.wire.connection"},
-    "support/dying.py": {"svc.client.wire.connection"},
+    "support/kills/dying.py": {"svc.client.wire.connection"},
     # It refuses in the service's words what its server does not hand on.
     "process/sandbox/stub_sandbox.py": {"svc.sandbox.http.exchange"},
     # The handler that the README's reader has running, and how a quickstart starts commands.
     "acceptance/test_main_job.py": {"svc.cli.quickstart.processes"},
     "acceptance/test_readme.py": {"svc.cli.quickstart.processes"},
-    "proof/security/test_advisories_files.py": {"svc.cli.quickstart.processes"},
+    "proof/security/advisories/test_files.py": {"svc.cli.quickstart.processes"},
     # A world of which all is simulated: what stands in for a socket or a wait is put in its place.
     "simulation/listener_world.py": {
         "svc.listen.forward.dial",
@@ -58,6 +57,14 @@ BEHIND: Final = {
     # The tables of both databases, and who names them.
     "unit/test_house.py": {"svc.sandbox.store.sqlite"},
 }
+# Rooms without a test of their own: the stories in `cli/` and `process/` hold what they do, and the
+# screens in `unit/render/human` what is in a view.
+TOLD_IN_STORIES: Final = {
+    *("cli/batch", "cli/commands", "cli/help", "cli/keys", "cli/quickstart", "cli/sandbox"),
+    *("listen/tunnels", "render/views"),
+}
+# Tests of a whole that name a part of it alone, to break it or to fill it.
+ABOVE: Final = {"listen/test_waiting_its_time.py": "inbox", "sandbox/test_reset.py": "store"}
 
 
 def test_imports_obey_the_contracts() -> None:
@@ -80,6 +87,20 @@ def test_each_library_is_forbidden_in_every_room_but_its_own() -> None:
     rooms = {name for name in tops if "__" not in name}
     assert len(rooms) > 20
     assert {library: rooms - named for library, named in forbidding.items()} == HOMES
+
+
+def test_every_room_has_its_layers() -> None:
+    """Of a room with one module nothing is to be said."""
+    contracts = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["importlinter"]
+    layered = {room for each in contracts["contracts"] for room in each.get("containers", ())}
+    source = ROOT / "src"
+    rooms = {
+        ".".join(head.parent.relative_to(source).parts)
+        for head in source.rglob("__init__.py")
+        if len({*head.parent.glob("*.py"), *head.parent.glob("*/__init__.py")}) > 2
+    }
+    assert len(rooms) > 20
+    assert layered == rooms
 
 
 @pytest.mark.parametrize("name", sorted(COMMANDS))
@@ -147,15 +168,31 @@ def test_tests_come_in_by_the_front() -> None:
 
 
 def test_folders_of_tests_are_rooms_or_words() -> None:
-    """Below `unit/` as in `src/svc`, below `cli/` as on a command line."""
-    tests, house = ROOT / "tests", ROOT / "src/svc"
-    folders = {one.parent for one in tests.rglob("test_*.py")}
-    rooms = {one.relative_to(tests / "unit") for one in folders if tests / "unit" in one.parents}
-    words = {one.name for one in folders if tests / "cli" == one.parent}
-    assert len(rooms) > 15
-    assert not [room for room in rooms if not (house / room).is_dir()]
+    """Below `unit/` as in `src/svc`, at every level; below `cli/` as on a command line."""
+    unit, house = ROOT / "tests/unit", ROOT / "src/svc"
+    found = {one.parent.relative_to(unit) for one in unit.rglob("*.py")}
+    rooms = {one.parent.relative_to(house) for one in house.rglob("__init__.py")}
+    assert len(found) > 30
+    assert found <= rooms
+    seen = found.union(*(one.parents for one in found))
+    assert {room.as_posix() for room in rooms - seen} == TOLD_IN_STORIES
+    words = {one.parent.name for one in (ROOT / "tests/cli").glob("*/test_*.py")}
     assert len(words) > 5
     assert words <= {name.replace("-", "_") for name in COMMANDS}
+
+
+def test_a_test_of_one_folder_lies_in_it() -> None:
+    """Whoever changes `client/journal/leases.py` looks for its tests in `unit/client/journal`."""
+    unit, modules = ROOT / "tests/unit", modules_of_svc()
+    above = {}
+    for path in unit.glob("*/**/test_*.py"):
+        room = ".".join(("svc", *path.parent.relative_to(unit).parts, ""))
+        used = {f"{module}." for module, _ in imports_of(path, modules)}
+        below = {one.removeprefix(room).partition(".")[0] for one in used if one.startswith(room)}
+        lower = below.pop() if len(below) == 1 else ""
+        if lower and (ROOT / "src" / room.replace(".", "/") / lower).is_dir():
+            above[path.relative_to(unit).as_posix()] = lower
+    assert above == ABOVE
 
 
 def modules_of_svc() -> dict[str, Path]:

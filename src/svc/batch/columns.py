@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.batch.operations import ANSWERED_INSIDE, BOOLEANS, OBJECTS, BatchOperation
-from svc.batch.rows import BadRow, Given, blank_amount, parse
+from svc.batch.rows import BadRow, RowFields, blank_amount, parse
 from svc.client.amounts import whole_number
-from svc.client.fields import MONEY, WHOLE, BodyPath, Fields, check_path
+from svc.client.fields import MONEY, WHOLE, BodyPath, FieldTree, check_path
 from svc.errors import UsageError
 from svc.render.csv_format import restore
 
@@ -63,7 +63,7 @@ class Columns:
                 self._nameless.append(index)
         self._build = _object(tree)
 
-    def row(self, cells: Cells) -> Given:
+    def row(self, cells: Cells) -> RowFields:
         """Builds a row's fields.
 
         Raises:
@@ -123,11 +123,10 @@ class Columns:
         return build
 
     def _text(self, text: str) -> str:
-        plain = text[0] != "'" and "\\u{" not in text
-        return text if plain else restore(text, raw=self._raw)
+        return restore(text, raw=self._raw)
 
 
-def _takes(fields: Fields, shape: BodyPath) -> bool:
+def _takes(fields: FieldTree, shape: BodyPath) -> bool:
     """Whether an operation takes a field; what it only answers is text that is left out."""
     for part in shape:
         if part not in fields:

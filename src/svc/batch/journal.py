@@ -13,7 +13,7 @@ from svc.batch.plan import Task
 from svc.batch.results import ResultLine
 from svc.batch.workers import RowJob
 from svc.client.call import Encoding
-from svc.client.journal.entry import NOBODY_ELSE, Account, Asked, Intent, Settled
+from svc.client.journal.entry import NOBODY_ELSE, Account, Intent, NewIntent, Settled
 from svc.client.journal.journal import Journal
 from svc.client.journal.stored import Scope, Stored, restored
 from svc.errors import Conflict, OutcomeUnknown, SvcError
@@ -68,7 +68,7 @@ class BatchJournal(NamedTuple):
         calls = [restored(self._stored(task), self.base_url) for task in tasks]
         served_at = self.served()
         asked = [
-            Asked(
+            NewIntent(
                 call,
                 prepared,
                 self.scope,

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.client.call import Body, Call
-from svc.client.fields import BodyPath, Fields, fields_at
+from svc.client.fields import BodyPath, FieldTree, fields_at
 from svc.client.operations import OPERATIONS as POSTS
 from svc.client.resources import disputes, orders, payouts, quotes, refunds
 from svc.errors import wrong_choice
@@ -42,14 +42,14 @@ class BatchOperation:
     moves: str = ""
 
     @property
-    def fields(self) -> Fields:
+    def fields(self) -> FieldTree:
         """What its request takes."""
         return fields_at(POSTS[self.name].path)
 
     @property
-    def columns(self) -> Fields:
+    def columns(self) -> FieldTree:
         """What a file for it may name: also what identifies a row, and what is only answered."""
-        answered: dict[str, Fields] = {name: {} for name in sorted(self.answered)}
+        answered: dict[str, FieldTree] = {name: {} for name in sorted(self.answered)}
         return {**answered, **{name: _with_answers(name, one) for name, one in self.fields.items()}}
 
 
@@ -64,9 +64,9 @@ def named(name: str) -> BatchOperation:
     return OPERATIONS[name]
 
 
-def _with_answers(name: str, fields: Fields) -> Fields:
+def _with_answers(name: str, fields: FieldTree) -> FieldTree:
     """The fields inside one, and those that are answered in it, or in its entries, only."""
-    answered: dict[str, Fields] = {one: {} for one in sorted(ANSWERED_INSIDE.get(name, ()))}
+    answered: dict[str, FieldTree] = {one: {} for one in sorted(ANSWERED_INSIDE.get(name, ()))}
     if not answered:
         return fields
     return {"*": {**fields["*"], **answered}} if "*" in fields else {**fields, **answered}

@@ -189,6 +189,7 @@ class Totals:
 
     Attributes:
         rows: of the file.
+        too_old: of unknown outcome, and not sent again by any run (promise R4).
         skipped: that an earlier run has carried out.
         contradicted: of these, with an answer that says something else than the row.
         counts: of the others, by outcome; what is missing has not ended yet.
@@ -198,6 +199,7 @@ class Totals:
     """
 
     rows: int
+    too_old: int = 0
     skipped: int = 0
     contradicted: int = 0
     counts: Counter[str] = field(default_factory=Counter)

@@ -59,6 +59,11 @@ class BatchPlan:
         return len(self.tasks) + len(self.done) + len(self.stale) + len(self.bad)
 
     @property
+    def is_begun(self) -> bool:
+        """Whether a row of the file was, or may have been, carried out in this list."""
+        return len(self.fresh) + len(self.bad) < self.rows
+
+    @property
     def fresh(self) -> list[BatchRow]:
         """The rows of which no request may have been carried out before."""
         return [

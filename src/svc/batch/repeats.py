@@ -8,14 +8,17 @@ from collections.abc import Sequence
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from svc.batch.plan import BatchPlan
 from svc.batch.results import RESULTS_ENDING
 from svc.batch.rows import BatchRow
 from svc.client.journal.commands import resume_command, resume_of
 from svc.client.journal.entry import Account, Intent
 from svc.client.journal.lists import Elsewhere, Import
-from svc.errors import Conflict
+from svc.client.journal.stored import Scope
+from svc.errors import Conflict, LocalError
 
 _DAY_SECONDS: Final = 24 * 3600
+_SHOWN: Final = 10
 _DATED: Final = r"(.+?)-\d{4}-\d\d-\d\d(?:-\d+)?"
 
 
@@ -58,7 +61,7 @@ class TypedLine(NamedTuple):
 def refuse_repeats(
     found: Sequence[Elsewhere],
     what: Import,
-    fresh: Sequence[BatchRow],
+    todo: BatchPlan,
     *,
     account: Account,
     doubles: bool,
@@ -82,9 +85,9 @@ def refuse_repeats(
             _running(first) if first.request is None else _unresolved(first, what, len(unresolved))
         )
     same = {one.identity for one in found}
-    rows = sum(row.identity in same for row in fresh)
-    if rows and doubles and not again:
-        raise _done(what, found, rows, len(fresh), line)
+    repeated = [row for row in todo.fresh if row.identity in same]
+    if repeated and doubles and not again:
+        raise _done(what, found, repeated, todo, line)
 
 
 def refuse_whole(what: Import, whole_at: float | None, line: TypedLine) -> None:
@@ -126,6 +129,30 @@ def refuse_other_account(what: Import, begun: Sequence[Intent], now: str, line: 
     )
 
 
+def other_lists_results(results: PurePath, what: Import, wrote: Import, line: str) -> LocalError:
+    """The file of results is that of the same rows for another profile, mode or base URL (R65).
+
+    `line` goes on with that list.
+    """
+    return LocalError(
+        f"{results} holds the results of this list for {_apart(wrote.scope, what.scope)}; for "
+        f"{_apart(what.scope, wrote.scope)} it is another list. Nothing was sent.",
+        code="results_exist",
+        param="--results",
+        hint=f"To go on with that list: {line}; for another one, name another file with --results",
+    )
+
+
+def _apart(scope: Scope, other: Scope) -> str:
+    """What tells one scope from another, such as `the profile shop at https://api.example.com`."""
+    words = [
+        f"the profile {scope.profile}" if scope.profile != other.profile else "",
+        f"{scope.mode} mode" if scope.mode != other.mode else "",
+        scope.base_url if scope.base_url != other.base_url else "",
+    ]
+    return ", ".join(filter(None, words))
+
+
 def _running(one: Elsewhere) -> Conflict:
     return Conflict(
         f"A row says the same as one of the list {one.name}, which another process is running "
@@ -149,19 +176,43 @@ def _unresolved(one: Elsewhere, what: Import, count: int) -> Conflict:
 
 
 def _done(
-    what: Import, found: Sequence[Elsewhere], rows: int, fresh: int, line: TypedLine
+    what: Import,
+    found: Sequence[Elsewhere],
+    repeated: Sequence[BatchRow],
+    todo: BatchPlan,
+    line: TypedLine,
 ) -> Conflict:
-    name = Counter(str(one.name) for one in found).most_common(1)[0][0]
+    names = Counter(str(one.name) for one in found)
+    name = names.most_common(1)[0][0]
     last = max(one.settled_at or 0.0 for one in found)
+    rows = len(repeated)
+    # Under the other name the rows that this list, or a third one, has done would be the repeated
+    # ones: each name would send to the other.
+    way = (
+        f"Take {_lines(repeated)} out of the file"
+        if todo.is_begun or len(names) > 1
+        else f"If it is the same list, done rows are skipped: {line.but('--import', name)}"
+    )
     return Conflict(
-        f"{_of(rows, fresh)} new in {what.name} {'was' if rows == 1 else 'were'} carried out "
-        "before, in the list "
-        f"{name} ({_day(last)}). Nothing was sent.",
+        f"{_of(rows, len(todo.fresh))} new in {what.name} {'was' if rows == 1 else 'were'} carried "
+        f"out before, in the list {name} ({_day(last)}). Nothing was sent.",
         code="rows_repeated",
         outcome="not_sent",
-        hint=f"If it is the same list, done rows are skipped: {line.but('--import', name)}; if all "
-        f"are meant once more: {line.but('--again')}",
+        hint=f"{way}; if all are meant once more: {line.but('--again')}",
     )
+
+
+def _lines(rows: Sequence[BatchRow]) -> str:
+    """Where rows begin in the file, such as `the lines 4-6, 9`."""
+    runs: list[list[int]] = []
+    for at in (row.line for row in rows):
+        if runs and at == runs[-1][-1] + 1:
+            runs[-1][1:] = [at]
+        else:
+            runs.append([at])
+    told = ", ".join("-".join(map(str, run)) for run in runs[:_SHOWN])
+    more = f" and {len(runs) - _SHOWN} more places" if len(runs) > _SHOWN else ""
+    return f"the line{'' if len(rows) == 1 else 's'} {told}{more}"
 
 
 def _of(rows: int, fresh: int) -> str:

@@ -20,10 +20,9 @@ from svc.system import files
 
 RESULTS_ENDING: Final = ".results.ndjson"
 _ELSEWHERE: Final = "Free some space, or name another file with --results"
-_AGAIN: Final = (
-    "Free some space, or name another file with --results; then run the same command again: "
-    "done rows are skipped, and the file is written anew"
-)
+_ANEW: Final = "run the same command again: done rows are skipped, and the file is written anew"
+_AGAIN: Final = f"{_ELSEWHERE}; then {_ANEW}"
+_AGAIN_ELSEWHERE: Final = f"Name another file with --results and {_ANEW}"
 
 
 class ResultLine(NamedTuple):
@@ -48,7 +47,7 @@ class ResultLine(NamedTuple):
 def failure(
     code: str | None,
     message: str | None,
-    param: str | None = None,
+    param: str | None,
     status: int | None = None,
     request_id: str | None = None,
 ) -> dict[str, object]:
@@ -75,9 +74,12 @@ class Results:
     def __init__(self, path: Path, import_id: str) -> None:
         self.path = path
         self._import_id = import_id
-        self._fresh = path.with_name(f".{path.name}.part")
+        # Of this list alone, which one process runs at a time.
+        self._fresh = path.with_name(f".{import_id}.part")
+        self._force = False
         self._file: BinaryIO | None = None
         self._unfinished = False
+        self._own: os.stat_result | None = None
         self.failure: LocalError | None = None
         self._end = 0
         self._written: set[int] = set()
@@ -107,6 +109,7 @@ class Results:
             LocalError: it belongs to something else and `force` is not given, or it or its folder
                 is a symbolic link or no such thing (promise R65).
         """
+        self._force = force
         with self._worded():
             if not stat.S_ISDIR(self.path.parent.lstat().st_mode):
                 raise LocalError(
@@ -120,7 +123,7 @@ class Results:
                 return
             if not stat.S_ISREG(facts.st_mode):
                 raise LocalError(f"{self.path} is no plain file.", param="--results")
-            if not force and facts.st_size and not self._is_ours():
+            if not force and facts.st_size and self.written_by() != self._import_id:
                 raise LocalError(
                     f"{self.path} exists and holds something else. Nothing was sent.",
                     code="results_exist",
@@ -128,8 +131,26 @@ class Results:
                     hint="Name another file with --results, or overwrite it with --force",
                 )
 
+    def written_by(self) -> str | None:
+        """The id of the list whose results stand in the file; None where they are no results.
+
+        Raises:
+            OSError: it cannot be read.
+        """
+        handle = files.open_private(self.path, os.O_RDONLY)
+        with os.fdopen(handle, "rb") as file:
+            first = file.readline(64 * 1024)
+        try:
+            found = json.loads(first)
+        except ValueError:
+            return None
+        writer = found.get("import") if isinstance(found, dict) else None
+        return writer if isinstance(writer, str) else None
+
     def begin(self, lines: Iterable[ResultLine]) -> None:
         """Puts the file in its place, with the rows that are settled already."""
+        # Once more: planning takes a while, and another list may have ended there meanwhile.
+        self.check(force=self._force)
         with self._worded():
             self._file = self._new()
             self._write(lines)
@@ -145,6 +166,14 @@ class Results:
     def finish(self) -> None:
         """Puts the file in its place complete: every line once, in the order of the rows."""
         if self.failure is not None:
+            return
+        if self._is_anothers():
+            self.failure = LocalError(
+                f"{self.path} holds the results of another run by now, and was left as it is.",
+                code="results_not_written",
+                param="--results",
+                hint=_AGAIN_ELSEWHERE,
+            )
             return
         with self._kept():
             old = self._file
@@ -176,15 +205,14 @@ class Results:
         shown = {"import": self._import_id, **line._asdict()}
         return (json.dumps(shown) + "\n").encode("ascii")
 
-    def _is_ours(self) -> bool:
-        handle = files.open_private(self.path, os.O_RDONLY)
-        with os.fdopen(handle, "rb") as file:
-            first = file.readline(64 * 1024)
+    def _is_anothers(self) -> bool:
+        """Whether another run has put its file there meanwhile; one that is gone is nobody's."""
         try:
-            found = json.loads(first)
-        except ValueError:
-            return False
-        return isinstance(found, dict) and found.get("import") == self._import_id
+            facts = self.path.lstat()
+            assert self._own is not None
+            return not (os.path.samestat(facts, self._own) or self.written_by() == self._import_id)
+        except OSError:
+            return False  # what cannot be looked at cannot be written either, and that has words
 
     def _new(self) -> BinaryIO:
         self._fresh.unlink(missing_ok=True)  # of a run that was killed
@@ -195,6 +223,7 @@ class Results:
     def _publish(self) -> None:
         assert self._file is not None
         self._file = files.put_open_in_place(self._file, self._fresh, self.path)
+        self._own = os.fstat(self._file.fileno())
         self._unfinished = False
 
     @contextmanager
@@ -209,6 +238,8 @@ class Results:
 
     def _cut(self) -> None:
         """Takes away the torn line that a full disk has left."""
+        if self._is_anothers():
+            return
         with suppress(OSError):
             handle = files.open_private(self.path, os.O_WRONLY)
             try:

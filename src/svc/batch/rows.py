@@ -5,7 +5,7 @@ from typing import Any, NamedTuple, Self, TypeAlias
 from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
 
-Given: TypeAlias = dict[str, Any]
+RowFields: TypeAlias = dict[str, Any]
 
 
 class BadRow(Exception):  # noqa: N818  it describes a row
@@ -56,7 +56,7 @@ class Read(NamedTuple):
 
     number: int
     line: int
-    given: Given | BadRow
+    given: RowFields | BadRow
 
 
 class BatchRow(NamedTuple):

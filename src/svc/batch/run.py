@@ -93,7 +93,7 @@ class Run:
         self._waiting = iter(plan.tasks)
         self._in_hand: dict[str, RowJob] = {}
         self._told: set[int] = set()
-        self.totals = Totals(plan.rows)
+        self.totals = Totals(plan.rows, too_old=len(plan.stale))
         self.stopped_by: BaseException | None = None
         self._is_lost = False  # whether the journal is gone, with all ids that it gave
         self._is_leaving = False

@@ -8,7 +8,7 @@ import hashlib
 from typing import Any, Final
 
 from svc.batch.operations import ANSWERED_INSIDE, BatchOperation
-from svc.batch.rows import Bad, BadRow, BatchRow, Given, Read, blank_amount
+from svc.batch.rows import Bad, BadRow, BatchRow, Read, RowFields, blank_amount
 from svc.client.fields import MONEY, check_names, check_whole
 from svc.client.journal.identity import identity
 from svc.client.journal.stored import Scope
@@ -56,7 +56,7 @@ class Validator:
         except UsageError as error:  # of the client, which checks, builds and encodes the call
             return _bad(read, BadRow.of(error))
 
-    def _row(self, read: Read, given: Given) -> BatchRow:
+    def _row(self, read: Read, given: RowFields) -> BatchRow:
         identifier = _identifier(self._operation, given)
         _refuse_order_price(self._operation, given)
         body = self._body(given)
@@ -78,7 +78,7 @@ class Validator:
             currency if isinstance(currency, str) else None,
         )
 
-    def _body(self, given: Given) -> Given:
+    def _body(self, given: RowFields) -> RowFields:
         operation, body = self._operation, {}
         for name, value in given.items():
             if name in operation.answered:
@@ -99,7 +99,7 @@ def _bad(read: Read, bad: BadRow) -> Bad:
     return Bad(read.number, read.line, bad.message, bad.param, bad.code)
 
 
-def _identifier(operation: BatchOperation, given: Given) -> str:
+def _identifier(operation: BatchOperation, given: RowFields) -> str:
     """The id of what is changed; empty where something is made."""
     if not operation.id_prefix:
         return ""
@@ -110,7 +110,7 @@ def _identifier(operation: BatchOperation, given: Given) -> str:
     return found
 
 
-def _refuse_order_price(operation: BatchOperation, given: Given) -> None:
+def _refuse_order_price(operation: BatchOperation, given: RowFields) -> None:
     """An order's `amount` is no amount to capture: the rest would be released for good."""
     if operation.name == "orders.capture" and {"amount", "amount_total"} <= given.keys():
         raise BadRow(
@@ -141,7 +141,7 @@ def _trimmed(value: Any, answered: frozenset[str] | None) -> Any:
     return {name: inner for name, inner in value.items() if name not in answered}
 
 
-def _check(operation: BatchOperation, body: Given) -> None:
+def _check(operation: BatchOperation, body: RowFields) -> None:
     for name in operation.needs:
         if body.get(name) in (None, ""):
             raise BadRow(f"{name} is missing", param=name, code="field_missing")

@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.journal.entry import Intent
+from svc.client.journal.stored import Stored
 from svc.client.reply import Reply
 from svc.client.request import Prepared
 from svc.clock import Clock
@@ -142,9 +143,10 @@ class Created:
     def __init__(self) -> None:
         self._by: dict[tuple[str, str | None], str] = {}
 
-    def is_taken(self, key: str, made: str, world: str | None) -> bool:
-        """Whether a request with another idempotency key has made it already (promise R93)."""
-        return self._by.setdefault((made, world), key) != key
+    def is_taken(self, sent: Stored, made: str, world: str | None) -> bool:
+        """Whether it is another request's already (promise R93)."""
+        owner = sent.owner_of(made)
+        return self._by.setdefault((made, world), owner) != owner
 
 
 class Workers:
@@ -249,7 +251,7 @@ class Workers:
             job.prepared,
             sent_before=intent.sent_before,
             first_sent_at=intent.first_sent_at,
-            is_taken=partial(self._created.is_taken, intent.stored.idempotency_key),
+            is_taken=partial(self._created.is_taken, intent.stored),
         )
         return JobEnd(job, reply=reply)
 

@@ -16,7 +16,9 @@ from svc.redaction import redact
 
 app = new_word("config")
 
-Name = Annotated[str, argument("NAME", "The setting, such as output or profiles.shop.base_url.")]
+SettingName = Annotated[
+    str, argument("NAME", "The setting, such as output or profiles.shop.base_url.")
+]
 
 
 @repairing(app)
@@ -44,7 +46,7 @@ def get(
 
 @repairing(app, "set")
 def set_(
-    ctx: typer.Context, name: Name, value: Annotated[str, argument("VALUE", "The value.")]
+    ctx: typer.Context, name: SettingName, value: Annotated[str, argument("VALUE", "The value.")]
 ) -> None:
     """Change a setting; the file's comments stay.
 
@@ -64,7 +66,7 @@ def set_(
 
 
 @repairing(app)
-def unset(ctx: typer.Context, name: Name) -> None:
+def unset(ctx: typer.Context, name: SettingName) -> None:
     """Take a setting out, so that its default holds again.
 
     $ svc config unset output

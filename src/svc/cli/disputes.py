@@ -15,8 +15,6 @@ from svc.spec import DISPUTE_STATUSES
 
 app = new_word("disputes")
 
-Status = Annotated[str | None, options.status(DISPUTE_STATUSES)]
-
 
 @writing(app, fields=EVIDENCE)
 def update(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
@@ -40,7 +38,7 @@ def retrieve(ctx: typer.Context, dispute_id: options.DisputeId) -> None:
 def list_(
     ctx: typer.Context,
     payment: Annotated[str | None, options.id_of("payment")] = None,
-    status: Status = None,
+    status: Annotated[str | None, options.status(DISPUTE_STATUSES)] = None,
 ) -> None:
     """List disputes, newest first.
 

@@ -15,8 +15,6 @@ from svc.spec import ORDER_STATUSES
 
 app = new_word("orders")
 
-Status = Annotated[str | None, options.status(ORDER_STATUSES)]
-
 
 @writing(app, fields=ORDER)
 def create(ctx: typer.Context) -> None:
@@ -68,7 +66,9 @@ def capture(ctx: typer.Context, order_id: options.OrderId) -> None:
 
 
 @listing(app, "list")
-def list_(ctx: typer.Context, status: Status = None) -> None:
+def list_(
+    ctx: typer.Context, status: Annotated[str | None, options.status(ORDER_STATUSES)] = None
+) -> None:
     """List orders, newest first.
 
     $ svc orders list --status paid --all -o csv

@@ -13,8 +13,6 @@ from svc.spec import PAYMENT_STATUSES
 
 app = new_word("payments")
 
-Status = Annotated[str | None, options.status(PAYMENT_STATUSES)]
-
 
 @reading(app)
 def retrieve(ctx: typer.Context, payment_id: options.PaymentId) -> None:
@@ -29,7 +27,7 @@ def retrieve(ctx: typer.Context, payment_id: options.PaymentId) -> None:
 def list_(
     ctx: typer.Context,
     order: Annotated[str | None, options.id_of("order")] = None,
-    status: Status = None,
+    status: Annotated[str | None, options.status(PAYMENT_STATUSES)] = None,
 ) -> None:
     """List payments, newest first.
 

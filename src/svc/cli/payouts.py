@@ -14,8 +14,6 @@ from svc.spec import PAYOUT_STATUSES
 
 app = new_word("payouts")
 
-Status = Annotated[str | None, options.status(PAYOUT_STATUSES)]
-
 
 @writing(app, fields=PAYOUT)
 def create(ctx: typer.Context, wait: options.Wait = False) -> None:
@@ -36,7 +34,9 @@ def retrieve(ctx: typer.Context, payout_id: options.PayoutId) -> None:
 
 
 @listing(app, "list")
-def list_(ctx: typer.Context, status: Status = None) -> None:
+def list_(
+    ctx: typer.Context, status: Annotated[str | None, options.status(PAYOUT_STATUSES)] = None
+) -> None:
     """List payouts, newest first.
 
     $ svc payouts list --status failed

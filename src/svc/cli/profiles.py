@@ -17,7 +17,7 @@ from svc.spec import Auth
 
 app = new_word("profiles")
 
-Name = Annotated[str, argument("NAME", "The profile's name: letters, digits, - and _.")]
+ProfileName = Annotated[str, argument("NAME", "The profile's name: letters, digits, - and _.")]
 
 
 @repairing(app, "list")
@@ -36,7 +36,7 @@ def list_(ctx: typer.Context) -> None:
 
 
 @repairing(app)
-def use(ctx: typer.Context, name: Name) -> None:
+def use(ctx: typer.Context, name: ProfileName) -> None:
     """Make a profile the one that is used where none is named.
 
     $ svc profiles use shop
@@ -52,7 +52,7 @@ def use(ctx: typer.Context, name: Name) -> None:
 @repairing(app)
 def create(
     ctx: typer.Context,
-    name: Name,
+    name: ProfileName,
     auth: Annotated[
         Auth | None,
         option("HOW", "How the key is sent: bearer or basic.", show_default="bearer"),
@@ -73,7 +73,7 @@ def create(
 
 
 @repairing(app)
-def remove(ctx: typer.Context, name: Name) -> None:
+def remove(ctx: typer.Context, name: ProfileName) -> None:
     """Remove a profile that has no stored keys.
 
     It asks first if it is the active one; -y goes on without, as a script must.

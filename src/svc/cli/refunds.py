@@ -14,8 +14,6 @@ from svc.spec import REFUND_STATUSES
 
 app = new_word("refunds")
 
-Status = Annotated[str | None, options.status(REFUND_STATUSES)]
-
 
 @writing(app, fields=REFUND)
 def create(ctx: typer.Context, wait: options.Wait = False) -> None:
@@ -39,7 +37,7 @@ def retrieve(ctx: typer.Context, refund_id: options.RefundId) -> None:
 def list_(
     ctx: typer.Context,
     payment: Annotated[str | None, options.id_of("payment")] = None,
-    status: Status = None,
+    status: Annotated[str | None, options.status(REFUND_STATUSES)] = None,
 ) -> None:
     """List refunds, newest first.
 

@@ -4,14 +4,12 @@ Options, `-d`, `--body`, cells of a CSV and lines of NDJSON all come here, so th
 refuses no other one sends.
 """
 
-import re
 from typing import Final
 
 from svc.errors import UsageError
 from svc.money import CURRENCIES, exponent, format_amount, minor_units
 from svc.spec import AMOUNT_MAX
 
-_WHOLE: Final = r"0|-?[1-9][0-9]*"
 _DIGITS_MAX: Final = len(str(AMOUNT_MAX))
 _SHOWN_MAX: Final = 40
 _EXAMPLE: Final = 12900
@@ -23,7 +21,7 @@ def whole_number(
     *,
     least: int = 1,
     currency: str | None = None,
-    is_text: bool = False,
+    is_text: bool,
     is_money: bool = True,
 ) -> int:
     """Reads a whole number (promise R98); of money it is in minor units of `currency`.
@@ -70,7 +68,10 @@ def _spelled(value: object) -> str | None:
 
 
 def _is_whole(text: str | None) -> bool:
-    return text is not None and re.fullmatch(_WHOLE, text) is not None
+    """Whether a text is a whole number as JSON spells it: no sign but a minus, no zeros before."""
+    digits = (text or "").removeprefix("-")
+    plain = digits.isascii() and digits.isdigit()
+    return text == "0" or (plain and digits[0] != "0")
 
 
 def _right_number(text: str, name: str, currency: str | None) -> str:
@@ -91,8 +92,14 @@ def _with_point(text: str) -> str:
 
 
 def _short(value: object) -> str:
-    """A value as one can show it; text is quoted, as it was."""
-    return _cut(repr(value) if isinstance(value, str) else str(value))
+    """A value as one can show it; text is quoted, and what is no number is as JSON has it."""
+    if isinstance(value, str):
+        return _cut(repr(value))
+    if _spelled(value) is not None:
+        return _cut(str(value))
+    from json import dumps
+
+    return _cut(dumps(value))
 
 
 def _cut(text: str) -> str:

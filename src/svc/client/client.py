@@ -86,7 +86,8 @@ class Client(WireOwner):
         waits: what is around each call, and told of its attempts, for somebody who watches.
 
     Raises:
-        AuthError, UsageError: before anything is sent, see `api_keys.refuse_out_of_place`.
+        UsageError: before anything is sent, see `api_keys.refuse_plain_http`.
+        AuthError: the same, see `api_keys.refuse_out_of_place`.
     """
 
     def __init__(  # noqa: PLR0913  everything that is not a value is passed in
@@ -111,6 +112,7 @@ class Client(WireOwner):
         waits: Waits = unwatched,
     ) -> None:
         key = api_keys.parse_to_send(api_key)
+        api_keys.refuse_plain_http(base_url)
         api_keys.refuse_out_of_place(key, "This", mode, base_url)
         self.base_url = base_url
         self.mode = mode

@@ -10,7 +10,7 @@ from svc.errors import UsageError
 
 FormPair: TypeAlias = tuple[str, str]
 
-_UNRESERVED = frozenset(b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 
 
 def json_bytes(body: Mapping[str, object]) -> bytes:
@@ -39,7 +39,9 @@ def pairs_text(pairs: Iterator[FormPair] | Sequence[FormPair]) -> str:
 
 def quoted(text: str) -> str:
     """Percent-encodes all but RFC 3986's unreserved characters."""
-    return "".join(chr(byte) if byte in _UNRESERVED else f"%{byte:02X}" for byte in _utf8(text))
+    return "".join(
+        mark if (mark := chr(byte)) in UNRESERVED else f"%{byte:02X}" for byte in _utf8(text)
+    )
 
 
 def form_pairs(body: Mapping[str, object]) -> Iterator[FormPair]:

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeAlias
 
 from svc.clock import Clock
+from svc.spec import is_success
 
 if TYPE_CHECKING:
     from zlib import _Decompress
@@ -133,11 +134,6 @@ Waits: TypeAlias = Callable[[str, str], AbstractContextManager[TellAttempt]]
 def unwatched(_method: str, _path: str) -> AbstractContextManager[TellAttempt]:
     """Waits where nobody watches."""
     return nullcontext(lambda _number, _status: None)
-
-
-def is_success(status: int) -> bool:
-    """Whether a status is one of 200 to 299."""
-    return 200 <= status < 300  # noqa: PLR2004
 
 
 def header(headers: Headers, name: str) -> str | None:

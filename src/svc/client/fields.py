@@ -19,7 +19,7 @@ from svc.spec import EVIDENCE_KEYS, ID_PREFIXES
 
 BodyPath: TypeAlias = tuple[str, ...]
 # Names and what may stand inside them: `*` is any position of a list; nothing is anything.
-Fields: TypeAlias = Mapping[str, "Fields"]
+FieldTree: TypeAlias = Mapping[str, "FieldTree"]
 
 # The whole numbers of all requests, with the least that each may be. Those that are money are in
 # minor units; an item may be free of charge, and so may its freight.
@@ -32,14 +32,14 @@ WHOLE: Final[Mapping[BodyPath, int]] = {
 MONEY: Final = frozenset(WHOLE) - {("items", "*", "quantity")}
 
 
-def fields_at(path: str) -> Fields:
+def fields_at(path: str) -> FieldTree:
     """The fields of a POST by its path, such as `/v1/orders/ord_1`; empty where nobody knows."""
     known = operation_at(path)
     return _BY_OPERATION.get(known[0], {}) if known else {}
 
 
 def check_body(
-    path: str, body: Mapping[str, Any], *, is_form: bool, typed: Sequence[str] | None = None
+    path: str, body: Mapping[str, Any], *, is_form: bool, typed: Sequence[str] | None
 ) -> None:
     """Checks the names and the whole numbers of a request (promises R97, R98).
 
@@ -109,25 +109,26 @@ def _check_codes(value: Mapping[str, Any], within: str = "") -> None:
             )
 
 
-def check_names(fields: Fields, value: Any, within: str = "") -> None:
+def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
     """Refuses names that differ from a documented one by case, blanks or one letter (R97).
 
     Raises:
         UsageError: naming the field that was probably meant.
     """
-    if isinstance(value, str):
+    if not fields or isinstance(value, str):  # where nothing is documented, nothing is near
         return
     if isinstance(value, list):
         for index, item in enumerate(value if "*" in fields else ()):
             check_names(fields["*"], item, f"{within}[{index}]")
     elif isinstance(value, (dict, Mapping)):  # a dict is known at once, a Mapping is asked
         for name, inner in value.items():
-            check_name(fields, name, within)
+            if name not in fields:
+                check_name(fields, name, within)
             if not isinstance(inner, (str, int)):
                 check_names(fields.get(name, {}), inner, _inside(within, name))
 
 
-def check_path(fields: Fields, path: BodyPath) -> None:
+def check_path(fields: FieldTree, path: BodyPath) -> None:
     """Does for one path, such as `items`, `0`, `name`, what `check_names` does for a body."""
     within = ""
     for part in path:
@@ -137,7 +138,7 @@ def check_path(fields: Fields, path: BodyPath) -> None:
         within = _inside(within, part)
 
 
-def check_name(fields: Fields, name: str, within: str) -> None:
+def check_name(fields: FieldTree, name: str, within: str) -> None:
     """Refuses one name, which stands inside the field `within`, if it is nearly a known one."""
     if name in fields:
         return
@@ -154,7 +155,7 @@ def check_name(fields: Fields, name: str, within: str) -> None:
     )
 
 
-def _refuse_point(fields: Fields, name: str, within: str) -> None:
+def _refuse_point(fields: FieldTree, name: str, within: str) -> None:
     """Refuses `shipping.country`, which other tools write for `shipping[country]`."""
     first, *rest = name.split(".")
     first = _meant(fields, first)
@@ -171,13 +172,13 @@ def _refuse_point(fields: Fields, name: str, within: str) -> None:
         )
 
 
-def _meant(fields: Fields, name: str) -> str:
+def _meant(fields: FieldTree, name: str) -> str:
     """The known name that one is, or nearly is; else itself."""
     near = (known for known in fields if _is_near(name, known))
     return name if name in fields else next(near, name)
 
 
-def check_whole(fields: Fields, body: Mapping[str, Any], *, is_form: bool) -> None:
+def check_whole(fields: FieldTree, body: Mapping[str, Any], *, is_form: bool) -> None:
     """Checks every whole number that an operation takes (promise R98); a form has them as text.
 
     Raises:
@@ -197,7 +198,7 @@ def check_whole(fields: Fields, body: Mapping[str, Any], *, is_form: bool) -> No
 
 
 def _values(
-    fields: Fields, value: Any, path: BodyPath, name: str = ""
+    fields: FieldTree, value: Any, path: BodyPath, name: str = ""
 ) -> Iterator[tuple[str, Any]]:
     """Yields what stands at a path that an operation takes, with its name."""
     if not path:
@@ -222,7 +223,7 @@ def _is_near(name: str, known: str) -> bool:
     return slips(left, right, 1) <= 1
 
 
-def _fields(rows: Sequence[RequestOption], **inside: str) -> Fields:
+def _fields(rows: Sequence[RequestOption], **inside: str) -> FieldTree:
     """What the options of an operation give, and what else stands inside an object."""
     found: dict[str, Any] = {}
     for row in rows:
@@ -249,11 +250,11 @@ _SHORT: Final = {
 }
 # What options do not give of an object: only `-d` and `--body` do.
 _SHIPPING: Final = "name line1 line2 city state phone"
-ITEM: Final[Fields] = {
+ITEM: Final[FieldTree] = {
     name: {} for name in ("name", "hs_code", "origin_country", "quantity", "unit_amount")
 }
 _ORDER: Final = _fields(options.ORDER, shipping=_SHIPPING)
-_BY_OPERATION: Final[Mapping[str, Fields]] = {
+_BY_OPERATION: Final[Mapping[str, FieldTree]] = {
     "orders.create": _ORDER,
     "orders.update": _ORDER,
     "orders.cancel": _fields(options.CANCELLATION),

@@ -75,7 +75,7 @@ def _strict(names: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> JSONDec
 
 # Reads NaN and Infinity as errors: the standard library takes them, JSON does not.
 _MARKS = (",", "[", "{")
-_STRING_OR_MARK = r'"[^"\\]*(?:\\.[^"\\]*)*"|[,\[{]'
+_STRING_OR_MARK = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]'
 _SPACES = frozenset(" \t\n\r")
 _DECODER = JSONDecoder(parse_float=ExactNumber, parse_constant=_refuse_constant)
 _GIVEN, _SORTED = _strict(_no_twins), _strict(_sorted)

@@ -6,12 +6,12 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.client.call import Call, is_id
 from svc.client.contradiction import id_in, other_object, world_of
-from svc.client.exchange import Failure, Headers, RawReply, Trouble, header, is_success
+from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
 from svc.client.json import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusal import read, request_id
 from svc.client.retry import AttemptResult, Meaning, meaning_of, retry_after
 from svc.client.text import one_line
-from svc.spec import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_TIME_HEADER
+from svc.spec import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_TIME_HEADER, is_success
 
 # The code of an error: what answered is the answer to another request.
 NOT_OURS: Final = "reply_not_ours"
@@ -216,7 +216,7 @@ def classify(
         return _failed(result)
     if is_success(result.status):
         finding = understood(result, call)
-        made = id_in(finding.data) if call.makes else None
+        made = id_in(finding.data) if call.makes or _brings_another(finding.data, call) else None
         if made is not None and is_taken is not None and is_taken(made, world_of(result.headers)):
             return not_ours(result, f"it names {made}, which another request has made")
         return finding
@@ -231,6 +231,12 @@ def classify(
         retry_after=retry_after(result.headers, now),
         request_id=refusal.request_id,
     )
+
+
+def _brings_another(data: Any, call: Call) -> bool:
+    """Whether the answer is no object that the request names, as a capture's payment."""
+    found = id_in(data)
+    return bool(call.names) and found not in (value for _, value in call.names)
 
 
 def _failed(failure: Failure) -> AttemptResult:

@@ -9,10 +9,10 @@ from svc import __version__
 from svc.api_keys import refuse_secrets
 from svc.base_url import BaseUrl
 from svc.client.call import Call, Encoding
-from svc.client.encoding import form_bytes, json_bytes, pairs_text
+from svc.client.encoding import UNRESERVED, form_bytes, json_bytes, pairs_text
 from svc.client.exchange import Headers
 from svc.errors import UsageError
-from svc.spec import API_ROOT, IDEMPOTENCY_HEADER, VERSION_HEADER
+from svc.spec import API_ROOT, IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_MAX, VERSION_HEADER
 
 
 def fraction() -> float:
@@ -38,8 +38,6 @@ _CONTENT_TYPES = {
     "json": "application/json",
     "form": "application/x-www-form-urlencoded",
 }
-_KEY_MAX = 255
-_SEGMENT_MARKS = frozenset("._~-")
 
 
 class Prepared(NamedTuple):
@@ -145,9 +143,10 @@ def checked_key(key: str) -> str:
     Raises:
         UsageError: unless it is 1 to 255 printable ASCII characters without a space (promise R13).
     """
-    if not 0 < len(key) <= _KEY_MAX or not all("!" <= mark <= "~" for mark in key):
+    if not 0 < len(key) <= IDEMPOTENCY_KEY_MAX or not all("!" <= mark <= "~" for mark in key):
         raise UsageError(
-            "The idempotency key must be 1 to 255 printable ASCII characters without spaces.",
+            f"The idempotency key must be 1 to {IDEMPOTENCY_KEY_MAX} printable ASCII characters "
+            "without spaces.",
             code="idempotency_key_invalid",
             param="idempotency_key",
         )
@@ -190,9 +189,7 @@ def checked_path(path: str, root: str = API_ROOT) -> str:
 
 
 def _plain(part: str) -> bool:
-    if part in ("", ".", ".."):
-        return False
-    return all(mark.isascii() and (mark.isalnum() or mark in _SEGMENT_MARKS) for mark in part)
+    return part not in ("", ".", "..") and UNRESERVED.issuperset(part)
 
 
 def _target(call: Call, base_url: BaseUrl, root: str) -> str:

@@ -156,7 +156,7 @@ class CallProgress(NamedTuple):
 
     attempt: int
     time_left: float
-    age: float = 0.0
+    age: float
 
 
 def safe_again(key: str | None, what: str = "it") -> str:

@@ -21,12 +21,12 @@ from svc.client.request import prepare, uuid4
 from svc.client.retry import OPEN, AttemptResult, Meaning
 from svc.clock import Clock, SystemClock
 from svc.errors import NetworkError, OutcomeUnknown, SvcError, UsageError
-from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
+from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT, SANDBOX_STATE_MAX
 
 HEALTH = Call("GET", f"{SANDBOX_ROOT}/health")
 _CONNECT_SECONDS = 3.0
+_CALL_SECONDS = 60.0
 _HEALTH_MAX = 64 * 1024  # bytes: whoever answers there may be no sandbox (promise R99)
-_STATE_MAX = 1024 * 1024 * 1024  # bytes: an export holds all that a sandbox has
 _START = "svc sandbox start --detach starts one; svc sandbox status shows which run"
 _CHOOSE = "Choose one with --profile sandbox or --base-url http://127.0.0.1:4242"
 _TRUST = "Its certificate comes with --profile sandbox, or with: svc sandbox env"
@@ -40,8 +40,8 @@ class SandboxClient(WireOwner):
 
     Args:
         base_url: must be this machine.
-        deadline_seconds: for one call; advancing the clock may take long.
-        deadline: for all calls together, in place of `deadline_seconds`.
+        deadline: for all calls together; without one each has a minute, for advancing the clock
+            may take long.
         waits: what is around each call, for somebody who watches.
 
     Raises:
@@ -52,11 +52,9 @@ class SandboxClient(WireOwner):
         self,
         base_url: BaseUrl,
         *,
-        deadline_seconds: float = 60.0,
         deadline: Deadline | None = None,
         clock: Clock | None = None,
         wire: Wire | None = None,
-        new_key: Callable[[], str] = uuid4,
         ca_bundle: str | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
         waits: Waits = unwatched,
@@ -65,9 +63,7 @@ class SandboxClient(WireOwner):
             raise _no_sandbox(f"{base_url} is not on this machine")
         self.base_url = base_url
         self._clock = clock or SystemClock()
-        self._deadline_seconds = deadline_seconds
         self._deadline = deadline
-        self._new_key = new_key
         self._wire = wire or _socket_wire(base_url, self._clock, ca_bundle)
         self._on_reply = on_reply
         self._waits = waits
@@ -110,7 +106,7 @@ class SandboxClient(WireOwner):
         with self._waits(call.method, call.path):
             result = self._wire.exchange(
                 self._request(call, key),
-                deadline=self._deadline or Deadline(self._clock, self._deadline_seconds),
+                deadline=self._deadline or Deadline(self._clock, _CALL_SECONDS),
                 connect_seconds=_CONNECT_SECONDS,
             )
         if isinstance(result, RawReply) and result.status in accept:
@@ -124,7 +120,7 @@ class SandboxClient(WireOwner):
         raise self._failed(call, finding)
 
     def _request(self, call: Call, key: str | None) -> WireRequest:
-        prepared = prepare(call, self.base_url, new_key=self._new_key, root=SANDBOX_ROOT)
+        prepared = prepare(call, self.base_url, new_key=uuid4, root=SANDBOX_ROOT)
         own = [("Host", self.base_url.host_header), (SANDBOX_HEADER, "1")]
         if key is not None:
             given = api_keys.parse_to_send(key)
@@ -181,4 +177,4 @@ def _no_sandbox(why: str) -> UsageError:
 def _socket_wire(base_url: BaseUrl, clock: Clock, ca_bundle: str | None) -> Wire:
     from svc.client.wire.sockets import SocketWire
 
-    return SocketWire(base_url, clock=clock, ca_bundle=ca_bundle, body_max=_STATE_MAX)
+    return SocketWire(base_url, clock=clock, ca_bundle=ca_bundle, body_max=SANDBOX_STATE_MAX)

@@ -9,9 +9,8 @@ from typing import Any, Final, NamedTuple
 from svc.base_url import BaseUrl
 from svc.errors import ConfigError, wrong_word
 from svc.inputs import COLORS, FORMATS, Color, Format
-from svc.spec import IDEMPOTENCY_RETENTION_SECONDS, Auth
+from svc.spec import AUTHS, IDEMPOTENCY_RETENTION_SECONDS, Auth
 
-AUTHS: Final[tuple[Auth, ...]] = ("bearer", "basic")
 DEFAULT_PROFILE: Final = "default"
 
 
@@ -113,7 +112,8 @@ def seconds(value: Any) -> Complaint:
     """A time limit: above nought, and at most the day that an idempotency key is kept."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     good = plain and 0 < value <= IDEMPOTENCY_RETENTION_SECONDS
-    return None if good else "must be a number of seconds above 0 and at most 86400"
+    most = IDEMPOTENCY_RETENTION_SECONDS
+    return None if good else f"must be a number of seconds above 0 and at most {most}"
 
 
 def date(value: Any) -> Complaint:

@@ -14,10 +14,10 @@ from svc.config.model import ConfigField as Known
 from svc.errors import ConfigError, LocalError, system_words
 from svc.system.files import OTHERS_WRITE, is_trusted, others_may
 
-Names = tuple[str, ...]
+NamePath = tuple[str, ...]
 
 
-def line_of(text: str, path: Names) -> int | None:
+def line_of(text: str, path: NamePath) -> int | None:
     """Finds the line that sets a dotted name, else the table that holds it; counted from 1."""
     best: tuple[int, int] | None = None
     for number, found in _statements(text):
@@ -27,8 +27,8 @@ def line_of(text: str, path: Names) -> int | None:
     return best[0] if best else None
 
 
-def _statements(text: str) -> Iterator[tuple[int, Names]]:
-    table: Names = ()
+def _statements(text: str) -> Iterator[tuple[int, NamePath]]:
+    table: NamePath = ()
     for number, line in enumerate(text.split("\n"), 1):
         bare = line.strip()
         if bare.startswith("["):
@@ -40,7 +40,7 @@ def _statements(text: str) -> Iterator[tuple[int, Names]]:
                 yield number, (*table, *names)
 
 
-def _names(statement: str) -> Names:
+def _names(statement: str) -> NamePath:
     import tomllib
 
     try:

@@ -30,7 +30,8 @@ class Held:
         name: a key's fingerprint, or the id of a webhook endpoint.
         since: when it was added, registered or rolled; None where nobody has said.
         old_name: the key that it took the place of, which may work until `old_ends_at`.
-        test_data: it was made by a sandbox for itself and need never be replaced.
+        test_data: it was made by a sandbox for itself: it need never be replaced, and is gone once
+            that is reset.
         variable: it is in the environment and not in a keyring.
         kept: where it lies otherwise: what a sandbox has made for itself never saw a keyring.
     """

@@ -1,9 +1,8 @@
 """Both halves of a listener on one inbox, and everything that it was told."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal
 
 from svc.clock import Clock
 from svc.listen.forward.connection import TargetReply
@@ -15,12 +14,13 @@ from svc.listen.forward.waiting import Waiters, status_for_sender
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.progress import ListenerProgress, Until
-from svc.listen.receive import Reception, ReceptionDeps
+from svc.listen.receive import Ack, Reception, ReceptionDeps
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.listen.verify.verify import Intake
+from svc.spec import Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,25 +36,25 @@ class ListenerPlan:
     for whoever waits for it.
     """
 
-    mode: Literal["test", "live"]
+    mode: Mode
     secrets: tuple[str, ...]
     path: str
     url: str
     routes: Routes
-    events: tuple[str, ...] = ()
-    endpoint: str | None = None
-    inspector: str | None = None
+    events: tuple[str, ...]
+    endpoint: str | None
+    inspector: str | None
+    forwarding: ForwardOptions
+    headers: tuple[HeaderText, ...]
+    limits: ReceiverLimits
+    until: Until | None
+    beside: bool
+    resume: bool
+    timeout: float | None
+    ready_file: Path | None
     hosts: tuple[str, ...] = ()
-    ack: Literal["received", "forwarded"] = "received"
-    forwarding: ForwardOptions = field(default_factory=ForwardOptions)
-    headers: tuple[HeaderText, ...] = ()
-    limits: ReceiverLimits = field(default_factory=ReceiverLimits)
-    until: Until | None = None
-    beside: bool = False
-    resume: bool = True
+    ack: Ack = "received"
     known: tuple[KnownSecret, ...] = ()
-    timeout: float | None = None
-    ready_file: Path | None = None
     marking: Marking | None = None
     verdict: Callable[[TargetReply], int] = status_for_sender
 

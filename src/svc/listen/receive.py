@@ -17,8 +17,12 @@ from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import EventReceived, ListenerRecord, Rejected
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, Intake, Sequencer
+from svc.spec import Mode
 
 _TOO_LARGE: Final = 413
+
+
+Ack = Literal["received", "forwarded"]  # when the sender is answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,8 +49,8 @@ class Reception:
         self,
         intake: Intake,
         routes: Routes,
-        mode: Literal["test", "live"],
-        ack: Literal["received", "forwarded"],
+        mode: Mode,
+        ack: Ack,
         deps: ReceptionDeps,
     ) -> None:
         self._intake = intake

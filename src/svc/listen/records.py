@@ -7,6 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from svc.listen.values import value_class
+from svc.spec import is_success
 
 
 class FieldRecord:
@@ -51,7 +52,7 @@ class Ready(FieldRecord):
     events: tuple[str, ...]
     mode: str
     endpoint: str | None
-    inspector: str | None = None
+    inspector: str | None
 
 
 @value_class
@@ -267,11 +268,6 @@ ListenerRecord = (
     | Missed
     | Summary
 )
-
-
-def is_success(status: int | None) -> bool:
-    """True for a 2xx answer (spec: Delivery 1)."""
-    return status is not None and 200 <= status < 300  # noqa: PLR2004  what 2xx means
 
 
 def iso(seconds: float) -> str:

@@ -8,6 +8,7 @@ from typing import Final
 
 from svc.base_url import DEFAULT_PORTS, authority
 from svc.errors import UsageError
+from svc.system import PORT_MAX
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -78,7 +79,6 @@ _SHAPE: Final = re.compile(
     r"(?::(?P<port>[0-9]{1,5}))?"
     r"(?P<path>/[!-~]*)?"
 )
-_PORT_MAX: Final = 65535
 _NUMERIC: Final = re.compile(r"(?:0x[0-9a-f]*|[0-9]+)(?:\.(?:0x[0-9a-f]*|[0-9]+))*")
 
 
@@ -118,7 +118,7 @@ class Target:
         if match["scheme"] is None and match["port"] is None and "." not in host:
             raise _refusal(text, "it has no port")
         port = int(match["port"] or DEFAULT_PORTS[scheme])
-        if not 0 < port <= _PORT_MAX:
+        if not 0 < port <= PORT_MAX:
             raise _refusal(text, "its port is impossible")
         target = cls(scheme, host, port, match["path"] or "/", allow_remote)
         target.check_host(text)

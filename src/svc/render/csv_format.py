@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Final
 
 from svc.errors import PartlyDone
-from svc.redaction import UNSAFE, is_plain
+from svc.redaction import UNSAFE, is_plain, rewritten
 from svc.render.dump import dump, scalar
 from svc.render.paths import FieldPath, bracketed, flatten, lookup, parse
 from svc.render.printer import Objects, Printer, Write, chunks
@@ -39,11 +39,13 @@ def cell(text: str, *, raw: bool = False) -> str:
     if is_plain(text) and r"\u{" not in text:
         return text
     text = text.replace(r"\u{", r"\u{5c}u{")  # so that text which looks like ours comes back
-    return re.sub(UNSAFE, lambda found: visible(found[0]), text)
+    return rewritten(UNSAFE, visible, text)
 
 
 def restore(text: str, *, raw: bool = False) -> str:
     """Gives back the text that `cell` was given (promise R64)."""
+    if "'" not in text and r"\u{" not in text:
+        return text
     text = _SHOWN.sub(_char, text)
     return text if raw else _DEFUSED.sub("", text)
 
@@ -156,11 +158,9 @@ class Csv(Printer):
 
     def _check(self, objects: Sequence[object]) -> None:
         if self._asked:
-            from svc.render.human.columns import warning
+            from svc.render.human.columns import warn_of_unknown
 
-            words = warning(objects, self._asked)
-            if words:
-                self._warn(words)
+            warn_of_unknown(objects, self._asked, self._warn)
 
     def _head(self, columns: Sequence[FieldPath]) -> None:
         if columns:  # an empty list has no kind, and so no columns but those asked for

@@ -9,12 +9,13 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from svc.redaction import UNSAFE, is_plain
+from svc.redaction import UNSAFE, is_plain, rewritten
 
 if TYPE_CHECKING:  # of the service no number comes as one
     from decimal import Decimal
 
-TOKEN: Final = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
+# Possessive: a string's escapes are never gone back over, so that nothing is kept of each of them.
+TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
 _RAW_CONTROL: Final = f"{UNSAFE}|[\t\n]"
 _DEEPEST_INDENT: Final = 64  # hostile nesting must not make the output grow with its square
 _BASIC_PLANE: Final = 0xFFFF
@@ -64,7 +65,7 @@ def harmless(token: str) -> str:
     """Escapes what could act on a terminal inside a JSON string."""
     if is_plain(token):
         return token
-    return re.sub(_RAW_CONTROL, lambda found: escaped(found[0]), token)
+    return rewritten(_RAW_CONTROL, escaped, token)
 
 
 def escaped(char: str) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import tzinfo
 from itertools import islice
-from typing import TYPE_CHECKING, Any, Final, Literal, TextIO, TypeGuard
+from typing import TYPE_CHECKING, Any, Final, TextIO, TypeGuard
 
 from svc.errors import SvcError
+from svc.inputs import Format
 from svc.render.json_format import Ids, Json, Ndjson
 from svc.render.printer import Objects, Printer, Stream
 from svc.render.text import escape
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from svc.render.called import Called
     from svc.render.paths import FieldPath
 
-OutputFormat = Literal["human", "json", "ndjson", "csv", "id"]
 SearchFunction = Callable[[object], object]
 
 _NOTED_MAX: Final = 200  # of a stream, so that memory stays flat
@@ -36,7 +36,7 @@ class Output:
     def __init__(  # noqa: PLR0913  one argument an option of the command line
         self,
         *,
-        format: OutputFormat,  # noqa: A002  the option's name
+        format: Format,  # noqa: A002  the option's name
         stdout: TextIO,
         stderr: TextIO,
         color: bool,
@@ -55,7 +55,7 @@ class Output:
         workflow: bool = False,
         called: Callable[[], "Called | None"] = lambda: None,
     ) -> None:
-        self.format: OutputFormat = format
+        self.format: Format = format
         self.quiet = quiet
         json = format in ("json", "ndjson")
         self._out = Stream(stdout, json=json, secret=secret, workflow=workflow)

@@ -26,8 +26,8 @@ class Stream:
         stream: TextIO,
         *,
         json: bool,
-        secret: Callable[[], str | None] = lambda: None,
-        workflow: bool = False,
+        secret: Callable[[], str | None],
+        workflow: bool,
     ) -> None:
         self._stream = stream
         self._redactor = Redactor(secret)

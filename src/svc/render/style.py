@@ -78,8 +78,8 @@ class Screen(NamedTuple):
     width: int
     utc: bool
     now: Callable[[], float]
-    zone: tzinfo | None = None
-    ellipsis: str = "…"
+    zone: tzinfo | None
+    ellipsis: str
 
 
 class Cell(NamedTuple):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from svc.redaction import UNSAFE, is_plain
+from svc.redaction import UNSAFE, is_plain, rewritten
 
 if TYPE_CHECKING:
     from svc.render.called import Called
@@ -21,14 +21,14 @@ def escape(text: str) -> str:
     """Makes text safe for a terminal; tabs and line feeds stay (promise R61)."""
     if is_plain(text):
         return text
-    return re.sub(UNSAFE, lambda found: visible(found[0]), text)
+    return rewritten(UNSAFE, visible, text)
 
 
 def one_line(text: str) -> str:
     """Makes text safe and keeps it on one line: tabs and line feeds are shown as well."""
     if is_plain(text):
         return text
-    return re.sub(_BREAKS, lambda found: visible(found[0]), escape(text))
+    return rewritten(_BREAKS, visible, escape(text))
 
 
 def encodable(text: str, encoding: str, form: Callable[[str], str]) -> str:
@@ -143,7 +143,7 @@ def wrap_message(text: str, width: int | None, called: "Called | None" = None) -
     return [*lines, f"{'':{_INDENT}}{command}"] if command else lines
 
 
-def wrap_beside(text: str, width: int, called: "Called | None" = None) -> list[str]:
+def wrap_beside(text: str, width: int, called: "Called | None") -> list[str]:
     """The same without an indent, for a sentence that stands in a column of its own."""
     text = text if called is None else called.within(text)
     words, command = _split(text, "svc" if called is None else called.name)

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from typing import TypeAlias
+from typing import Final, TypeAlias
 
 from starlette.applications import Starlette
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -32,14 +32,13 @@ from svc.spec import API_ROOT, REQUEST_ID_HEADER, SANDBOX_ROOT, VERSION_HEADER, 
 def build_app(
     engine: Engine,
     *,
-    memory: RunMemory | None = None,
-    real_clock: Clock | None = None,
-    strict_https: bool = False,
-    operations: Iterable[ApiOperation] = document.OPERATIONS,
+    memory: RunMemory,
+    real_clock: Clock,
+    strict_https: bool,
+    operations: Iterable[ApiOperation],
 ) -> "Front":
     """Puts the surface on an engine; `real_clock` measures the rate limit."""
-    memory = memory or RunMemory()
-    limit = RateLimit(real_clock or SystemClock())
+    limit = RateLimit(real_clock)
     api = Api(engine, ApiRoutes(operations), memory, limit, strict_https=strict_https)
     described = document.Described(engine)
     home = HomePage(document.PATH)
@@ -47,6 +46,7 @@ def build_app(
 
 
 _Room: TypeAlias = Api | ControlApi | CheckoutApp | document.Described | HomePage
+_FOR_ANY_PAGE: Final = (CheckoutApp, document.Described)
 
 
 class Front:
@@ -74,7 +74,7 @@ class Front:
             check_framing(scope)
             check_host(scope)
             room = self._room(scope["path"])
-            if not isinstance(room, CheckoutApp | document.Described):  # made for any page
+            if not isinstance(room, _FOR_ANY_PAGE):
                 check_page(scope, from_own=isinstance(room, HomePage))
             await room(scope, receive, send)
         except Problem as problem:
@@ -121,27 +121,13 @@ def create_app(
     if fixture is not None and fixture not in FIXTURES:
         raise LocalError(f"There is no fixture {fixture}; there is: {', '.join(FIXTURES)}.")
     clock, memory = real_clock or SystemClock(), RunMemory()
-
     place = _StartedApp()
-
-    def refill(test: Transaction, live: Transaction, name: str | None) -> None:
-        memory.forget()
-        fill(test, live, name)
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         # Opened here and not before: SQLite binds a connection to its thread, and this is the
         # loop's.
-        store = Store.open(db_path)
-        engine = Engine(
-            store,
-            handlers=HANDLERS,
-            fixture=refill,
-            seed=seed,
-            clock=clock,
-            sender=sender,
-            webhook_faults=memory.webhook_faults,
-        )
+        engine = _open_engine(db_path, memory, seed, clock, sender)
         place.app = build_app(
             engine,
             memory=memory,
@@ -157,6 +143,26 @@ def create_app(
     app.router.default = place
     app.state.refuse = place.refuse
     return app
+
+
+def _open_engine(
+    db_path: str, memory: RunMemory, seed: int | None, clock: Clock, sender: WebhookSender | None
+) -> Engine:
+    """The engine over a store; where it is filled anew, the memory of the run is empty."""
+
+    def refill(test: Transaction, live: Transaction, name: str | None) -> None:
+        memory.forget()
+        fill(test, live, name)
+
+    return Engine(
+        Store.open(db_path),
+        handlers=HANDLERS,
+        fixture=refill,
+        seed=seed,
+        clock=clock,
+        sender=sender,
+        webhook_faults=memory.webhook_faults,
+    )
 
 
 @asynccontextmanager

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from typing import Any, Literal, get_args
 
 from svc.clock import Clock
@@ -33,6 +34,16 @@ def text(moment: datetime) -> str:
     return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
 
 
+def text_of(micros: int) -> str:
+    """The same of microseconds since 1970."""
+    return _second_text(micros // SECOND)
+
+
+@lru_cache(maxsize=64)  # an answer names its second a few times, and so does the next one
+def _second_text(second: int) -> str:
+    return text(moment(second * SECOND))
+
+
 def parse(value: str) -> datetime:
     """Reads `YYYY-MM-DDTHH:MM:SSZ` and nothing else.
 
@@ -45,6 +56,7 @@ def parse(value: str) -> datetime:
 
 
 ClockMode = Literal["realtime", "frozen"]
+AdvanceUntil = Literal["next", "idle"]  # the next job is done, or none is left
 
 
 class VirtualClock:
@@ -62,7 +74,7 @@ class VirtualClock:
 
     def now_text(self) -> str:
         """The present moment as the API writes it."""
-        return text(moment(self.now()))
+        return text_of(self.now())
 
     def now(self) -> int:
         """Microseconds since 1970."""

@@ -15,7 +15,7 @@ from svc.sandbox.store import export, jobs
 from svc.sandbox.store.commit import GroupCommit
 from svc.sandbox.store.deliveries import DeliveryRow
 from svc.sandbox.store.documents import Doc
-from svc.sandbox.store.ids import IdSource, Random
+from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.settings import StoredSettings
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import SharedState, Transaction
@@ -35,7 +35,7 @@ class Engine:
 
     `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
     it gets a transaction of test mode, one of live mode and the name that was asked for. `runner`
-    is what turns the clock. Time, randomness and the sender are given in, so that tests own them.
+    is what turns the clock. Time, the seed and the sender are given in, so that tests own them.
     """
 
     def __init__(
@@ -46,7 +46,6 @@ class Engine:
         fixture: Fixture | None = None,
         seed: int | None = None,
         clock: Clock | None = None,
-        random: Random = os.urandom,
         sender: WebhookSender | None = None,
         pause: Pause = pause,
         webhook_faults: WebhookFaults | None = None,
@@ -55,11 +54,10 @@ class Engine:
         self._store = store
         self._fixture = fixture
         self._job_names = {*(handlers or {}), *jobs.LANES}
-        self._random = random
-        self._boot = random(_BOOT_BYTES).hex()
+        self._boot = os.urandom(_BOOT_BYTES).hex()
         self._clock = VirtualClock(real)
-        self._shared = SharedState(store, IdSource(seed, random), StoredSettings(store))
-        self._groups = GroupCommit(self._shared, self._clock, random)
+        self._shared = SharedState(store, IdSource(seed, os.urandom), StoredSettings(store))
+        self._groups = GroupCommit(self._shared, self._clock, os.urandom)
         self._sender = sender or HttpSender()
         faults = webhook_faults or WebhookFaults()
         self._dispatcher = WebhookDispatcher(
@@ -234,7 +232,7 @@ class Engine:
         tx.store.wipe()
         self._shared.forget()
         self._clock.restart()
-        self._shared.ids = IdSource(self._shared.ids.seed if seed is None else seed, self._random)
+        self._shared.ids = IdSource(self._shared.ids.seed if seed is None else seed, os.urandom)
         if self._fixture is not None:
             now = self._clock.now()
             test = Transaction(self._shared, "test", now)

@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 from svc.clock import Clock
 from svc.errors import LocalError, system_words
 from svc.state import files
-from svc.state.schema import MIGRATIONS, SchemaSteps
+from svc.state.schema import SchemaSteps
 from svc.system.files import advice, put_in_place
 
 _DAMAGE: Final = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -95,7 +95,7 @@ _APPLICATION_ID: Final = 0x53766331  # marks the file as ours
 
 
 def open_database(
-    path: Path, clock: Clock, patience: BusyRetry, steps: SchemaSteps = MIGRATIONS
+    path: Path, clock: Clock, patience: BusyRetry, steps: SchemaSteps
 ) -> sqlite3.Connection:
     """Gives a connection to an up-to-date database, created if it was not there (R67, R68).
 
@@ -170,6 +170,7 @@ def _up_to_date(path: Path, clock: Clock, steps: SchemaSteps) -> sqlite3.Connect
     try:
         if _version(connection, path, len(steps)) < len(steps):
             with files.folder_lock(path.parent, clock):
+                _version(connection, path, len(steps))  # a newer svc may have been here meanwhile
                 _migrate(connection, steps)
     except BaseException:
         connection.close()

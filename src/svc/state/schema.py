@@ -226,6 +226,21 @@ _POSITION: Final = (
     "ALTER TABLE inbox ADD COLUMN redelivered INTEGER NOT NULL DEFAULT 0",
 )
 
+# Ids are random, so an index of them would be one more page to write with nearly every event:
+# listeners list them by the thousand. `event_ids_end` holds the last row of the inbox that is
+# listed, if any is.
+_EVENT_IDS: Final = (
+    """CREATE TABLE event_ids (
+  event_id TEXT NOT NULL,
+  inbox_seq INTEGER NOT NULL,
+  PRIMARY KEY (event_id, inbox_seq)
+) WITHOUT ROWID""",
+    "CREATE TABLE event_ids_end (seq INTEGER)",
+    "INSERT INTO event_ids SELECT event_id, seq FROM inbox",
+    "INSERT INTO event_ids_end SELECT MAX(seq) FROM inbox",
+    "DROP INDEX inbox_events",
+)
+
 SchemaSteps: TypeAlias = tuple[tuple[str, ...], ...]  # each is the statements of one release
 
 MIGRATIONS: Final[SchemaSteps] = (
@@ -237,4 +252,5 @@ MIGRATIONS: Final[SchemaSteps] = (
     (_NO_INBOX_EVENT, _INBOX_EVENTS, _FORWARD_FINAL),
     (*_REQUEST_IDENTITY, *_RESERVATIONS),
     _POSITION,
+    _EVENT_IDS,
 )

@@ -7,3 +7,7 @@ Elsewhere a few ask which system runs, for what is only theirs: `svc.paths` for 
 calls `keys.keyrings.choice` for the keyrings there are, `listen.tunnels` for names of programs and
 what ends them, and `listen.inbox.quick` for what a sync is worth.
 """
+
+from typing import Final
+
+PORT_MAX: Final = 65535

@@ -245,10 +245,12 @@ def test_a_file_without_rows_is_done(svc: Svc, sandbox: Sandbox, tmp_path: Path)
 
 def test_a_row_that_holds_the_key_is_refused(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R28, R45: nothing of it reaches the journal."""
-    line = order_line(1).replace("Linen", "sk_test_sandbox")
+    line = order_line(2).replace("Linen", "sk_test_sandbox")
+    path = str(write(tmp_path / "o.csv", HEAD, order_line(1), line, order_line(3)))
     for more in ((), ("--dry-run",)):
-        result = svc("batch", "orders.create", str(write(tmp_path / "o.csv", HEAD, line)), *more)
+        result = svc("batch", "orders.create", path, *more)
         assert (result.code, result.error["code"]) == (4, "secret_in_request")
+        assert result.error["message"].startswith("Line 3 holds a secret.")
     assert svc.ok("requests", "list") == []
 
 
@@ -385,6 +387,31 @@ def test_an_existing_file_is_not_overwritten(svc: Svc, sandbox: Sandbox, tmp_pat
     assert len(precious.read_text().splitlines()) == 2
     own = svc("batch", "orders.create", str(path), "--results", str(path), "--force")
     assert (own.code, path.read_text().startswith(HEAD)) == (2, True)
+
+
+def test_results_of_another_profiles_list_say_whose_they_are(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R65: the same file for another profile is another list; the hint goes on with the first."""
+    path = orders_file(tmp_path, range(2))
+    svc.ok("batch", "orders.create", str(path))
+    svc.ok("profiles", "create", "shop", "--base-url", sandbox.url)
+    svc.ok("profiles", "use", "shop")
+    argv = ("batch", "orders.create", str(path), "--strict-order", "-o", "human")
+    result = svc(*argv)
+    assert result.code == 10
+    assert "holds the results of this list for the profile default; for the profile shop it" in (
+        " ".join(result.err.split())
+    )
+    again = f"{shlex.join(('svc', *argv))} --profile default"
+    assert f"To go on with that list: {again}; " in result.err
+    assert "2 skipped" in svc(*shlex.split(again)[1:]).err
+    typed = svc(*argv, "--profile=shop", "--test", "--base-url", f"{sandbox.url}/eu")
+    assert f"for the profile default, {sandbox.url}; for the profile shop, {sandbox.url}/eu" in (
+        " ".join(typed.err.split())
+    )
+    assert f"{again}; " in typed.err
+    assert len(sandbox.control("GET", "/requests")["data"]) == 2
 
 
 def test_forgetting_a_row_says_that_it_will_be_sent_again(

@@ -159,7 +159,7 @@ def test_max_is_a_maximum(
 @contextmanager
 def serving(count: int) -> Iterator[str]:
     """A service with so many orders; gives its address."""
-    path = Path(__file__).parents[2] / "support" / "page_server.py"
+    path = Path(__file__).parents[2] / "support" / "servers" / "pages.py"
     process = subprocess.Popen(
         [sys.executable, str(path), str(count)], stdout=subprocess.PIPE, text=True
     )

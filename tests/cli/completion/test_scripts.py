@@ -13,8 +13,6 @@ from cli.completion.terminal import ROOT, SCRIPTS
 from support.running import Svc
 from svc.cli.commands import tree
 from svc.completion import SHELLS
-from svc.completion.tables import kind_of
-from svc.completion.tree import Values
 from svc.money import CURRENCIES
 from svc.spec import COUNTRIES, EVENT_TYPES
 
@@ -54,21 +52,6 @@ def test_no_script_starts_a_program(name: str) -> None:
     engine = "\n".join(line for line in code if "'" not in line)
     assert len(engine.splitlines()) > 20
     assert not re.search(r"(?m)^\s*(command |svc |python|cat |ls |sed |grep |awk )", engine)
-
-
-@pytest.mark.parametrize(
-    ("values", "kind"),
-    [
-        (Values(), "t"),
-        (Values(files=True), "f"),
-        (Values(profiles=True), "p"),
-        (Values(ids=("ord_", "pay_")), "i.ord_|pay_"),
-        (Values("format", (("json", ""),), ids=("ord_",)), "w.format,i.ord_"),
-    ],
-)
-def test_a_kind_says_in_a_few_letters_what_fits(values: Values, kind: str) -> None:
-    """The shells split it at its commas."""
-    assert kind_of(values) == kind
 
 
 def test_powershell_by_its_structure_only_not_run() -> None:

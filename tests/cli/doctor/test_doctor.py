@@ -2,7 +2,6 @@
 
 import json
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,11 +10,7 @@ from typing import Any
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.base_url import BaseUrl
-from svc.cli.doctor.checks import clock_finding
-from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
-from svc.client.probe import Reached, probe
-from svc.clock import ManualClock
+from support.servers.accepting import OneByOne
 
 
 def checks(text: str) -> dict[str, dict[str, Any]]:
@@ -30,28 +25,13 @@ def verdicts(text: str) -> dict[str, str]:
 @contextmanager
 def answering(head: str, keyed: str | None = None) -> Iterator[str]:
     """A server that answers with the same bytes, `keyed` to a key; gives its address."""
-    server = socket.create_server(("127.0.0.1", 0))
-    ended = threading.Event()
 
-    def serve() -> None:
-        while not ended.is_set():
-            try:
-                line, _ = server.accept()
-            except OSError:
-                return
-            with line:
-                asked = line.recv(65536)
-                line.sendall((keyed if keyed and b"Authorization" in asked else head).encode())
+    def answer(peer: socket.socket) -> None:
+        asked = peer.recv(65536)
+        peer.sendall((keyed if keyed and b"Authorization" in asked else head).encode())
 
-    thread = threading.Thread(target=serve)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.getsockname()[1]}"
-    finally:
-        ended.set()
-        server.shutdown(socket.SHUT_RDWR)
-        server.close()
-        thread.join()
+    with OneByOne(answer) as server:
+        yield f"http://127.0.0.1:{server.port}"
 
 
 def test_everything_in_order_is_said_and_ends_with_0(svc: Svc, sandbox: Sandbox) -> None:
@@ -261,51 +241,3 @@ def test_what_a_person_reads_fits_the_screen(
     commands = ("svc ", str(Path.home()))
     for line in result.out.splitlines():
         assert len(line) <= columns or any(word in line for word in commands), line
-
-
-@pytest.mark.parametrize(
-    ("skew", "verdict"),
-    [(None, "skipped"), (0.4, "ok"), (-29.0, "ok"), (45.0, "warning"), (-301.0, "failed")],
-)
-def test_the_clock_is_judged_by_what_signatures_allow(skew: float | None, verdict: str) -> None:
-    """Beyond 5 minutes every webhook would be refused (promise R47)."""
-    finding = clock_finding(skew)
-    assert finding.verdict == verdict
-    assert (finding.fix is None) == (verdict in ("ok", "skipped"))
-    assert skew is None or abs(skew) < 30 or ("ahead" in finding.detail) == (skew > 0)
-
-
-class Answering:
-    """A wire with a ready answer that keeps what was sent."""
-
-    def __init__(self, answer: RawReply | Failure) -> None:
-        self.answer = answer
-        self.sent: list[WireRequest] = []
-
-    def exchange(
-        self, request: WireRequest, *, deadline: object, connect_seconds: float
-    ) -> RawReply | Failure:
-        self.sent.append(request)
-        return self.answer
-
-    def close(self) -> None:
-        """Nothing is open."""
-
-
-def test_the_probe_measures_the_clock_and_sends_no_key() -> None:
-    """A Date header of whole seconds is taken for their middle; R28: no Authorization."""
-    served = ("date", "Sat, 21 Nov 2026 12:00:00 GMT")
-    wire = Answering(RawReply(401, (served,), b"{}"))
-    clock = ManualClock(1795262460.5)
-    reached = probe(BaseUrl.parse("https://api.example.com"), wire=wire, clock=clock, seconds=5)
-    assert isinstance(reached, Reached)
-    assert (reached.status, reached.skew) == (401, 60.0)
-    assert not any(name.lower() == "authorization" for name, _ in wire.sent[0].headers)
-
-
-def test_the_probe_hands_on_why_nothing_answered() -> None:
-    """The system's own words stay with it."""
-    failure = Failure(Trouble.NO_ADDRESS, sent=False, detail="unknown host")
-    wire = Answering(failure)
-    base = BaseUrl.parse("https://api.example.com")
-    assert probe(base, wire=wire, clock=ManualClock(0.0), seconds=5) == failure

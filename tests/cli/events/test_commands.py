@@ -16,8 +16,8 @@ import pytest
 
 from support.listeners import Listen, Pay
 from support.listening import NOW, OK, SECRET, Received, Target, event, status_line, talk
-from support.patience import patient
 from support.running import Result, Sandbox, Svc, inside
+from support.suite.patience import patient
 from svc.signature import header_value, verify
 
 

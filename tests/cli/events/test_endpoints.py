@@ -12,6 +12,7 @@ from unittest.mock import patch
 import pytest
 
 from support.absence import holding
+from support.clocks import ManualClock
 from support.listeners import Listen, Pay
 from support.listening import NOW, Target, event
 from support.running import Sandbox, Svc
@@ -22,7 +23,6 @@ from svc.cli.events.link import LocalLink
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
-from svc.clock import ManualClock
 from svc.errors import NetworkError, SvcError
 from svc.keys.keyrings.backend import Absent
 from svc.keys.store import KeyStore

@@ -12,8 +12,8 @@ import pytest
 
 from support.listeners import Listen
 from support.listening import Target, status_line
-from support.patience import patient
 from support.running import Result, Sandbox, Svc, inside
+from support.suite.patience import patient
 
 pytestmark = pytest.mark.smoke
 

@@ -18,9 +18,9 @@ from typer.main import get_command
 from support.absence import importable
 from support.listeners import Listen
 from support.listening import Target
-from support.patience import patient
 from support.running import Sandbox, Svc
 from support.serving import free_port
+from support.suite.patience import patient
 from svc.cli.events.listen import app
 from svc.cli.events.options import InspectAt
 from svc.cli.framework.app import Verb

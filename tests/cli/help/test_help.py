@@ -13,7 +13,16 @@ from support.running import Svc
 from svc.cli.framework.options import options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help import assumptions
-from svc.cli.help.page import ASSUMPTIONS, TOPICS, File, Page, PagePart, Rows, Shown, page_of
+from svc.cli.help.page import (
+    ASSUMPTIONS,
+    TOPICS,
+    Definitions,
+    Page,
+    PagePart,
+    ShellLines,
+    WholeFile,
+    page_of,
+)
 from svc.errors import ExitCode
 from svc.inputs import FORMATS
 from svc.sandbox.fidelity import ROWS
@@ -26,9 +35,9 @@ PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
 
 def copied_lines(part: PagePart) -> Sequence[str]:
     """What a part of a page has to be copied."""
-    if isinstance(part, File):
+    if isinstance(part, WholeFile):
         return part.text.splitlines()
-    return part.lines if isinstance(part, Shown) else ()
+    return part.lines if isinstance(part, ShellLines) else ()
 
 
 def names_in(topic: str) -> set[str]:
@@ -97,7 +106,7 @@ def test_pages_state_the_facts_of_the_code() -> None:
 
 
 def commands_in(page: Page) -> list[str]:
-    lines = [line for part in page.parts if isinstance(part, Shown) for line in part.lines]
+    lines = [line for part in page.parts if isinstance(part, ShellLines) for line in part.lines]
     # eval "$(svc sandbox env)" and order=$(svc …) hold a command, too.
     inner = [re.sub(r'.*\$\((.*)\)"?$', r"\1", line) for line in lines]
     return [line.partition(" > ")[0] for line in inner if line.startswith("svc ")]
@@ -169,7 +178,7 @@ def test_unknown_page_is_refused(svc: Svc) -> None:
 
 def test_long_names_of_a_table_get_a_line_of_their_own() -> None:
     """A name that is wider than its column does not push the meaning off the page."""
-    page = Page("T", (Rows((("a", "x"), ("n" * 40, "long " * 20))),))
+    page = Page("T", (Definitions((("a", "x"), ("n" * 40, "long " * 20))),))
     assert max(map(len, page.text(60).splitlines())) <= 60
 
 

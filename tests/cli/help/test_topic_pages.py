@@ -6,10 +6,10 @@ import pytest
 
 from support.on_terminal import OnTerminal
 from support.running import Svc
-from svc.cli.help.page import ASSUMPTIONS, TOPICS, Heading, Page, Shown, Words, page_of
+from svc.cli.help.page import ASSUMPTIONS, TOPICS, Heading, Page, ShellLines, WordList, page_of
 
 PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]
-WORDS = Page("T", (Words(("order.paid", "order.cancelled", "payout.sent")),))
+WORDS = Page("T", (WordList(("order.paid", "order.cancelled", "payout.sent")),))
 
 
 def test_headings_and_names_are_coloured_on_a_terminal(on_terminal: OnTerminal) -> None:
@@ -30,13 +30,13 @@ def test_what_is_folded_for_a_person_is_the_same_command(topic: str, width: int)
     text = page.text(width, person=True).replace(" \\\n", " ")
     found = [line.split() for line in text.splitlines() if line.startswith("  ")]
     for part in page.parts:
-        for line in part.lines if isinstance(part, Shown) else ():
+        for line in part.lines if isinstance(part, ShellLines) else ():
             assert line.startswith("#") or line.split() in found
 
 
 def test_a_comment_goes_on_as_a_comment() -> None:
     """A shell would run the rest of it."""
-    page = Page("T", (Shown(("# Half a body, then the connection is closed.",)),))
+    page = Page("T", (ShellLines(("# Half a body, then the connection is closed.",)),))
     lines = page.text(30, person=True).splitlines()[2:]
     assert len(lines) == 2
     assert all(line.startswith("  # ") for line in lines)

@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 
 from cli.keys import icalendar_reader
+from support.clocks import ManualClock
 from support.on_terminal import AtTerminal
 from support.ring_file import FakeRing
 from support.running import Svc
 from svc.api_keys import parse
 from svc.cli.framework.reminders import annotations
 from svc.cli.keys.remind import calendar
-from svc.clock import ManualClock
 from svc.keys.age import Held, judge
 from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
@@ -113,6 +113,7 @@ def test_each_format_tells_the_same(svc: Svc, aged: Age, state: Path) -> None:
     shown = svc("keys", "remind", "--format", "json", "-o", "human").json
     assert [each["status"] for each in shown] == ["overdue", "sandbox", "due"]
     assert shown[0]["old_key"] == "sk_live_…old1"
+    assert [each["gone_with_reset"] for each in shown] == [False, True, False]
 
     text = svc("keys", "remind", "--format", "text")
     assert text.out.startswith(f"overdue  {fingerprint}  live key of profile default")

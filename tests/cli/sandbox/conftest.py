@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from support.killing import kill_sandboxes
+from support.kills.killing import kill_sandboxes
 from support.running import Svc
 
 

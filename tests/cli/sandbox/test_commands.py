@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from support.orders import ORDER
-from support.patience import patient
+from support.suite.patience import patient
 
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
 Sandbox = Any

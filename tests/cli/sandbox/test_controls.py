@@ -18,9 +18,10 @@ from typing import Any, get_args
 import pytest
 from typer.main import get_command
 
+from support.launching import launch_options
 from support.orders import ORDER
 from support.running import Sandbox, Svc
-from svc.cli.help.page import Shown, page_of
+from svc.cli.help.page import ShellLines, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
 from svc.sandbox.faults import ConnectionFault, WebhookEffect
@@ -182,7 +183,10 @@ def test_every_example_of_a_rule_works(
 ) -> None:
     """`svc help faults` shows each effect, and each line is one that the sandbox takes."""
     lines = [
-        line for part in page_of("faults").parts if isinstance(part, Shown) for line in part.lines
+        line
+        for part in page_of("faults").parts
+        if isinstance(part, ShellLines)
+        for line in part.lines
     ]
     examples = [line for line in lines if line.startswith("svc sandbox fault add")]
     brief = get_command(app).commands["add"].examples  # type: ignore[attr-defined]
@@ -556,8 +560,7 @@ def test_deadline_holds_for_a_control(svc: Svc) -> None:
 
 def test_ignored_hangup_stays_ignored(isolated: Path) -> None:
     """`nohup` means it: a detached sandbox that inherits an ignored SIGHUP goes on."""
-    state = isolated / "state"
-    options = json.dumps({"db": ":memory:", "port": 0, "state_dir": str(state)})
+    options = launch_options(isolated / "state").to_json()
 
     with subprocess.Popen(
         ["nohup", sys.executable, "-m", "svc.sandbox", options],

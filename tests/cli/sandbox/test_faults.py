@@ -16,19 +16,19 @@ from support.orders import ORDER
 from support.running import Sandbox, Svc
 from support.serving import Hook, Receiver
 from svc import signature
-from svc.cli.help.page import Shown, page_of
+from svc.cli.help.page import ShellLines, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
 from svc.errors import SignatureError
 
 # As `svc help faults` shows them: before the change and after it, of some requests, of deliveries.
-SHOWN = [part for part in page_of("faults").parts if isinstance(part, Shown)]
+SHOWN = [part for part in page_of("faults").parts if isinstance(part, ShellLines)]
 BEFORE, AFTER, CHOSEN, WEBHOOKS = SHOWN[:4]
 DELAY = 0.3  # seconds, in place of the example's
 REFUSED = (429, 500, 502, 503)
 
 
-def commands(part: Shown) -> list[str]:
+def commands(part: ShellLines) -> list[str]:
     return [line for line in part.lines if not line.startswith("#")]
 
 

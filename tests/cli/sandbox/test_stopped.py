@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from support.misbehaving import Server
 from support.running import Sandbox, Svc
+from support.servers.misbehaving import Server
 from svc.sandbox.process.records import RunRecord, holding
 
 KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from support.on_terminal import OpenTerminal, Terminal
-from support.patience import patient
 from support.running import Sandbox, Svc
+from support.suite.patience import patient
 
 START = ("sandbox", "start", "--port", "0", "--db", ":memory:")
 TIME = r"\d\d:\d\d:\d\d\.\d{3}"
@@ -126,8 +126,10 @@ def test_requests_are_followed_as_they_come(
         terminal.press_ctrl_c()
         assert terminal.end() == 130
     paths = re.findall(r"GET   (\S+)  \d+", terminal.seen)
+    # On a busy machine a plain list of an earlier test came late.
+    own = [path for path in paths if path != "/v1/orders"]
     before = [f"/v1/orders/ord_{number:02d}" for number in range(2, 12)]
-    assert paths == [*before, "/v1/payments", "/v1/refunds/re_anew"]
+    assert own == [*before, "/v1/payments", "/v1/refunds/re_anew"]
     assert re.search(r"/v1/orders/ord_11  404  resource_missing\n", terminal.seen)
     assert terminal.seen.endswith("^C\nStopped.\n")
 

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from support.log_servers import SERVER, Servers, servers
 from support.running import Sandbox, Svc
-from support.team_commands import Team, server_of
-from support.team_log import make_streams
+from support.team.commands import Team, server_of
+from support.team.log import make_streams
+from support.team.servers import SERVER, Servers, servers
 
 
 @pytest.fixture(scope="session")

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from support.listening import Target
-from support.log_servers import Servers, servers
-from support.team_log import connect, make_streams, wait_for
-from support.team_members import Member, Sender
+from support.team.log import connect, make_streams, wait_for
+from support.team.members import Member, Sender
+from support.team.servers import Servers, servers
 from svc.listen.log.streams import stream_info
 
 pytestmark = pytest.mark.usefixtures("needed")

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from support.listening import Received, Target
-from support.log_servers import Node, Servers, servers
-from support.patience import patient
-from support.team_log import make_streams
-from support.team_members import SOUND, Member, Sender
+from support.suite.patience import patient
+from support.team.log import make_streams
+from support.team.members import SOUND, Member, Sender
+from support.team.servers import Node, Servers, servers
 
 EVENTS = int(os.environ.get("CHAOS_EVENTS", "500"))
 FEWEST_KILLS = 5

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from support.forking import Forking
+from support.forks.program import Forking
 from support.listening import Target
 from support.running import Sandbox, Svc
-from support.team_commands import USERS, Command, Team, server_of
+from support.team.commands import USERS, Command, Team, server_of
 from svc.signature import verify
 
 

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from support.log_servers import servers
-from support.team_log import connect, make_streams, publish, wait_for
-from support.team_members import Member
+from support.team.log import connect, make_streams, publish, wait_for
+from support.team.members import Member
+from support.team.servers import servers
 
 EVENTS = 24_000
 STEP = EVENTS // 4

@@ -1,7 +1,6 @@
 """What accidents and strangers do to a log: silence, no TLS, twins, queues that are deleted."""
 
 import socket
-import threading
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
@@ -9,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from support.listening import Target, event
-from support.log_servers import Servers, servers
-from support.relays import Relay
 from support.running import Sandbox, Svc
-from support.team_log import arrival, connect, job, laptop, publish, wait_for
-from support.team_members import Member
+from support.servers.accepting import OneByOne
+from support.servers.relays import Relay
+from support.team.log import arrival, connect, job, laptop, publish, wait_for
+from support.team.members import Member
+from support.team.servers import Servers, servers
 from svc.client.wire.tls import context
 from svc.errors import SvcError
 from svc.listen.inbox.inbox import Arrival, Batch, Kept
@@ -82,28 +82,16 @@ def test_laptop_drops_a_connection_on_which_nothing_comes(server: Servers, tmp_p
 def told_to(server: Servers) -> Iterator[tuple[int, bytearray]]:
     """A way to the server on which everything is heard that is sent to it."""
     heard = bytearray()
-    listening = socket.create_server(("127.0.0.1", 0))
 
-    def serve() -> None:
-        while True:
-            try:
-                came, _ = listening.accept()
-            except OSError:
-                return
-            with came, socket.create_connection(("127.0.0.1", server.nodes[0].port)) as onward:
-                came.sendall(onward.recv(4096))
-                came.settimeout(1)
-                with suppress(TimeoutError):
-                    heard.extend(came.recv(4096))
+    def pass_on(came: socket.socket) -> None:
+        with socket.create_connection(("127.0.0.1", server.nodes[0].port)) as onward:
+            came.sendall(onward.recv(4096))
+            came.settimeout(1)
+            with suppress(TimeoutError):
+                heard.extend(came.recv(4096))
 
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    try:
-        yield listening.getsockname()[1], heard
-    finally:
-        listening.shutdown(socket.SHUT_RDWR)
-        listening.close()
-        thread.join(10)
+    with OneByOne(pass_on) as way:
+        yield way.port, heard
 
 
 def test_no_password_goes_to_a_server_without_tls(server: Servers) -> None:

@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from support.listening import Received, Target
-from support.log_servers import Servers
-from support.team_log import connect, publish, wait_for
-from support.team_members import SOUND, Member, Sender
+from support.team.log import connect, publish, wait_for
+from support.team.members import SOUND, Member, Sender
+from support.team.servers import Servers
 from svc.listen.log.streams import stream_info
 
 _DIE = """

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import NOW
-from support.log_servers import Servers, servers
-from support.team_log import ORIGIN, arrival, connect, make_streams, publish
-from svc.clock import ManualClock
+from support.team.log import ORIGIN, arrival, connect, make_streams, publish
+from support.team.servers import Servers, servers
 from svc.errors import LocalError
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Oversized
 from svc.listen.inbox.sqlite import SqliteInbox

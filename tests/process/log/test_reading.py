@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from support.listening import Target, event
-from support.log_servers import Servers
-from support.team_log import OWN, connect, laptop, publish, wait_for
+from support.team.log import OWN, connect, laptop, publish, wait_for
+from support.team.servers import Servers
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.troubles import LogRefusal
 from svc.listen.records import LogState, Missed

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from support.listening import SECRET, Target, event
-from support.log_servers import Servers, servers
-from support.team_log import connect, laptop, make_streams, wait_for
-from support.team_members import Member
+from support.team.log import connect, laptop, make_streams, wait_for
+from support.team.members import Member
+from support.team.servers import Servers, servers
 from svc.listen.log.streams import stream_info
 from svc.signature import header_value
 

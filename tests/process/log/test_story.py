@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 
 from support.listening import Received, Target
-from support.log_servers import Node, Servers, free_ports
 from support.running import Svc
-from support.team_log import wait_for
-from support.team_members import Member, Sender
+from support.team.log import wait_for
+from support.team.members import Member, Sender
+from support.team.servers import Node, Servers, free_ports
 
 pytestmark = pytest.mark.usefixtures("needed")
 SLEPT = int(os.environ.get("STORY_EVENTS", "2500"))

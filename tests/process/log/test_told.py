@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from support.listening import SECRET, Target, event
-from support.log_servers import Servers, servers
-from support.relays import Relay
-from support.team_commands import Team
-from support.team_log import ORIGIN, connect, make_streams, publish, wait_for
-from support.team_members import SOUND, Member, Sender
+from support.servers.relays import Relay
+from support.team.commands import Team
+from support.team.log import ORIGIN, connect, make_streams, publish, wait_for
+from support.team.members import SOUND, Member, Sender
+from support.team.servers import Servers, servers
 from svc.errors import SignatureError
 from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.log import streams

@@ -8,10 +8,10 @@ from typing import Any, cast
 
 import pytest
 
-from support.certificates import Authority
 from support.listening import Target
-from support.log_servers import Servers, free_ports, servers
-from support.team_log import arrival, connect, laptop, make_streams, publish, wait_for
+from support.servers.certificates import Authority
+from support.team.log import arrival, connect, laptop, make_streams, publish, wait_for
+from support.team.servers import Servers, free_ports, servers
 from svc.client.wire.tls import context
 from svc.clock import SystemClock
 from svc.errors import LocalError, SvcError

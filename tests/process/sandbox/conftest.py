@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from support.launching import launch_options
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.records import RunRecord
 
@@ -51,7 +52,7 @@ def stub(folder: Path) -> Iterator[StartStub]:
     started: list[Stub] = []
 
     def start(*, port: int = 0, **more: Any) -> Stub:
-        options = LaunchOptions(db=":memory:", port=port, state_dir=str(folder), **more)
+        options = launch_options(folder, port=port, **more)
         started.append(Stub(options))
         return started[-1]
 

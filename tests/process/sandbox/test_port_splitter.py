@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support.patience import patient
+from support.suite.patience import patient
 from svc.sandbox.process.certificate import issue
 from svc.sandbox.process.records import health
 

@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-from support.killing import kill_sandboxes
+from support.kills.killing import kill_sandboxes
+from support.launching import launch_options
 from support.orders import ORDER
 from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.sandbox.process import launch
-from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.records import RunRecord, health, running
 
 Start = Callable[..., RunRecord]
@@ -31,7 +31,7 @@ def start(folder: Path) -> Iterator[Start]:
     started: list[RunRecord] = []
 
     def begin(**changes: Any) -> RunRecord:
-        options = LaunchOptions(db=str(folder / "sandbox.db"), port=0, state_dir=str(folder))
+        options = launch_options(folder, db=str(folder / "sandbox.db"))
         record = launch.start(replace(options, **changes), os.environ, SystemClock())
         started.append(record)
         return record
@@ -185,7 +185,7 @@ def test_process_that_cannot_run_says_why(folder: Path) -> None:
     folder.mkdir(mode=0o700)
     broken = {"PYTHONPATH": str(folder), "PATH": os.environ["PATH"]}
     (folder / "sitecustomize.py").write_text("raise SystemExit('no start today')")
-    options = LaunchOptions(db=":memory:", port=0, state_dir=str(folder))
+    options = launch_options(folder)
     with pytest.raises(LocalError, match="no start today"):
         launch.start(options, broken, SystemClock())
 

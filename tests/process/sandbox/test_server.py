@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.patience import patient
+from support.suite.patience import patient
 from svc.sandbox.process.records import health, running
 
 pytestmark = pytest.mark.smoke

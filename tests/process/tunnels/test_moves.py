@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from process.tunnels.server import children, until
-from support import tunnel_stand_ins as stand_ins
 from support.listeners import Listen, Running
 from support.listening import SECRET, Target, event, status, talk
 from support.running import Sandbox, Svc, inside
-from support.tunnel_stand_ins import cloudflared_log, on_path, stand_in
+from support.servers import tunnels as stand_ins
+from support.servers.tunnels import cloudflared_log, on_path, stand_in
 from svc.signature import header_value
 
 FIRST = "buffalo-marco.trycloudflare.com"

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from process.tunnels.server import is_alive, until
-from support import tunnel_stand_ins as stand_ins
-from support.patience import patient
-from support.tunnel_stand_ins import cloudflared_log, ngrok_line, ngrok_log, stand_in
+from support.servers import tunnels as stand_ins
+from support.servers.tunnels import cloudflared_log, ngrok_line, ngrok_log, stand_in
+from support.suite.patience import patient
 from svc.clock import SystemClock
 from svc.errors import NetworkError
 from svc.listen.tunnels.cloudflared import Cloudflared

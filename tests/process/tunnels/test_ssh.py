@@ -20,11 +20,12 @@ from process.tunnels.server import (
     serving,
     until,
 )
+from support.launching import launch_options
 from support.listeners import Listen, Pay, Running
 from support.listening import Target
 from support.running import Sandbox, Svc, inside
 from svc.clock import SystemClock
-from svc.sandbox.process.launch import LaunchOptions, start, stop
+from svc.sandbox.process.launch import start, stop
 
 pytestmark = pytest.mark.skipif(
     not (SSH and SSHD and KEYGEN and NGINX),
@@ -42,7 +43,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 def trusting(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A sandbox that delivers to the server's address: it trusts the authority of its certificate."""
     folder = tmp_path_factory.mktemp("trusting")
-    options = LaunchOptions(db=":memory:", port=0, state_dir=str(folder))
+    options = launch_options(folder)
     env = {**os.environ, "SSL_CERT_FILE": str(server.authority)}
     record = start(options, env, SystemClock())
     yield Sandbox(record.url, record.port)

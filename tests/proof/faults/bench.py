@@ -13,13 +13,13 @@ from pathlib import Path
 from typing import Any
 
 from proof.faults.ledger import CLIENT_SECRET, SIGNING_SECRET, Ledger
-from support.forking import Begun, Forking
+from support.forks.program import Begun, Forking
 from support.running import Result
 
 CANARY = "canary7Qx2Lw9Zp4"
 KEY = f"sk_test_{CANARY}"
 HURRY = 50
-DRIVER, ENTRY = Path(__file__).parent / "driver.py", "proof.faults.driver"
+TESTS, ENTRY = Path(__file__).parents[2], "proof.faults.driver"
 EXITS = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 129, 130, 141, 143}
 
 
@@ -56,12 +56,12 @@ class Machine:
         if not wrap and self.forking.can_run(whole):
             return self.forking.begin((orders, *argv), whole, entry=ENTRY)
         return subprocess.Popen(
-            [*wrap, sys.executable, str(DRIVER), orders, *argv],
+            [*wrap, sys.executable, "-m", ENTRY, orders, *argv],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
-            env=whole,
+            env={**whole, "PYTHONPATH": str(TESTS)},
         )
 
     def run(

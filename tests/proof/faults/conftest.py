@@ -7,7 +7,7 @@ import pytest
 
 from proof.faults.bench import Machine
 from proof.faults.ledger import Ledger
-from support.forking import Forking
+from support.forks.program import Forking
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Runs the real program with waits cut short, and with a death at a chosen point.
 
-    python driver.py '{"kill": "after_bytes", "nth": 1, "hurry": 50}' orders create ...
+    python -m proof.faults.driver '{"kill": "after_bytes", "nth": 1}' orders create ...
 
 The points are wrapped from outside: nothing in the program itself can be made to die.
 """
@@ -9,13 +9,13 @@ import errno
 import json
 import os
 import resource
-import signal
 import socket
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+from support.kills.dying import arm
 
 POINTS = (
     "before_intent",
@@ -93,41 +93,6 @@ def forget_names() -> None:
         raise socket.gaierror(socket.EAI_NONAME, "Name or service not known")
 
     vars(socket)["getaddrinfo"] = unknown
-
-
-def arm(point: str, nth: int) -> None:
-    """Kills this very process, as kill -9 does, the nth time that it comes to a point."""
-    from svc.client.journal.journal import Journal
-    from svc.client.wire import sockets
-    from svc.client.wire.connection import Connection
-
-    places: dict[str, tuple[Any, str, bool]] = {
-        "before_intent": (Journal, "record", False),
-        "after_intent": (Journal, "record", True),
-        "after_connect": (sockets, "connect", True),
-        "after_bytes": (Connection, "_send", True),
-        "after_reply": (sockets.SocketWire, "exchange", True),
-        "before_outcome": (Journal, "settle", False),
-    }
-    owner, name, after = places[point]
-    setattr(owner, name, deadly(getattr(owner, name), nth, after=after))
-
-
-def deadly(function: Callable[..., Any], nth: int, *, after: bool) -> Callable[..., Any]:
-    """The same function, of which the nth call is the last thing that this process does."""
-    calls = 0
-
-    def wrapped(*args: Any, **kwargs: Any) -> Any:
-        nonlocal calls
-        calls += 1
-        if calls >= nth and not after:
-            os.kill(os.getpid(), signal.SIGKILL)
-        result = function(*args, **kwargs)
-        if calls >= nth:
-            os.kill(os.getpid(), signal.SIGKILL)
-        return result
-
-    return wrapped
 
 
 def fill_disk(when: str) -> None:

@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from support.misbehaving import Server
+from support.servers.misbehaving import Server
 
 Spoil = Callable[[socket.socket, bytes], bool]  # is given the answer that it spoils
 

@@ -21,8 +21,8 @@ import pytest
 from proof.faults.bench import Machine
 from proof.faults.ledger import Fault, Ledger, Spoil, http
 from proof.faults.operations import OPERATIONS, command
-from support.forking import Forking
-from support.misbehaving import Server
+from support.forks.program import Forking
+from support.servers.misbehaving import Server
 
 MARK = "mark-1"
 ATTEMPTS = 4

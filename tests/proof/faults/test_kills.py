@@ -21,8 +21,8 @@ from proof.faults.driver import POINTS
 from proof.faults.ledger import Fault, Ledger
 from proof.faults.operations import OPERATIONS, command
 from proof.faults.test_fault_matrix import closed, cut, reset
-from support.forking import Forking
-from support.patience import patient
+from support.forks.program import Forking
+from support.suite.patience import patient
 
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
 SEEDS = 14 if LONG else 3

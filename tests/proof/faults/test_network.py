@@ -12,8 +12,8 @@ import pytest
 from proof.faults.bench import Machine
 from proof.faults.ledger import Fault, http
 from proof.faults.operations import command
-from support.certificates import Authority, TlsServer
 from support.running import Result
+from support.servers.certificates import Authority, TlsServer
 
 MARK = "mark-1"
 PAYOUT = (*command("payout", MARK), "-o", "json")

@@ -202,6 +202,19 @@ def test_one_stored_answer_pays_nobody_twice(machine: Machine, tmp_path: Path) -
     assert (alone.code, alone.error["code"]) == (7, "reply_not_ours")
 
 
+def test_one_stored_payment_captures_one_order(machine: Machine, tmp_path: Path) -> None:
+    """R93: a payment that names no order is of one order; the order itself may be asked twice."""
+    stored = {"id": "pay_1", "object": "payment", "amount_captured": 500}
+    machine.ledger.spoil(*(Fault(says(200, stored)),) * 300)
+    path = listed(tmp_path, *({"id": f"ord_{n}", "amount": 500} for n in range(3)))
+    result = machine.run("batch", "orders.capture", path, *ONE_AT_A_TIME, *QUICK)
+    assert (result.code, outcomes(path)) == (9, ["done", "unknown", "not_sent"])
+    again = machine.run("orders", "capture", "ord_0", "--amount", "500", *QUICK)
+    other = machine.run("orders", "capture", "ord_9", "--amount", "500", *QUICK)
+    assert again.code == 0
+    assert (other.code, other.error["code"]) == (7, "reply_not_ours")
+
+
 def test_a_stored_answer_of_an_earlier_command_does_no_row(
     machine: Machine, tmp_path: Path
 ) -> None:

@@ -9,7 +9,7 @@ from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed, refusal, says
 from support.batches import dying, orders_file, outcomes_of
-from support.forking import Forking
+from support.forks.program import Forking
 from support.running import Sandbox, Svc
 
 OWN = (*command("refund", "mark-1"), "--idempotency-key", "refund-1", "-o", "json")

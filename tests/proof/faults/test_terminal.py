@@ -14,8 +14,8 @@ from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_sharing import wait_for_posts
 from support.batches import orders_file, refs
-from support.patience import patient
 from support.running import Sandbox, Svc
+from support.suite.patience import patient
 
 MARK = "mark-1"
 

@@ -104,3 +104,22 @@ def test_rows_of_a_list_are_not_sent_to_a_sandbox_that_has_forgotten_them(
     again = svc("batch", "orders.create", str(path))
     assert (again.code, again.json["unknown"]) == (9, begun)
     assert refs(svc) == ["A-0", "A-1", "A-2", "A-7"]
+
+
+def test_a_list_of_rows_that_are_all_too_old_is_not_told_to_run_again(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R4: another run would send none of them; while one can be sent, running again helps."""
+    path = orders_file(tmp_path, range(2))
+    lose_answers(sandbox)
+    run = ("batch", "orders.create", str(path), "-o", "human")
+    lost_both = svc(*run, "--max-time", "0.4")
+    sandbox.control("DELETE", "/faults")
+    assert outcomes_of(path) == ["unknown"] * 2
+    assert f"svc {' '.join(run)} --max-time 0.4; what stays unknown: " in lost_both.err
+    turn(sandbox, DAY)
+    too_old = svc(*run)
+    assert (too_old.code, too_old.err.count("; then svc requests forget ")) == (9, 2)
+    assert too_old.err.splitlines()[-1].endswith(": svc requests list --unresolved")
+    assert str(path) not in too_old.err.splitlines()[-1]
+    assert len(svc.ok("requests", "list", "--unresolved")) == 2

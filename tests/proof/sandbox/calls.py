@@ -8,12 +8,13 @@ from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
 
+from support.clocks import ManualClock
+from support.launching import launch_options
 from support.serving import Postman
-from svc.clock import ManualClock, SystemClock
+from svc.clock import SystemClock
 from svc.sandbox.app import create_app
 from svc.sandbox.clock import parse
 from svc.sandbox.process import launch
-from svc.sandbox.process.launch import LaunchOptions
 
 START = "2026-10-01T09:00:00Z"
 Doc = dict[str, Any]
@@ -153,7 +154,7 @@ class Socket(Calls):
     """A sandbox process, called over one kept-alive connection."""
 
     def __init__(self, folder: Path) -> None:
-        self._options = LaunchOptions(":memory:", 0, str(folder))
+        self._options = launch_options(folder)
         self._record = launch.start(self._options, os.environ, SystemClock())
         self._connection = HTTPConnection("127.0.0.1", self._record.port, timeout=10)
 

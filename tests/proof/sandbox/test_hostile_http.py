@@ -1,11 +1,10 @@
 """Whatever comes over a real socket: a 4xx in time, never a 500, never a hang, and life goes on.
 
-What a body or a parameter may be is the subject of `api/test_api_violations.py` and
-`api/test_api_encodings.py`; here it is the bytes on the wire.
+What a body or a parameter may be is the subject of `parameters/test_violations.py` and
+`parameters/test_bodies.py`; here it is the bytes on the wire.
 """
 
 import json
-import os
 import socket
 import time
 from collections.abc import Iterator
@@ -13,9 +12,7 @@ from contextlib import suppress
 
 import pytest
 
-from svc.clock import SystemClock
-from svc.sandbox.process import launch
-from svc.sandbox.process.launch import LaunchOptions
+from support.launching import launched
 
 MIB = 1024 * 1024
 SECONDS = 5.0  # for an answer, on a busy machine
@@ -26,11 +23,8 @@ FORM = b"application/x-www-form-urlencoded"
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A sandbox process for all of it: what one request breaks, the next one shows."""
-    folder = tmp_path_factory.mktemp("state")
-    options = LaunchOptions(":memory:", 0, str(folder))
-    record = launch.start(options, os.environ, SystemClock())
-    yield record.port
-    launch.stop(folder, record, SystemClock())
+    with launched(tmp_path_factory.mktemp("state")) as record:
+        yield record.port
 
 
 def spoken(port: int, sent: bytes) -> tuple[int, bytes]:

@@ -15,10 +15,10 @@ from typing import Any, Self
 
 import pytest
 
+from support.launching import launch_options
 from support.orders import ORDER
 from svc.clock import SystemClock
 from svc.sandbox.process import launch
-from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.records import RunRecord
 
 KILLS = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 20  # of the slow run
@@ -112,7 +112,7 @@ class Rounds:
 
     def __init__(self, folder: Path) -> None:
         self._db = folder / "sandbox.db"
-        self._options = LaunchOptions(str(self._db), 0, str(folder / "state"))
+        self._options = launch_options(folder / "state", db=str(self._db))
         self._chance = random.Random(7)
         self._alive = False
         self.acknowledged = self.unanswered = self.survived = 0

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from support.launching import launch_options
 from svc.clock import SystemClock
 from svc.sandbox.openapi.document import OPERATIONS
 from svc.sandbox.process import launch
-from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.records import RunRecord
 
 HERE = Path(__file__).parent
@@ -24,7 +24,7 @@ TIMES, EXAMPLES = (25, "100") if LONG else (1, "30")  # of the slow run
 @pytest.fixture
 def server(tmp_path: Path, quick_sandboxes: None) -> Iterator[RunRecord]:
     """A sandbox process with one object of each kind in it."""
-    options = LaunchOptions(":memory:", 0, str(tmp_path / "state"), seed=7, fixture="demo")
+    options = launch_options(tmp_path / "state", seed=7, fixture="demo")
     record = launch.start(options, os.environ, SystemClock())
     yield record
     launch.stop(options.folder, record, SystemClock())

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.misbehaving import Server
+from support.servers.misbehaving import Server
 
 
 @pytest.fixture

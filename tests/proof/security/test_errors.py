@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from support.misbehaving import Server
 from support.running import Sandbox, Svc
+from support.servers.misbehaving import Server
 
 # Not the key in use, which is looked for as it is: these are known by their looks alone.
 SECRETS = (

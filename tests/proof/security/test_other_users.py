@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 import svc as package
-from support.misbehaving import Server
 from support.running import Svc
+from support.servers.misbehaving import Server
 
 CRASHING = Path(__file__).with_name("crashing.py")
 STRANGER = 47_110  # a user that no machine has

@@ -13,9 +13,9 @@ from playwright.sync_api import Browser, Page
 
 from support.browsing import REBOUND, browser, needs_chromium
 from support.listening import PATH, Target, event
-from support.patience import patient
 from support.running import Sandbox
 from support.serving import Handler, serving
+from support.suite.patience import patient
 from unit.listen.inspector.attacks import ATTACKS
 from unit.listen.inspector.watched import watching
 

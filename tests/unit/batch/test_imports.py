@@ -6,7 +6,7 @@ from contextlib import closing
 
 import pytest
 
-from svc.client.journal.entry import Asked, Settled
+from svc.client.journal.entry import NewIntent, Settled
 from svc.client.journal.leases import Leases
 from svc.client.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
 from svc.client.journal.stored import Scope
@@ -151,7 +151,7 @@ def test_what_a_list_held_is_free_afterwards(floor: Floor, killed: bool) -> None
     call = refunds.create({"payment": "pay_1"})
     prepared = prepare(call, BASE, new_key=lambda: "key-1")
     scope = floor.what.scope._replace(key_hint="sk_test_…wxyz")
-    asked = Asked(call, prepared, scope, same_as="one")
+    asked = NewIntent(call, prepared, scope, same_as="one")
     ledger(floor).begin(floor.what)
     ledger(floor).reserve(floor.what, ["one"], lambda _: None)
     assert floor.intents.strangers(asked) == {floor.what.scope.key_hint}
@@ -232,7 +232,7 @@ def test_what_was_done_or_is_open_elsewhere_is_seen(floor: Floor) -> None:
     ]
     assert ledger(floor).elsewhere(floor.what, [done.identity]) == []
     call = refunds.create({"payment": "pay_1"})
-    asked = Asked(call, prepare(call, BASE, new_key=lambda: "key-1"), SCOPE)
+    asked = NewIntent(call, prepare(call, BASE, new_key=lambda: "key-1"), SCOPE)
     single = floor.intents.record(asked)
     (found,) = kept(floor, single.identity)
     assert (found.name, found.done, found.request, found.settled_at) == (

@@ -3,9 +3,9 @@
 from types import SimpleNamespace
 from typing import Any, cast
 
+from support.clocks import ManualClock
 from svc.batch.workers import Rate, RowJob, Workers
 from svc.client.client import Client
-from svc.clock import ManualClock
 
 
 class Sender:

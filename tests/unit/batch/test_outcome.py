@@ -14,7 +14,7 @@ from svc.batch.run import halting
 from svc.batch.workers import JobEnd, RowJob, SharedQuota
 from svc.client.contradiction import CONTRADICTED, Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble
-from svc.client.journal.entry import Asked, Settled
+from svc.client.journal.entry import NewIntent, Settled
 from svc.client.journal.stored import Stored, restored
 from svc.client.reply import NOT_OURS, Reply
 from svc.errors import (
@@ -134,7 +134,7 @@ def job(floor: Floor) -> RowJob:
     """A row that was never sent before."""
     stored = Stored("/v1/refunds", "json", b'{"payment":"pay_1"}', "key-1", None)
     call, prepared = restored(stored, BaseUrl.parse("https://api.example.com"))
-    asked = Asked(call, prepared, floor.what.scope, floor.what.id, 1)
+    asked = NewIntent(call, prepared, floor.what.scope, floor.what.id, 1)
     (intent,) = floor.intents.record_many([asked])
     return RowJob(1, 1, intent, call, prepared)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from support.clocks import ManualClock
 from svc.base_url import BaseUrl
 from svc.batch.journal import BatchJournal
 from svc.batch.operations import named
@@ -15,14 +16,13 @@ from svc.batch.repeats import TypedLine, refuse_repeats
 from svc.batch.rows import Bad, BadRow, BatchRow, Read
 from svc.batch.validate import Validator
 from svc.batch.workers import RowJob
-from svc.client.journal.entry import NOBODY_ELSE, Asked, Settled
+from svc.client.journal.entry import NOBODY_ELSE, NewIntent, Settled
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
 from svc.client.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
 from svc.client.journal.stored import Scope
 from svc.client.request import prepare
 from svc.client.resources import refunds
-from svc.clock import ManualClock
 from svc.errors import Conflict
 from svc.state import Database
 
@@ -260,9 +260,7 @@ TYPED = TypedLine(
 def check_repeats(journal: List, *amounts: int, again: bool = False) -> None:
     todo = journal.plan(*amounts, what=COPY)
     found = journal.ledger.elsewhere(COPY, [row.identity for row in todo.fresh])
-    refuse_repeats(
-        found, COPY, todo.fresh, account=NOBODY_ELSE, doubles=True, again=again, line=TYPED
-    )
+    refuse_repeats(found, COPY, todo, account=NOBODY_ELSE, doubles=True, again=again, line=TYPED)
 
 
 def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: List) -> None:
@@ -285,6 +283,30 @@ def test_a_copy_of_a_list_is_not_run_a_second_time_unasked(journal: List) -> Non
             check_repeats(journal, *fresh)
     check_repeats(journal, 100, 200, 301, again=True)
     check_repeats(journal, 300, 301)
+
+
+def test_no_list_sends_to_another_that_sends_back(journal: List) -> None:
+    """Where both have done rows of the file, neither name skips them all: the rows are named."""
+    line = "svc batch refunds.create 'a copy.csv' --live"
+    journal.ledger.begin(LIST)
+    journal.run({100: DONE, 200: DONE, 300: DONE})
+    journal.ledger.begin(COPY)
+    journal.run({400: DONE}, what=COPY)
+    with pytest.raises(Conflict, match="3 of 4 rows that are new") as caught:
+        check_repeats(journal, 400, 100, 200, 401, 300)
+    assert caught.value.hint == (
+        f"Take the lines 3-4, 6 out of the file; if all are meant once more: {line} --again"
+    )
+    third = Import("/a/third.csv", "refunds.create", SCOPE)
+    journal.ledger.begin(third)
+    journal.run({500: DONE}, what=third)
+    with pytest.raises(Conflict) as caught:
+        check_repeats(journal, 300, 500, 501)
+    assert "Take the lines 2-3 out of the file" in (caught.value.hint or "")
+    journal.run({600: UNKNOWN}, what=COPY)
+    with pytest.raises(Conflict) as caught:
+        check_repeats(journal, 600, 100)
+    assert "Take the line 3 out of the file" in (caught.value.hint or "")
 
 
 @pytest.mark.parametrize(
@@ -327,7 +349,7 @@ def test_an_unresolved_single_command_stops_an_equal_row(journal: List) -> None:
     """R5: `svc refunds create` was interrupted; the file says the same."""
     call = refunds.create({"amount": 100, "payment": "pay_1"})
     prepared = prepare(call, BASE, new_key=lambda: "key-1")
-    journal.intents.record(Asked(call, prepared, SCOPE))
+    journal.intents.record(NewIntent(call, prepared, SCOPE))
     with pytest.raises(Conflict, match="request of a single command"):
         check_repeats(journal, 100)
 
@@ -339,7 +361,7 @@ def test_advice_for_a_live_list_says_live(journal: List) -> None:
     what = Import("/a/refunds.csv", "refunds.create", live)
     with pytest.raises(Conflict) as caught:
         refuse_repeats(
-            [single], what, [], account=NOBODY_ELSE, doubles=True, again=False, line=TYPED
+            [single], what, BatchPlan(), account=NOBODY_ELSE, doubles=True, again=False, line=TYPED
         )
     assert "svc requests resume rq_1 --live" in (caught.value.hint or "")
     journal.run({100: UNKNOWN})

@@ -2,8 +2,8 @@
 
 import pytest
 
+from support.clocks import ManualClock
 from svc.batch.workers import Rate, SharedQuota
-from svc.clock import ManualClock
 
 
 @pytest.fixture

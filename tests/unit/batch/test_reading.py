@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from svc.batch.operations import named
@@ -198,6 +198,7 @@ def test_spreadsheets_of_all_countries_are_read(mark: str) -> None:
 
 
 @given(st.lists(st.text(min_size=1, max_size=30), min_size=1, max_size=4))
+@example([";=", "a\t@b", "it's", "x\r\n-1"])
 def test_exported_text_comes_back_exactly(texts: list[str]) -> None:
     """R64: what `cell` defused is what the row holds."""
     head = row([f"metadata[k{index}]" for index in range(len(texts))])

@@ -72,7 +72,7 @@ def test_a_killed_run_leaves_what_had_ended(path: Path) -> None:
     killed = Results(path, OURS)
     killed.begin([])
     killed.add([line(1)])
-    (path.parent / f".{path.name}.part").write_text("half")
+    (path.parent / f".{OURS}.part").write_text("half")
     assert killed._file is not None
     killed._file.close()  # the process has ended
     with Results(path, OURS) as results:
@@ -123,6 +123,36 @@ def test_something_else_is_not_overwritten(path: Path, text: str) -> None:
         results.check(force=True)
         results.begin([])
     assert path.read_text() == ""
+
+
+def test_what_another_list_has_put_there_meanwhile_is_not_overwritten(path: Path) -> None:
+    """Two lists of one name at once: the second finds out before it sends anything."""
+    with Results(path, OURS) as results, Results(path, "imp_other") as other:
+        results.check(force=False)
+        other.check(force=False)
+        other.begin([line(1)])
+        other.finish()
+        with pytest.raises(LocalError, match="holds something else"):
+            results.begin([])
+    assert [one["import"] for one in read(path)] == ["imp_other"]
+
+
+def test_a_run_whose_file_was_taken_says_so_and_takes_nothing(path: Path) -> None:
+    """The first has no result yet when the second puts its file there."""
+    with Results(path, OURS) as results, Results(path, "imp_other") as other:
+        results.begin([])
+        other.check(force=False)
+        other.begin([])
+        results.add([line(1)])
+        results.finish()
+        assert results.failure is not None
+        assert results.failure.code == "results_not_written"
+        assert "holds the results of another run" in results.failure.message
+        other.add([line(1), line(2)])
+        other.finish()
+    assert other.failure is None
+    assert [one["import"] for one in read(path)] == ["imp_other"] * 2
+    assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
 def test_an_empty_file_and_our_own_are_continued(path: Path) -> None:

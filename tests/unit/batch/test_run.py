@@ -11,13 +11,13 @@ from unittest.mock import patch
 
 import pytest
 
-from support.patience import patient
+from support.suite.patience import patient
 from svc.base_url import BaseUrl
 from svc.batch import run as run_module
 from svc.batch.results import ResultLine, Results
 from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
-from svc.client.journal.entry import Asked
+from svc.client.journal.entry import NewIntent
 from svc.client.journal.stored import restored
 from svc.clock import SystemClock
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
@@ -481,7 +481,7 @@ def test_a_row_that_another_process_is_sending_is_left_to_it(floor: Floor) -> No
     floor.run([1, 2])
     (unknown,) = floor.intents.list(batch=floor.what.id, unresolved=True)
     call, prepared = restored(unknown.stored, BaseUrl.parse("https://api.example.com"))
-    floor.intents.record_many([Asked(call, prepared, floor.what.scope)])
+    floor.intents.record_many([NewIntent(call, prepared, floor.what.scope)])
     sent = len(floor.service.requests)
     floor.run([1, 2, 3])
     assert len(floor.service.requests) == sent + 1
@@ -498,7 +498,7 @@ def test_rows_in_other_hands_do_not_end_the_run(floor: Floor) -> None:
     assert unresolved
     for intent in unresolved:
         call, prepared = restored(intent.stored, BaseUrl.parse("https://api.example.com"))
-        floor.intents.record_many([Asked(call, prepared, floor.what.scope)])
+        floor.intents.record_many([NewIntent(call, prepared, floor.what.scope)])
     floor.service.answer = lambda request, nth: None
     floor.run(list(range(1, 41)), size=1)
     assert Counter(floor.outcomes) == {"unknown": len(unresolved), "done": 40 - len(unresolved)}

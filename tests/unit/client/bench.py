@@ -2,10 +2,10 @@
 
 from typing import Any
 
+from support.clocks import ManualClock
 from svc.base_url import BaseUrl
 from svc.client.client import AttemptRecord, Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
-from svc.clock import ManualClock
 
 KEY = "sk_test_canary"
 

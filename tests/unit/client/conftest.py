@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 
-from support.misbehaving import Server
+from support.clocks import ManualClock
+from support.servers.misbehaving import Server
 from svc.base_url import BaseUrl
 from svc.client.client import Client
-from svc.clock import Clock, ManualClock
+from svc.clock import Clock
 from unit.client.bench import KEY, Bench
 
 

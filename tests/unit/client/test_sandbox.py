@@ -5,17 +5,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.clocks import ManualClock
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.exchange import Deadline, Failure, RawReply, Trouble
 from svc.client.resources import controls, orders
 from svc.client.sandbox import SandboxClient
-from svc.clock import ManualClock
 from svc.errors import ApiError, AuthError, NetworkError, OutcomeUnknown, UsageError
 from unit.client.bench import FakeWire
 
 if TYPE_CHECKING:
-    from support.misbehaving import Server
+    from support.servers.misbehaving import Server
 
 HEALTHY = RawReply(200, (), b'{"object":"sandbox","version":"1"}')
 

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.drawing import examples
+from support.suite.drawing import examples
 from svc.config import editing, load
 from svc.errors import ConfigError, ExitCode, LocalError
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from svc.clock import ManualClock
+from support.clocks import ManualClock
 from svc.keys.facts import KeyFacts
 from svc.keys.store import KeyStore
 from unit.keys.fake_keyring import FakeKeyring, Killed

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from support.clocks import ManualClock
 from svc.api_keys import parse
-from svc.clock import ManualClock
 from svc.keys.age import DAY_SECONDS, Held, HeldSecrets, judge
 from svc.keys.facts import KeyFacts, Roll
 from svc.keys.places import KeyPlace

@@ -3,8 +3,8 @@
 import sys
 from typing import Literal
 
+from support.clocks import ManualClock
 from svc.api_keys import parse
-from svc.clock import ManualClock
 from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import pytest
 
-from support.patience import patient
+from support.suite.patience import patient
 from svc.errors import AuthError, ExitCode, KeyStoreError, UsageError
 from svc.keys.keyrings.backend import (
     Absent,

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import NOW, event
-from support.log_servers import SERVER, servers
-from support.team_log import connect, make_streams
-from svc.clock import ManualClock
+from support.team.log import connect, make_streams
+from support.team.servers import SERVER, servers
 from svc.errors import LocalError
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
 from svc.listen.inbox.quick import QuickInbox

@@ -1,27 +1,17 @@
 """Each event goes to each target once, and nothing of it stays behind; on a virtual clock."""
 
 from collections import Counter
-from collections.abc import Iterator
 from dataclasses import replace
 from unittest.mock import patch
 
 import pytest
 
-from simulation.listener_world import Event, Reaction, World, in_memory, tried
+from simulation.listener_world import Event, Reaction, World, tried
 from svc.errors import LocalError
 from svc.listen.forward.waiting import AWAY, status_for_group
 from svc.listen.inbox.inbox import OpenItem
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.records import Forwarded
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    state = in_memory()
-    made = World(state)
-    yield made
-    made.close()
-    state.close()
 
 
 def test_event_that_is_taken_up_is_not_read_once_more(world: World) -> None:

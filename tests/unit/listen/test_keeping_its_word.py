@@ -1,7 +1,6 @@
 """What a listener owes each event, on a virtual clock with the real inbox."""
 
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
 
@@ -13,10 +12,9 @@ from simulation.listener_world import (
     SimListener,
     SimTarget,
     World,
-    in_memory,
     tried,
 )
-from svc.clock import ManualClock
+from support.clocks import ManualClock
 from svc.errors import LocalError
 from svc.listen.forward.queue import ObjectTurns
 from svc.listen.inbox.inbox import Arrival, Batch, Kept
@@ -27,15 +25,6 @@ from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
 
 URL = "http://localhost:3001"
-
-
-@pytest.fixture
-def world() -> Iterator[World]:
-    state = in_memory()
-    made = World(state)
-    yield made
-    made.close()
-    state.close()
 
 
 def test_only_closes_count_against_an_event(world: World) -> None:

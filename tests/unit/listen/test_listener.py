@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import (
     NOW,
     OK,
@@ -21,8 +22,7 @@ from support.listening import (
     plan_for,
     status_line,
 )
-from support.patience import patient
-from svc.clock import ManualClock
+from support.suite.patience import patient
 from svc.errors import LocalError
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until

@@ -6,8 +6,8 @@ from typing import Any, Literal, cast
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import NOW, SECRET, event
-from svc.clock import ManualClock
 from svc.errors import LocalError
 from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.request import FORWARD_SECONDS

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import (
     NOW,
     SECRET,
@@ -17,7 +18,7 @@ from support.listening import (
     plan_for,
     status_line,
 )
-from svc.clock import Clock, ManualClock
+from svc.clock import Clock
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.target_queue import ForwardOptions

@@ -1,12 +1,12 @@
 """What waits, waits as long as it must and no longer; on a virtual clock with the real inbox."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 from unittest.mock import patch
 
 import pytest
 
-from simulation.listener_world import Reaction, World, in_memory, tried
+from simulation.listener_world import Reaction, SimListener, SimTarget, World, tried
 from svc.errors import LocalError
 from svc.listen.inbox.inbox import OpenItem
 from svc.listen.inbox.sqlite import SqliteInbox
@@ -15,12 +15,16 @@ BUSY_TIMES = 4
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
-    state = in_memory()
-    made = World(state)
-    yield made
-    made.close()
-    state.close()
+def away(world: World) -> tuple[SimTarget, SimListener]:
+    """A target that was away while an event came, and the listener that has it."""
+    target = world.target(3001)
+    target.up = False
+    listener = world.listener()
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(5)
+    target.up = True
+    return target, listener
 
 
 def busy_for(times: int) -> tuple[Callable[[Any, int], OpenItem | None], list[int]]:
@@ -73,15 +77,11 @@ def test_what_need_not_wait_is_sent_as_it_was_read(world: World) -> None:
     assert looked == []
 
 
-def test_a_busy_state_database_is_asked_once_a_second(world: World) -> None:
+def test_a_busy_state_database_is_asked_once_a_second(
+    world: World, away: tuple[SimTarget, SimListener]
+) -> None:
     """An event that waited is looked at before it is sent, with a pause after each failure."""
-    target = world.target(3001)
-    target.up = False
-    listener = world.listener()
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(5)
-    target.up = True
+    target, listener = away
     look, looked = busy_for(BUSY_TIMES)
     with patch.object(SqliteInbox, "open_item", look):
         began = world.loop.time()
@@ -91,15 +91,11 @@ def test_a_busy_state_database_is_asked_once_a_second(world: World) -> None:
     assert world.outcomes(listener) == {"evt_1": "forwarded"}
 
 
-def test_the_end_does_not_wait_for_a_busy_state_database(world: World) -> None:
+def test_the_end_does_not_wait_for_a_busy_state_database(
+    world: World, away: tuple[SimTarget, SimListener]
+) -> None:
     """R78: what was to be looked at before it is sent is left to the next run."""
-    target = world.target(3001)
-    target.up = False
-    listener = world.listener()
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(5)
-    target.up = True
+    target, listener = away
     look, looked = busy_for(60)
     with patch.object(SqliteInbox, "open_item", look):
         world.loop.run_for(30)

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from datetime import timedelta, timezone
 from typing import Any
 
-from svc.render.output import Output, OutputFormat
+from svc.inputs import Format
+from svc.render.output import Output
 
 ZONE = timezone(timedelta(hours=2))
 NOW = 1790852400.0  # 2026-10-01T11:00:00Z
@@ -309,7 +310,7 @@ class Printed:
     """An Output on two strings, at a fixed time in a fixed zone."""
 
     def __init__(
-        self, form: OutputFormat, width: int = 80, *, terminal: bool = False, **options: Any
+        self, form: Format, width: int = 80, *, terminal: bool = False, **options: Any
     ) -> None:
         self.stdout = io.StringIO()
         self.stderr = Terminal() if terminal else io.StringIO()

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from support.drawing import examples
+from support.suite.drawing import examples
 from svc.errors import PartlyDone
 from svc.render.csv_format import COLUMNS, cell, restore, row
 from svc.render.output import Output

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 
 from svc.errors import ApiError
+from svc.inputs import Format
 from svc.redaction import UNSAFE
 from svc.render.csv_format import restore
 from svc.render.dump import harmless
-from svc.render.output import OutputFormat
 from svc.render.text import escape, one_line
 
 HOSTILE = [
@@ -115,7 +115,7 @@ def test_there_are_64_strings() -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 @pytest.mark.parametrize("width", [20, 80])
-def test_nothing_hostile_gets_out(printed: Any, form: OutputFormat, width: int) -> None:
+def test_nothing_hostile_gets_out(printed: Any, form: Format, width: int) -> None:
     """No ESC, C1, bidi control or lone surrogate of the data reaches stdout (R61)."""
     for text in HOSTILE:
         data = infested(text)
@@ -147,7 +147,7 @@ def test_color_adds_only_our_own_sequences(printed: Any) -> None:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_messages_are_as_safe_as_results(printed: Any, form: OutputFormat) -> None:
+def test_messages_are_as_safe_as_results(printed: Any, form: Format) -> None:
     """What a server says in an error, a note or a line cannot act either (R61)."""
     for text in HOSTILE:
         output = printed(form)
@@ -166,7 +166,7 @@ def test_messages_are_as_safe_as_results(printed: Any, form: OutputFormat) -> No
 
 
 @pytest.mark.parametrize("form", ["json", "ndjson"])
-def test_json_is_lossless(printed: Any, form: OutputFormat) -> None:
+def test_json_is_lossless(printed: Any, form: Format) -> None:
     """What is escaped comes back as it was (R61)."""
     for text in HOSTILE:
         data = infested(text)

@@ -9,8 +9,9 @@ from typing import Any
 import pytest
 
 from svc.errors import NetworkError
+from svc.inputs import Format
 from svc.render.dump import compact, dump, indent
-from svc.render.output import Output, OutputFormat
+from svc.render.output import Output
 
 KINDS = "order payment refund payout quote dispute event endpoint method".split()
 FORMATS = "json ndjson id csv human".split()
@@ -148,7 +149,7 @@ def test_json_stream_that_ends_in_an_error_is_no_whole_document(printed: Any) ->
 
 @pytest.mark.parametrize("form", ["ndjson", "csv", "id", "human"])
 def test_stream_that_ends_in_an_error_prints_what_came_before_it(
-    printed: Any, form: OutputFormat
+    printed: Any, form: Format
 ) -> None:
     """What an export says that it has received is on stdout (R18)."""
 
@@ -194,7 +195,7 @@ def test_record_is_one_line(printed: Any) -> None:
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_list_object_given_as_one_object_prints_as_a_page(
-    printed: Any, samples: Any, form: OutputFormat
+    printed: Any, samples: Any, form: Format
 ) -> None:
     """`svc get /v1/orders` prints like `svc orders list`."""
     page = {"object": "list", "data": [samples["order"]], "has_more": False}
@@ -203,7 +204,7 @@ def test_list_object_given_as_one_object_prints_as_a_page(
 
 @pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252", "utf-8"])
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_encoding_can_be_written(form: OutputFormat, encoding: str) -> None:
+def test_every_encoding_can_be_written(form: Format, encoding: str) -> None:
     """With LANG=C nothing fails, and JSON stays the same value."""
     data = {"id": "ord_é", "object": "order", "name": "株式会社 é 🎌 …"}
     raw = io.BytesIO()

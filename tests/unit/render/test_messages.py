@@ -22,7 +22,7 @@ from svc.errors import (
     SvcError,
     UsageError,
 )
-from svc.render.output import OutputFormat
+from svc.inputs import Format
 
 KEYS = [
     "type",
@@ -76,7 +76,7 @@ def told(printed: Any) -> Tell:
 @pytest.mark.parametrize("form", ["json", "ndjson", "csv", "id"])
 @pytest.mark.parametrize("error", [REFUSED, UNKNOWN, SvcError("x"), UsageError("x")])
 def test_envelope_has_all_keys_in_order_on_one_line(
-    printed: Any, form: OutputFormat, error: SvcError
+    printed: Any, form: Format, error: SvcError
 ) -> None:
     """In every format but human an error is one JSON object, all keys always there (R73)."""
     output = printed(form)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from svc.errors import LocalError, UsageError
-from svc.render.output import OutputFormat
+from svc.inputs import Format
 
 pytestmark = pytest.mark.smoke
 
@@ -20,7 +20,7 @@ Ask = Callable[..., str]
 def asked(printed: Any) -> Ask:
     """Prints the result of a query over one object."""
 
-    def ask(query: str, data: object, form: OutputFormat = "json") -> str:
+    def ask(query: str, data: object, form: Format = "json") -> str:
         output = printed(form, query=query)
         output.output.one("{}", data)
         return str(output.out)
@@ -73,7 +73,7 @@ def test_query_keeps_the_spelling_of_what_it_selects(asked: Ask) -> None:
     ],
 )
 def test_result_prints_in_the_chosen_format(
-    asked: Ask, samples: Any, form: OutputFormat, query: str, out: str
+    asked: Ask, samples: Any, form: Format, query: str, out: str
 ) -> None:
     """Whatever shape the result has, every format can print it."""
     assert asked(query, samples["order"], form) == out
@@ -129,7 +129,7 @@ def test_expression_that_does_not_fit_says_that_the_request_is_done(
 
 
 @pytest.mark.parametrize("form", ["json", "csv", "human"])
-def test_bad_field_path_is_found_before_anything_is_sent(printed: Any, form: OutputFormat) -> None:
+def test_bad_field_path_is_found_before_anything_is_sent(printed: Any, form: Format) -> None:
     """--fields is checked when the output is made."""
     with pytest.raises(UsageError, match="fields"):
         printed(form, fields=("a]b",))

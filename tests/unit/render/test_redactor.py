@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.misbehaving import Server
 from support.running import Svc
+from support.servers.misbehaving import Server
 from svc.redaction import Redactor
 from svc.render.output import Output
 from unit.render.samples import sent

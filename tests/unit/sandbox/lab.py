@@ -6,7 +6,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from svc.clock import ManualClock
+from support.clocks import ManualClock
 from svc.sandbox.clock import micros, parse
 from svc.sandbox.engine import Engine, Fixture
 from svc.sandbox.jobs.runner import JobHandler

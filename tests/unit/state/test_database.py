@@ -8,15 +8,17 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
 
-from support.patience import patient
-from svc.clock import ManualClock, SystemClock
+from support.clocks import ManualClock
+from support.suite.patience import patient
+from svc.clock import SystemClock
 from svc.errors import ExitCode, LocalError
 from svc.state import Database, Tx
+from svc.state.files import folder_lock
 from svc.state.schema import MIGRATIONS
 
 pytestmark = pytest.mark.smoke
@@ -224,6 +226,26 @@ def test_open_refuses_a_newer_schema(path: Path) -> None:
     assert path.read_bytes() == before
 
 
+def test_open_refuses_what_became_newer_while_it_waited(path: Path) -> None:
+    """Two releases begin at once: the older one does not write its own number over the newer's."""
+    Database.open(path, clock=ManualClock()).close()
+    newer, held = len(MIGRATIONS) + 2, ExitStack()
+    held.enter_context(folder_lock(path.parent, ManualClock()))
+
+    class Waiting(ManualClock):
+        def sleep(self, seconds: float) -> None:
+            super().sleep(seconds)
+            with closing(sqlite3.connect(path)) as raw:
+                raw.execute(f"PRAGMA user_version = {newer}")
+            held.close()
+
+    older = (*MIGRATIONS, ("CREATE TABLE later (x)",))
+    with held, pytest.raises(LocalError, match="newer svc"):
+        Database.open(path, clock=Waiting(), steps=older)
+    with closing(sqlite3.connect(path)) as raw:
+        assert raw.execute("PRAGMA user_version").fetchone() == (newer,)
+
+
 def test_open_refuses_another_programs_database(path: Path) -> None:
     """A SQLite file that is not ours is neither changed nor moved."""
     path.parent.mkdir(mode=0o700)
@@ -287,6 +309,7 @@ import sys
 from pathlib import Path
 from svc.clock import SystemClock
 from svc.state import Database, Tx
+from svc.state.files import folder_lock
 path, name = Path(sys.argv[1]), sys.argv[2]
 print("ready", flush=True)
 sys.stdin.read(1)

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from svc.system.consoles import takes_color, write_alike
+from svc.system.consoles import forget_what_was_typed, takes_color, write_alike
 
 
 class Console:
@@ -77,3 +77,14 @@ def test_pipe_gets_the_same_bytes_as_elsewhere(platform: str, written: bytes) ->
     stream.write("山\n")
     stream.flush()
     assert sink.getvalue() == written
+
+
+def test_what_was_typed_before_a_question_is_no_answer_to_it(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A stand-in for the Windows keyboard: each key that waits is taken, then nothing is asked."""
+    typed = list("y\ry")
+    keyboard = SimpleNamespace(kbhit=lambda: bool(typed), getwch=lambda: typed.pop(0))
+    monkeypatch.setitem(sys.modules, "msvcrt", keyboard)
+    forget_what_was_typed(Terminal(), "win32")
+    assert typed == []

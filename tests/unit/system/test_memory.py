@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from support.misbehaving import Server
+from support.servers.misbehaving import Server
 
 _ASKED = """
 import ctypes, os, sys

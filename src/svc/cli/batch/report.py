@@ -33,6 +33,10 @@ _AGAIN: Final = (
     "Run the same command again: the row is sent again under its own key. If the answer stays the "
     "same, ask the service, naming the request id"
 )
+_TOO_OLD: Final = (
+    "Another run would not send them; settle each as its line says. To see all: "
+    "svc requests list --unresolved"
+)
 _SETTLE: Final = (
     "Retrieve it and ask the service, naming the request id; once that is settled, take the row "
     "out of the file"
@@ -102,6 +106,8 @@ class Report(NamedTuple):
         counts = self.totals.counts
         if stop is None and counts["invalid"] + counts["refused"]:
             return f"Correct the rows ({self.results.name} says why), then run this again"
+        if self.totals.not_done == self.totals.too_old:
+            return _TOO_OLD
         if stop is None and counts["unknown"]:
             return f"{self.line}; what stays unknown: svc requests list --unresolved"
         return str(self.line)

@@ -1,15 +1,24 @@
 """Checking a list, asking about it, and running it."""
 
+import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import replace
+from itertools import islice
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from svc.api_keys import refuse_secrets
 from svc.batch.operations import BatchOperation
 from svc.batch.outcome import money_planned
 from svc.batch.plan import BatchPlan, plan
-from svc.batch.repeats import TypedLine, refuse_other_account, refuse_repeats, refuse_whole
+from svc.batch.repeats import (
+    TypedLine,
+    other_lists_results,
+    refuse_other_account,
+    refuse_repeats,
+    refuse_whole,
+)
 from svc.batch.results import Results
 from svc.batch.rows import BatchRow
 from svc.batch.run import Run
@@ -17,7 +26,7 @@ from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.report import Report, in_words, left_out_note, report_check
 from svc.cli.batch.rows import BatchInput, read_input
 from svc.cli.batch.workers import build_run
-from svc.cli.framework.control import sandbox_key_ages
+from svc.cli.framework.control import idempotency_ages_here
 from svc.cli.framework.errors import tell_stopped
 from svc.cli.framework.prompts import confirm_real_money
 from svc.cli.framework.recorded import not_sent
@@ -27,8 +36,11 @@ from svc.client.journal.entry import NOBODY_ELSE, Account, Intent
 from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
 from svc.client.journal.lists import Elsewhere, ImportTable
+from svc.client.journal.stored import Scope
 from svc.errors import AuthError, LocalError, SvcError
 from svc.keys.resolve import VARIABLE
+
+_PIECE: Final = 500  # rows that are searched for secrets at once
 
 
 def confirm_rows(session: Session, operation: BatchOperation, todo: BatchPlan) -> None:
@@ -78,7 +90,7 @@ def run_list(session: Session, asked: BatchOptions) -> None:
     _refuse_secrets(session.key.secret, given)
     ended = _End()
     with _tables(session) as tables, Results(path, given.what.id) as results:
-        results.check(force=asked.force)
+        _check_results(session, asked, given, tables, results)
         with _before_sending():
             tables.imports.begin(given.what)
         try:
@@ -95,6 +107,38 @@ def run_list(session: Session, asked: BatchOptions) -> None:
     error = report.error(failure, run.stopped_by)
     if error is not None:
         raise error
+
+
+def _check_results(
+    session: Session, asked: BatchOptions, given: BatchInput, tables: _RunTables, results: Results
+) -> None:
+    """Makes sure that the results may be written; of another profile's it says whose they are.
+
+    Raises:
+        LocalError: they may not; nothing was sent.
+    """
+    try:
+        results.check(force=asked.force)
+    except LocalError as error:
+        wrote = None
+        if error.code == "results_exist":
+            with suppress(OSError):  # gone meanwhile
+                wrote = tables.imports.of_id(results.written_by())
+        if wrote is None or wrote != replace(given.what, scope=wrote.scope):
+            raise
+        line = _line_toward(session, asked, wrote.scope)
+        raise other_lists_results(results.path, given.what, wrote, line) from error
+
+
+def _line_toward(session: Session, asked: BatchOptions, scope: Scope) -> str:
+    """The command line that was typed, for another profile, mode and base URL."""
+    from svc.cli.framework.sending import without
+
+    argv: Sequence[str] = [word for word in session.argv if word not in {"--live", "--test"}]
+    for option in ("--profile", "--base-url"):
+        argv = without(argv, option)
+    toward = shlex.split(session.say(scope, "batch"))[2:]
+    return _line(session, asked)._replace(words=tuple(argv)).but(*toward)
 
 
 @contextmanager
@@ -179,7 +223,7 @@ def _judged(
     return lambda found: refuse_repeats(
         found,
         given.what,
-        todo.fresh,
+        todo,
         account=account,
         doubles=given.operation.doubles,
         again=asked.again,
@@ -195,7 +239,7 @@ def _planned(
     known: Sequence[Intent],
 ) -> BatchPlan:
     """Compares the file with what the journal knows of its list."""
-    ages = sandbox_key_ages(session) if any(intent.is_unresolved for intent in known) else None
+    ages = idempotency_ages_here(session) if any(intent.is_unresolved for intent in known) else None
     now = session.clock.now()
     todo = plan(
         given.what.id,
@@ -232,10 +276,19 @@ def _carried_through(session: Session, run: Run, report: Report) -> SvcError | N
 
 def _refuse_secrets(key: str, given: BatchInput) -> None:
     """Keeps secrets out of every row, before any is recorded or sent (R28, R45, R100)."""
-    for row in given.rows:
-        if isinstance(row, BatchRow):
-            try:
-                refuse_secrets(key, row.body, row.path)
-            except AuthError as error:
-                error.message = f"Line {row.line} holds a secret."
-                raise
+    left = (row for row in given.rows if isinstance(row, BatchRow))
+    while piece := list(islice(left, _PIECE)):
+        # Nearly always there is none in all of them together, which takes no time to see.
+        with suppress(AuthError):
+            refuse_secrets(key, *[row.body for row in piece], *{row.path for row in piece})
+            continue
+        for row in piece:
+            _refuse_secret(key, row)
+
+
+def _refuse_secret(key: str, row: BatchRow) -> None:
+    try:
+        refuse_secrets(key, row.body, row.path)
+    except AuthError as error:
+        error.message = f"Line {row.line} holds a secret."
+        raise

@@ -8,7 +8,7 @@ import typer
 from svc import __version__
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.session import Session
-from svc.cli.help.page import Heading, Page, Rows, page_of
+from svc.cli.help.page import Definitions, Heading, Page, page_of
 from svc.completion.tree import Argument, Command, Option, Tree, Values
 from svc.errors import ExitCode
 
@@ -67,7 +67,7 @@ def document(tree: Tree) -> dict[str, Any]:
 
 def _first_table(topic: str) -> tuple[tuple[str, str], ...]:
     """What a help page tells first, by its names."""
-    return next(part.rows for part in page_of(topic).parts if isinstance(part, Rows))
+    return next(part.rows for part in page_of(topic).parts if isinstance(part, Definitions))
 
 
 def _command(command: Command) -> dict[str, Any]:
@@ -113,7 +113,9 @@ def text(tree: Tree, width: int, *, color: bool) -> str:
         if command.path and _does_something(command):
             sections.setdefault(command.section, []).append((command.name, _line(command)))
     parts = [
-        part for title, rows in sections.items() for part in (Heading(title), Rows(tuple(rows)))
+        part
+        for title, rows in sections.items()
+        for part in (Heading(title), Definitions(tuple(rows)))
     ]
     end = "svc COMMAND --help explains one; -o json has everything, also the options."
     return Page("Every command of svc", (*parts, end)).text(width, color=color)

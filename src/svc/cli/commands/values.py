@@ -12,21 +12,21 @@ from typing import Final, NamedTuple, get_args
 from svc import spec
 from svc.batch.operations import OPERATIONS
 from svc.cli.events.options import TunnelKind
+from svc.cli.events.team import STARTS
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
-from svc.cli.sandbox.time import AdvanceTo
 from svc.client.operations import OPERATIONS as POSTS
 from svc.completion.tree import ANYTHING, Values
-from svc.config.model import AUTHS, SETTINGS
+from svc.config.model import SETTINGS
 from svc.money import CURRENCIES
+from svc.sandbox.clock import AdvanceUntil
 from svc.sandbox.control import fixtures
-from svc.sandbox.faults import STATUSES
+from svc.sandbox.faults import METHODS, STATUSES
 from svc.sandbox.parameters.kinds import Choice
 from svc.sandbox.reference import cards, methods
 from svc.sandbox.resources import shopper
 from svc.sandbox.resources.api_keys import LEVELS
-from svc.sandbox.store import settings
-from svc.sandbox.store.deliveries import DeliveryStatus
+from svc.sandbox.store import DeliveryStatus, settings
 
 _ID_IN_HELP: Final = re.compile(r"\b([a-z]{2,4}_)\.\.\.")
 
@@ -118,7 +118,7 @@ _EVERYWHERE: Final[Mapping[str, Values]] = {
     "--events": _EVENT_TYPE,
     "--payment": _ids("payment"),
     "--order": _ids("order"),
-    "--auth": _words("auth", AUTHS, closed=True),
+    "--auth": _words("auth", spec.AUTHS, closed=True),
     "--fixture": _words("fixture", fixtures.FIXTURES),
 }
 
@@ -132,7 +132,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("post", "path"): _words("post_path", (known.path for known in POSTS.values() if known.makes)),
     ("batch", "operation"): _words("operation", tuple(OPERATIONS), closed=True),
     ("events listen", "--until"): _EVENT_TYPE,
-    ("events listen", "--from-start"): _words("from_start", ("now", "all")),
+    ("events listen", "--from-start"): _words("from_start", tuple(STARTS)),
     ("events receive", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
     ("events listen", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
     ("events inbox", "--type"): _EVENT_TYPE,
@@ -151,13 +151,13 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("sandbox dispute", "--reason"): _words("dispute_reason", spec.DISPUTE_REASONS),
     ("sandbox settle", "identity"): _PAYING,
     ("sandbox fail", "identity"): _PAYING,
-    ("sandbox advance", "--until"): _words("until", get_args(AdvanceTo)),
+    ("sandbox advance", "--until"): _words("until", get_args(AdvanceUntil)),
     ("sandbox trigger", "event_type"): replace(_EVENT_TYPE, closed=True),
     ("sandbox events", "--type"): _EVENT_TYPE,
     ("sandbox deliveries", "--status"): _words("delivery_status", get_args(DeliveryStatus)),
     ("sandbox settings", "changes"): _keys("sandbox_setting", settings.DEFAULTS),
     ("sandbox balances", "changes"): _keys("balance", sorted(CURRENCIES)),
-    ("sandbox fault add", "--method"): _words("http_method", ("GET", "POST")),
+    ("sandbox fault add", "--method"): _words("http_method", METHODS),
     ("sandbox fault add", "--status"): _words("fault_status", map(str, STATUSES)),
     ("sandbox fault add", "--type"): _EVENT_TYPE,
     ("sandbox keys create", "--permission"): _words("permission", _PERMISSIONS),

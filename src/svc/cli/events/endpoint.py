@@ -64,7 +64,7 @@ class Endpoints:
         self._tell(made, {name: at for name, at in earlier.items() if name != made.id})
         return made
 
-    def of_log(self, url: str, name: str, *, lasting: bool = False) -> Endpoint:
+    def of_log(self, url: str, name: str, *, lasting: bool) -> Endpoint:
         """Gives our own secret for what comes from a team's log; makes one at first.
 
         The service knows nothing of it. Where there is no keyring it is of this run.

@@ -57,21 +57,21 @@ class TunnelLink:
     ) -> None:
         """Has the endpoint registered again when a sandbox behind the tunnel was reset."""
 
-        def renewed(relay: Listener, endpoint: Endpoint) -> None:
-            relay.move(self.address.host, _both(endpoint, self.endpoint))
+        def renewed(listener: Listener, endpoint: Endpoint) -> None:
+            listener.move(self.address.host, _both(endpoint, self.endpoint))
             self.endpoint = endpoint
 
         self._watch = SandboxWatch(renew, absent, renewed)
 
     def attach(
         self,
-        relay: Listener,
+        listener: Listener,
         tell: Callable[[ListenerRecord], None],
         fail: Callable[[BaseException], None],
     ) -> None:
         """From now on tells the loop that runs; at once, that the tunnel is up."""
         if self._watch is not None:
-            self._watch.attach(relay)
+            self._watch.attach(listener)
         loop = asyncio.get_running_loop()
 
         def show(change: TunnelChange, moved: Endpoint | None) -> None:
@@ -79,7 +79,7 @@ class TunnelLink:
                 fail(change.error)
                 return
             if isinstance(change, Up) and moved is not None:
-                self._move(relay, BaseUrl.parse(change.url), moved)
+                self._move(listener, BaseUrl.parse(change.url), moved)
             tell(self._record(change))
 
         def told(change: TunnelChange) -> None:
@@ -115,8 +115,8 @@ class TunnelLink:
                 self._registered = change.url
                 return endpoint
 
-    def _move(self, relay: Listener, address: BaseUrl, endpoint: Endpoint) -> None:
-        relay.move(address.host, _both(endpoint, self.endpoint))
+    def _move(self, listener: Listener, address: BaseUrl, endpoint: Endpoint) -> None:
+        listener.move(address.host, _both(endpoint, self.endpoint))
         if endpoint.id is None:
             words = f"The tunnel has another address. Deliveries have to go to {endpoint.url}"
             self._session.out.note(words)
@@ -174,10 +174,10 @@ class SandboxWatch:
     _closing: threading.Event = field(init=False, default_factory=threading.Event)
     _thread: threading.Thread | None = field(default=None, init=False)
 
-    def attach(self, relay: Listener) -> None:
-        """From now on tells the relay that runs in this loop."""
+    def attach(self, listener: Listener) -> None:
+        """From now on tells the listener that runs in this loop."""
         loop = asyncio.get_running_loop()
-        self._thread = threading.Thread(target=self._look, args=(loop, relay), daemon=True)
+        self._thread = threading.Thread(target=self._look, args=(loop, listener), daemon=True)
         self._thread.start()
 
     def close(self) -> None:
@@ -186,7 +186,7 @@ class SandboxWatch:
         if self._thread is not None:
             self._thread.join(_END_SECONDS)
 
-    def _look(self, loop: asyncio.AbstractEventLoop, relay: Listener) -> None:
+    def _look(self, loop: asyncio.AbstractEventLoop, listener: Listener) -> None:
         pause = _LOOK_SECONDS
         while not self._closing.wait(pause):
             try:
@@ -199,7 +199,7 @@ class SandboxWatch:
             pause = _LOOK_SECONDS
             if renewed is not None and not self._closing.is_set():
                 with suppress(RuntimeError):  # the loop has ended
-                    loop.call_soon_threadsafe(self.renewed, relay, renewed)
+                    loop.call_soon_threadsafe(self.renewed, listener, renewed)
 
 
 class LocalLink:
@@ -216,17 +216,17 @@ class LocalLink:
 
     def attach(
         self,
-        relay: Listener,
+        listener: Listener,
         tell: Callable[[ListenerRecord], None],  # noqa: ARG002  as a tunnel's link is attached
         fail: Callable[[BaseException], None],  # noqa: ARG002
     ) -> None:
-        """From now on tells the relay that runs in this loop."""
-        self._watch.attach(relay)
+        """From now on tells the listener that runs in this loop."""
+        self._watch.attach(listener)
 
     def close(self) -> None:
         """Looks no more."""
         self._watch.close()
 
-    def _take(self, relay: Listener, renewed: Endpoint) -> None:
-        relay.move(_HERE, _both(renewed, self.endpoint))
+    def _take(self, listener: Listener, renewed: Endpoint) -> None:
+        listener.move(_HERE, _both(renewed, self.endpoint))
         self.endpoint = renewed

@@ -10,7 +10,6 @@ from svc.base_url import BaseUrl
 from svc.cli.events.options import (
     ANY_PORT,
     INSPECT,
-    Ack,
     BodySize,
     EventTypes,
     InspectAt,
@@ -29,15 +28,18 @@ from svc.cli.events.options import (
 )
 from svc.cli.events.run import listen_to, print_secret
 from svc.cli.framework.app import Verb, new_app
-from svc.cli.framework.options import flag, option
+from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.forward.request import parse_header
 from svc.listen.forward.retry import RetryMode
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
+from svc.listen.receive import Ack
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
+from svc.listen.tunnels import REMOTE_PORT
+from svc.spec import INSPECTOR_PORT
 
 if TYPE_CHECKING:
     from svc.cli.events.team import LogOptions
@@ -55,9 +57,9 @@ app = new_app()
 Repeatable = list[str] | None
 
 
-@app.command(cls=ListenVerb)
-def listen(
-    ctx: typer.Context,
+class ListenArguments(OptionSet):
+    """What may be typed behind `svc events listen`."""
+
     forward_to: Annotated[
         Repeatable,
         option(
@@ -65,22 +67,22 @@ def listen(
             "Where to forward: 3000, :3000/hooks or a URL; repeatable. With GLOB= only those "
             "types; a target without one takes what no GLOB matches.",
         ),
-    ] = None,
-    events: EventTypes = None,
+    ] = None
+    events: EventTypes = None
     tunnel: Annotated[
         str,
         option(
             "HOW",
             "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT]. auto starts "
             "none for a service on this machine, else cloudflared or ngrok, as installed. ssh has "
-            "port REMOTE_PORT, else 4243, of 127.0.0.1 at HOST lead here; your web server there "
-            "makes it https://HOST, or what --public-url says.",
+            f"port REMOTE_PORT, else {REMOTE_PORT}, of 127.0.0.1 at HOST lead here; your web "
+            "server there makes it https://HOST, or what --public-url says.",
         ),
-    ] = "auto",
-    public_url: Annotated[
-        str | None, option("URL", "A tunnel of yours that leads to --port.")
-    ] = None,
-    port: LocalPort = None,
+    ] = "auto"
+    public_url: Annotated[str | None, option("URL", "A tunnel of yours that leads to --port.")] = (
+        None
+    )
+    port: LocalPort = None
     endpoint_secret_stdin: Annotated[
         bool,
         flag(
@@ -88,19 +90,19 @@ def listen(
             "Use an endpoint that exists: its signing secret comes on standard input, or in "
             "SVC_WEBHOOK_SECRET.",
         ),
-    ] = False,
-    ack: Annotated[
-        Ack, option("WHEN", "Answer the service when received or forwarded.")
-    ] = "received",
+    ] = False
+    ack: Annotated[Ack, option("WHEN", "Answer the service when received or forwarded.")] = (
+        "received"
+    )
     concurrency: Annotated[
         int, option("N", "How many a target gets at a time.", min=1, max=256)
-    ] = 8,
+    ] = 8
     ordered: Annotated[
         bool, flag("--ordered", "Forward one at a time for each data.object.id.")
-    ] = False,
+    ] = False
     forward_timeout: Annotated[
         float, option("SECONDS", "How long one forward may take.", min=0.1)
-    ] = 8.0,
+    ] = 8.0
     retry: Annotated[
         RetryMode,
         option(
@@ -108,31 +110,31 @@ def listen(
             "fast waits for a target that is away, and takes an HTTP error as final; real "
             "keeps the service's schedule; off tries once.",
         ),
-    ] = "fast",
+    ] = "fast"
     header: Annotated[
         Repeatable, option("'NAME: VALUE'", "A header to send along; repeatable.")
-    ] = None,
+    ] = None
     allow_remote_forward: Annotated[
         bool, flag("--allow-remote-forward", "Forward to other machines too.")
-    ] = False,
-    max_body: BodySize = "1MiB",
-    print_: Printed = "summary",
+    ] = False
+    max_body: BodySize = "1MiB"
+    print_: Printed = "summary"
     inspect: Annotated[
         str | None,
         option(
             "[PORT]",
             "Serve a page on this machine that shows every delivery and sends it again.",
-            show_default="port 4244",
+            show_default=f"port {INSPECTOR_PORT}",
         ),
-    ] = None,
+    ] = None
     until: Annotated[
         str | None, option("TYPE[:N]", "End after N events of a type (or GLOB) have come.")
-    ] = None,
+    ] = None
     timeout: Annotated[
         float | None,
         option("SECONDS", "End after so long, with 11 if --until or --exec was not done.", min=0),
-    ] = None,
-    ready_file: ReadyFile = None,
+    ] = None
+    ready_file: ReadyFile = None
     exec_: Annotated[
         str | None,
         option(
@@ -141,13 +143,13 @@ def listen(
             "with --until, when the events have come too. Exit 11 if CMD fails.",
             "--exec",
         ),
-    ] = None,
+    ] = None
     strict: Annotated[
         bool, flag("--strict", "Exit 11 if a delivery was rejected or not forwarded.")
-    ] = False,
+    ] = False
     no_resume: Annotated[
         bool, flag("--no-resume", "Leave alone what an earlier run could not forward; it is kept.")
-    ] = False,
+    ] = False
     from_: Annotated[
         str | None,
         option(
@@ -156,20 +158,20 @@ def listen(
             "is registered, and no tunnel is needed.",
             "--from",
         ),
-    ] = None,
+    ] = None
     group: Annotated[
         str | None,
         option("NAME", "With --from: share a queue; each event goes to one of the group."),
-    ] = None,
+    ] = None
     from_start: Annotated[
         str,
         option(
             "WHEN", "With --from, where the first run begins: now, all, or a time as 2h or today."
         ),
-    ] = "now",
+    ] = "now"
     name: Annotated[
         str | None, option("NAME", "With --from: this reader's name.", show_default="the user's")
-    ] = None,
+    ] = None
     signature: Annotated[
         SignedBy,
         option(
@@ -177,11 +179,15 @@ def listen(
             "With --from: own, made anew with this machine's secret; or original, which an "
             "app refuses after 5 minutes.",
         ),
-    ] = "own",
-    print_secret_: Annotated[
-        bool, flag("--print-secret", "Print the signing secret and end.")
-    ] = False,
-) -> None:
+    ] = "own"
+    secret_only: Annotated[bool, flag("--print-secret", "Print the signing secret and end.")] = (
+        False
+    )
+
+
+@app.command(cls=ListenVerb)
+@with_options(ListenArguments)
+def listen(ctx: typer.Context, given: ListenArguments) -> None:
     """Receive webhooks, verify each over its raw bytes, keep, show and forward it.
 
     Every delivery that verifies is kept on disk before the service gets its answer; what could not
@@ -194,45 +200,55 @@ def listen(
     $ svc events listen -o ndjson | jq -r 'select(.record == "event").id'
     """
     session = Session.of(ctx)
-    if not print_secret_:
+    if not given.secret_only:
         refuse_formats(session, "listen")
-    options = ListenOptions(
-        routes=Routes.parse(tuple(forward_to or ()), allow_remote=allow_remote_forward),
-        events=select_events(tuple(events or ())),
-        tunnel=TunnelOption.parse(tunnel),
-        public_url=BaseUrl.parse(public_url) if public_url else None,
-        port=port,
-        secrets=given_secrets(session, piped=endpoint_secret_stdin),
-        ack=ack,
-        forwarding=ForwardOptions(
-            concurrency=concurrency, ordered=ordered, retry=retry, seconds=forward_timeout
-        ),
-        headers=tuple(parse_header(text) for text in header or ()),
-        limits=ReceiverLimits(body_bytes=body_size(max_body)),
-        shown=print_,
-        inspect=InspectAt.parse(inspect),
-        until=Until.parse(until) if until else None,
-        timeout=timeout,
-        ready_file=ready_file,
-        command=shell_command(exec_),
-        strict=strict,
-        resume=not no_resume,
-        again=command_again(session, events or (), tunnel, public_url, from_),
-        chosen=bool(events),
-    )
-    if from_ is not None:
+    options = _checked(session, given)
+    alien = of_a_log(given.group, given.from_start, given.name, given.signature)
+    if given.from_ is not None:
         from svc.cli.events.team import read_log  # what a log needs is loaded only here
 
-        refuse_of_a_receiver(options, piped=endpoint_secret_stdin)
-        log = read_log(session, from_, group, from_start, name)
-        log = replace(log, signs_anew=signature == "own")
-        listen_to_log(session, options, log, secret=print_secret_)
-    elif (param := of_a_log(group, from_start, name, signature)) is not None:
-        raise UsageError(f"{param} is for events of a team's log: --from.", param=param)
-    elif print_secret_:
+        refuse_of_a_receiver(options, piped=given.endpoint_secret_stdin)
+        log = read_log(session, given.from_, given.group, given.from_start, given.name)
+        log = replace(log, signs_anew=given.signature == "own")
+        listen_to_log(session, options, log, secret=given.secret_only)
+    elif alien is not None:
+        raise UsageError(f"{alien} is for events of a team's log: --from.", param=alien)
+    elif given.secret_only:
         print_secret(session, options)
     else:
         listen_to(session, options)
+
+
+def _checked(session: Session, given: ListenArguments) -> ListenOptions:
+    return ListenOptions(
+        routes=Routes.parse(tuple(given.forward_to or ()), allow_remote=given.allow_remote_forward),
+        events=select_events(tuple(given.events or ())),
+        tunnel=TunnelOption.parse(given.tunnel),
+        public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
+        port=given.port,
+        secrets=given_secrets(session, piped=given.endpoint_secret_stdin),
+        ack=given.ack,
+        forwarding=ForwardOptions(
+            concurrency=given.concurrency,
+            ordered=given.ordered,
+            retry=given.retry,
+            seconds=given.forward_timeout,
+        ),
+        headers=tuple(parse_header(text) for text in given.header or ()),
+        limits=ReceiverLimits(body_bytes=body_size(given.max_body)),
+        shown=given.print_,
+        inspect=InspectAt.parse(given.inspect),
+        until=Until.parse(given.until) if given.until else None,
+        timeout=given.timeout,
+        ready_file=given.ready_file,
+        command=shell_command(given.exec_),
+        strict=given.strict,
+        resume=not given.no_resume,
+        again=command_again(
+            session, given.events or (), given.tunnel, given.public_url, given.from_
+        ),
+        chosen=bool(given.events),
+    )
 
 
 def refuse_of_a_receiver(options: ListenOptions, *, piped: bool) -> None:

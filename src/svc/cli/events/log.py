@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from svc.cli.events.secrets import place_of
-from svc.cli.events.team import about_a_log, open_log
+from svc.cli.events.team import ToLog, about_a_log, open_log
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import argument, flag, option
@@ -25,9 +25,7 @@ from svc.listen.names import LogUse, log_of
 
 app = new_noun("Set up a team's log and see how it is.")
 
-To = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--to")]
 From = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--from")]
-Names = list[str] | None
 
 _DAYS: Final = "3d"  # for so long the log itself knows what it has
 _UNITS: Final = {"MiB": 1 << 20, "GiB": 1 << 30}
@@ -40,8 +38,10 @@ def template_(
     node: Annotated[
         int, option("N", "Which of the three servers it is for.", min=1, max=template.NODES)
     ] = 1,
-    laptop: Annotated[Names, option("NAME", "A laptop that reads; repeatable.")] = None,
-    group: Annotated[Names, option("NAME", "A group that shares a queue; repeatable.")] = None,
+    laptop: Annotated[list[str] | None, option("NAME", "A laptop that reads; repeatable.")] = None,
+    group: Annotated[
+        list[str] | None, option("NAME", "A group that shares a queue; repeatable.")
+    ] = None,
     trial: Annotated[
         bool, flag("--trial", "All servers on this machine, without certificates.")
     ] = False,
@@ -72,8 +72,10 @@ def template_(
 @verb(app)
 def create(
     ctx: typer.Context,
-    to: To,
-    group: Annotated[Names, option("NAME", "A queue that jobs share; repeatable.")] = None,
+    to: ToLog,
+    group: Annotated[
+        list[str] | None, option("NAME", "A queue that jobs share; repeatable.")
+    ] = None,
     replicas: Annotated[
         int, option("N", "How many copies there are; 1 only for trying out.", min=1, max=5)
     ] = 3,
@@ -142,7 +144,7 @@ def status(ctx: typer.Context, log: From) -> None:
 @verb(app)
 def refill(
     ctx: typer.Context,
-    to: To,
+    to: ToLog,
     since: Annotated[str, option("TIME", "Copies since: 2h, 3d, yesterday or 2026-11-21.")] = _DAYS,
 ) -> None:
     """Put the copies that receivers of this machine have kept into a log that has lost events.

@@ -125,10 +125,10 @@ class ListenerLoop:
     inspection: Inspection | None
     _trouble: BaseException | None = field(default=None, init=False)
     _signal: int | None = field(default=None, init=False)
-    _relay: Listener | None = field(default=None, init=False)
+    _listener: Listener | None = field(default=None, init=False)
 
     def run(self, bound: "socket.socket | OpenSource") -> Ended:
-        """Serves until the relay ends.
+        """Serves until the listener ends.
 
         Raises:
             LocalError, OSError: what ended it too early, such as a closed stdout.
@@ -143,15 +143,15 @@ class ListenerLoop:
     async def _run(self, bound: "socket.socket | OpenSource") -> Ended:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unexpected)
-        self._relay = Listener(self.plan, self.inbox, self.session.clock, self._tell)
+        self._listener = Listener(self.plan, self.inbox, self.session.clock, self._tell)
         if self._signal is not None:
-            self._relay.stop()
+            self._listener.stop()
         try:
             if self.inspection is not None:
                 await self.inspection.start(self.plan, self._tell, self.link)
             if self.link is not None:
-                self.link.attach(self._relay, self._tell, self._fail)
-            summary = await self._relay.run(bound)
+                self.link.attach(self._listener, self._tell, self._fail)
+            summary = await self._listener.run(bound)
         finally:
             if self.beside is not None:
                 await self.beside.close()
@@ -186,12 +186,12 @@ class ListenerLoop:
 
     def _command_ended(self) -> None:
         """Ends the listener, at once if the command failed, else when it has what it waits for."""
-        if self._relay is None or self.beside is None:
+        if self._listener is None or self.beside is None:
             return
         if self.beside.code != 0:
             self._end()
             return
-        self._relay.finish()
+        self._listener.finish()
         if self.plan.timeout is None:
             asyncio.get_running_loop().call_later(_AWAITED_SECONDS, self._end)
 
@@ -206,8 +206,8 @@ class ListenerLoop:
         self._end()
 
     def _end(self) -> None:
-        if self._relay is not None:
-            self._relay.stop()
+        if self._listener is not None:
+            self._listener.stop()
 
     def _fail(self, error: BaseException) -> None:
         if self._trouble is None:

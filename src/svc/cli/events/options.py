@@ -7,7 +7,7 @@ import socket
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Final, Literal, cast
+from typing import Annotated, Final, Literal, cast, get_args
 
 from svc.base_url import BaseUrl
 from svc.cli.events.secrets import from_environment, from_stdin
@@ -17,14 +17,15 @@ from svc.errors import UsageError, wrong_choice
 from svc.listen.forward.request import HeaderText
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
+from svc.listen.receive import Ack
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes
 from svc.listen.targets import IpAddress, Target
 from svc.listen.tunnels.ssh import SshDestination
-from svc.spec import WEBHOOK_BODY_MAX
+from svc.spec import INSPECTOR_PORT, WEBHOOK_BODY_MAX
+from svc.system import PORT_MAX
 
-Shown = Literal["summary", "payload", "none"]
-Ack = Literal["received", "forwarded"]
+EventPart = Literal["summary", "payload", "none"]
 SignedBy = Literal["own", "original"]
 
 EventTypes = Annotated[
@@ -38,11 +39,11 @@ EventTypes = Annotated[
 ]
 LocalPort = Annotated[
     int | None,
-    option("PORT", "The local port.", "--port", min=1, max=65535, show_default="the last one"),
+    option("PORT", "The local port.", "--port", min=1, max=PORT_MAX, show_default="the last one"),
 ]
 BodySize = Annotated[str, option("SIZE", "The largest body that is taken.", "--max-body")]
 Printed = Annotated[
-    Shown, option("WHAT", "What to print of an event: summary, payload or none.", "--print")
+    EventPart, option("WHAT", "What to print of an event: summary, payload or none.", "--print")
 ]
 ReadyFile = Annotated[
     Path | None,
@@ -51,14 +52,13 @@ ReadyFile = Annotated[
 
 INSPECT: Final = "--inspect"
 ANY_PORT: Final = "default"  # where --inspect stands without one
-_PORT_MAX: Final = 65535
 _SIZE: Final = re.compile(r"([0-9]{1,9})(B|KiB|MiB)?")
 _UNITS: Final = {None: 1, "B": 1, "KiB": 1024, "MiB": 1024 * 1024}
 
 
 TunnelKind = Literal["auto", "none", "cloudflared", "ngrok", "ssh"]
 
-_TUNNELS: Final = ("auto", "none", "cloudflared", "ngrok", "ssh:[USER@]HOST[:REMOTE_PORT]")
+_TUNNELS: Final = (*get_args(TunnelKind)[:-1], "ssh:[USER@]HOST[:REMOTE_PORT]")
 _SSH: Final = "ssh:"
 
 
@@ -100,11 +100,11 @@ class InspectAt:
             return None
         if text == ANY_PORT:
             return cls(None)
-        if not (text.isascii() and text.isdigit() and 0 < int(text) <= _PORT_MAX):
+        if not (text.isascii() and text.isdigit() and 0 < int(text) <= PORT_MAX):
             raise UsageError(
                 f"{INSPECT} {text!r} is no port.",
                 param=INSPECT,
-                hint=f"Give one from 1 to {_PORT_MAX}, or none for 4244",
+                hint=f"Give one from 1 to {PORT_MAX}, or none for {INSPECTOR_PORT}",
             )
         return cls(int(text))
 
@@ -125,7 +125,7 @@ class ListenOptions:
     port: int | None
     secrets: tuple[str, ...]
     limits: ReceiverLimits
-    shown: Shown
+    shown: EventPart
     ready_file: Path | None
     again: str
     ack: Ack = "received"

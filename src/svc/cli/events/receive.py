@@ -20,9 +20,9 @@ from svc.cli.events.options import (
     refuse_formats,
 )
 from svc.cli.events.run import listen_to
-from svc.cli.events.team import examine, open_log, tell
+from svc.cli.events.team import ToLog, examine, open_log, tell
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.options import flag, option
+from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.inbox.inbox import Inbox
@@ -36,19 +36,19 @@ from svc.listen.routes import Routes, select_events
 
 app = new_app()
 
-Elsewhere = Annotated[str | None, typer.Option(hidden=True)]
+ListenOnly = Annotated[str | None, typer.Option(hidden=True)]
 
 
-@verb(app)
-def receive(
-    ctx: typer.Context,
-    to: Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--to")],
-    public_url: Annotated[str | None, option("URL", "The address that leads to --port.")] = None,
+class ReceiveArguments(OptionSet):
+    """What may be typed behind `svc events receive`."""
+
+    to: ToLog
+    public_url: Annotated[str | None, option("URL", "The address that leads to --port.")] = None
     tunnel: Annotated[
         str, option("HOW", "As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.")
-    ] = "auto",
-    port: LocalPort = None,
-    events: EventTypes = None,
+    ] = "auto"
+    port: LocalPort = None
+    events: EventTypes = None
     endpoint_secret_stdin: Annotated[
         bool,
         flag(
@@ -56,8 +56,8 @@ def receive(
             "Use an endpoint that exists: its signing secret comes on standard input, or in "
             "SVC_WEBHOOK_SECRET. Two receivers behind a balancer share one.",
         ),
-    ] = False,
-    max_body: BodySize = "1MiB",
+    ] = False
+    max_body: BodySize = "1MiB"
     log_monitor: Annotated[
         str | None,
         option(
@@ -65,14 +65,18 @@ def receive(
             "The monitoring address of a server, such as http://127.0.0.1:8222: refuse a log "
             "that acknowledges before it writes to the disk.",
         ),
-    ] = None,
-    no_copy: Annotated[bool, flag("--no-copy", "Keep no copy on this machine's disk.")] = False,
-    print_: Printed = "summary",
-    ready_file: ReadyFile = None,
-    forward_to: Elsewhere = None,
-    ack: Elsewhere = None,
-    group: Elsewhere = None,
-) -> None:
+    ] = None
+    no_copy: Annotated[bool, flag("--no-copy", "Keep no copy on this machine's disk.")] = False
+    print_: Printed = "summary"
+    ready_file: ReadyFile = None
+    forward_to: ListenOnly = None
+    ack: ListenOnly = None
+    group: ListenOnly = None
+
+
+@verb(app)
+@with_options(ReceiveArguments)
+def receive(ctx: typer.Context, given: ReceiveArguments) -> None:
     """Receive webhooks for a team: verify each, keep a copy, put it into a shared log.
 
     The service gets its 200 once a majority of the log's servers has the event on disk, and 503
@@ -82,25 +86,26 @@ def receive(
     $ svc events receive --to nats+tls://log.example.com/shop --public-url https://hooks.example.com/svc --port 8080
     """  # noqa: E501  an example is one line
     session = Session.of(ctx)
-    for param, given in (("--forward-to", forward_to), ("--ack", ack), ("--group", group)):
-        _refuse(param, given, to)
+    alien = {"--forward-to": given.forward_to, "--ack": given.ack, "--group": given.group}
+    for param, value in alien.items():
+        _refuse(param, value, given.to)
     refuse_formats(session, "receive")
-    address = LogAddress.parse(to, "--to")
+    address = LogAddress.parse(given.to, "--to")
     options = ListenOptions(
         routes=Routes.parse(()),
-        events=select_events(tuple(events or ())),
-        tunnel=TunnelOption.parse(tunnel),
-        public_url=BaseUrl.parse(public_url) if public_url else None,
-        port=port,
-        secrets=given_secrets(session, piped=endpoint_secret_stdin),
-        limits=ReceiverLimits(body_bytes=body_size(max_body)),
-        shown=print_,
-        ready_file=ready_file,
-        again=command_again(session, events or (), tunnel, public_url),
+        events=select_events(tuple(given.events or ())),
+        tunnel=TunnelOption.parse(given.tunnel),
+        public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
+        port=given.port,
+        secrets=given_secrets(session, piped=given.endpoint_secret_stdin),
+        limits=ReceiverLimits(body_bytes=body_size(given.max_body)),
+        shown=given.print_,
+        ready_file=given.ready_file,
+        again=command_again(session, given.events or (), given.tunnel, given.public_url),
         log=str(address),
     )
     with open_log(session, address) as connection:
-        sync = checks.sync(log_monitor)
+        sync = checks.sync(given.log_monitor)
         checks.refuse(sync, "--log-monitor")
         tell(session, sync)
         examine(
@@ -109,7 +114,7 @@ def receive(
             writes=session.base_url.origin,
             max_body=options.limits.body_bytes,
         )
-        listen_to(session, options, _inbox(session, connection, copies=not no_copy))
+        listen_to(session, options, _inbox(session, connection, copies=not given.no_copy))
 
 
 def _inbox(

@@ -10,7 +10,7 @@ from svc.cli.events.inbox import archive_of, entry_of, scope_of
 from svc.cli.events.options import check_targets, refuse_formats
 from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets
 from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.options import argument, flag, option
+from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, UsageError
@@ -23,29 +23,33 @@ from svc.state import Database
 app = new_app()
 
 
-@verb(app)
-def replay(
-    ctx: typer.Context,
+class ReplayArguments(OptionSet):
+    """What may be typed behind `svc events replay`."""
+
     events: Annotated[
         list[str] | None, argument("EVT...", "Events of the inbox, evt_...", show_default=True)
-    ] = None,
+    ] = None
     failed: Annotated[
         bool, flag("--failed", "All events that a target did not take, for good.")
-    ] = False,
+    ] = False
     pending: Annotated[
         bool, flag("--pending", "All still to be forwarded, where no listener runs that does it.")
-    ] = False,
+    ] = False
     forward_to: Annotated[
         str | None, option("URL", "Where to send them.", show_default="where they went")
-    ] = None,
-    times: Annotated[int, option("N", "How many times each is sent.", min=1, max=1000)] = 1,
+    ] = None
+    times: Annotated[int, option("N", "How many times each is sent.", min=1, max=1000)] = 1
     original_signature: Annotated[
         bool, flag("--original-signature", "Keep the old signature and its time.")
-    ] = False,
+    ] = False
     allow_remote_forward: Annotated[
         bool, flag("--allow-remote-forward", "Send to other machines too.")
-    ] = False,
-) -> None:
+    ] = False
+
+
+@verb(app)
+@with_options(ReplayArguments)
+def replay(ctx: typer.Context, given: ReplayArguments) -> None:
     """Send received events again: the same bytes, signed now.
 
     --failed and --pending send to those targets that have not taken an event. With --times the
@@ -57,30 +61,41 @@ def replay(
     """
     session = Session.of(ctx)
     refuse_formats(session, "replay")
-    if bool(events) == (failed or pending):
+    if bool(given.events) == (given.failed or given.pending):
         raise UsageError(
             "Name events, or give --failed or --pending.", hint="svc events inbox lists them"
         )
-    target = Target.parse(forward_to, allow_remote=allow_remote_forward) if forward_to else None
-    if target is not None:
-        check_targets([target])
+    target = _target(given)
     state = session.state()
     archive = archive_of(session, state)
-    asked = ReplayOptions(target, times, original_signature, allow_remote_forward, not events)
-    with _alone(session) if pending else nullcontext():
-        entries = _chosen(archive, events or [], InboxFilter(failed=failed, pending=pending))
-        if pending:
+    asked = ReplayOptions(
+        target, given.times, given.original_signature, given.allow_remote_forward, not given.events
+    )
+    with _alone(session) if given.pending else nullcontext():
+        entries = _chosen(
+            archive, given.events or [], InboxFilter(failed=given.failed, pending=given.pending)
+        )
+        if given.pending:
             _refuse_beside_a_listener(session, state)
         with ReplayLoop() as replayer:
             job = ReplayJob(session, archive, ReplaySecrets(session, state), asked, replayer)
             refused = job.replay_all(entries)
     if replayer.stopped_by is not None:
         raise Stopped(replayer.stopped_by)
-    if failed and not pending:
+    if given.failed and not given.pending:
         _tell_left(session, state)
     if refused:
         raise _not_taken(refused, len(entries), job.unsent)
-    _tell_end(session, len(entries), times, pending=pending)
+    _tell_end(session, len(entries), given.times, pending=given.pending)
+
+
+def _target(given: ReplayArguments) -> Target | None:
+    """The one target that was named, if any."""
+    if not given.forward_to:
+        return None
+    target = Target.parse(given.forward_to, allow_remote=given.allow_remote_forward)
+    check_targets([target])
+    return target
 
 
 def _not_taken(refused: int, count: int, unsent: int) -> CheckFailed:

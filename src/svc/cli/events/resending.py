@@ -14,7 +14,6 @@ from svc.listen.forward.connection import told_of
 from svc.listen.forward.replay import ReplayLoop, signed_anew
 from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
 from svc.listen.inbox.history import Content, InboxEntry, InboxHistory
-from svc.listen.records import is_success
 from svc.listen.targets import Target
 from svc.state import Database
 
@@ -132,7 +131,7 @@ class ReplayJob:
         self.archive.note_replays(entry.seq, [attempt], taken=False)
         event, now = (entry.id, entry.type), self.session.clock.now()
         records.show(told_of(reply, sender.target, event, now, number))
-        return is_success(reply.status)
+        return reply.is_taken
 
     def _targets(self, entry: InboxEntry) -> list[Target]:
         asked = self.asked

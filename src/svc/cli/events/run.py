@@ -1,4 +1,4 @@
-"""Running `svc events listen`: a port, an endpoint, the relay, and an exit code that is true."""
+"""Running `svc events listen`: a port, an endpoint, the listener, and an exit code that is true."""
 
 import socket
 from collections.abc import Callable, Iterator

@@ -194,7 +194,7 @@ _STOP = "(Ctrl-C to stop)"
 
 
 def welcome(
-    ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: LineLayout, waiting: int = 0
+    ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: LineLayout, waiting: int
 ) -> str:
     """Says what comes from where and goes where, and where the signing secret is.
 

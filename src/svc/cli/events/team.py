@@ -3,14 +3,15 @@
 import re
 import socket
 import ssl
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Annotated, Final
 
 from svc.api_keys import LOG_VARIABLE
 from svc.cli.events.secrets import place_of
 from svc.cli.framework.control import moments
+from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
 from svc.listen.log import checks
@@ -20,6 +21,9 @@ from svc.listen.log.credentials import Credentials, from_environment
 from svc.listen.log.streams import stream_info
 from svc.listen.log.troubles import check_installed
 
+ToLog = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--to")]
+# Where a first run begins, in seconds back; None for all that there is.
+STARTS: Final[Mapping[str, float | None]] = {"now": 0.0, "all": None}
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,32}")
 
 
@@ -32,9 +36,9 @@ class LogOptions:
     """
 
     address: LogAddress
-    group: str | None = None
-    start: float | None = 0.0
-    name: str | None = None
+    group: str | None
+    start: float | None
+    name: str | None
     signs_anew: bool = True
 
 
@@ -46,12 +50,12 @@ def read_log(
     Raises:
         UsageError: a value is wrong.
     """
-    for option, given in (("--group", group), ("--name", name)):
+    for typed, given in (("--group", group), ("--name", name)):
         if given is not None and not _NAME.fullmatch(given):
             raise UsageError(
-                f"{option} {given!r}: letters, digits, - and _, at most 32.", param=option
+                f"{typed} {given!r}: letters, digits, - and _, at most 32.", param=typed
             )
-    back = {"now": 0.0, "all": None}[start] if start in ("now", "all") else _ago(session, start)
+    back = STARTS[start] if start in STARTS else _ago(session, start)
     parsed = LogAddress.parse(address, "--from")
     return LogOptions(parsed, group, back, name)
 

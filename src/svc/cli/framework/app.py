@@ -199,24 +199,22 @@ def repairing(app: typer.Typer, name: str | None = None) -> Decorator:
     return app.command(name, cls=RepairingVerb)
 
 
-def reading(app: typer.Typer, name: str | None = None) -> Decorator:
+def reading(app: typer.Typer) -> Decorator:
     """Registers a command that sends a GET."""
-    return app.command(name, cls=ReadingVerb)
+    return app.command(cls=ReadingVerb)
 
 
-def writing(
-    app: typer.Typer, name: str | None = None, *, fields: "Sequence[RequestOption]" = ()
-) -> Decorator:
+def writing(app: typer.Typer, *, fields: "Sequence[RequestOption]" = ()) -> Decorator:
     """Registers a command that sends a POST; each of the `fields` is an option of it."""
 
     def register(command: Callable[..., None]) -> Callable[..., None]:
         take_fields(command, fields)
-        return app.command(name, cls=WritingVerb)(command)
+        return app.command(cls=WritingVerb)(command)
 
     return register
 
 
-def listing(app: typer.Typer, name: str | None = None) -> Decorator:
+def listing(app: typer.Typer, name: str) -> Decorator:
     """Registers a command that lists objects."""
     return app.command(name, cls=ListingVerb)
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.exchange import Deadline, unwatched
-from svc.client.journal.key_ages import KeyAges, clock_of, key_ages
+from svc.client.journal.idempotency_ages import IdempotencyAges, clock_of, idempotency_ages
 from svc.client.resources import controls
 from svc.client.sandbox import SandboxClient
 from svc.errors import SvcError
@@ -139,15 +139,15 @@ def refuse_expired_key(session: Session, intent: "Intent", say: "Say") -> None:
     """
     if not (intent.is_unresolved or intent.state == "done"):
         return
-    ages = sandbox_key_ages(session)
+    ages = idempotency_ages_here(session)
     refusal = None if ages is None else ages.refusal(intent, say)
     if refusal is not None:
         raise refusal
 
 
-def sandbox_key_ages(session: Session) -> KeyAges | None:
+def idempotency_ages_here(session: Session) -> IdempotencyAges | None:
     """What a sandbox on this machine knows of keys; None where the service is no sandbox."""
-    return _asked(session, key_ages) if session.base_url.is_loopback else None
+    return _asked(session, idempotency_ages) if session.base_url.is_loopback else None
 
 
 class ServedClock:

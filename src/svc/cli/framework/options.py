@@ -15,6 +15,7 @@ from inspect import Parameter, Signature
 from typing import Annotated, Any, Final, Literal, TypeVar
 
 import typer
+from typer.models import ParameterInfo
 
 from svc.inputs import COLORS, FORMATS, Color, Format
 
@@ -30,33 +31,41 @@ _FORMAT_HELP: Final = f"How results are printed: {', '.join(FORMATS)}."
 _COLOR_HELP: Final = f"When to use colours: {', '.join(COLORS)}."
 
 
-Given = TypeVar("Given", bound="OptionSet")
+OptionsT = TypeVar("OptionsT", bound="OptionSet")
 
 
 class OptionSet:
     """Options as attributes of a class, in the order of help; Typer can call it as a command.
 
+    One is declared by its type, `Annotated` with an option, or by an option in place of its value.
     Until it is given, the value of each is its default, of a flag without one false.
     """
 
     def __init_subclass__(cls) -> None:
         kinds = inspect.get_annotations(cls)
         parameters = [
-            Parameter(name, Parameter.KEYWORD_ONLY, default=getattr(cls, name), annotation=kind)
+            Parameter(
+                name,
+                Parameter.KEYWORD_ONLY,
+                default=getattr(cls, name, Parameter.empty),
+                annotation=kind,
+            )
             for name, kind in kinds.items()
         ]
         cls.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
         for each in parameters:
-            default = each.default.default
-            setattr(cls, each.name, False if each.annotation is bool and not default else default)
+            if isinstance(each.default, ParameterInfo):
+                default = each.default.default
+                false = each.annotation is bool and not default
+                setattr(cls, each.name, False if false else default)
 
 
 def with_options(
-    kind: type[Given],
-) -> Callable[[Callable[[Any, Given], None]], Callable[..., None]]:
+    kind: type[OptionsT],
+) -> Callable[[Callable[[Any, OptionsT], None]], Callable[..., None]]:
     """Gives a command the options of a class; it is called with an object of their values."""
 
-    def decorate(command: Callable[[Any, Given], None]) -> Callable[..., None]:
+    def decorate(command: Callable[[Any, OptionsT], None]) -> Callable[..., None]:
         @wraps(command)
         def taking(ctx: Any, **values: Any) -> None:
             given = kind()

@@ -11,8 +11,8 @@ from svc.client.client import Client
 from svc.client.journal.entry import (
     NOBODY_ELSE,
     Account,
-    Asked,
     Intent,
+    NewIntent,
     settled_by,
     settled_with,
 )
@@ -64,7 +64,7 @@ def send_recorded(
 
     prepared = client.prepare(call, idempotency_key=idempotency_key)
     with journal_of(session) as journal:
-        asked = Asked(
+        asked = NewIntent(
             call,
             prepared,
             session.scope(session.key.fingerprint),
@@ -105,7 +105,7 @@ def not_sent(error: LocalError) -> LocalError:
     return error
 
 
-def _account(session: Session, client: Client, journal: Journal, asked: Asked) -> Account:
+def _account(session: Session, client: Client, journal: Journal, asked: NewIntent) -> Account:
     """What is known of other keys under which the same was begun, or the user's key was used.
 
     Raises:
@@ -127,7 +127,7 @@ def _account(session: Session, client: Client, journal: Journal, asked: Asked) -
     return account_of(session, client, journal, strangers)
 
 
-def _recorded(journal: Journal, asked: Asked, *, new_request: bool) -> Intent:
+def _recorded(journal: Journal, asked: NewIntent, *, new_request: bool) -> Intent:
     try:
         return journal.record(asked, new_request=new_request)
     except Stopped as stopped:

@@ -23,6 +23,7 @@ def shown(judged: Judged) -> dict[str, Any]:
         "since": None if held.since is None else utc(held.since),
         "age_days": judged.age_days,
         "due": None if judged.due_at is None else utc(judged.due_at),
+        "gone_with_reset": held.test_data,
         "old_key": None if judged.old_ends_by is None else held.old_name,
         "old_key_ends_by": None if judged.old_ends_by is None else utc(judged.old_ends_by),
         "next": remedy(held) if judged.status in ("overdue", "due") else None,

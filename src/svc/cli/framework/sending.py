@@ -200,13 +200,13 @@ def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str |
 
     cursor = str(objects[-1].get("id"))
     if any(word.partition("?")[0] == path for word in session.argv):
-        kept = _without(session.argv, "--param", "starting_after=")
+        kept = without(session.argv, "--param", "starting_after=")
         return shlex.join(["svc", *kept, "--param", f"starting_after={cursor}"])
-    kept = _without(session.argv, "--starting-after", "")
+    kept = without(session.argv, "--starting-after")
     return shlex.join(["svc", *kept, "--starting-after", cursor])
 
 
-def _without(argv: list[str], option: str, beginning: str) -> list[str]:
+def without(argv: Sequence[str], option: str, beginning: str = "") -> list[str]:
     """The words but for an option whose value begins in a certain way."""
     kept: list[str] = []
     words = iter(argv)

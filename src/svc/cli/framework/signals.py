@@ -53,18 +53,20 @@ def stopping() -> Iterator[None]:
 
     That holds until the process ends: what is done about the first must not hold up the second.
     Python drops what a handler raises in a finalizer, in the callback of a weak reference and in
-    parts of its compiler, and so in the midst of an import: then it is raised again.
+    parts of its compiler, and so in the midst of an import: then it is raised again. What the
+    signal has cut off half made, as an event loop, ends without a word.
     """
     # What nohup has had ignored stays ignored.
     numbers = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
-    stop = _handler(numbers)
+    came: list[int] = []
+    stop = _handler(numbers, came)
     try:
         before = {number: signal.signal(number, stop) for number in numbers}
     except ValueError:  # not in the main thread: a test runs us inside another program
         yield
         return
     try:
-        with _quietly():
+        with _quietly_once(came), _freed(came):
             yield
     except Stopped as stopped:
         stopped.arrived()
@@ -81,7 +83,7 @@ def stopping() -> Iterator[None]:
                 signal.signal(number, handler)
 
 
-def _handler(numbers: Sequence[int]) -> Callable[[int, FrameType | None], None]:
+def _handler(numbers: Sequence[int], came: list[int]) -> Callable[[int, FrameType | None], None]:
     def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the handler's signature
         def again() -> None:
             from threading import Timer
@@ -90,6 +92,7 @@ def _handler(numbers: Sequence[int]) -> Callable[[int, FrameType | None], None]:
                 signal.signal(number, stop)
             Timer(_AGAIN_SECONDS, signal.raise_signal, (number,)).start()
 
+        came.append(number)
         for each in numbers:
             signal.signal(each, signal.SIG_DFL)
         raise Stopped(number, again)
@@ -98,12 +101,15 @@ def _handler(numbers: Sequence[int]) -> Callable[[int, FrameType | None], None]:
 
 
 @contextmanager
-def _quietly() -> Iterator[None]:
-    """Has Python say nothing of an exception that it drops and that is raised again."""
+def _quietly_once(came: Sequence[int]) -> Iterator[None]:
+    """Has Python say nothing, once a signal came, of exceptions that it drops.
+
+    They are ours, and then raised again, or the end of an object that was never made whole.
+    """
     before = sys.unraisablehook
 
     def tell(found: "sys.UnraisableHookArgs") -> None:
-        if not isinstance(found.exc_value, Stopped):
+        if not came:
             before(found)
 
     sys.unraisablehook = tell
@@ -111,3 +117,17 @@ def _quietly() -> Iterator[None]:
         yield
     finally:
         sys.unraisablehook = before
+
+
+@contextmanager
+def _freed(came: Sequence[int]) -> Iterator[None]:
+    """Ends, with the block, the objects of the calls that a signal has cut off."""
+    try:
+        yield
+    except BaseException as error:
+        left = error.__traceback__ if came else None
+        while left is not None:
+            with suppress(RuntimeError):  # it goes on: one of the callers'
+                left.tb_frame.clear()
+            left = left.tb_next
+        raise

@@ -19,7 +19,7 @@ from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.prompts import HELD_BACK
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
-from svc.cli.help.page import ASSUMPTIONS, TOPICS, Page, Rows, page_of
+from svc.cli.help.page import ASSUMPTIONS, TOPICS, Definitions, Page, page_of
 from svc.errors import wrong_choice
 
 app = new_app()
@@ -98,7 +98,7 @@ def _data(topic: str) -> Any:
 
 
 def _contents() -> Page:
-    rows = Rows(tuple((name, summary) for name, (_, summary) in TOPICS.items()))
+    rows = Definitions(tuple((name, summary) for name, (_, summary) in TOPICS.items()))
     return Page("Help pages: svc help TOPIC", (rows, "For a command: svc COMMAND --help"))
 
 

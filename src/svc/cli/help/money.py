@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from svc.cli.help.page import Page, Rows, Shown
+from svc.cli.help.page import Definitions, Page, ShellLines
 from svc.money import EXPONENTS, format_amount
 from svc.spec import AMOUNT_MAX
 
@@ -20,11 +20,11 @@ PAGE: Final = Page(
         Amounts are whole numbers in the minor unit of their currency, in options, bodies, files
         and JSON alike. A decimal point is refused, with the right number in the hint.
         """,
-        Rows(
+        Definitions(
             tuple((f"{amount} {code}", format_amount(amount, code)) for amount, code in _EXAMPLES)
         ),
         "Most currencies have two decimals. The others:",
-        Rows(
+        Definitions(
             (
                 ("none", _with_decimals(0)),
                 ("three", _with_decimals(3)),
@@ -44,7 +44,7 @@ PAGE: Final = Page(
         retry after a timeout or a crash does not pay twice. What moves money asks first when it is
         live, and needs --yes where nobody can answer.
         """,
-        Shown(
+        ShellLines(
             (
                 "svc refunds create --payment pay_... --amount 4999 --dry-run",
                 "svc commands --query 'commands[?moves_money].name' -o json",
@@ -54,6 +54,6 @@ PAGE: Final = Page(
         A refund or payout is settled later: --wait waits for it. Exit 7 says that the outcome is
         unknown; then nothing is to be paid anew, but the request is resumed under its own key:
         """,
-        Shown(("svc requests list --unresolved", "svc requests resume ID")),
+        ShellLines(("svc requests list --unresolved", "svc requests resume ID")),
     ),
 )

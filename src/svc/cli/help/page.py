@@ -19,28 +19,28 @@ _VARIABLE: Final = re.compile(r"\$\{?[A-Za-z_]|^\w+=\$\(", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Rows:
+class Definitions:
     """Names and what they mean, in two columns."""
 
     rows: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShellLines:
     """Lines to copy; only a person's terminal breaks them, where a shell takes them so too."""
 
     lines: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class WholeFile:
     """A whole file to copy; nothing breaks its lines."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordList:
     """Short words in as many columns as there is room for."""
 
     words: tuple[str, ...]
@@ -53,7 +53,7 @@ class Heading:
     text: str
 
 
-PagePart = str | Rows | Shown | File | Words | Heading
+PagePart = str | Definitions | ShellLines | WholeFile | WordList | Heading
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +77,7 @@ class Page:
 
     def rows(self) -> list[dict[str, str]]:
         """What stands in its tables, as data."""
-        tables = [part.rows for part in self.parts if isinstance(part, Rows)]
+        tables = [part.rows for part in self.parts if isinstance(part, Definitions)]
         return [{"name": name, "meaning": meaning} for table in tables for name, meaning in table]
 
 
@@ -90,16 +90,16 @@ class _Form:
 
 
 def _laid_out(part: PagePart, form: _Form) -> Iterable[str]:
-    if isinstance(part, Rows):
+    if isinstance(part, Definitions):
         # Beside its meaning stands a name of at most a third of the page.
         return columns(part.rows, form.width, indent=2, most=form.width // 3, color=form.color)
-    if isinstance(part, Shown):
+    if isinstance(part, ShellLines):
         if _VARIABLE.search("\n".join(part.lines)):
             form = replace(form, called=None)
         return [_MARGIN + line for shown in part.lines for line in _copied(shown, form)]
-    if isinstance(part, File):
+    if isinstance(part, WholeFile):
         return [(_MARGIN + line).rstrip() for line in part.text.strip().splitlines()]
-    if isinstance(part, Words):
+    if isinstance(part, WordList):
         return _flowed(part.words, form.width)
     if isinstance(part, Heading):
         return [styled(part.text, HEADING, color=form.color)]
@@ -166,13 +166,13 @@ def written(text: str) -> Page:
 
 def _part(text: str) -> PagePart:
     if text.startswith("~~~"):
-        return File(text.removeprefix("~~~\n").removesuffix("~~~"))
+        return WholeFile(text.removeprefix("~~~\n").removesuffix("~~~"))
     if text.startswith("== "):
         return Heading(text.removeprefix("== "))
     lines = text.split("\n")
     if text.startswith("  "):
-        return Shown(tuple(line.removeprefix("  ") for line in lines))
+        return ShellLines(tuple(line.removeprefix("  ") for line in lines))
     rows = [line.partition(" | ") for line in lines]
     if all(mark for _, mark, _ in rows):
-        return Rows(tuple((name, meaning) for name, _, meaning in rows))
+        return Definitions(tuple((name, meaning) for name, _, meaning in rows))
     return text

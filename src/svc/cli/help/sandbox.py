@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Final
 
-from svc.cli.help.page import Page, Rows, Shown
+from svc.cli.help.page import Definitions, Page, ShellLines
 from svc.sandbox.reference.cards import BEHAVIOURS, Behaviour, decline_type
 from svc.spec import SANDBOX_KEYS, SANDBOX_PORT, SANDBOX_ROOT
 
@@ -47,7 +47,7 @@ PAGE: Final = Page(
         The whole service on this machine: one process, one file, no network, no account. It
         listens on 127.0.0.1 only.
         """,
-        Shown(
+        ShellLines(
             (
                 "svc sandbox start --detach",
                 'eval "$(svc sandbox env)"',
@@ -65,7 +65,7 @@ PAGE: Final = Page(
         sandbox reset; with --db :memory: nothing stays.
         """,
         "The keys are public constants:",
-        Rows(tuple((SANDBOX_KEYS[name], meaning) for name, meaning in _KEYS.items())),
+        Definitions(tuple((SANDBOX_KEYS[name], meaning) for name, meaning in _KEYS.items())),
         """
         They protect nothing: every user of this machine can read, export, change and turn a
         running sandbox. Put nothing into it that they may not see. Web pages are turned away.
@@ -74,7 +74,7 @@ PAGE: Final = Page(
         Any Luhn-valid card number is approved, such as 4242424242424242, with any expiry to come
         and any security code. These do something else:
         """,
-        Rows(tuple((number, what_it_does(card)) for number, card in BEHAVIOURS.items())),
+        Definitions(tuple((number, what_it_does(card)) for number, card in BEHAVIOURS.items())),
         """
         Time stands under your control: refunds, payouts, deadlines, retries and expiries follow
         the sandbox's clock. With --seed, equal calls give equal ids.
@@ -87,7 +87,7 @@ PAGE: Final = Page(
         Errors are flat objects. A program that looks for them inside of "error", as stripe-python
         does, is told nothing until the sandbox is set to answer so:
         """,
-        Shown(("svc sandbox settings error_envelope=nested",)),
+        ShellLines(("svc sandbox settings error_envelope=nested",)),
         """
         Answers and deliveries go wrong on purpose, also after the change is committed: svc help
         faults.

@@ -3,7 +3,8 @@
 from typing import Final
 
 from svc import spec
-from svc.cli.help.page import Heading, Page, Rows, Shown, Words
+from svc.cli.help.page import Definitions, Heading, Page, ShellLines, WordList
+from svc.listen.tunnels import REMOTE_PORT
 
 _HOURS: Final = spec.WEBHOOK_RETRY_WINDOW_SECONDS // 3600
 _EVERY: Final = spec.WEBHOOK_RETRY_INTERVAL // 3600
@@ -19,7 +20,7 @@ PAGE: Final = Page(
     "Webhooks",
     (
         "Fulfil orders when order.paid arrives, not when the browser comes back.",
-        Shown(
+        ShellLines(
             (
                 "svc events listen --forward-to http://localhost:3000/webhooks",
                 "svc events listen --forward-to 'order.*=:3000/orders' --inspect",
@@ -30,7 +31,7 @@ PAGE: Final = Page(
         forwards the same bytes with the original signature. What is not authentic is answered 400
         and goes nowhere. Your own handler should do the same:
         """,
-        Rows(
+        Definitions(
             (
                 ("verify", f"{_LAYOUT}. {_KEYED}."),
                 ("reject", f"What is older than {_TOLERANCE} minutes."),
@@ -44,13 +45,13 @@ PAGE: Final = Page(
         hours.
         """,
         f"There are {len(spec.EVENT_TYPES)} event types:",
-        Words(spec.EVENT_TYPES),
+        WordList(spec.EVENT_TYPES),
         Heading("Your handler"),
         """
         The listener can run it: --exec starts a command once deliveries can come, with the signing
         secret in SVC_WEBHOOK_SECRET, and ends with it. --print-secret shows the secret.
         """,
-        Shown(
+        ShellLines(
             (
                 "svc events listen --forward-to 3000 --exec 'python3 handler.py'",
                 "svc events listen --print-secret",
@@ -60,16 +61,17 @@ PAGE: Final = Page(
         For a test, --until order.paid ends when that event has come; --timeout says how long to
         wait, and --strict fails if anything was rejected or not taken: svc help ci.
         """,
-        """
-        --inspect serves a page on this machine, at port 4244 unless another is given: each
-        delivery with its headers, verdict and answers, and a button that sends it again.
+        f"""
+        --inspect serves a page on this machine, at port {spec.INSPECTOR_PORT} unless another is
+        given: each delivery with its headers, verdict and answers, and a button that sends it
+        again.
         """,
         Heading("As a service of systemd"),
         """
         SIGTERM ends the listener with 143, as a shell would say it: tell systemd that this is
         success. It is told when deliveries can come (NOTIFY_SOCKET), and so of a sandbox.
         """,
-        Shown(
+        ShellLines(
             (
                 "[Unit]",
                 "Description=Webhooks to the shop",
@@ -87,7 +89,7 @@ PAGE: Final = Page(
         In ~/.config/systemd/user/svc-listen.service; start it with systemctl --user enable --now
         svc-listen. For a sandbox beside it, a second unit with its own ExecStart:
         """,
-        Shown(
+        ShellLines(
             (
                 "[Service]",
                 "Type=notify",
@@ -100,7 +102,7 @@ PAGE: Final = Page(
         Every delivery that verified is kept. --failed are those that a target did not take,
         --pending those still to be forwarded: the next listener does that, or replay.
         """,
-        Shown(
+        ShellLines(
             (
                 "svc events inbox --failed --pending",
                 "svc events inbox show evt_...",
@@ -108,21 +110,21 @@ PAGE: Final = Page(
             )
         ),
         "To find out why a delivery does not verify:",
-        Shown(('svc events verify --header "$SIGNATURE" --payload body.json --secret-stdin',)),
+        ShellLines(('svc events verify --header "$SIGNATURE" --payload body.json --secret-stdin',)),
         "Where the endpoint's secret was replaced in the dashboard, give both, at its own URL:",
-        Shown(("SVC_WEBHOOK_SECRET=NEW,OLD svc events listen --public-url URL",)),
+        ShellLines(("SVC_WEBHOOK_SECRET=NEW,OLD svc events listen --public-url URL",)),
         Heading("Tunnels"),
         """
         A sandbox on this machine needs none. From a service elsewhere, --tunnel leads deliveries
         here:
         """,
-        Rows(
+        Definitions(
             (
                 ("auto", "cloudflared or ngrok, whichever is installed; this is the default."),
                 ("cloudflared, ngrok", "That one."),
                 (
                     "ssh:YOU@HOST",
-                    "Your server: its port 4243 leads here, its web server adds https.",
+                    f"Your server: its port {REMOTE_PORT} leads here, its web server adds https.",
                 ),
                 ("none", "With --public-url URL and --port: a tunnel that you run yourself."),
             )

@@ -1,20 +1,20 @@
 """What banks and networks decide: `svc sandbox settle`, `fail` and `decide`."""
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
 from svc.cli.framework import options
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import call_and_show, open_control
-from svc.cli.framework.inputs import Body, without_empty
+from svc.cli.framework.inputs import BodyFields, without_empty
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
-from svc.spec import ID_PREFIXES
+from svc.spec import ID_PREFIXES, BankDecision
 
 if TYPE_CHECKING:
     from svc.client.sandbox import SandboxClient
@@ -28,7 +28,6 @@ _KINDS: Final = {
     ID_PREFIXES["payout"]: (controls.settle_payout, "paid", "failure_reason"),
 }
 _BEFORE_PAID: Final = "sent"
-BankDecision = Literal["won", "lost"]
 # A test holds these to the words of the sandbox.
 _REASON_HELP: Final = (
     "Why. Of a refund: lost_or_stolen_card, expired_or_canceled_card, insufficient_funds, declined "
@@ -93,7 +92,7 @@ def decide(
     call_and_show(Session.of(ctx), controls.decide_dispute(dispute, outcome))
 
 
-def _kind(identity: str) -> tuple[Callable[[str, Body], Call], str, str]:
+def _kind(identity: str) -> tuple[Callable[[str, BodyFields], Call], str, str]:
     for prefix, kind in _KINDS.items():
         if identity.startswith(prefix):
             return kind

@@ -17,8 +17,8 @@ from svc.spec import SANDBOX_KEYS
 
 app = new_app()
 
-Shell = Literal["sh", "fish", "powershell"]
-SHELLS: Final[dict[Shell, str]] = {
+EnvShell = Literal["sh", "fish", "powershell"]
+SHELLS: Final[dict[EnvShell, str]] = {
     "sh": "export {name}={value}",
     "fish": "set -gx {name} {value}",
     "powershell": "$env:{name} = {value}",
@@ -43,7 +43,7 @@ class _Env(RepairingVerb):
 def env(
     ctx: typer.Context,
     port: Port = None,
-    shell: Annotated[Shell, option("SHELL", f"One of {', '.join(SHELLS)}.")] = "sh",
+    shell: Annotated[EnvShell, option("SHELL", f"One of {', '.join(SHELLS)}.")] = "sh",
 ) -> None:
     """Print shell exports of its address and key. The key is a public constant.
 
@@ -69,7 +69,7 @@ def _fail(session: Session) -> None:
     session.streams.stdout.write((_THROW if powershell else "false") + "\n")
 
 
-def _print(session: Session, shell: Shell, record: RunRecord, *, data: bool) -> None:
+def _print(session: Session, shell: EnvShell, record: RunRecord, *, data: bool) -> None:
     values = {
         "SVC_BASE_URL": record.url,
         "SVC_API_KEY": SANDBOX_KEYS[f"secret_{session.settings.mode}"],

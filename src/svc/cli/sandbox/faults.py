@@ -8,12 +8,13 @@ import typer
 
 from svc.cli.framework.app import new_noun, verb
 from svc.cli.framework.control import ask, open_control, show
-from svc.cli.framework.inputs import Body, file_reader, without_empty
-from svc.cli.framework.options import argument, flag, option
+from svc.cli.framework.inputs import BodyFields, file_reader, without_empty
+from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
 from svc.cli.framework.session import Session
+from svc.client.call import Call
 from svc.client.resources import controls
 from svc.errors import NotFound, UsageError, wrong_choice
-from svc.sandbox.faults import STATUSES, ConnectionFault, WebhookEffect
+from svc.sandbox.faults import METHODS, STATUSES, ConnectionFault, WebhookEffect
 
 if TYPE_CHECKING:
     from svc.client.sandbox import SandboxClient
@@ -24,27 +25,29 @@ WEBHOOK: Final = "webhook_faults"
 app = new_noun("Have requests and webhook deliveries go wrong on purpose.")
 
 Skip = Annotated[int | None, option("N", "Let N matching ones pass first.", show_default="0")]
-Times = Annotated[int | None, option("N", "Then spoil N of them.", show_default="1")]
+SpoilTimes = Annotated[int | None, option("N", "Then spoil N of them.", show_default="1")]
 _REQUESTS: Final = "For API requests"
 _DELIVERIES: Final = "For webhook deliveries"
 _of_requests: Final = partial(option, rich_help_panel=_REQUESTS)
 _of_deliveries: Final = partial(option, rich_help_panel=_DELIVERIES)
 
 
-@verb(app)
-def add(
-    ctx: typer.Context,
-    skip: Skip = None,
-    times: Times = None,
+class FaultArguments(OptionSet):
+    """What may be typed behind `svc sandbox fault add`."""
+
+    skip: Skip = None
+    times: SpoilTimes = None
     delay_ms: Annotated[
         int | None,
         option(
             "MS", "Answer or deliver so much later, in real milliseconds; goes with all others."
         ),
-    ] = None,
-    method: Annotated[str | None, _of_requests("METHOD", "Only this method: GET or POST.")] = None,
-    path: Annotated[str | None, _of_requests("GLOB", "Only these paths, as '/v1/orders*'.")] = None,
-    idempotency_key: Annotated[str | None, _of_requests("KEY", "Only with this key.")] = None,
+    ] = None
+    method: Annotated[
+        str | None, _of_requests("METHOD", f"Only this method: {' or '.join(METHODS)}.")
+    ] = None
+    path: Annotated[str | None, _of_requests("GLOB", "Only these paths, as '/v1/orders*'.")] = None
+    idempotency_key: Annotated[str | None, _of_requests("KEY", "Only with this key.")] = None
     after: Annotated[
         bool,
         flag(
@@ -52,28 +55,28 @@ def add(
             "Spoil the answer only: the change is made and its result stored.",
             rich_help_panel=_REQUESTS,
         ),
-    ] = False,
+    ] = False
     status: Annotated[
         int | None, _of_requests("STATUS", "Answer with 429, 500, 502, 503 or 504.")
-    ] = None,
+    ] = None
     retry_after: Annotated[
         int | None, _of_requests("SECONDS", "The header of that name, which goes with the status.")
-    ] = None,
-    body: Annotated[str | None, _of_requests("TEXT|@FILE", "A body in place of the error.")] = None,
+    ] = None
+    body: Annotated[str | None, _of_requests("TEXT|@FILE", "A body in place of the error.")] = None
     connection: Annotated[
         ConnectionFault | None,
         _of_requests("HOW", f"What becomes of it: one of {', '.join(get_args(ConnectionFault))}."),
-    ] = None,
+    ] = None
     webhook: Annotated[
         WebhookEffect | None,
         _of_deliveries(
             "EFFECT", f"What becomes of a delivery: one of {', '.join(get_args(WebhookEffect))}."
         ),
-    ] = None,
+    ] = None
     event_type: Annotated[
         str | None, _of_deliveries("GLOB", "Only these event types, as 'order.*'.", "--type")
-    ] = None,
-    endpoint: Annotated[str | None, _of_deliveries("ID", "Only to this one, we_... .")] = None,
+    ] = None
+    endpoint: Annotated[str | None, _of_deliveries("ID", "Only to this one, we_... .")] = None
     count: Annotated[
         int | None,
         _of_deliveries(
@@ -81,8 +84,12 @@ def add(
             "How many copies are sent of a duplicate, or how many are reordered.",
             show_default="1 copy, 2 reordered",
         ),
-    ] = None,
-) -> None:
+    ] = None
+
+
+@verb(app)
+@with_options(FaultArguments)
+def add(ctx: typer.Context, given: FaultArguments) -> None:
     """Spoil requests, or with --webhook deliveries, from now on.
 
     A rule lasts until it has fired, is cleared, or the sandbox is reset or stopped.
@@ -94,33 +101,38 @@ def add(
     $ svc sandbox fault add --webhook duplicate --count 2
     """
     session = Session.of(ctx)
-    if status is not None and status not in STATUSES:
-        raise wrong_choice("--status", str(status), map(str, STATUSES))
-    often = without_empty(skip=skip, times=times)
+    show(session, ask(session, _adding(session, given)))
+
+
+def _adding(session: Session, given: FaultArguments) -> Call:
+    """The call that adds the rule; what is for the other kind is refused."""
+    if given.status is not None and given.status not in STATUSES:
+        raise wrong_choice("--status", str(given.status), map(str, STATUSES))
+    often = without_empty(skip=given.skip, times=given.times)
     answer = without_empty(
-        status=status,
-        retry_after=retry_after,
-        body=None if body is None else _text(session, body),
-        connection=connection,
+        status=given.status,
+        retry_after=given.retry_after,
+        body=None if given.body is None else _text(session, given.body),
+        connection=given.connection,
     )
-    request = without_empty(method=method, path=path, idempotency_key=idempotency_key)
-    delivery = without_empty(type=event_type, endpoint=endpoint)
-    if webhook is None:
+    request = without_empty(
+        method=given.method, path=given.path, idempotency_key=given.idempotency_key
+    )
+    delivery = without_empty(type=given.event_type, endpoint=given.endpoint)
+    if given.webhook is None:
         _refuse(
-            without_empty(delivery=delivery, count=count),
+            without_empty(delivery=delivery, count=given.count),
             "--type, --endpoint and --count",
             _DELIVERIES,
         )
         rule = _request_rule(
-            often, request, without_empty(**answer, delay_ms=delay_ms), after=after
+            often, request, without_empty(**answer, delay_ms=given.delay_ms), after=given.after
         )
-        call = controls.add_fault(rule, API)
-    else:
-        own = {**answer, **request, **without_empty(after=after or None)}
-        _refuse(own, f"--{', --'.join(own).replace('_', '-')}", _REQUESTS)
-        spoilt = without_empty(effect=webhook, count=count, delay_ms=delay_ms)
-        call = controls.add_fault(without_empty(**often, match=delivery, **spoilt), WEBHOOK)
-    show(session, ask(session, call))
+        return controls.add_fault(rule, API)
+    own = {**answer, **request, **without_empty(after=given.after or None)}
+    _refuse(own, f"--{', --'.join(own).replace('_', '-')}", _REQUESTS)
+    spoilt = without_empty(effect=given.webhook, count=given.count, delay_ms=given.delay_ms)
+    return controls.add_fault(without_empty(**often, match=delivery, **spoilt), WEBHOOK)
 
 
 @verb(app, "list")
@@ -167,7 +179,9 @@ def clear(
         out.value({"object": "fault", "deleted": removed})
 
 
-def _request_rule(often: Body, match: Body, effect: Body, *, after: bool) -> Body:
+def _request_rule(
+    often: BodyFields, match: BodyFields, effect: BodyFields, *, after: bool
+) -> BodyFields:
     if not effect:
         raise UsageError(
             "Say what goes wrong.",
@@ -176,7 +190,7 @@ def _request_rule(often: Body, match: Body, effect: Body, *, after: bool) -> Bod
     return without_empty(**often, match=match, phase="after" if after else None, effect=effect)
 
 
-def _refuse(given: Body, names: str, panel: str) -> None:
+def _refuse(given: BodyFields, names: str, panel: str) -> None:
     if given:
         raise UsageError(
             f"A rule is for requests or for deliveries, not both: {names}.",

@@ -1,6 +1,6 @@
 """API keys of the sandbox: `svc sandbox keys` (spec: Authentication)."""
 
-from typing import Annotated, Any, Final, Literal, get_args
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -12,9 +12,8 @@ from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
 from svc.errors import UsageError
-from svc.spec import KEY_GRACE_MAX_SECONDS, RESTRICTED_RESOURCES
+from svc.spec import KEY_GRACE_MAX_SECONDS, KEY_KINDS, RESTRICTED_RESOURCES, KeyKind
 
-KeyType = Literal["secret", "publishable", "restricted"]
 _EVERY: Final = "all"
 _PREFIX: Final = "key_"
 
@@ -34,7 +33,7 @@ def list_(ctx: typer.Context) -> None:
 def create(
     ctx: typer.Context,
     kind: Annotated[
-        KeyType | None, option("TYPE", f"One of {', '.join(get_args(KeyType))}.", "--type")
+        KeyKind | None, option("TYPE", f"One of {', '.join(KEY_KINDS)}.", "--type")
     ] = None,
     permissions: Annotated[
         list[str] | None,

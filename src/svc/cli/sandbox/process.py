@@ -13,7 +13,7 @@ from svc.cli.framework.local_sandbox import running_sandbox
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
-from svc.cli.sandbox.shared import Fixture, Port, Seed
+from svc.cli.sandbox.shared import FixtureName, Port, Seed
 from svc.errors import CheckFailed, LocalError, system_words, wrong_choice
 from svc.paths import NoFolder
 from svc.sandbox.process import launch
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-File = Annotated[str | None, typer.Option(metavar="FILE")]
+PemFile = Annotated[str | None, typer.Option(metavar="FILE")]
 
 
 @verb(app)
@@ -40,7 +40,7 @@ def start(
         str | None, option("FILE", "The file that holds it, or :memory: for none.")
     ] = None,
     seed: Seed = None,
-    fixture: Fixture = None,
+    fixture: FixtureName = None,
     detach: Annotated[bool, flag("--detach", "Run it in the background.")] = False,
     tls: Annotated[bool, flag("--tls", "Speak https, with a certificate made for it.")] = False,
     certificate: Annotated[

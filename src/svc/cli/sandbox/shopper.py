@@ -8,7 +8,7 @@ import typer
 from svc.cli.framework import options
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import call_and_show, client_secret, moments, open_control
-from svc.cli.framework.inputs import Body, without_empty
+from svc.cli.framework.inputs import BodyFields, without_empty
 from svc.cli.framework.inputs.times import stamp
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import open_page
@@ -26,16 +26,19 @@ _AMEX: Final = ("34", "37")
 _YEARS_GOOD: Final = 3
 _DECLINED: Final = 402
 
-Number = Annotated[str | None, option("NUMBER", "A test card.", "--card", show_default=_CARD)]
+CardNumber = Annotated[str | None, option("NUMBER", "A test card.", "--card", show_default=_CARD)]
 Expiry = Annotated[str | None, option("MM/YY", "The card's expiry.")]
 Cvc = Annotated[str | None, option("DIGITS", "The card's code.")]
+
+
+OrderOrSecret = Annotated[str, argument("ORDER", "The order, ord_..., or its client secret.")]
 
 
 @verb(app)
 def pay(
     ctx: typer.Context,
-    order: Annotated[str, argument("ORDER", "The order, ord_..., or its client secret.")],
-    card: Number = None,
+    order: OrderOrSecret,
+    card: CardNumber = None,
     expiry: Expiry = None,
     cvc: Cvc = None,
     method: Annotated[
@@ -108,7 +111,7 @@ def _due(session: Session, text: str | None) -> str | None:
     return stamp(found.begin if found.end is None else found.end - timedelta(seconds=1))
 
 
-def _pay(session: Session, order: str, body: Body) -> None:
+def _pay(session: Session, order: str, body: BodyFields) -> None:
     out = session.out
     key = session.publishable_key()
     with open_control(session) as control:
@@ -142,7 +145,7 @@ def _declined(data: Any, request_id: str | None) -> ApiError:
     )
 
 
-def _card_fields(number: str, expiry: str | None, cvc: str | None) -> Body:
+def _card_fields(number: str, expiry: str | None, cvc: str | None) -> BodyFields:
     """A card; without an expiry of its own it gets a year of the sandbox's clock later on."""
     month, year = _expiry(expiry) if expiry else (12, None)
     usual = "1234" if number.startswith(_AMEX) else "123"
@@ -164,7 +167,7 @@ def _expiry(text: str) -> tuple[int, int]:
 @verb(app)
 def checkout(
     ctx: typer.Context,
-    order: Annotated[str, argument("ORDER", "The order, ord_..., or its client secret.")],
+    order: OrderOrSecret,
     print_only: Annotated[bool, flag("--print", "Print the address and open nothing.")] = False,
 ) -> None:
     """Open the page on which the shopper pays an order.

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from threading import Event
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,10 +15,10 @@ from svc.cli.framework.options import argument, option
 from svc.cli.framework.progress import LiveLine, beside
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
-from svc.cli.sandbox.shared import Fixture, Seed
+from svc.cli.sandbox.shared import FixtureName, Seed
 from svc.client.resources import controls
 from svc.errors import SvcError, UsageError
-from svc.sandbox.clock import ClockMode
+from svc.sandbox.clock import AdvanceUntil, ClockMode
 
 if TYPE_CHECKING:
     from svc.client.reply import Reply
@@ -67,15 +67,12 @@ def _in_words(session: Session, now: str) -> str:
     return now if moment is None else exact(moment, utc=utc, zone=None)
 
 
-AdvanceTo = Literal["next", "idle"]
-
-
 @verb(app)
 def advance(
     ctx: typer.Context,
     duration: Annotated[str | None, argument("[DURATION]", "How far, as 3d, 1d12h or 90s.")] = None,
     until: Annotated[
-        AdvanceTo | None,
+        AdvanceUntil | None,
         option("WHEN", "next: until the next job is done; idle: until none is left."),
     ] = None,
     to: Annotated[
@@ -129,7 +126,7 @@ def clock(
 
 
 @verb(app)
-def reset(ctx: typer.Context, seed: Seed = None, fixture: Fixture = None) -> None:
+def reset(ctx: typer.Context, seed: Seed = None, fixture: FixtureName = None) -> None:
     """Empty the sandbox. Objects, events, settings, faults and keys of both modes go.
 
     It asks first; -y goes on without, as a script must.

@@ -1,6 +1,6 @@
 """`svc sandbox trigger`, `events`, `deliveries`, `resend`, `emails` and `endpoints`."""
 
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 
 import typer
 
@@ -17,15 +17,15 @@ from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
 from svc.errors import UsageError, wrong_choice
-from svc.spec import EVENT_TYPES
+from svc.sandbox.store import DeliveryStatus
+from svc.spec import EVENT_TYPES, WEBHOOK_SECRET_GRACE_MAX_SECONDS
 
 app = new_app()
 
-_DELIVERY_STATUSES: Final = ("pending", "succeeded", "failed", "dropped")
-
-Limit = Annotated[int | None, option("1..100", "How many objects a page has.", show_default="25")]
-Status = Annotated[str | None, option("STATUS", options.only(_DELIVERY_STATUSES))]
-EventType = Annotated[str, argument("TYPE", f"One of {', '.join(EVENT_TYPES)}.")]
+PageSize = Annotated[
+    int | None, option("1..100", "How many objects a page has.", show_default="25")
+]
+TriggerType = Annotated[str, argument("TYPE", f"One of {', '.join(EVENT_TYPES)}.")]
 _SHOWN: Final = ("object", "id", "status")
 Data = Annotated[
     list[str] | None,
@@ -39,7 +39,7 @@ Data = Annotated[
 
 
 @verb(app)
-def trigger(ctx: typer.Context, event_type: EventType, data: Data = None) -> None:
+def trigger(ctx: typer.Context, event_type: TriggerType, data: Data = None) -> None:
     """Let an event of any type happen, with all that it needs.
 
     It happens for real: objects are created, and what was created is told.
@@ -80,7 +80,7 @@ def _show(session: Session, told: Any) -> None:
     session.out.hint(f"Next: svc events retrieve {event}")
 
 
-Endpoint = Annotated[str | None, option("ID", "Only to this one, we_... .")]
+OnlyEndpoint = Annotated[str | None, option("ID", "Only to this one, we_... .")]
 
 
 @verb(app)
@@ -89,7 +89,7 @@ def events(
     event_type: Annotated[
         str | None, option("TYPE", "Only these, as order.paid.", "--type")
     ] = None,
-    limit: Limit = None,
+    limit: PageSize = None,
     starting_after: Annotated[str | None, option("ID", "Begin behind this one, evt_... .")] = None,
 ) -> None:
     """List events, newest first, delivered or not.
@@ -104,9 +104,9 @@ def events(
 def deliveries(
     ctx: typer.Context,
     event: Annotated[str | None, option("ID", "Only of this event, evt_... .")] = None,
-    endpoint: Endpoint = None,
-    status: Status = None,
-    limit: Limit = None,
+    endpoint: OnlyEndpoint = None,
+    status: Annotated[str | None, options.status(get_args(DeliveryStatus))] = None,
+    limit: PageSize = None,
     starting_after: Annotated[str | None, option("ID", "Begin behind this one, dlv_... .")] = None,
 ) -> None:
     """List webhook attempts, newest first. Each has its address and what came back.
@@ -124,7 +124,7 @@ def deliveries(
 
 
 @verb(app)
-def resend(ctx: typer.Context, event: options.EventId, endpoint: Endpoint = None) -> None:
+def resend(ctx: typer.Context, event: options.EventId, endpoint: OnlyEndpoint = None) -> None:
     """Deliver an event once more, now.
 
     $ svc sandbox resend evt_3kPq0aVb7cXd9eYf1gZh2iWj
@@ -141,7 +141,7 @@ def resend(ctx: typer.Context, event: options.EventId, endpoint: Endpoint = None
 @verb(app)
 def emails(
     ctx: typer.Context,
-    limit: Limit = None,
+    limit: PageSize = None,
     starting_after: Annotated[str | None, option("ID", "Begin behind this one, eml_... .")] = None,
 ) -> None:
     """List the e-mails that the service would have sent, newest first.
@@ -151,8 +151,6 @@ def emails(
     query = without_empty(limit=limit, starting_after=starting_after)
     call_and_show_page(Session.of(ctx), controls.emails(query), "sandbox emails", query)
 
-
-_DAY: Final = 86400
 
 EndpointId = Annotated[str, argument("ID", "The endpoint, we_...")]
 
@@ -208,6 +206,6 @@ def roll_secret(
     $ svc sandbox endpoints roll-secret we_3kPq0aVb7cXd9eYf1gZh2iWj --grace 1h
     """
     seconds = seconds_of(grace, "--grace")
-    if seconds > _DAY:
+    if seconds > WEBHOOK_SECRET_GRACE_MAX_SECONDS:
         raise UsageError("--grace is at most 1d.", param="--grace")
     call_and_show(Session.of(ctx), controls.roll_endpoint_secret(endpoint, seconds))

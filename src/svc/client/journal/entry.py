@@ -37,7 +37,7 @@ class Account(NamedTuple):
 NOBODY_ELSE: Final = Account()
 
 
-class Asked(NamedTuple):
+class NewIntent(NamedTuple):
     """A prepared POST that is to be recorded.
 
     Attributes:

@@ -7,13 +7,11 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from operator import itemgetter
-from typing import Final, TypeAlias
+from typing import Final
 
 from svc.base_url import BaseUrl
 from svc.client.call import Encoding
 from svc.client.json import ExactNumber, NotJson, parse
-
-Names: TypeAlias = tuple[str, ...]
 
 _HERE: Final = ("localhost", "127.0.0.1", "::1", "::ffff:7f00:1", "::ffff:127.0.0.1")
 _LENGTH: Final = 32
@@ -47,15 +45,22 @@ def identity(base_url: str, mode: str, path: str, fields: Mapping[str, object]) 
 
     The account is no part of it, for a key does not name one: see `entry.Account`.
     """
-    pairs: list[tuple[Names, str]] = []
+    pairs: list[tuple[tuple[str, ...], str]] = []
     _spread(pairs, (), fields, drop=is_making(path))
     pairs.sort(key=itemgetter(0))
     parts = [place_of(base_url), mode, "POST", path]
     for names, text in pairs:
         parts += ["\x1f".join(names), text]
+    return hashlib.sha256(_told(parts)).hexdigest()[:_LENGTH]
+
+
+def _told(parts: list[str]) -> bytes:
+    """Each part behind its length in bytes, so that no two lists of parts are the same bytes."""
+    told = "".join([f"{len(part)}:{part}" for part in parts])
+    if told.isascii():  # where a length in characters is one in bytes
+        return told.encode()
     raw = [part.encode("utf-8", "surrogatepass") for part in parts]
-    told = b"".join([b"%d:%s" % (len(one), one) for one in raw])
-    return hashlib.sha256(told).hexdigest()[:_LENGTH]
+    return b"".join([b"%d:%s" % (len(one), one) for one in raw])
 
 
 def fields_of(encoding: Encoding, body: bytes) -> dict[str, object]:
@@ -74,11 +79,9 @@ def fields_of(encoding: Encoding, body: bytes) -> dict[str, object]:
     return found
 
 
-def _spread(pairs: list[tuple[Names, str]], names: Names, value: object, *, drop: bool) -> None:
-    kind = type(value)
-    if kind is str or kind is int:  # nearly all there is
-        pairs.append((names, str(value)))
-        return
+def _spread(
+    pairs: list[tuple[tuple[str, ...], str]], names: tuple[str, ...], value: object, *, drop: bool
+) -> None:
     if isinstance(value, (list, tuple)):
         inside: Iterable[tuple[object, object]] = enumerate(value)
     elif isinstance(value, (dict, Mapping)):  # a dict is known at once, a Mapping is asked
@@ -90,7 +93,11 @@ def _spread(pairs: list[tuple[Names, str]], names: Names, value: object, *, drop
     if not value and names and not drop:
         pairs.append((names, "{}"))
     for name, inner in inside:
-        _spread(pairs, (*names, str(name)), inner, drop=drop)
+        kind = type(inner)
+        if kind is str or kind is int:  # nearly all there is
+            pairs.append(((*names, str(name)), str(inner)))
+        else:
+            _spread(pairs, (*names, str(name)), inner, drop=drop)
 
 
 def _text(value: object) -> str:

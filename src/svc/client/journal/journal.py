@@ -5,13 +5,14 @@ The order is always the same: `record` (or `lease`, to send it again), then `Cli
 """
 
 import os
+import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from threading import Lock
 from typing import Final
 
 from svc.client.journal.commands import Say, in_full
-from svc.client.journal.entry import Asked, Intent, Settled, intent_of
+from svc.client.journal.entry import Intent, NewIntent, Settled, intent_of
 from svc.client.journal.leases import Leases
 from svc.client.journal.stored import Scope
 from svc.client.journal.transaction import (
@@ -46,14 +47,8 @@ _ID_LENGTH = 20
 
 
 def fresh_id() -> str:
-    """A new request id: `rq_` and 20 letters and digits (of 100 random bits)."""
-    return id_of(os.urandom(_ID_LENGTH))
-
-
-def id_of(random: bytes) -> str:
-    """The id that so many bytes make."""
-    # The start of a key in base64 ends with these two: errors would show such an id as a secret.
-    return "rq_" + lettered(random).replace("tf", "tg")
+    """A new request id: `rq_` and 20 letters and digits (100 random bits)."""
+    return "rq_" + lettered(os.urandom(_ID_LENGTH))
 
 
 def lettered(random: bytes) -> str:
@@ -89,7 +84,7 @@ class Journal:
 
     # --- before the first byte ---
 
-    def record(self, asked: Asked, *, new_request: bool = False) -> Intent:
+    def record(self, asked: NewIntent, *, new_request: bool = False) -> Intent:
         """Commits a POST with one fsync and takes its lease; only then may it be sent (R2).
 
         The same key with the same request leases what is there instead of recording a second one.
@@ -106,7 +101,7 @@ class Journal:
                 change.refuse_twin(asked)
             return change.admit([asked])[0]
 
-    def record_many(self, asked: Sequence[Asked]) -> list[Intent]:
+    def record_many(self, asked: Sequence[NewIntent]) -> list[Intent]:
         """Commits several POSTs in one transaction, with one fsync.
 
         Twins are not looked for: a list has looked when it was reserved (promise R92).
@@ -123,7 +118,7 @@ class Journal:
         """Begins to send a recorded request again under its own idempotency key (R3).
 
         `key_hint` is the API key in use, where that is not the first one's. `served_at` is as in
-        `Asked`, for a request whose 24 hours begin anew.
+        `NewIntent`, for a request whose 24 hours begin anew.
 
         Raises:
             NotFound: no such request.
@@ -196,14 +191,14 @@ class Journal:
         """The request that used an idempotency key in a scope."""
         return by_key(self._state().rows, key, scope)
 
-    def twin(self, asked: Asked) -> Intent | None:
+    def twin(self, asked: NewIntent) -> Intent | None:
         """An unresolved request that says the same and may be of the same account (R5, R91)."""
         for row in self._state().rows(TWINS, (asked.identity,)):
             if row["key_hint"] not in asked.account.other:
                 return intent_of(row)
         return None
 
-    def strangers(self, asked: Asked) -> frozenset[str]:
+    def strangers(self, asked: NewIntent) -> frozenset[str]:
         """`key_hint`s of other keys under which the same was begun, or is about to be."""
         rows = [
             *self._state().rows(TWINS, (asked.identity,)),
@@ -220,7 +215,8 @@ class Journal:
             where.append("batch_id = ?")
         condition = f" WHERE {' AND '.join(where)}" if where else ""
         order = "seq DESC" if batch is None else "batch_row"
-        params = (*(() if batch is None else (batch,)), -1 if limit is None else limit)
+        most = -1 if limit is None else min(limit, sys.maxsize)
+        params = (*(() if batch is None else (batch,)), most)
         sql = f"{SELECT}{condition} ORDER BY {order} LIMIT ?"
         return [intent_of(row) for row in self._state().rows(sql, params)]
 

@@ -1,7 +1,6 @@
 """Who is sending a request now: a sign of life that goes with the process (promise R69)."""
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from threading import Lock
 
@@ -22,9 +21,8 @@ class Leases:
     that stops anybody. May be used from any thread.
     """
 
-    def __init__(self, folder: Path, new_token: Callable[[], str] = fresh_token) -> None:
+    def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._new_token = new_token
         self._token = ""
         self._handle = -1
         self._lock = Lock()
@@ -38,7 +36,7 @@ class Leases:
         """
         with self._lock:
             if not self._token:
-                self._begin(self._new_token())
+                self._begin(fresh_token())
             return self._token
 
     def is_alive(self, token: str | None) -> bool:

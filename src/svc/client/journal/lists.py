@@ -25,7 +25,7 @@ from typing import Final, NamedTuple
 from svc.client.journal.journal import KEPT_SECONDS, lettered
 from svc.client.journal.leases import Leases
 from svc.client.journal.stored import Scope
-from svc.client.journal.transaction import UNRESOLVED, Rows
+from svc.client.journal.transaction import UNRESOLVED, ReadRows
 from svc.client.request import uuid_of
 from svc.clock import Clock
 from svc.errors import Conflict
@@ -74,6 +74,8 @@ INSERT INTO batches
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 ON CONFLICT (id) DO UPDATE SET last_run_at = excluded.last_run_at, lease = excluded.lease,
   key_hint = excluded.key_hint, packed_at = NULL"""
+_OF_ID: Final = """
+SELECT name, operation, profile, mode, base_url, key_hint FROM batches WHERE id = ?"""
 _OLD: Final = """
 SELECT id, lease FROM batches WHERE last_run_at < ? AND packed_at IS NULL"""
 # Of a row that was carried out everything stays but its body: it keeps the row from being sent once
@@ -191,6 +193,14 @@ class ImportTable:
         with self._state.write() as tx:
             return tx.execute(_SLIM, (identifier,)) > 0
 
+    def of_id(self, identifier: str | None) -> Import | None:
+        """The list of an id, if it was run with this state database."""
+        found = self._state.rows(_OF_ID, (identifier,))
+        if not found:
+            return None
+        name, operation, *scope = found[0].values()
+        return Import(name, operation, Scope(*scope))
+
     def whole_at(self, what: Import) -> float | None:
         """When the last row of a list was done (unix seconds); None while one is not."""
         rows = self._state.rows("SELECT whole_at FROM batches WHERE id = ?", (what.id,))
@@ -221,12 +231,14 @@ class ImportTable:
             tx.many(_RESERVE, [(identity, what.id) for identity in identities])
         self._state.check_in_place()
 
-    def _dead(self, rows: Rows, what: Import) -> list[str]:
+    def _dead(self, rows: ReadRows, what: Import) -> list[str]:
         """Lists that hold something although nobody runs them any more."""
         held = rows(_HELD, (what.id,))
         return [row["id"] for row in held if not self._leases.is_alive(row["lease"])]
 
-    def _elsewhere(self, rows: Rows, what: Import, identities: Sequence[str]) -> list[Elsewhere]:
+    def _elsewhere(
+        self, rows: ReadRows, what: Import, identities: Sequence[str]
+    ) -> list[Elsewhere]:
         found: list[Elsewhere] = []
         alive = {row["id"] for row in rows(_HELD, (what.id,))} - set(self._dead(rows, what))
         others = bool(rows(_OTHERS, (what.id,)))

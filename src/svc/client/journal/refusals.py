@@ -94,14 +94,27 @@ def not_ours(intent: Intent, settled: Settled) -> OutcomeUnknown:
 
 def done_meanwhile(intent: Intent, say: Say) -> Conflict:
     """Another process has carried out the same since this command began (promise R91)."""
+    return _done_besides(
+        intent,
+        "by another process after this command had begun",
+        f"{_see(intent, say)}; to send a second one all the same, add --new-request",
+    )
+
+
+def _done_besides(intent: Intent, how: str, hint: str) -> Conflict:
+    made = intent.settled.object_id if intent.settled else None
+    return Conflict(
+        f"The same request ({_what(intent)}) was carried out {how}"
+        f"{f': {made}' if made else ''}. Nothing was sent now.",
+        **_about(intent, "request_settled"),
+        hint=hint,
+    )
+
+
+def _see(intent: Intent, say: Say) -> str:
     made = intent.settled.object_id if intent.settled else None
     look = say(intent.scope, f"get {made}") if made else f"svc requests show {intent.id}"
-    return Conflict(
-        f"The same request ({_what(intent)}) was carried out by another process after this "
-        f"command had begun{f': {made}' if made else ''}. Nothing was sent now.",
-        **_about(intent, "request_settled"),
-        hint=f"See it: {look}; to send a second one all the same, add --new-request",
-    )
+    return f"See it: {look}"
 
 
 def already_settled(intent: Intent, say: Say) -> Conflict:
@@ -132,8 +145,14 @@ def twin_of(intent: Intent, now: float) -> Conflict:
     )
 
 
-def begun_anew(intent: Intent) -> Conflict:
-    """What is to be resumed was begun a second time meanwhile, and that is unresolved (R91)."""
+def begun_anew(intent: Intent, say: Say) -> Conflict:
+    """What is to be resumed was begun a second time meanwhile: done, or unresolved (R91)."""
+    if intent.state == "done":
+        return _done_besides(
+            intent,
+            f"by another one, begun later at {utc(intent.created_at)}",
+            f"{_see(intent, say)}; to do it a second time, give its command again, do not resume",
+        )
     return Conflict(
         f"The same request ({_what(intent)}) was begun once more at {utc(intent.created_at)} "
         "and its outcome is not known. Nothing was sent now.",

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.client.call import Call, Encoding
-from svc.client.journal.identity import UnreadableBody, fields_of, identity
+from svc.client.journal.identity import UnreadableBody, fields_of, identity, is_making
+from svc.client.operations import operation_at
 from svc.client.request import (
     Prepared,
     checked_path,
@@ -45,6 +46,17 @@ class Stored(NamedTuple):
     body: bytes
     idempotency_key: str
     api_version: str | None
+
+    def owner_of(self, named: str) -> str:
+        """To whom alone an object can belong that the answer names (promise R93).
+
+        What is made belongs to its idempotency key, the payment that a capture brings to the path
+        of its order; what stands in the path belongs to nobody, which is empty.
+        """
+        if is_making(self.path):
+            return self.idempotency_key
+        known = operation_at(self.path)
+        return self.path if known and named != known[1] else ""
 
 
 def stored(call: Call, prepared: Prepared) -> Stored:

@@ -2,27 +2,27 @@
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, NamedTuple
 
 from svc.client.journal import refusals
 from svc.client.journal.commands import Say
-from svc.client.journal.entry import Asked, EntryState, Intent, Settled, intent_of, row_of
-from svc.client.journal.identity import is_making, place_of
+from svc.client.journal.entry import EntryState, Intent, NewIntent, Settled, intent_of, row_of
+from svc.client.journal.identity import place_of
 from svc.client.journal.leases import Leases
 from svc.client.journal.stored import Scope, identity_of, stored
 from svc.state import Row, Tx
 
-Rows = Callable[[str, Sequence[object]], list[Row]]
-_Place: TypeAlias = tuple[str, str, str, str]
+ReadRows = Callable[[str, Sequence[object]], list[Row]]
 
 _PIECE: Final = 500  # parameters of one statement
 UNRESOLVED = "state IN ('open', 'unknown')"
 SELECT = "SELECT * FROM requests"
-_BY_KEY = f"{SELECT} WHERE idempotency_key = ? AND base_url = ? AND mode = ? AND profile = ?"
 _BY_KEYS = f"{SELECT} WHERE idempotency_key IN ({{}})"
 TWINS = f"{SELECT} WHERE {UNRESOLVED} AND identity = ? ORDER BY seq DESC"
 # What somebody else has ended since a person asked: in the same tick of a coarse clock, too.
 _MEANWHILE = f"{SELECT} WHERE state = 'done' AND identity = ? AND settled_at >= ? ORDER BY seq DESC"
+# What was begun anew after a request that was not carried out, and was.
+_SINCE = f"{SELECT} WHERE state = 'done' AND identity = ? AND seq > ? ORDER BY seq DESC"
 # Who is about to send the same as a row of a list.
 RESERVED = """
 SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
@@ -54,9 +54,8 @@ _WITHDRAW = """
 UPDATE requests SET state = 'not_sent', settled_at = ? WHERE idempotency_key = ? AND lease = ?
   AND state = 'open' AND sendings = 1"""
 _RELEASE_KEY = "UPDATE requests SET lease = NULL WHERE idempotency_key = ? AND lease = ?"
-_TAKEN = """
-SELECT base_url FROM requests WHERE object_id = ? AND path = ? AND mode = ?
-  AND state = 'done' AND idempotency_key != ? AND coalesce(world, '') = ?"""
+_TAKEN = f"""
+{SELECT} WHERE object_id = ? AND mode = ? AND state = 'done' AND coalesce(world, '') = ?"""
 _UNREAD = f"{SELECT} WHERE identity IS NULL"
 _READ = "UPDATE requests SET identity = ? WHERE seq = ?"
 ANY_UNREAD = "SELECT 1 FROM requests WHERE identity IS NULL LIMIT 1"
@@ -77,10 +76,10 @@ class JournalTransaction(NamedTuple):
             raise refusals.unknown_request(identifier)
         return found
 
-    def by_key(self, asked: Asked) -> Intent | None:
+    def by_key(self, asked: NewIntent) -> Intent | None:
         return by_key(self.tx.rows, str(asked.prepared.idempotency_key), asked.scope)
 
-    def refuse_twin(self, asked: Asked) -> None:
+    def refuse_twin(self, asked: NewIntent) -> None:
         """Refuses what was unresolved when a person asked, or a running list has (R91, R92).
 
         A request counts as the same unless its key is shown to be of another account.
@@ -102,34 +101,33 @@ class JournalTransaction(NamedTuple):
             if not other and self.leases.is_alive(row["lease"]):
                 raise refusals.twin_in_list(asked.call.path, row["name"])
 
-    def admit(self, asked: Sequence[Asked]) -> list[Intent]:
+    def admit(self, asked: Sequence[NewIntent]) -> list[Intent]:
         """Inserts requests, or begins those again that have their keys."""
         known = self._known(asked)
         (last,) = self.tx.rows(_LAST)
         fresh: list[Intent] = []
         found: list[Intent] = []
         for one in asked:
-            place = _place_of(one)
-            if place in known:
-                found.append(self._again(known[place], one))
+            same_key = known.setdefault(str(one.prepared.idempotency_key), [])
+            if before := _used_in(same_key, one.scope):
+                found.append(self._again(before, one))
                 continue
-            intent = known[place] = self._made(one, last["seq"] + len(fresh) + 1)
-            fresh.append(intent)
-            found.append(intent)
+            fresh.append(self._made(one, last["seq"] + len(fresh) + 1))
+            same_key.append(fresh[-1])
+            found.append(fresh[-1])
         self.tx.many(_INSERT, map(row_of, fresh))
         return found
 
-    def _known(self, asked: Sequence[Asked]) -> dict[_Place, Intent]:
-        """The requests that use a key of one of these, by their places."""
-        found: dict[_Place, Intent] = {}
+    def _known(self, asked: Sequence[NewIntent]) -> dict[str, list[Intent]]:
+        """The requests that use a key of one of these, by their keys."""
+        found: dict[str, list[Intent]] = {}
         for begin in range(0, len(asked), _PIECE):
             keys = [one.prepared.idempotency_key for one in asked[begin : begin + _PIECE]]
             for row in self.tx.rows(_BY_KEYS.format(",".join("?" * len(keys))), keys):
-                place = row["idempotency_key"], row["base_url"], row["mode"], row["profile"]
-                found[place] = intent_of(row)
+                found.setdefault(row["idempotency_key"], []).append(intent_of(row))
         return found
 
-    def _again(self, known: Intent, asked: Asked) -> Intent:
+    def _again(self, known: Intent, asked: NewIntent) -> Intent:
         if known.stored != stored(asked.call, asked.prepared):
             raise refusals.key_reused(known)
         if known.state == "done" and refusals.is_too_old(known, self.now):
@@ -152,10 +150,11 @@ class JournalTransaction(NamedTuple):
         return begun._replace(sent_with=key_hint or "")
 
     def _refuse_twin_of(self, intent: Intent) -> None:
-        """The same was begun anew since a request was not carried out, and may have been (R91)."""
-        for row in self.tx.rows(TWINS, (intent.identity,)):
+        """The same was begun anew since a request was not carried out, and was or may be (R91)."""
+        later = self.tx.rows(_SINCE, (intent.identity, intent.seq))
+        for row in (*self.tx.rows(TWINS, (intent.identity,)), *later):
             if intent.batch is None or row["batch_id"] != intent.batch:
-                raise refusals.begun_anew(intent_of(row))
+                raise refusals.begun_anew(intent_of(row), self.say)
 
     def forget(self, intent: Intent) -> None:
         """Deletes a request that nobody is sending."""
@@ -202,12 +201,12 @@ class JournalTransaction(NamedTuple):
         found: set[str] = set()
         by: dict[tuple[str, str | None], str] = {}
         for intent, settled in ends:
-            made = settled.object_id if settled.outcome == "done" else None
-            if made is None or not is_making(intent.stored.path):
+            made = (settled.object_id if settled.outcome == "done" else None) or ""
+            owner = intent.stored.owner_of(made) if made else ""
+            if not owner:
                 continue
-            key = intent.stored.idempotency_key
-            first = by.setdefault((made, settled.world), key)
-            if first != key or is_taken(self.tx.rows, intent, made, settled.world):
+            first = by.setdefault((made, settled.world), owner)
+            if first != owner or is_taken(self.tx.rows, intent, made, settled.world):
                 found.add(intent.id)
         return frozenset(found)
 
@@ -215,7 +214,7 @@ class JournalTransaction(NamedTuple):
         if self.leases.is_alive(intent.lease):
             raise refusals.in_flight(intent)
 
-    def _made(self, asked: Asked, seq: int) -> Intent:
+    def _made(self, asked: NewIntent, seq: int) -> Intent:
         kept, now = stored(asked.call, asked.prepared), self.now
         return Intent(
             seq,
@@ -258,22 +257,27 @@ class JournalTransaction(NamedTuple):
         )
 
 
-def _place_of(asked: Asked) -> _Place:
-    """What no two requests share: an idempotency key, and where it is used."""
-    scope = asked.scope
-    return str(asked.prepared.idempotency_key), scope.base_url, scope.mode, scope.profile
-
-
-def by_id(rows: Rows, identifier: str) -> Intent | None:
+def by_id(rows: ReadRows, identifier: str) -> Intent | None:
     """The request of an id, read inside a transaction or outside of any."""
     found = rows(f"{SELECT} WHERE id = ?", (identifier,))
     return intent_of(found[0]) if found else None
 
 
-def by_key(rows: Rows, key: str, scope: Scope) -> Intent | None:
+def by_key(rows: ReadRows, key: str, scope: Scope) -> Intent | None:
     """The request that used an idempotency key in a scope."""
-    found = rows(_BY_KEY, (key, scope.base_url, scope.mode, scope.profile))
-    return intent_of(found[0]) if found else None
+    return _used_in([intent_of(row) for row in rows(_BY_KEYS.format("?"), (key,))], scope)
+
+
+def _used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
+    """The one of a scope; another profile with the same API key is no other one (promise R91)."""
+    here = place_of(scope.base_url)
+    found = [
+        one
+        for one in same_key
+        if (place_of(one.scope.base_url), one.scope.mode) == (here, scope.mode)
+        and (one.scope.profile == scope.profile or one.scope.key_hint == scope.key_hint)
+    ]
+    return min(found, key=lambda one: one.begins_anew, default=None)
 
 
 def _settled_under(intent: Intent, end: Settled) -> str:
@@ -281,14 +285,10 @@ def _settled_under(intent: Intent, end: Settled) -> str:
     return intent.sent_with if intent.sent_with and end.outcome == "done" else intent.scope.key_hint
 
 
-def is_taken(rows: Rows, intent: Intent, object_id: str, world: str | None) -> bool:
-    """Whether a new object is on record under another idempotency key."""
-    kept = intent.stored
-    if not is_making(kept.path):
-        return False
-    where = (object_id, kept.path, intent.scope.mode, kept.idempotency_key, world or "")
-    found = rows(_TAKEN, where)
-    if not found:  # as nearly always
-        return False
-    here = place_of(intent.scope.base_url)
-    return any(place_of(row["base_url"]) == here for row in found)
+def is_taken(rows: ReadRows, intent: Intent, object_id: str, world: str | None) -> bool:
+    """Whether what an answer names is on record as another request's."""
+    owner = intent.stored.owner_of(object_id)
+    found = rows(_TAKEN, (object_id, intent.scope.mode, world or "")) if owner else []
+    here = place_of(intent.scope.base_url) if found else ""  # as nearly never
+    others = (one for one in map(intent_of, found) if place_of(one.scope.base_url) == here)
+    return any(one.stored.owner_of(object_id) not in ("", owner) for one in others)

@@ -1,11 +1,7 @@
 """The sandbox's controls as calls, for `SandboxClient.send`."""
 
-from collections.abc import Mapping
-
 from svc.client.call import Body, Call, QueryParams, query_of, segment
 from svc.spec import SANDBOX_ROOT
-
-Settings = Mapping[str, object]
 
 
 def in_mode(call: Call, mode: str) -> Call:
@@ -109,7 +105,7 @@ def events(params: QueryParams = ()) -> Call:
     return Call("GET", f"{SANDBOX_ROOT}/events", query=query_of(params))
 
 
-def trigger(event_type: str, overrides: Settings | None = None) -> Call:
+def trigger(event_type: str, overrides: Body | None = None) -> Call:
     """Makes the objects whose change emits an event of a type."""
     body: dict[str, object] = {"type": event_type}
     if overrides:

@@ -5,7 +5,7 @@ A path that is one of the documented ones gets that call's checks, so that a pay
 """
 
 from svc.client import operations
-from svc.client.call import Body, Call, Encoding, Query, QueryParams, query_of, segment
+from svc.client.call import Body, Call, Encoding, QueryPairs, QueryParams, query_of, segment
 from svc.client.operations import COLLECTIONS, OPERATIONS, listing, operation_at, retrieval
 from svc.client.request import checked_path
 from svc.errors import UsageError
@@ -65,7 +65,7 @@ def money_of(call: Call) -> Call | None:
     return retrieval(known.money_of, str(identifier)) if known and identifier else None
 
 
-def _parsed(text: str) -> Query:
+def _parsed(text: str) -> QueryPairs:
     from urllib.parse import parse_qsl
 
     try:

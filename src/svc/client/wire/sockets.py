@@ -40,7 +40,7 @@ class SocketWire:
         *,
         clock: Clock,
         proxy: str | None = None,
-        ca_bundle: str | None = None,
+        ca_bundle: str | None,
         body_max: int = BODY_MAX,
         expected: Callable[[], bool] | None = None,
     ) -> None:

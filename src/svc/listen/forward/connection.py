@@ -20,6 +20,7 @@ from svc.listen.forward.http import TargetAnswer
 from svc.listen.records import Forwarded
 from svc.listen.targets import Target
 from svc.listen.values import value_class
+from svc.spec import is_success
 
 ForwardTrouble = Literal["unreachable", "forbidden", "closed", "timeout", "unreadable"]
 
@@ -36,6 +37,11 @@ class TargetReply:
     body: bytes = b""
     trouble: ForwardTrouble | None = None
     error: str | None = None
+
+    @property
+    def is_taken(self) -> bool:
+        """Whether the target took the event: it answered with a 2xx."""
+        return is_success(self.status)
 
 
 def told_of(

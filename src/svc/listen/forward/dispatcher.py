@@ -22,7 +22,7 @@ from svc.listen.forward.waiting import AWAY, WaiterKey, Waiters, key_of
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Arrival, Inbox, Kept, OpenItem
 from svc.listen.progress import ListenerProgress
-from svc.listen.records import ListenerRecord, is_success
+from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
 
@@ -63,7 +63,7 @@ class Marking:
     `sign` signs them anew, since an event that was fetched late has a signature that is too old.
     """
 
-    sign: HeaderSigner | None = None
+    sign: HeaderSigner | None
 
 
 class Dispatcher:
@@ -85,6 +85,7 @@ class Dispatcher:
         self._tickets: dict[int, OpenForward] = {}
         self._taking_up: set[asyncio.Task[None]] = set()
         self._left = 0
+        self._closed = False
         hooks = TargetHooks(
             self._load,
             self._load_of,
@@ -127,16 +128,14 @@ class Dispatcher:
 
         A copy waits with the first one; only one that was left alone is taken up for its sake.
         """
+        if self._closed:  # it stays open in the inbox
+            return
         if kept.again or (kept.duplicate and self._was_left(kept.seq)):
-            self.take_up(kept.seq)
+            task = asyncio.get_running_loop().create_task(self._take_up(kept.seq))
+            self._taking_up.add(task)
+            task.add_done_callback(self._taking_up.discard)
         elif not kept.duplicate:
             self._dispatch(kept.seq, arrival)
-
-    def take_up(self, seq: int) -> None:
-        """Sends an open event to the targets that have not taken it, newest or not."""
-        task = asyncio.get_running_loop().create_task(self._take_up(seq))
-        self._taking_up.add(task)
-        task.add_done_callback(self._taking_up.discard)
 
     @property
     def idle(self) -> bool:
@@ -156,6 +155,7 @@ class Dispatcher:
 
     async def close(self, grace: float) -> None:
         """Gives attempts under way `grace` seconds; what has not ended stays open in the inbox."""
+        self._closed = True
         for task in self._taking_up:
             task.cancel()
         await asyncio.gather(*(queue.close(grace) for queue in self._queues.values()))
@@ -273,7 +273,7 @@ class Dispatcher:
         waiter = self._deps.waiters.find(ticket.waiter) if ticket is not None else None
         if waiter is not None:
             waiter.heard(reply)
-        self._end_at(target, item.seq, taken=is_success(reply.status))
+        self._end_at(target, item.seq, taken=reply.is_taken)
 
     def _end_at(self, target: Target, seq: int, *, taken: bool) -> None:
         ticket = self._tickets.get(seq)

@@ -8,12 +8,7 @@ from typing import Final, Literal
 
 from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.queue import ForwardItem
-from svc.listen.records import is_success
-from svc.spec import (
-    WEBHOOK_RETRY_DELAYS,
-    WEBHOOK_RETRY_INTERVAL,
-    WEBHOOK_RETRY_WINDOW_SECONDS,
-)
+from svc.spec import WEBHOOK_RETRY_DELAYS, WEBHOOK_RETRY_INTERVAL, WEBHOOK_RETRY_WINDOW_SECONDS
 
 RetryMode = Literal["fast", "real", "off"]
 
@@ -42,7 +37,7 @@ def decide(retry: RetryMode, reply: TargetReply, attempt: int, closes: int = 0) 
     count. `fast`: a target that is away is waited for, an HTTP error is final. `real`: the
     service's own schedule for every failure. `off`: one attempt.
     """
-    if is_success(reply.status):
+    if reply.is_taken:
         return Decision()
     if retry == "real":
         return Decision(later=real_delay(attempt))

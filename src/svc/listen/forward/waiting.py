@@ -7,7 +7,6 @@ from typing import Final
 from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.inbox.inbox import Answer
-from svc.listen.records import is_success
 
 WaiterKey = tuple[str, int]
 
@@ -55,12 +54,12 @@ def status_for_sender(reply: TargetReply) -> int:
     """Turns a target's reply into the answer for the service (promise R51)."""
     if reply.trouble == "timeout":
         return _LATE
-    return _TAKEN if is_success(reply.status) else _REFUSED
+    return _TAKEN if reply.is_taken else _REFUSED
 
 
 def status_for_group(reply: TargetReply) -> int:
     """Turns a target's reply into a verdict for those who share a queue."""
-    if is_success(reply.status):
+    if reply.is_taken:
         return _TAKEN
     if reply.status is not None:
         return min(reply.status, AWAY - 1)

@@ -5,6 +5,7 @@ from functools import lru_cache
 from typing import Final, TypeVar
 
 from svc.errors import LocalError
+from svc.listen.inbox.event_ids import EventIds
 from svc.listen.inbox.inbox import Arrival, Kept
 from svc.state import Tx
 
@@ -21,8 +22,9 @@ class ArrivalKeeper:
     `retake_failed`: a copy of an event whose forward failed is taken for new.
     """
 
-    def __init__(self, listener: int, *, retake_failed: bool) -> None:
+    def __init__(self, listener: int, ids: EventIds, *, retake_failed: bool) -> None:
         self._listener = listener
+        self._ids = ids
         self._retake_failed = retake_failed
 
     def keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
@@ -37,7 +39,7 @@ class ArrivalKeeper:
     def keep(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
         """Keeps all of them; what sqlite3 raises where it does not take one passes up."""
         events = [_identity(arrival) for arrival in arrivals]
-        known = self._known(tx, list({event_id for event_id, _ in events}))
+        known = self._known(tx, list(dict.fromkeys(event_id for event_id, _ in events)))
         if known or len(set(events)) < len(events):
             return self._keep_some(tx, known, arrivals)
         seqs = self._insert(tx, arrivals)
@@ -75,10 +77,17 @@ class ArrivalKeeper:
     def _known(self, tx: Tx, ids: Sequence[str]) -> _Known:
         rows = [
             row
-            for some in chunks(ids, ROWS)
-            for row in tx.rows(list_of(_KNOWN, len(some)), (self._listener, *some))
+            for statement, values in ((_LISTED, ids), (_UNLISTED, self._ids.unlisted(ids)))
+            for some in chunks(values, ROWS)
+            for row in tx.rows(list_of(statement, len(some)), (self._listener, *some))
         ]
-        return {(row["event_id"], row["body"]): (row["seq"], row["outcome"]) for row in rows}
+        rows.sort(key=lambda row: row["seq"])
+        wanted = set(ids)  # a row that was undone has left its number to another event
+        return {
+            (row["event_id"], row["body"]): (row["seq"], row["outcome"])
+            for row in rows
+            if row["event_id"] in wanted
+        }
 
     def _insert(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[int]:
         """Adds rows, and gives their numbers: of one statement they follow without a gap."""
@@ -93,6 +102,7 @@ class ArrivalKeeper:
             payloads: list[object] = []
             for seq, arrival in enumerate(some, start=last - len(some) + 1):
                 seqs.append(seq)
+                self._ids.note(arrival.delivery.facts.id, seq)
                 payloads += (seq, arrival.delivery.headers, arrival.delivery.body)
             tx.execute(rows_of(_INSERT_PAYLOADS, 3, len(some)), payloads)
         return seqs
@@ -141,9 +151,13 @@ def list_of(statement: str, values: int) -> str:
     return statement % ",".join("?" * values)
 
 
-_KNOWN: Final = """
+_LISTED: Final = """
+SELECT inbox.event_id, body, seq, outcome FROM event_ids
+CROSS JOIN inbox ON seq = event_ids.inbox_seq JOIN payloads ON payloads.inbox_seq = seq
+WHERE listener = ? AND event_ids.event_id IN (%s)"""
+_UNLISTED: Final = """
 SELECT event_id, body, seq, outcome FROM inbox JOIN payloads ON inbox_seq = seq
-WHERE listener = ? AND event_id IN (%s) ORDER BY seq"""
+WHERE listener = ? AND seq IN (%s)"""
 # OR FAIL: whoever calls undoes it all anyway; SQLite need not keep pages to undo one statement.
 _INSERT_EVENTS: Final = (
     "INSERT OR FAIL INTO inbox (listener, event_id, type, object_id, received_at, outcome) VALUES "

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from svc.listen.inbox.event_ids import ROWS_OF_EVENT
 from svc.listen.names import READER
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, read_facts
@@ -90,7 +91,7 @@ class InboxHistory:
     def find(self, event_id: str) -> InboxEntry | None:
         """Gives the entry of one event, the newest if several listeners have it."""
         origin = self._whose.origin
-        values = (self._whose.profile, self._whose.mode, origin, origin, event_id, 1)
+        values = (self._whose.profile, self._whose.mode, origin, origin, event_id, event_id, 1)
         rows = self._state.rows(_BY_ID, values)
         return _entry(rows[0]) if rows else None
 
@@ -171,7 +172,7 @@ _ENTRIES: Final = _SHOWN.format(
     which="""AND i.received_at >= ?
     AND (? OR (? AND i.outcome = 'failed') OR (? AND i.outcome IS NULL)) AND i.seq < ?"""
 )
-_BY_ID: Final = _SHOWN.format(which="AND i.event_id = ?")
+_BY_ID: Final = _SHOWN.format(which=f"AND i.seq IN ({ROWS_OF_EVENT})")
 _TRIED: Final = """
 SELECT target AS url, MAX(NOT replay) AS forwarded,
   MAX(COALESCE(status BETWEEN 200 AND 299, 0)) AS taken

@@ -39,7 +39,7 @@ class ListenerId:
     path: str
 
 
-def last_endpoint(state: Database, listening: Listening, targets: Sequence[str] = ()) -> str | None:
+def last_endpoint(state: Database, listening: Listening, targets: Sequence[str]) -> str | None:
     """Gives the endpoint of the listener of these targets, else the first; it may be running."""
     found, ours = known(state, listening).values(), json.dumps(list(targets))
     last = next((one for one in found if one.targets == ours), next(iter(found), None))

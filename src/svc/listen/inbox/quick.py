@@ -13,6 +13,7 @@ from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
+from svc.listen.inbox.event_ids import LISTED_AT_ONCE
 from svc.listen.inbox.inbox import Batch, Kept
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.state import Database
@@ -39,11 +40,12 @@ class QuickInbox(SqliteInbox):
         clock: Clock,
         *,
         retake_failed: bool = False,
+        listed_at_once: int = LISTED_AT_ONCE,
         sync: Callable[[int], None] | None = None,
     ) -> None:
         """Opens the database twice: to write, and to copy its log meanwhile."""
         state = open_state()
-        super().__init__(state, scope, retake_failed=retake_failed)
+        super().__init__(state, scope, retake_failed=retake_failed, listed_at_once=listed_at_once)
         self._writing = state
         self._copying = open_state()
         self._clock = clock
@@ -58,6 +60,8 @@ class QuickInbox(SqliteInbox):
         return kept
 
     def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+        if self._ids.are_many:
+            return None
         size = sum(len(one.delivery.body) for one in batch.arrivals)
         if self._mean > _SYNC_SECONDS_MAX or size > _BODIES_MAX:
             return None

@@ -7,6 +7,7 @@ from typing import Final
 
 from svc.errors import LocalError
 from svc.listen.inbox.arrivals import ROWS, ArrivalKeeper, chunks, list_of, rows_of
+from svc.listen.inbox.event_ids import LISTED_AT_ONCE, EventIds, forget
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, OpenItem, Position, Tried
 from svc.listen.inbox.listeners import number_of, position_of
 from svc.state import Database, Row, Tx
@@ -27,16 +28,27 @@ class SqliteInbox:
     `retake_failed`: a copy of an event whose forward failed is taken for new (`--ack forwarded`).
     """
 
-    def __init__(self, state: Database, scope: str, *, retake_failed: bool = False) -> None:
+    def __init__(
+        self,
+        state: Database,
+        scope: str,
+        *,
+        retake_failed: bool = False,
+        listed_at_once: int = LISTED_AT_ONCE,
+    ) -> None:
         self._state = state
         for setting in _SETTINGS:
             state.rows(setting)
         self._listener = number_of(state, scope)
-        self._keeper = ArrivalKeeper(self._listener, retake_failed=retake_failed)
+        self._ids = EventIds(state, self._listener, listed_at_once)
+        self._keeper = ArrivalKeeper(self._listener, self._ids, retake_failed=retake_failed)
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         with self._state.write() as tx:
-            return self._write(tx, batch)
+            kept = self._write(tx, batch)
+        if self._ids.are_many:
+            self._ids.list_now()
+        return kept
 
     def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
         which = (self._listener, seq, object_id, object_id, _PAGE_ROWS, _PAGE_BYTES)
@@ -51,7 +63,9 @@ class SqliteInbox:
 
     def prune(self, now: float) -> int:
         with self._state.write() as tx:
-            old = tx.rows(_OLD, (now - KEEP_SECONDS, _PRUNED_ROWS))
+            since = now - KEEP_SECONDS
+            old = tx.rows(_OLD, (since, since, _PRUNED_ROWS))
+            forget(tx, [(row["event_id"], row["seq"]) for row in old])
             seqs = [(row["seq"],) for row in old]
             for table in ("payloads", "forwards"):
                 tx.many(f"DELETE FROM {table} WHERE inbox_seq = ?", seqs)  # noqa: S608  our names
@@ -183,6 +197,6 @@ GROUP BY type"""
 # Rows stand in the order of their arrival: the look ends at the first one that is young enough.
 # Those of listeners that do not run any more go as well.
 _OLD: Final = """
-SELECT seq FROM inbox WHERE received_at < ?1 AND outcome IS NOT NULL
-  AND seq < COALESCE((SELECT seq FROM inbox WHERE received_at >= ?1 ORDER BY seq LIMIT 1), 1 << 62)
-ORDER BY seq LIMIT ?2"""
+SELECT seq, event_id FROM inbox WHERE received_at < ? AND outcome IS NOT NULL
+  AND seq < COALESCE((SELECT seq FROM inbox WHERE received_at >= ? ORDER BY seq LIMIT 1), 1 << 62)
+ORDER BY seq LIMIT ?"""

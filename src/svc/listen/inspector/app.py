@@ -11,7 +11,7 @@ from typing import Final, TypeVar
 
 from svc.clock import Clock
 from svc.errors import LocalError, UsageError
-from svc.html import Markup
+from svc.html import Markup, stylesheet
 from svc.listen.forward.connection import TargetReply
 from svc.listen.inbox.history import Content
 from svc.listen.inspector import http
@@ -92,8 +92,7 @@ class InspectorApp:
             case (_, ["changes"]):
                 return http.stream()
             case (_, [name]) if name in _FILES:
-                content = files(__package__).joinpath(name).read_bytes()
-                return http.of_kind(_FILES[name], content)
+                return http.of_kind(_FILES[name], _content(name))
             case _:
                 return await self._page(path, query)
 
@@ -243,6 +242,11 @@ def curl(event_id: str, url: str | None, headers: bytes, content: Content) -> st
         return " ".join([*words, "--data-raw", shlex.quote(body)])
     source = f"svc events inbox show {event_id} -o json --query payload_base64 | tr -d '\"' "
     return source + " ".join(["| base64 -d |", *words, "--data-binary", "@-"])
+
+
+def _content(name: str) -> bytes:
+    text = files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return (stylesheet(text) if name == STYLE else text).encode()
 
 
 def _header(pair: Header) -> str:

@@ -11,8 +11,8 @@ from svc.listen.inspector.history import STATES, Whole
 from svc.listen.inspector.list_page import state_mark
 from svc.listen.inspector.page import PageFrame, detail, el, fact, join, part, tree
 from svc.listen.receiver.http import Header
-from svc.listen.records import is_success
 from svc.money import format_amount
+from svc.spec import is_success
 from svc.state import Row
 
 

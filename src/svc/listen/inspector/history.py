@@ -138,7 +138,7 @@ class DeliveryList:
     Of payloads a search reads `searched_bytes`, and says then that there are more.
     """
 
-    def __init__(self, archive: InboxHistory, searched_bytes: int = SEARCHED_BYTES) -> None:
+    def __init__(self, archive: InboxHistory, searched_bytes: int) -> None:
         self._archive = archive
         self._searched_bytes = searched_bytes
         self._facts: dict[int, Facts] = {}

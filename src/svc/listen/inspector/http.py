@@ -14,11 +14,10 @@ from typing import Final
 
 from svc.html import Markup
 from svc.listen.inspector.feed import Feed
+from svc.listen.reading import READ_BYTES, ReadingProtocol
 from svc.listen.receiver.http import (
-    READ_BYTES,
     HttpHead,
     HttpRequest,
-    ReadingProtocol,
     Refused,
     RequestReader,
 )
@@ -120,7 +119,7 @@ class PageAnswer:
         return f"HTTP/1.1 {self.status} {phrase}\r\n{lines}\r\n".encode("latin-1") + self.body
 
 
-def whole_page(content: Markup, status: int = 200) -> PageAnswer:
+def whole_page(content: Markup, status: int) -> PageAnswer:
     """Sends a whole document."""
     return of_kind("text/html; charset=utf-8", f"<!doctype html>{content}".encode(), status)
 

@@ -15,7 +15,7 @@ from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole
 from svc.listen.inspector.page import header_lines, masked
-from svc.listen.records import ListenerRecord, is_success
+from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
 from svc.spec import SIGNATURE_HEADER
@@ -113,7 +113,7 @@ class Replayer:
             (str(target), started, reply.milliseconds, reply.status, reply.error, reply.body)
             for target, reply in zip(targets, replies, strict=True)
         ]
-        taken = all(is_success(reply.status) for reply in replies)
+        taken = all(reply.is_taken for reply in replies)
         self._archive.note_replays(whole.entry.seq, attempts, taken=taken)
 
     def verdict(self, whole: Whole) -> SignatureVerdict:

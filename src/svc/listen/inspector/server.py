@@ -15,8 +15,8 @@ from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
 from svc.listen.receiver.server import bind
 from svc.listen.records import ListenerRecord
+from svc.spec import INSPECTOR_PORT
 
-DEFAULT_PORT: Final = 4244
 _CONNECTIONS_MAX: Final = 32
 
 
@@ -29,7 +29,7 @@ def bind_inspector(port: int | None) -> socket.socket:
     if port is not None:
         return bind(port)
     try:
-        return bind(DEFAULT_PORT)
+        return bind(INSPECTOR_PORT)
     except LocalError:
         return bind(0)
 

@@ -23,7 +23,7 @@ _SKEW_SECONDS: Final = 30.0
 # A message that no stream takes: it is for another one, and comes after one that never was.
 _NOWHERE: Final = {"Nats-Expected-Stream": "none", "Nats-Expected-Last-Msg-Id": "none"}
 
-Verdict = Literal["ok", "warning", "failed"]
+LogVerdict = Literal["ok", "warning", "failed"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Remark:
     """One thing that was looked at; `fix` says what to do about what is not ok."""
 
     name: str
-    verdict: Verdict
+    verdict: LogVerdict
     detail: str
     fix: str | None = None
 

@@ -96,8 +96,7 @@ class GroupSource(PulledSource):
                 self._tell_state(error.message)
                 await asyncio.sleep(_PAUSE_SECONDS)
             finally:
-                for one in pulling.left():
-                    self._say(one.message.reply, b"-NAK")
+                self._hand_back(pulling.left())
                 self._connection.submit(pulling.close())
 
     async def _look_for_queue(self) -> None:
@@ -112,7 +111,7 @@ class GroupSource(PulledSource):
 
     async def _take(self, pulling: Pulling) -> None:
         while True:
-            await self._until_ready()
+            await self._until_ready(pulling)
             room = self._queue.concurrency - len(self._out)
             page = await self._ask(pulling.page(room))
             self._tell_state(None)
@@ -129,16 +128,25 @@ class GroupSource(PulledSource):
             redelivered=one.ticket.delivered - 1,
         )
 
-    async def _until_ready(self) -> None:
-        """Waits for room, and for a target that accepts connections."""
+    async def _until_ready(self, pulling: Pulling) -> None:
+        """Waits for room, and for a target that accepts connections.
+
+        What was asked for before the target was found away may still come: another job is to have
+        it, and not only when the log misses its acknowledgement.
+        """
         while len(self._out) >= self._queue.concurrency:
             self._room.clear()
             await self._room.wait()
         while self._away:
+            self._hand_back(await self._ask(_left_of(pulling)))
             if all([await accepts(target) for target in self._targets]):
                 self._away = False
             else:
                 await asyncio.sleep(_PROBE_SECONDS)
+
+    def _hand_back(self, left: Sequence[Pulled]) -> None:
+        for one in left:
+            self._say(one.message.reply, b"-NAK")
 
     def _answered(self, receipt: str, status: int) -> None:
         if receipt not in self._out:
@@ -180,6 +188,10 @@ class GroupSource(PulledSource):
             await asyncio.sleep(_RENEW_SECONDS)
             for receipt in tuple(self._out):
                 self._say(receipt, b"+WPI")
+
+
+async def _left_of(pulling: Pulling) -> list[Pulled]:
+    return pulling.left()  # in the loop in which it is filled
 
 
 async def accepts(target: Target) -> bool:

@@ -46,7 +46,7 @@ def size_of(headers: LogHeaders, body: bytes) -> int:
     return len(b"NATS/1.0\r\n\r\n") + lines + len(body)
 
 
-def delivery_of(message: Message, now: float, secrets: Sequence[str] = ()) -> Delivery:
+def delivery_of(message: Message, now: float, secrets: Sequence[str]) -> Delivery:
     """Reads a message; `now` (unix seconds) is when it has come here.
 
     With `secrets` of the service's endpoint its signature is checked again, as of when it came.

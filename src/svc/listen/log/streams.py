@@ -38,7 +38,7 @@ class Difference:
 
 
 def events_stream(
-    address: LogAddress, mode: Mode, origin: str, replicas: int, max_bytes: int = MAX_BYTES
+    address: LogAddress, mode: Mode, origin: str, replicas: int, max_bytes: int
 ) -> dict[str, Any]:
     """The stream of the events of one mode.
 

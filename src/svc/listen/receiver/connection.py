@@ -6,15 +6,16 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
+from svc.listen.reading import ReadingProtocol
 from svc.listen.receiver.http import (
     HttpHead,
     HttpRequest,
-    ReadingProtocol,
     Refused,
     RequestReader,
     closing_answer,
 )
 from svc.listen.receiver.slots import Slots
+from svc.spec import WEBHOOK_BODY_MAX
 
 _GRACE_SECONDS: Final = 0.05  # what came while a connection waited is read in that time
 _TAKEN: Final = 200
@@ -29,7 +30,7 @@ class ReceiverLimits:
     """
 
     head_bytes: int = 16 * 1024
-    body_bytes: int = 1024 * 1024
+    body_bytes: int = WEBHOOK_BODY_MAX
     connections: int = 32
     reserved: int = 8
     sockets: int = 512

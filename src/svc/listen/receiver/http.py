@@ -5,9 +5,9 @@ Content-Length, no other framing. Everything else goes to h11, which decides. No
 quick lane takes would be read differently by h11; a test compares the two.
 """
 
-import asyncio
 import re
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Final
 
 import h11
@@ -20,10 +20,10 @@ _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1\r\n
 # Possessive and atomic: a hostile head costs one pass, whatever it looks like.
 _NAME: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
 _VALUE: Final = rb"(?:[\x21-\x7e\x80-\xff]++(?:[ \t]++[\x21-\x7e\x80-\xff]++)*+)?+"
-_FIELD: Final = re.compile(rb"(%s):[ \t]*+(%s)[ \t]*+\r\n" % (_NAME, _VALUE))
-_FIELDS: Final = re.compile(rb"(?>%s:[ \t]*+%s[ \t]*+\r\n)++" % (_NAME, _VALUE))
+_FIELD: Final = re.compile(rb"(%s):[ \t]*+(%s)[ \t]*+" % (_NAME, _VALUE))
 _HEAD_END: Final = re.compile(rb"\n\r?\n")
 _FRAMING: Final = re.compile(rb"(?im)^(?:content-length|transfer-encoding)[ \t]*:")
+_USUAL_BYTES: Final = 256  # of a line that is worth remembering
 _LENGTH: Final = re.compile(rb"[0-9]{1,12}")
 _OTHER_FRAMING: Final = frozenset(
     (b"transfer-encoding", b"expect", b"upgrade", b"connection", b"te", b"trailer")
@@ -229,17 +229,34 @@ class RequestReader:
 def quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:
     """Reads a head that leaves no doubt: the head, the body's length and its offset; else None."""
     line = _REQUEST_LINE.match(data)
-    end = data.find(b"\r\n\r\n") + 2
-    if line is None or end < line.end() or not _FIELDS.fullmatch(data, line.end(), end):
+    end = data.find(b"\r\n\r\n")
+    if line is None or end < line.end():
         return None
-    headers: list[Header] = _FIELD.findall(data, line.end(), end)
-    fields = _fields(headers)
+    headers: list[Header] = []
+    fields: dict[bytes, list[bytes]] = {}
+    for text in data[line.end() : end].split(b"\r\n"):
+        field = _usual_field(text) if len(text) <= _USUAL_BYTES else _field(text)
+        if field is None:
+            return None
+        header, name = field
+        headers.append(header)
+        fields.setdefault(name, []).append(header[1])
     lengths = fields.get(b"content-length", [b"0"])
     if len(fields.get(b"host", ())) != 1 or len(lengths) != 1 or not _LENGTH.fullmatch(lengths[0]):
         return None
     if not _OTHER_FRAMING.isdisjoint(fields):
         return None
-    return HttpHead(line[1], line[2], tuple(headers), fields), int(lengths[0]), end + 2
+    return HttpHead(line[1], line[2], tuple(headers), fields), int(lengths[0]), end + 4
+
+
+def _field(text: bytes) -> tuple[Header, bytes] | None:
+    """Reads one line that leaves no doubt: the header, and its name in lower case."""
+    field = _FIELD.fullmatch(text)
+    return None if field is None else ((field[1], field[2]), field[1].lower())
+
+
+# Most lines of a sender are those of its last request.
+_usual_field: Final = lru_cache(maxsize=64)(_field)
 
 
 def _fields(headers: Sequence[Header]) -> dict[bytes, list[bytes]]:
@@ -259,29 +276,3 @@ def _answer(status: int, more: bytes) -> bytes:
 
 
 _QUICK_ANSWERS: Final = {status: _answer(status, b"") for status in REASONS}
-
-
-READ_BYTES: Final = 64 * 1024
-
-
-class ReadingProtocol(asyncio.BufferedProtocol):
-    """Calls `data_received` with what came, as asyncio.Protocol does.
-
-    asyncio's usual way makes a new 256 KiB object for each read and gives it back to the system;
-    at thousands of small reads a second that alone is a sixth of all work. The buffer may be shared
-    by all protocols of one loop: what was read is copied out of it before anything else runs.
-    """
-
-    def __init__(self, buffer: bytearray | None = None) -> None:
-        self._buffer = bytearray(READ_BYTES) if buffer is None else buffer
-        self._view = memoryview(self._buffer)
-
-    def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002  asyncio's signature
-        return self._buffer
-
-    def buffer_updated(self, nbytes: int) -> None:
-        self.data_received(bytes(self._view[:nbytes]))
-
-    def data_received(self, data: bytes) -> None:
-        """Takes what came; never empty."""
-        raise NotImplementedError

@@ -11,8 +11,9 @@ from contextlib import suppress
 from typing import Final
 
 from svc.errors import LocalError, system_words
+from svc.listen.reading import READ_BYTES
 from svc.listen.receiver.connection import Phase, ReceiverConnection, ReceiverHooks
-from svc.listen.receiver.http import READ_BYTES, HttpHead, Refused
+from svc.listen.receiver.http import HttpHead, Refused
 from svc.listen.receiver.slots import Slots
 from svc.system.loopback import claim, sockets_at_most
 
@@ -51,7 +52,7 @@ def bind(port: int = 0) -> socket.socket:
 class HeadCheck:
     """Decides by the head alone who may send: host, origin, then method and path (R55, R56)."""
 
-    def __init__(self, path: str, hosts: Iterable[str] = ()) -> None:
+    def __init__(self, path: str, hosts: Iterable[str]) -> None:
         self._target = path.encode()
         self._hosts = {*_LOOPBACK_NAMES, *(host.lower().encode() for host in hosts)}
 

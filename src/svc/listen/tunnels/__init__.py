@@ -4,3 +4,7 @@ Begin with `provider`, the protocol; `ngrok`, `cloudflared` and `ssh` are what i
 keeps one up, `program` runs it, and `pdeathsig` ends it with us. The verbs of `svc events` and
 `svc doctor` use them; none imports the rest of the listener.
 """
+
+from typing import Final
+
+REMOTE_PORT: Final = 4243  # of a server that is reached by ssh

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from svc.errors import UsageError
+from svc.listen.tunnels import REMOTE_PORT
 from svc.listen.tunnels.provider import TunnelSign, Up
+from svc.system import PORT_MAX
 
-REMOTE_PORT: Final = 4243
-_PORT_MAX: Final = 65535
 # No part may begin with a dash: nothing here can become an option of ssh.
 _SHAPE: Final = re.compile(
     r"(?:(?P<user>[A-Za-z0-9_][A-Za-z0-9_.-]*)@)?"
@@ -47,7 +47,7 @@ class SshDestination:
         """
         match = _SHAPE.fullmatch(text)
         port = int(match["port"] or REMOTE_PORT) if match else 0
-        if match is None or not 0 < port <= _PORT_MAX:
+        if match is None or not 0 < port <= PORT_MAX:
             raise UsageError(
                 f"--tunnel cannot lead to {text!r}.",
                 param="--tunnel",

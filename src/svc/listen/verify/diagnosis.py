@@ -47,7 +47,7 @@ def diagnose(
     body: bytes,
     headers: Sequence[bytes],
     secrets: Sequence[str],
-    known: Sequence[KnownSecret] = (),
+    known: Sequence[KnownSecret],
 ) -> Diagnosis:
     """Says what is wrong; for a signature that does not fit, tries the usual causes.
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from svc.render.human.cells import NOTHING, cell, plain, status
-from svc.render.human.columns import choose, inferred, label_of, view_of, warning
+from svc.render.human.columns import choose, inferred, label_of, view_of, warn_of_unknown
 from svc.render.human.labels import Labelled, labelled
 from svc.render.human.table import Listing, flowed, inner
 from svc.render.paths import FieldPath, Record, ready
@@ -46,7 +46,7 @@ class Human(Printer):
         empty = True
         for piece in chunks(objects):
             if empty:
-                self._check(piece)
+                warn_of_unknown(piece, self._names, self._warn)
             self._print(listing.lines([_named(item) for item in piece]))
             empty = False
         if empty:
@@ -54,7 +54,7 @@ class Human(Printer):
 
     def value(self, data: object) -> None:
         """Prints any result."""
-        self._check(data if isinstance(data, list) else [data])
+        warn_of_unknown(data if isinstance(data, list) else [data], self._names, self._warn)
         self._print(self._lines(data))
 
     def checkup(self, findings: list[dict[str, Any]], called: "Called | None" = None) -> None:
@@ -84,11 +84,6 @@ class Human(Printer):
         return labelled(
             [(label, item or Cell("none", "quiet")) for label, item in items], self._screen.width
         )
-
-    def _check(self, objects: Sequence[object]) -> None:
-        words = warning(objects, self._names)
-        if words:
-            self._warn(words)
 
     def _print(self, lines: list[Line]) -> None:
         self._write(styled(lines, color=self._color))

@@ -11,6 +11,8 @@ from svc.render.style import Cell, Screen, Style
 from svc.render.text import escape, one_line
 from svc.render.views.model import MEANINGS, Field, FieldKind
 
+_LINES_MAX: Final = 10_000
+_CHARACTERS_MAX: Final = 1024 * 1024
 MONTHS: Final = "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec".split()
 
 # Seconds, and the unit that is used from there on.
@@ -101,12 +103,21 @@ def cell(field: Field, record: Record, screen: Screen) -> Cell | None:
 def plain(value: object) -> str:
     """Writes any value as text that is safe to show, line feeds kept (promise R61)."""
     if isinstance(value, str):
-        return escape(value)
+        return escape(_bounded(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and not any(isinstance(inner, list | dict) for inner in value):
         return ", ".join(one_line(plain(inner)) for inner in value)
     return "" if value is None else dump(value)
+
+
+def _bounded(text: str) -> str:
+    """So much of a text as people read: every line of it takes memory of its own (promise R99)."""
+    end = _CHARACTERS_MAX
+    if text.count("\n") >= _LINES_MAX:
+        end = min(end, sum(len(line) + 1 for line in text.split("\n", _LINES_MAX)[:-1]) - 1)
+    more = len(text) - end
+    return f"{text[:end]}\n... {more:,} more characters: -o json" if more > 0 else text
 
 
 def status(word: str) -> Cell:

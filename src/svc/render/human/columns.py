@@ -1,6 +1,6 @@
 """Which columns a list has: asked for, described, or inferred; and fields that do not exist."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
@@ -154,21 +154,22 @@ def _asked(path: FieldPath, known: dict[FieldPath, Field], first: dict[str, Any]
 _NAMED: Final = 40
 
 
-def warning(objects: Sequence[object], names: Sequence[FieldPath]) -> str | None:
+def warn_of_unknown(
+    objects: Sequence[object], names: Sequence[FieldPath], warn: Callable[[str], None]
+) -> None:
     """Says which paths no object of the first page has and no kind is known to have.
 
     It is no error: a service may add a field that only some objects have.
     """
     found = [data for data in objects if isinstance(data, dict)]
     if not found or not names:
-        return None
+        return
     known = known_paths(found[0])
     missing = [name for name in names if not _there(name, found, known)]
-    if not missing:
-        return None
-    plural = "s" if len(missing) > 1 else ""
-    said = ", ".join(map(".".join, missing))
-    return f"No object has the field{plural} {said}; fields are: {_keys(found)}"
+    if missing:
+        plural = "s" if len(missing) > 1 else ""
+        said = ", ".join(map(".".join, missing))
+        warn(f"No object has the field{plural} {said}; fields are: {_keys(found)}")
 
 
 def _there(name: FieldPath, found: Sequence[dict[str, Any]], known: Sequence[FieldPath]) -> bool:

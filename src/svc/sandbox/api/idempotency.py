@@ -11,10 +11,11 @@ from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.bodies import DecodedTree
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import REPLAYED_HEADER
+from svc.spec import IDEMPOTENCY_KEY_MAX, REPLAYED_HEADER
 
 _TYPE: Final = "idempotency_error"
-_KEY: Final = re.compile(r"[!-~]{1,255}")
+KEY_PATTERN: Final = rf"[!-~]{{1,{IDEMPOTENCY_KEY_MAX}}}"
+_KEY: Final = re.compile(KEY_PATTERN)
 _CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
@@ -43,9 +44,10 @@ class InFlight:
 
 
 def checked_key(key: str | None) -> str | None:
-    """Raises Problem if a key is not 1 to 255 printable ASCII characters without spaces."""
+    """Raises Problem if a key is empty, too long or not of printable ASCII characters."""
     if key is not None and not _KEY.fullmatch(key):
-        message = "An idempotency key has 1 to 255 printable ASCII characters and no spaces."
+        most = IDEMPOTENCY_KEY_MAX
+        message = f"An idempotency key has 1 to {most} printable ASCII characters and no spaces."
         raise Problem(400, "idempotency_key_invalid", message)
     return key
 

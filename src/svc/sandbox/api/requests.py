@@ -19,7 +19,7 @@ from svc.sandbox.http.exchange import AsgiRequest, HttpReply, read_request, refu
 from svc.sandbox.parameters import tables
 from svc.sandbox.parameters.bodies import DecodedInput, DecodedTree, decode_body, decode_query
 from svc.sandbox.parameters.problems import Problem, internal, unknown
-from svc.sandbox.parameters.tables import Settings
+from svc.sandbox.parameters.tables import SandboxSettings
 from svc.sandbox.resources import api_keys
 from svc.sandbox.resources.operation import ApiOperation, ApiRoutes, target_of
 from svc.sandbox.store.documents import compact
@@ -46,7 +46,7 @@ class Execution:
     path: str
     tree: DecodedTree
     stray: DecodedTree
-    settings: tables.Settings
+    settings: tables.SandboxSettings
 
     def run(self, tx: Transaction) -> HttpReply:
         """Checks the parameters against the object and the state, and carries the request out."""
@@ -74,7 +74,7 @@ class Execution:
 
 
 def decode(
-    request: AsgiRequest, operation: ApiOperation, identity: str, settings: tables.Settings
+    request: AsgiRequest, operation: ApiOperation, identity: str, settings: tables.SandboxSettings
 ) -> Execution:
     """Decodes body and query; raises Problem for what cannot be read."""
     query = decode_query(request.query)
@@ -127,7 +127,7 @@ class RequestContext:
 
     request: AsgiRequest
     id: str
-    settings: Settings
+    settings: SandboxSettings
     entry: LoggedRequest
     mode: str = "test"
 

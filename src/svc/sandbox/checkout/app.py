@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route, Router
 from starlette.types import Receive, Scope, Send
 
+from svc.html import stylesheet
 from svc.sandbox.checkout import attempt, forms, pages, test_cards
 from svc.sandbox.checkout.developer import key_note
 from svc.sandbox.checkout.forms import Entries
@@ -69,9 +70,9 @@ def routes(engine: Engine) -> list[Route]:
     """Every page of the checkout; refusals leave it as Problem (see `pages.Pages`)."""
     checkout = Checkout(engine)
     return [
-        _file(STYLE, "style.css", "text/css; charset=utf-8"),
-        _file(ICON, "icon.svg", "image/svg+xml"),
-        _file(SCRIPT, "card.js", "text/javascript; charset=utf-8"),
+        _served(STYLE, stylesheet(_text("style.css")), "text/css"),
+        _served(ICON, _text("icon.svg"), "image/svg+xml"),
+        _served(SCRIPT, _text("card.js"), "text/javascript"),
         Route(_ORDER, checkout.show, methods=["GET"]),
         Route(_ORDER, checkout.pay, methods=["POST"]),
         Route(_ORDER + CHALLENGE, checkout.challenge, methods=["GET"]),
@@ -213,9 +214,11 @@ def _returned(here: Visit, method: str, result: Doc | Problem) -> Response:
     return redirect(here.address.url(result=word, method=method))
 
 
-def _file(path: str, name: str, media_type: str) -> Route:
-    content = files(__package__).joinpath(name).read_bytes()
+def _text(name: str) -> str:
+    return files(__package__).joinpath(name).read_text(encoding="utf-8")
 
+
+def _served(path: str, content: str, media_type: str) -> Route:
     async def endpoint(_: Request) -> Response:
         return Response(content, headers=HEADERS, media_type=media_type)
 

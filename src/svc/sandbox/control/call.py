@@ -23,18 +23,18 @@ from svc.sandbox.parameters.tables import (
     Kind,
     Parameter,
     Params,
-    Settings,
+    SandboxSettings,
     check,
     coerce,
     refuse_unknown,
 )
 from svc.sandbox.store.documents import Doc, compact, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, SANDBOX_ROOT, SANDBOX_TIME_HEADER
+from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, MODES, SANDBOX_ROOT, SANDBOX_TIME_HEADER
 
 T = TypeVar("T")
 _TYPE: Final = "sandbox_error"
-_MODE: Final = Parameter("mode", Choice(("test", "live")))
+_MODE: Final = Parameter("mode", Choice(MODES))
 PAGING: Final[Fields] = (
     Parameter("limit", Integer(1, LIMIT_MAX)),
     Parameter("starting_after", Text()),
@@ -51,7 +51,7 @@ class ControlCall:
     engine: Engine
     mode: str
     params: dict[str, Any]
-    id: str = ""
+    id: str
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def read(self, find: Callable[[Transaction], T]) -> T:
@@ -144,7 +144,7 @@ def whole_list(data: list[Doc]) -> Doc:
 class Unchecked(Kind):
     """A value that is looked at elsewhere, against the tables of what it is for."""
 
-    def check(self, value: Any, name: str, settings: Settings) -> Any:  # noqa: ARG002
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> Any:  # noqa: ARG002
         return value
 
     def codes(self) -> Codes:

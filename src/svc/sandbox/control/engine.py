@@ -1,9 +1,17 @@
 """Control of time, balances and the sandbox as a whole: health, clock, advance, reset, settings."""
 
-from typing import Final
+from typing import Final, get_args
 
 from svc import __version__
-from svc.sandbox.clock import EPOCH, SECOND, micros, moment, parse, text
+from svc.sandbox.clock import (
+    EPOCH,
+    SECOND,
+    AdvanceUntil,
+    ClockMode,
+    micros,
+    parse,
+    text_of,
+)
 from svc.sandbox.control.call import (
     PAGING,
     ControlCall,
@@ -17,12 +25,11 @@ from svc.sandbox.jobs.runner import Counts
 from svc.sandbox.parameters.kinds import Choice, Currency, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, invalid, missing
 from svc.sandbox.parameters.tables import Parameter
-from svc.sandbox.store import settings
+from svc.sandbox.store import INTEGER_MAX, settings
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import AMOUNT_MAX
 
-_SEED_MAX: Final = 2**63 - 1
 _LAST: Final = "9000-01-01T00:00:00Z"  # dates end in 9999, and what is scheduled must fit too
 _JUMP_MAX: Final = (parse(_LAST) - EPOCH).days * 86400
 
@@ -43,7 +50,7 @@ async def clock(call: ControlCall) -> Doc:
         "object": "clock",
         "mode": engine.clock.mode,
         "now": engine.clock.now_text(),
-        "next_job_at": None if due is None else text(moment(due)),
+        "next_job_at": None if due is None else text_of(due),
         "broken_jobs": engine.runner.broken,
         **_shown_advance(engine),
     }
@@ -55,7 +62,7 @@ def _shown_advance(engine: Engine) -> Doc:
         return {"advancing_to": None, "advanced": None}
     to, counts = engine.runner.advancing
     return {
-        "advancing_to": text(moment(to)) if isinstance(to, int) else to,
+        "advancing_to": text_of(to) if isinstance(to, int) else to,
         "advanced": _shown_counts(counts),
     }
 
@@ -128,7 +135,7 @@ def _target(engine: Engine, given: str, param: str) -> int:
         raise invalid(
             "parameter_invalid_value",
             param,
-            f"{param} must not lie before {text(moment(now))}: the clock only goes forward.",
+            f"{param} must not lie before {text_of(now)}: the clock only goes forward.",
         )
     return _within(max(target, now), param)
 
@@ -178,7 +185,7 @@ CONTROLS: Final = (
         "POST",
         "/clock",
         set_clock,
-        (Parameter("mode", Choice(("realtime", "frozen"))), Parameter("now", Timestamp())),
+        (Parameter("mode", Choice(get_args(ClockMode))), Parameter("now", Timestamp())),
         own_mode=True,
         is_long=True,
     ),
@@ -189,7 +196,7 @@ CONTROLS: Final = (
         (
             Parameter("seconds", Integer(0, _JUMP_MAX)),
             Parameter("to", Timestamp()),
-            Parameter("until", Choice(("next", "idle"))),
+            Parameter("until", Choice(get_args(AdvanceUntil))),
         ),
         is_long=True,
     ),
@@ -197,7 +204,7 @@ CONTROLS: Final = (
         "POST",
         "/reset",
         reset,
-        (Parameter("seed", Integer(0, _SEED_MAX)), Parameter("fixture", Text())),
+        (Parameter("seed", Integer(0, INTEGER_MAX)), Parameter("fixture", Text())),
     ),
     ControlEndpoint("GET", "/export", export),
     ControlEndpoint(

@@ -3,18 +3,18 @@
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, get_args
 
-from svc.sandbox.clock import micros, parse
+from svc.sandbox.clock import parse
 from svc.sandbox.control import scenarios
 from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, Unchecked, whole_list
 from svc.sandbox.jobs import handlers
 from svc.sandbox.parameters.kinds import Choice, EventType, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, invalid, unexpected_state, wrong_type
-from svc.sandbox.parameters.tables import Parameter, Params, Settings
+from svc.sandbox.parameters.tables import Parameter, Params, SandboxSettings
 from svc.sandbox.resources import api_keys, disputes, payments, payouts, refunds, webhook_endpoints
-from svc.sandbox.store import deliveries, events
+from svc.sandbox.store import DeliveryStatus, deliveries, events
 from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import DISPUTE_REASONS
+from svc.spec import DISPUTE_FINAL, DISPUTE_REASONS, WEBHOOK_SECRET_GRACE_MAX_SECONDS
 
 _DEBIT_REFUSED: Final = "insufficient_funds"  # what a bank says when nobody says what it says
 _REFUND_REFUSED: Final = "unknown"
@@ -104,7 +104,7 @@ async def trigger_event(call: ControlCall) -> Doc:
 
 
 class _UncheckedObject(Unchecked):
-    def check(self, value: Any, name: str, settings: Settings) -> Doc:  # noqa: ARG002
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> Doc:  # noqa: ARG002
         if not isinstance(value, dict):
             raise wrong_type(name, "an object")
         return value
@@ -145,7 +145,7 @@ async def delete(call: ControlCall) -> Doc:
 
 async def roll_secret(call: ControlCall) -> Doc:
     """A new secret, shown this once; the old one signs along for the grace period."""
-    grace = int(call.params.get("expires_in", webhook_endpoints.GRACE_MAX_SECONDS))
+    grace = int(call.params.get("expires_in", WEBHOOK_SECRET_GRACE_MAX_SECONDS))
     return await _change_endpoint(
         call, lambda tx, endpoint: webhook_endpoints.roll_secret(tx, endpoint, grace)
     )
@@ -155,7 +155,7 @@ async def list_events(call: ControlCall) -> Doc:
     kind = call.params.get("type")
 
     def found(tx: Transaction, limit: int, after: str | None) -> tuple[list[Doc], bool]:
-        now = micros(tx.now)
+        now = tx.now_micros
         rows, more = events.page(tx.store, tx.mode, now, event_type=kind, limit=limit, after=after)
         return [decode(row) for row in rows], more
 
@@ -199,7 +199,7 @@ _WEBHOOKS: Final = (
         "POST",
         _ENDPOINT + "/roll_secret",
         roll_secret,
-        (Parameter("expires_in", Integer(0, webhook_endpoints.GRACE_MAX_SECONDS)),),
+        (Parameter("expires_in", Integer(0, WEBHOOK_SECRET_GRACE_MAX_SECONDS)),),
     ),
     ControlEndpoint("GET", "/events", list_events, (Parameter("type", EventType()), *PAGING)),
     ControlEndpoint("POST", "/events/{id}/resend", resend, (Parameter("endpoint", Text()),)),
@@ -210,7 +210,7 @@ _WEBHOOKS: Final = (
         (
             Parameter("event", Text()),
             Parameter("endpoint", Text()),
-            Parameter("status", Choice(get_args(deliveries.DeliveryStatus))),
+            Parameter("status", Choice(get_args(DeliveryStatus))),
             *PAGING,
         ),
     ),
@@ -255,7 +255,7 @@ CONTROLS: Final = (
         "POST",
         "/disputes/{id}/decide",
         decide_dispute,
-        (Parameter("outcome", Choice(("won", "lost")), required=True),),
+        (Parameter("outcome", Choice(DISPUTE_FINAL), required=True),),
     ),
     ControlEndpoint("GET", "/keys", list_keys),
     ControlEndpoint("POST", "/keys", create_key, api_keys.CREATE),

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from svc.sandbox.clock import micros
 from svc.sandbox.jobs import handlers
 from svc.sandbox.parameters.bodies import DecodedInput
 from svc.sandbox.parameters.problems import Problem
@@ -203,7 +202,7 @@ def trigger(tx: Transaction, event_type: str, changes: Changes) -> Doc:
 def _latest(tx: Transaction, count: int) -> list[Doc]:
     """The last `count` events, the newest first."""
     rows, _ = events.page(
-        tx.store, tx.mode, micros(tx.now), event_type=None, limit=count, after=None
+        tx.store, tx.mode, tx.now_micros, event_type=None, limit=count, after=None
     )
     return [decode(row) for row in rows]
 

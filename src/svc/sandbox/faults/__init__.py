@@ -4,6 +4,7 @@ from typing import Final, Literal
 
 ConnectionFault = Literal["close", "reset", "truncate", "garbage", "drip"]
 WebhookEffect = Literal["duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay"]
+METHODS: Final = ("GET", "POST")  # that the API has
 # The error statuses that a rule can answer with, and the codes of their errors.
 STATUSES: Final = {
     429: "rate_limit",

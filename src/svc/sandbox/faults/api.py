@@ -3,7 +3,7 @@
 import asyncio
 import socket
 import struct
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -12,12 +12,10 @@ from typing import Any, Final
 from starlette.types import Receive, Send
 
 from svc.sandbox.faults import STATUSES
-from svc.sandbox.faults.rules import Rule, Rules
+from svc.sandbox.faults.rules import Rule, Rules, Sleep
 from svc.sandbox.http.exchange import AsgiRequest, HttpReply
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.documents import Doc
-
-Sleep = Callable[[float], Awaitable[None]]
 
 PHASES: Final = ("before", "after")
 

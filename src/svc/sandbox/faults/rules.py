@@ -1,10 +1,12 @@
 """What fault rules of both kinds share: counting, and being listed and removed."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Generic, TypeVar
 
 from svc.sandbox.store.documents import Doc
+
+Sleep = Callable[[float], Awaitable[None]]
 
 
 @dataclass(slots=True, kw_only=True)

@@ -1,14 +1,14 @@
 """Fault rules for webhook deliveries, and those that are held to arrive in another order."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import ClassVar, Final
 
 from svc.sandbox.faults import WebhookEffect
-from svc.sandbox.faults.rules import Rule, Rules
+from svc.sandbox.faults.rules import Rule, Rules, Sleep
 from svc.sandbox.store.documents import Doc
 
 
@@ -71,8 +71,6 @@ class Reorder:
             ticket.after, after = after, ticket
             ticket.may_go.set()
 
-
-Sleep = Callable[[float], Awaitable[None]]
 
 STALE_SECONDS: Final = 600
 _PAIR: Final = 2  # one delivery alone has no order

@@ -9,7 +9,7 @@ from svc.sandbox.parameters.problems import Problem, http_invalid
 from svc.sandbox.resources import api_keys
 from svc.sandbox.store.documents import KnownDoc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
+from svc.spec import KEY_PREFIX_LENGTH, KEY_PREFIXES, SANDBOX_HEADER, SANDBOX_ROOT, Mode
 from svc.system.loopback import host_of, is_loopback
 
 CHALLENGE: Final = "WWW-Authenticate"
@@ -35,9 +35,10 @@ def key_text(authorization: str | None) -> str:
     return text
 
 
-def mode_of(text: str) -> str:
+def mode_of(text: str) -> Mode:
     """The mode that a key's prefix decides; whether the key exists is another question."""
-    return "live" if text[2:].startswith("_live_") else "test"
+    known = KEY_PREFIXES.get(text[:KEY_PREFIX_LENGTH])
+    return known[1] if known else "test"
 
 
 def authenticate(tx: Transaction, text: str) -> KnownDoc:
@@ -94,10 +95,13 @@ SITE: Final = b"sec-fetch-site"  # which every browser of today sends to this ma
 _HEALTH: Final = ("GET", f"{SANDBOX_ROOT}/health")
 
 
+_FRAMING: Final = (b"content-length", b"transfer-encoding")
+
+
 def check_framing(scope: Scope) -> None:
     """Refuses a body with two lengths: who stands between would see another request than we do."""
-    names = {name for name, _ in scope["headers"]}
-    if {b"content-length", b"transfer-encoding"} <= names:
+    framing = {name for name, _ in scope["headers"] if name in _FRAMING}
+    if len(framing) > 1:
         raise http_invalid("A request has a Content-Length or a Transfer-Encoding, not both.")
 
 
@@ -114,7 +118,7 @@ def check_host(scope: Scope) -> None:
         raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)
 
 
-def check_page(scope: Scope, *, from_own: bool = False) -> None:
+def check_page(scope: Scope, *, from_own: bool) -> None:
     """Refuses what a page has its browser send: the keys of a sandbox are known to all (R103).
 
     A form or a frame asks nobody's leave and may name a key in its address; a browser tells of

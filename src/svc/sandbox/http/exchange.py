@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.documents import compact
-from svc.spec import REQUEST_BODY_MAX
+from svc.spec import REQUEST_BODY_MAX, SANDBOX_STATE_MAX
 
 _PATIENCE: Final = 10.0  # seconds for all of a body; the callers are on this machine
 _STATE_PATIENCE: Final = 120.0
@@ -29,7 +29,7 @@ class Limit:
 
 
 BODY: Final = Limit(REQUEST_BODY_MAX)
-STATE: Final = Limit(1024**3, _STATE_PATIENCE)  # what `export` gives of a million orders
+STATE: Final = Limit(SANDBOX_STATE_MAX, _STATE_PATIENCE)
 
 
 class CallerGoneError(ConnectionError):
@@ -132,7 +132,8 @@ class HttpReply:
     media_type: str = _JSON
 
     def with_headers(self, *more: tuple[str, str]) -> "HttpReply":
-        return replace(self, headers=(*self.headers, *more))
+        lines = (*self.headers, *more)
+        return HttpReply(self.status, self.body, lines, self.connection, self.media_type)
 
     def without_header(self, name: str) -> "HttpReply":
         return replace(self, headers=tuple(line for line in self.headers if line[0] != name))

@@ -5,10 +5,9 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Literal
 
 from svc.errors import LocalError
-from svc.sandbox.clock import SECOND, VirtualClock, micros
+from svc.sandbox.clock import SECOND, AdvanceUntil, VirtualClock, micros
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store import jobs
 from svc.sandbox.store.commit import GroupCommit
@@ -45,7 +44,7 @@ class Advance:
     """A turning of the clock under way: its aim, whether its asker has gone, where it began."""
 
     to: int | None
-    until: Literal["next", "idle"] | None
+    until: AdvanceUntil | None
     gone: asyncio.Event
     before: Counts
     idle_jobs_max: int
@@ -120,7 +119,7 @@ class Runner:
         self,
         *,
         to: int | None = None,
-        until: Literal["next", "idle"] | None = None,
+        until: AdvanceUntil | None = None,
         gone: asyncio.Event | None = None,
         idle_jobs_max: int = IDLE_JOBS_MAX,
     ) -> Counts:

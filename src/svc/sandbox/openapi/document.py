@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from starlette.types import Receive, Scope, Send
 
+from svc.sandbox.api.idempotency import KEY_PATTERN
 from svc.sandbox.engine import Engine
 from svc.sandbox.http.auth import ERROR_TYPE
 from svc.sandbox.http.exchange import HttpReply, refusal
@@ -80,7 +81,7 @@ _IDEMPOTENCY_KEY: Final[Doc] = {
     "name": IDEMPOTENCY_HEADER,
     "in": "header",
     "description": "A retry with the same key within 24 hours returns the original result.",
-    "schema": {"type": "string", "pattern": "^[!-~]{1,255}$"},
+    "schema": {"type": "string", "pattern": f"^{KEY_PATTERN}$"},
 }
 _REPLAYED: Final[Doc] = {
     REPLAYED_HEADER: {

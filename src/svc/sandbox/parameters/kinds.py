@@ -20,7 +20,7 @@ from svc.sandbox.parameters.schema import (
     integer,
     words,
 )
-from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Kind, Settings
+from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Kind, SandboxSettings
 from svc.sandbox.reference import fx
 from svc.spec import AMOUNT_MAX, COUNTRIES, EVENT_TYPES
 
@@ -46,7 +46,7 @@ class Text(Kind):
 
     most: int = 500
 
-    def check(self, value: Any, name: str, settings: Settings) -> str:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         text = string(value, name)
         if len(text) > self.most:
             raise problems.too_long(name, f"{self.most} characters")
@@ -66,7 +66,7 @@ class Shaped(Kind):
     shape: re.Pattern[str]
     what: str
 
-    def check(self, value: Any, name: str, settings: Settings) -> str:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         text = string(value, name)
         if not self.shape.fullmatch(text):
             raise problems.invalid("parameter_invalid_value", name, f"{name} must be {self.what}.")
@@ -85,7 +85,7 @@ class Choice(Kind):
 
     words: tuple[str, ...]
 
-    def check(self, value: Any, name: str, settings: Settings) -> str:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         if string(value, name) not in self.words:
             raise problems.not_allowed_value(name, self.words)
         return str(value)
@@ -107,7 +107,7 @@ class Integer(Kind):
     def coerce(self, value: Any) -> Any:
         return _coerced_integer(value)
 
-    def check(self, value: Any, name: str, settings: Settings) -> int:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> int:
         if not _is_integer(value) or not self.low <= value <= self.high:
             raise problems.not_integer(name, self.low, self.high)
         return int(value)
@@ -128,7 +128,7 @@ class Amount(Kind):
     def coerce(self, value: Any) -> Any:
         return _coerced_integer(value)
 
-    def check(self, value: Any, name: str, settings: Settings) -> int:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> int:
         if not _is_integer(value):
             raise problems.not_integer(name, self.low, AMOUNT_MAX)
         if value < self.low:
@@ -151,7 +151,7 @@ class Boolean(Kind):
     def coerce(self, value: Any) -> Any:
         return value == "true" if value in ("true", "false") else value
 
-    def check(self, value: Any, name: str, settings: Settings) -> bool:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> bool:
         if not isinstance(value, bool):
             message = f"{name} must be true or false."
             raise problems.invalid("parameter_invalid_boolean", name, message)
@@ -168,7 +168,7 @@ class Boolean(Kind):
 class Timestamp(Kind):
     """A moment in UTC with second precision."""
 
-    def check(self, value: Any, name: str, settings: Settings) -> str:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         try:
             return clock.text(clock.parse(string(value, name)))
         except ValueError:
@@ -186,7 +186,7 @@ class Timestamp(Kind):
 class Currency(Kind):
     """An ISO 4217 code in upper case that the sandbox has a rate for."""
 
-    def check(self, value: Any, name: str, settings: Settings) -> str:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         code = string(value, name)
         if not _CURRENCY.fullmatch(code) or code not in CURRENCIES:
             message = f"{name} must be an ISO 4217 code in upper case, such as EUR."
@@ -208,7 +208,7 @@ class Country(Kind):
 
     also: tuple[str, ...] = ()
 
-    def check(self, value: Any, name: str, settings: Settings) -> str:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         code = string(value, name)
         if code not in COUNTRIES and code not in self.also:
             message = f"{name} must be an ISO 3166-1 code of two upper-case letters, such as DE."
@@ -226,7 +226,7 @@ class Country(Kind):
 class HsCode(Kind):
     """A tariff code; it may be incomplete."""
 
-    def check(self, value: Any, name: str, settings: Settings) -> str:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         code = string(value, name)
         digits = sum(character.isdigit() for character in code)
         too_long = digits > _HS_DIGITS_MAX or len(code) > _HS_TEXT_MAX
@@ -246,7 +246,7 @@ class HsCode(Kind):
 class EventType(Kind):
     """The name of an event type; `*` is none (assumptions: Webhook endpoint)."""
 
-    def check(self, value: Any, name: str, settings: Settings) -> str:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         if string(value, name) not in EVENT_TYPES:
             message = f"{name}: there is no event type {value}."
             raise problems.invalid("event_type_unknown", name, message)

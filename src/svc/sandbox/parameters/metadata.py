@@ -6,7 +6,7 @@ from typing import Any, Final
 from svc.sandbox.parameters import problems
 from svc.sandbox.parameters.kinds import NO_NUL, STRING, string
 from svc.sandbox.parameters.schema import BLANK, Schema
-from svc.sandbox.parameters.tables import Codes, Kind, Settings
+from svc.sandbox.parameters.tables import Codes, Kind, SandboxSettings
 
 _KEYS_MAX: Final = 50
 _KEY_MAX: Final = 40
@@ -17,7 +17,7 @@ _VALUE_MAX: Final = 500
 class Metadata(Kind):
     """The caller's own keys and strings; an empty string stands for a key to delete."""
 
-    def check(self, value: Any, name: str, settings: Settings) -> dict[str, str]:  # noqa: ARG002
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> dict[str, str]:  # noqa: ARG002
         if not isinstance(value, dict):
             raise problems.wrong_type(name, "an object")
         clean = {key: self._entry(key, text, f"{name}[{key}]") for key, text in value.items()}

@@ -16,7 +16,7 @@ from svc.sandbox.parameters.bodies import DecodedInput, DecodedTree
 from svc.sandbox.parameters.schema import Schema, either, strict
 
 Codes = frozenset[str]
-Settings = Mapping[str, Any]
+SandboxSettings = Mapping[str, Any]
 Params = dict[str, Any]
 
 NO_CODES: Final[Codes] = frozenset()
@@ -40,7 +40,7 @@ class Kind(ABC):
         return ()
 
     @abstractmethod
-    def check(self, value: Any, name: str, settings: Settings) -> Any:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> Any:
         """The value as the operation uses it; raises Problem naming `name` if it breaks a rule."""
 
     @abstractmethod
@@ -94,7 +94,7 @@ def refuse_unknown(fields: Fields, tree: DecodedTree) -> None:
 
 
 def check(
-    fields: Fields, tree: DecodedTree, settings: Settings, *, partial: bool = False
+    fields: Fields, tree: DecodedTree, settings: SandboxSettings, *, partial: bool = False
 ) -> Params:
     """The checked parameters; raises Problem for the first violation in table order.
 
@@ -109,7 +109,7 @@ def codes_of(fields: Fields) -> Codes:
     return NO_CODES.union(*(field.codes() for field in fields))
 
 
-def schema_of(fields: Fields, empty: Schema, *, partial: bool = False) -> Schema:
+def schema_of(fields: Fields, empty: Schema, *, partial: bool) -> Schema:
     """The object that a table describes, with what counts as an empty value in it.
 
     `partial` is an update: nothing is required.
@@ -132,7 +132,7 @@ class Object(Kind):
     def unknown(self, value: Any, name: str) -> Iterable[str]:
         return _unknown(self.fields, value, name) if isinstance(value, dict) else ()
 
-    def check(self, value: Any, name: str, settings: Settings) -> Params:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> Params:
         if not isinstance(value, dict):
             raise problems.wrong_type(name, "an object")
         clean = _checked(self.fields, value, name, settings, partial=self.partial)
@@ -164,7 +164,7 @@ class ListOf(Kind):
             for index, entry in enumerate(value):
                 yield from self.kind.unknown(entry, f"{name}[{index}]")
 
-    def check(self, value: Any, name: str, settings: Settings) -> list[Any]:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> list[Any]:
         if not isinstance(value, list):
             raise problems.wrong_type(name, "a list")
         if len(value) > self.most:
@@ -178,7 +178,7 @@ class ListOf(Kind):
         items = self.kind.schema(empty)
         return {"type": "array", "items": items, "minItems": 1, "maxItems": self.most}
 
-    def _entry(self, entry: Any, name: str, settings: Settings) -> Any:
+    def _entry(self, entry: Any, name: str, settings: SandboxSettings) -> Any:
         if is_empty(entry):
             raise problems.empty(name)
         return self.kind.check(entry, name, settings)
@@ -195,25 +195,24 @@ def _coerced(fields: Fields, tree: DecodedTree) -> DecodedTree:
 
 
 def _unknown(fields: Fields, tree: DecodedTree, prefix: str) -> Iterator[str]:
-    kinds = {field.name: field.kind for field in fields}
-    for key, value in tree.items():
-        name = _name(prefix, key)
-        if key in kinds:
-            yield from kinds[key].unknown(value, name)
-        else:
-            yield name
+    known = [field for field in fields if field.name in tree]
+    for field in known:
+        yield from field.kind.unknown(tree[field.name], _name(prefix, field.name))
+    if len(known) < len(tree):
+        yield from (_name(prefix, key) for key in tree.keys() - {field.name for field in known})
 
 
 def _checked(
-    fields: Fields, tree: DecodedTree, prefix: str, settings: Settings, *, partial: bool
+    fields: Fields, tree: DecodedTree, prefix: str, settings: SandboxSettings, *, partial: bool
 ) -> Params:
     clean: Params = {}
     for field in fields:
-        name = _name(prefix, field.name)
         if field.name not in tree:
             if field.required and not partial:
-                raise problems.missing(name)
-        elif not is_empty(value := tree[field.name]):
+                raise problems.missing(_name(prefix, field.name))
+            continue
+        name = _name(prefix, field.name)
+        if not is_empty(value := tree[field.name]):
             clean[field.name] = field.kind.check(value, name, settings)
         elif field.required or not field.clearable:
             raise problems.empty(name)

@@ -34,12 +34,12 @@ class LaunchOptions:
     db: str
     port: int
     state_dir: str
-    seed: int | None = None
-    fixture: str | None = None
-    certificate: str | None = None
-    private_key: str | None = None
-    authority: str | None = None
-    strict_https: bool = False
+    seed: int | None
+    fixture: str | None
+    certificate: str | None
+    private_key: str | None
+    authority: str | None
+    strict_https: bool
 
     @property
     def tls(self) -> bool:

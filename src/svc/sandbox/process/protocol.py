@@ -24,6 +24,52 @@ def _late(seconds: float) -> Problem:
     return Problem(408, "request_timeout", message, headers={"Connection": "close"})
 
 
+class JoinedWrites(asyncio.Transport):
+    """A transport that sends at once what one turn of the loop writes.
+
+    uvicorn writes an answer's head and its body apart: two packets, and two that wake the caller.
+    """
+
+    def __init__(self, inner: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__()
+        self._inner = inner
+        self._loop = loop
+        self._written: list[bytes | bytearray | memoryview] = []
+
+    def write(self, data: bytes | bytearray | memoryview) -> None:
+        if not data:  # so uvicorn ends an answer whose length it has announced
+            self._send()
+            return
+        if not self._written:
+            self._loop.call_soon(self._send)
+        self._written.append(data)
+
+    def close(self) -> None:
+        self._send()
+        self._inner.close()
+
+    def abort(self) -> None:
+        self._send()
+        self._inner.abort()
+
+    def is_closing(self) -> bool:
+        return self._inner.is_closing()
+
+    def get_extra_info(self, name: str, default: Any = None) -> Any:
+        return self._inner.get_extra_info(name, default)
+
+    def pause_reading(self) -> None:
+        self._inner.pause_reading()
+
+    def resume_reading(self) -> None:
+        self._inner.resume_reading()
+
+    def _send(self) -> None:
+        written, self._written = self._written, []
+        if written and not self._inner.is_closing():
+            self._inner.write(b"".join(written))
+
+
 class DeadlineProtocol(H11Protocol):
     """One connection. It may be silent as long as an idle one, and no request stays half said.
 
@@ -40,7 +86,7 @@ class DeadlineProtocol(H11Protocol):
         self._refusal_of = refuse
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(transport)
+        super().connection_made(JoinedWrites(transport, self.loop))
         self.timeout_keep_alive_task = self.loop.call_later(
             self.timeout_keep_alive, self.timeout_keep_alive_handler
         )

@@ -16,11 +16,10 @@ from typing import Any, Final, NamedTuple
 
 from svc.errors import LocalError, system_words
 from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
-from svc.system import files, locks
+from svc.system import PORT_MAX, files, locks
 from svc.system.loopback import claim
 
 LOOPBACK: Final = "127.0.0.1"
-PORT_MAX: Final = 65535
 
 
 def listen_on(port: int) -> socket.socket:

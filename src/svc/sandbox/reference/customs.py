@@ -196,11 +196,14 @@ def _chapter(item: Mapping[str, Any]) -> str:
 
 
 def _warnings(items: Sequence[Mapping[str, Any]], country: str) -> list[dict[str, str]]:
+    causes = [_causes(item, country) for item in items]
+    if not any(causes):
+        return []
     names = Counter(item["name"] for item in items)
     found = []
     for index, item in enumerate(items):
         label = item["name"] if names[item["name"]] == 1 else f"items[{index}]"
-        found += [_warning(code, label, country) for code in _causes(item, country)]
+        found += [_warning(code, label, country) for code in causes[index]]
     return found
 
 

@@ -13,16 +13,21 @@ from svc.sandbox.parameters.problems import Problem, invalid, missing
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.store.documents import Doc, KnownDoc, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import KEY_GRACE_MAX_SECONDS, KEY_PREFIXES, RESTRICTED_RESOURCES
+from svc.spec import (
+    KEY_GRACE_MAX_SECONDS,
+    KEY_KINDS,
+    KEY_PREFIX_LENGTH,
+    KEY_PREFIXES,
+    RESTRICTED_RESOURCES,
+)
 
 KIND: Final = "api_key"
-TYPES: Final = ("secret", "publishable", "restricted")
 LEVELS: Final = ("none", "read", "write")
 _PREFIXES: Final = {"secret": "sk", "publishable": "pk", "restricted": "rk"}
 _KEY_LENGTH: Final = 20  # shorter than what scanners take for a leaked key
 
 CREATE: Final = (
-    Parameter("type", Choice(TYPES), required=True),
+    Parameter("type", Choice(KEY_KINDS), required=True),
     Parameter(
         "permissions",
         Object(tuple(Parameter(name, Choice(LEVELS)) for name in RESTRICTED_RESOURCES)),
@@ -82,12 +87,12 @@ def find(tx: Transaction, text: str) -> KnownDoc | None:
 
 
 def has_expired(tx: Transaction, key: KnownDoc) -> bool:
-    return key["_expires"] is not None and clock.micros(tx.now) >= key["_expires"]
+    return key["_expires"] is not None and tx.now_micros >= key["_expires"]
 
 
 def masked(text: str) -> str:
     """A key's prefix, if it has one of a key, and its last four characters."""
-    prefix = text[: len("sk_test_")]
+    prefix = text[:KEY_PREFIX_LENGTH]
     return f"{prefix if prefix in KEY_PREFIXES else ''}…{text[-4:]}"
 
 

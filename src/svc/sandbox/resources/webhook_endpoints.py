@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
-from svc.sandbox.clock import SECOND, micros, moment, text
+from svc.sandbox.clock import SECOND, text_of
 from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import STRING, EventType, Text, string
 from svc.sandbox.parameters.problems import Problem, invalid
@@ -14,7 +14,7 @@ from svc.sandbox.parameters.tables import (
     ListOf,
     Parameter,
     Params,
-    Settings,
+    SandboxSettings,
 )
 from svc.sandbox.resources import operation
 from svc.sandbox.store import deliveries, jobs
@@ -26,7 +26,6 @@ from svc.system.loopback import is_loopback
 KIND = "webhook_endpoint"
 ENABLED_MAX = 16
 SECRET_LENGTH = 32
-GRACE_MAX_SECONDS = 86400
 FAILING_SECONDS = 5 * 24 * 3600  # all failed for so long: disabled
 
 # Private fields of an endpoint, beside those that a GET shows:
@@ -45,7 +44,7 @@ _URL_MAX: Final = 2000
 class Url(Kind):
     """The address of a webhook receiver: https, or http to this machine where that is allowed."""
 
-    def check(self, value: Any, name: str, settings: Settings) -> str:
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         url = string(value, name)
         if not _is_receiver(url, allow_http=bool(settings["allow_http_webhooks"])):
             message = f"{name} must be an absolute https address of at most {_URL_MAX} characters."
@@ -154,9 +153,9 @@ def signing_secrets(endpoint: KnownDoc, now: int) -> list[str]:
 
 
 def roll_secret(tx: Transaction, endpoint: Doc, grace: int) -> str:
-    """Gives a new secret; the one before signs along for `grace` seconds (0 to 86400)."""
+    """Gives a new secret; the one before signs along for `grace` seconds."""
     endpoint["_old_secret"] = endpoint["_secret"] if grace else None
-    endpoint["_old_secret_until"] = micros(tx.now) + grace * SECOND if grace else None
+    endpoint["_old_secret_until"] = tx.now_micros + grace * SECOND if grace else None
     endpoint["_secret"] = tx.new_secret(SECRET_PREFIX, SECRET_LENGTH)
     tx.save(endpoint)
     secret: str = endpoint["_secret"]
@@ -194,7 +193,7 @@ def note_success(tx: Transaction, endpoint: KnownDoc) -> None:
 def note_failure(tx: Transaction, endpoint: Doc) -> None:
     """A delivery failed: at the first failure the five days begin to run."""
     if endpoint["_failing_since"] is None and endpoint["status"] == "enabled":
-        now = micros(tx.now)
+        now = tx.now_micros
         endpoint["_failing_since"] = now
         tx.save(endpoint)
         end = now + FAILING_SECONDS * SECOND
@@ -222,7 +221,7 @@ def disable_failing(tx: Transaction, identity: str) -> None:
     endpoint = tx.get(KIND, identity)
     if endpoint is None or endpoint["_failing_since"] is None:
         return
-    since = text(moment(endpoint["_failing_since"]))
+    since = text_of(endpoint["_failing_since"])
     disable(tx, endpoint)
     _mail(
         tx,
@@ -250,7 +249,7 @@ def _recovered(tx: Transaction, endpoint: Doc) -> None:
 
 
 def _mail(tx: Transaction, endpoint: Doc, kind: str, subject: str, body: str) -> None:
-    identity = tx.ids.derived("eml_", kind, endpoint["id"], micros(tx.now))
+    identity = tx.ids.derived("eml_", kind, endpoint["id"], tx.now_micros)
     about = {"type": kind, "webhook_endpoint": endpoint["id"]}
     tx.add(tx.new("email", {**about, "subject": subject, "body": body}, identity))
 

@@ -1,15 +1,13 @@
 """The log of webhook deliveries: one row an attempt, made or still to be made."""
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from svc.sandbox.clock import moment, text
-from svc.sandbox.store import jobs
+from svc.sandbox.clock import text_of
+from svc.sandbox.store import DeliveryStatus, jobs
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.sqlite import SqlRow, Store
-
-DeliveryStatus = Literal["pending", "succeeded", "failed", "dropped"]
 
 _FIELDS = "id, event, type, endpoint, url, attempt, status, due, started, code, error, ms, next"
 DELIVERY_PREFIX = "dlv_"
@@ -49,7 +47,7 @@ class DeliveryRow:
             "url": self.url,
             "attempt": self.attempt,
             "status": self.status,
-            "scheduled_at": text(moment(self.due)),
+            "scheduled_at": text_of(self.due),
             "started_at": _shown_moment(self.started),
             "response_code": self.code,
             "error": self.error,
@@ -173,4 +171,4 @@ def _delivery(row: SqlRow) -> DeliveryRow:
 
 
 def _shown_moment(micros: int | None) -> str | None:
-    return None if micros is None else text(moment(micros))
+    return None if micros is None else text_of(micros)

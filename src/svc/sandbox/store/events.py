@@ -1,6 +1,6 @@
 """Events: rows whose bytes are made once and never change (assumptions: Events)."""
 
-from svc.sandbox.clock import SECOND, moment, text
+from svc.sandbox.clock import SECOND, text_of
 from svc.sandbox.store.documents import Doc, compact, snapshot
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.sqlite import Store
@@ -20,7 +20,7 @@ def build(
         "id": ids.new(ID_PREFIXES["event"]),
         "object": "event",
         "type": event_type,
-        "created": text(moment(now)),
+        "created": text_of(now),
         "livemode": mode == "live",
         "api_version": version or VERSIONS[-1],
         "data": {"object": snapshot(doc)},

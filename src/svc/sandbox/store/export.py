@@ -8,14 +8,13 @@ from typing import Any, Final, NamedTuple, get_args
 from svc.errors import LocalError
 from svc.sandbox.clock import LAST, parse
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.store import deliveries, jobs, settings, sqlite
+from svc.sandbox.store import INTEGER_MAX, DeliveryStatus, jobs, settings, sqlite
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.sqlite import Store
 from svc.spec import MODES
 
 OBJECT: Final = "sandbox_state"
 _BLOBS: Final = {"events": ("body",), "results": ("body",)}  # JSON in UTF-8, kept as bytes
-_INTEGER_MAX: Final = 2**63 - 1  # what a column of integers holds
 _MOMENTS: Final = {"created", "due", "started", "next", "first_used"}  # where they are integers
 
 ExportedRow = Mapping[str, Any]
@@ -107,7 +106,7 @@ def _check_value(column: _Column, value: Any) -> None:
         if column.name == "mode" and value not in MODES:
             raise ValueError(f"mode is neither of {' and '.join(MODES)}")
         return
-    if type(value) is not int or abs(value) > _INTEGER_MAX:
+    if type(value) is not int or abs(value) > INTEGER_MAX:
         raise ValueError(f"{column.name} is no integer of 64 bits")
     if column.name in _MOMENTS and not 0 <= value <= LAST:
         raise ValueError(f"{column.name} is no moment between 1970 and 9999")
@@ -126,7 +125,7 @@ def _check_event(row: ExportedRow) -> None:
 
 
 def _check_delivery(row: ExportedRow) -> None:
-    if row["status"] not in get_args(deliveries.DeliveryStatus):
+    if row["status"] not in get_args(DeliveryStatus):
         raise ValueError("status is none of a delivery")
 
 

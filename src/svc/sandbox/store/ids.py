@@ -10,6 +10,7 @@ _ALPHABET = b"0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 _LETTERS = (_ALPHABET * 5)[:256]  # by byte value
 _SURPLUS = bytes(range(4 * len(_ALPHABET), 256))  # left out: they would favour a few letters
 _DRAWN = 48  # bytes at a time: enough for an id or a secret in almost every draw
+_AT_ONCE = 1024  # random bytes: to ask the system for each id costs more than the id
 _KEY_BYTES = 32
 
 Random = Callable[[int], bytes]
@@ -31,6 +32,7 @@ class IdSource:
         self._requests = 0
         self._boot = 0
         self._given: dict[str, list[str]] = {}
+        self._ready = ""  # letters that were drawn and not given out
 
     @contextmanager
     def given(self, names: Mapping[str, Sequence[str]]) -> Iterator[None]:
@@ -102,10 +104,13 @@ class IdSource:
             text = f"{what}:{turn}".encode()
             return hashlib.blake2b(text, key=self._key, digest_size=_DRAWN).digest()
 
-        return _letters(draw, length)
+        return _letters(draw, length)[:length]
 
     def _random_letters(self, length: int) -> str:
-        return _letters(lambda _: self._random(_DRAWN), length)
+        if len(self._ready) < length:
+            self._ready = _letters(lambda _: self._random(_AT_ONCE), length)
+        given, self._ready = self._ready[:length], self._ready[length:]
+        return given
 
 
 def _seed_key(seed: int) -> bytes:
@@ -113,9 +118,9 @@ def _seed_key(seed: int) -> bytes:
 
 
 def _letters(draw: Callable[[int], bytes], length: int) -> str:
-    """Turns bytes into letters and digits, all equally likely; draws until there are enough."""
+    """Turns bytes into letters and digits, all equally likely; draws until so many are there."""
     letters, turn = b"", 0
     while len(letters) < length:
         letters += draw(turn).translate(_LETTERS, _SURPLUS)
         turn += 1
-    return letters[:length].decode()
+    return letters.decode()

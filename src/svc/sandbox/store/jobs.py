@@ -34,8 +34,8 @@ class Job:
     args: dict[str, Any]
     due: datetime
     mode: str
-    seq: int = 0
-    lane: str = MAIN
+    seq: int
+    lane: str
     unreadable: str | None = None
 
 
@@ -92,7 +92,7 @@ def next_due(store: Store, lane: str, busy: Collection[int] = ()) -> int | None:
     return None if due is None else min(max(due, 0), LAST)
 
 
-def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int] = ()) -> list[Job]:
+def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int]) -> list[Job]:
     """A lane's jobs due at or before `until`, in the order in which they run."""
     marks = ",".join("?" * len(busy))
     sql = (

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from svc.sandbox.clock import SECOND, micros, moment, text
+from svc.sandbox.clock import SECOND, micros, moment, text_of
 from svc.sandbox.parameters.problems import resource_missing
 from svc.sandbox.store import deliveries, events, jobs
 from svc.sandbox.store.documents import Doc, DocumentRows, Seen, decode
@@ -62,21 +62,26 @@ class SharedState:
 class Transaction(DocumentRows):
     """One transaction's view in one mode. Everything is synchronous; nothing here waits.
 
-    `now` is the sandbox's clock when the call began, or the due moment of the job that runs.
+    `now_micros` is the sandbox's clock when the call began, or the due moment of the job that runs.
     """
 
-    __slots__ = ("_shared", "emitted", "now")
+    __slots__ = ("_shared", "emitted", "now_micros")
 
     def __init__(self, shared: SharedState, mode: str, now: int) -> None:
         super().__init__(shared.store, mode, shared.seen)
         self._shared = shared
-        self.now: datetime = moment(now)
+        self.now_micros = now
         self.emitted = 0
+
+    @property
+    def now(self) -> datetime:
+        """The moment as a date and time."""
+        return moment(self.now_micros)
 
     @property
     def now_text(self) -> str:
         """The moment as the API writes it."""
-        return text(self.now)
+        return text_of(self.now_micros)
 
     @property
     def livemode(self) -> bool:
@@ -134,7 +139,7 @@ class Transaction(DocumentRows):
     def get(self, kind: str, identity: str) -> Doc | None:
         """A fresh copy of one document of this mode; an event is found for 30 days."""
         if kind == "event":
-            body = events.retrieve(self.store, self.mode, identity, micros(self.now))
+            body = events.retrieve(self.store, self.mode, identity, self.now_micros)
             return decode(body) if body else None
         return super().get(kind, identity)
 
@@ -145,7 +150,7 @@ class Transaction(DocumentRows):
 
         It goes to every endpoint of this mode that is enabled and subscribed now.
         """
-        now = micros(self.now)
+        now = self.now_micros
         version = self.settings["pinned_version"]
         event = events.build(self.ids, self.mode, now, event_type, version, doc)
         events.insert(self.store, self.mode, now, event)
@@ -163,7 +168,7 @@ class Transaction(DocumentRows):
 
     def schedule(self, seconds: int, job: str, subject: str, **args: Any) -> None:
         """Has the handler of `job` run `seconds` from now on the sandbox's clock."""
-        self._schedule(micros(self.now) + seconds * SECOND, job, subject, args)
+        self._schedule(self.now_micros + seconds * SECOND, job, subject, args)
 
     def schedule_at(self, due: datetime, job: str, subject: str, **args: Any) -> None:
         """Has the handler of `job` run at a moment of the sandbox's clock."""
@@ -202,7 +207,7 @@ class Transaction(DocumentRows):
         """The result stored under an idempotency key; at exactly 24 h the key is free."""
         sql = "SELECT fingerprint, status, body, first_used FROM results WHERE mode = ? AND key = ?"
         row = self.store.one(sql, self.mode, key)
-        if row is None or micros(self.now) - row[3] >= _RETENTION:
+        if row is None or self.now_micros - row[3] >= _RETENTION:
             return None
         return StoredResult(row[0], row[1], row[2], moment(row[3]))
 
@@ -211,7 +216,7 @@ class Transaction(DocumentRows):
 
         Two whose time is over make room for it, so that the table stays bounded.
         """
-        first_used = micros(self.now)
+        first_used = self.now_micros
         self._shed(first_used)
         self.store.write(_PUT, self.mode, key, fingerprint, status, body, first_used)
 
@@ -224,5 +229,5 @@ class Transaction(DocumentRows):
 
     def purge_results(self) -> None:
         """Deletes the results of both modes that are no longer held."""
-        kept_from = micros(self.now) - _RETENTION
+        kept_from = self.now_micros - _RETENTION
         self.store.write("DELETE FROM results WHERE first_used <= ?", kept_from)

@@ -3,10 +3,10 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
-from svc.sandbox.clock import SECOND, micros
+from svc.sandbox.clock import SECOND
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import webhook_endpoints
-from svc.sandbox.store import deliveries, events, jobs
+from svc.sandbox.store import DeliveryStatus, deliveries, events, jobs
 from svc.sandbox.store.deliveries import DELIVERY_PREFIX, DeliveryRow
 from svc.sandbox.store.documents import Doc, KnownDoc
 from svc.sandbox.store.jobs import Job
@@ -55,7 +55,7 @@ def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAt
     url = endpoint["url"]
     allowed = webhook_endpoints.is_local(url) or tx.settings["allow_remote_webhooks"]
     outgoing = _request(tx, endpoint, delivery, body, _signed_at(tx, wall) - age)
-    return PreparedAttempt(job, delivery, micros(tx.now), outgoing, allowed)
+    return PreparedAttempt(job, delivery, tx.now_micros, outgoing, allowed)
 
 
 def copy_of(
@@ -69,7 +69,7 @@ def copy_of(
     delivery = replace(attempt.delivery, id=identity)
     body, signed_at = attempt.outgoing.body, _signed_at(tx, wall)
     outgoing = _request(tx, endpoint, delivery, body, signed_at)
-    return replace(attempt, delivery=delivery, outgoing=outgoing, started=micros(tx.now))
+    return replace(attempt, delivery=delivery, outgoing=outgoing, started=tx.now_micros)
 
 
 def record_copy(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
@@ -105,13 +105,13 @@ def retry_delay(step: int) -> int:
 
 def _signed_at(tx: Transaction, wall: int) -> int:
     virtual = tx.settings["signature_time"] == "virtual"
-    return micros(tx.now) // SECOND if virtual else wall
+    return tx.now_micros // SECOND if virtual else wall
 
 
 def _request(
     tx: Transaction, endpoint: KnownDoc, delivery: DeliveryRow, body: bytes, signed_at: int
 ) -> Outgoing:
-    secrets = webhook_endpoints.signing_secrets(endpoint, micros(tx.now))
+    secrets = webhook_endpoints.signing_secrets(endpoint, tx.now_micros)
     headers = (
         ("Content-Type", "application/json; charset=utf-8"),
         ("User-Agent", USER_AGENT),
@@ -124,7 +124,7 @@ def _request(
 
 
 def _finish(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
-    status: deliveries.DeliveryStatus = "succeeded" if reply.accepted else "failed"
+    status: DeliveryStatus = "succeeded" if reply.accepted else "failed"
     answer = (reply.code, reply.error, reply.ms)
     deliveries.finish(tx.store, attempt.delivery.id, status, attempt.started, answer)
 
@@ -189,7 +189,7 @@ def _targets(tx: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
 
 
 def _queue_one(tx: Transaction, event: Doc, endpoint: Doc) -> Job:
-    now = micros(tx.now)
+    now = tx.now_micros
     pending = deliveries.pending(tx.store, event["id"], endpoint["id"])
     if pending is not None and pending.due <= now:
         identity = pending.id

@@ -22,7 +22,7 @@ sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 import httpx  # noqa: E402
 
 from svc.sandbox.webhooks.connection import KeptConnection, connect  # noqa: E402
-from svc.spec import WEBHOOK_DEADLINE_SECONDS  # noqa: E402
+from svc.spec import WEBHOOK_DEADLINE_SECONDS, is_success  # noqa: E402
 
 REPLY_READ_MAX = 64 * 1024  # bytes of the answer's body that are looked at
 CONNECTIONS_MAX = 256
@@ -50,7 +50,7 @@ class ReceiverReply:
     @property
     def accepted(self) -> bool:
         """2xx; a redirect is a failure and is not followed (spec: Delivery and retries)."""
-        return self.code is not None and 200 <= self.code < 300  # noqa: PLR2004  the class of 2xx
+        return is_success(self.code)
 
 
 class WebhookSender(Protocol):
@@ -72,7 +72,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
     It carries no cookies, follows no redirects, knows no proxies and sends nothing twice.
     """
 
-    def __init__(self, connections_max: int = CONNECTIONS_MAX) -> None:
+    def __init__(self, connections_max: int) -> None:
         self._connections_max = connections_max
         self._kept: list[tuple[Origin, KeptConnection]] = []  # the one used last is last
         self._taken = 0
@@ -99,7 +99,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
         except BaseException:
             self._give_back(origin, connection)
             raise
-        stream = _Body(connection, lambda: self._give_back(origin, connection))
+        stream = _AnswerBody(connection, lambda: self._give_back(origin, connection))
         return httpx.Response(head.status_code, headers=head.headers.raw_items(), stream=stream)
 
     async def aclose(self) -> None:
@@ -171,7 +171,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
         return context
 
 
-class _Body(httpx.AsyncByteStream, AsyncIterator[bytes]):
+class _AnswerBody(httpx.AsyncByteStream, AsyncIterator[bytes]):
     """The body of one answer; the connection is given back when nobody reads on."""
 
     def __init__(self, connection: KeptConnection, done: Callable[[], None]) -> None:

@@ -6,13 +6,13 @@ import threading
 from collections.abc import Callable
 from typing import cast
 
+from support.clocks import ManualClock
 from support.listening import SECRET
 from svc.base_url import BaseUrl
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.link import TunnelLink
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
-from svc.clock import ManualClock
 from svc.errors import Forbidden, NetworkError
 from svc.listen.listener import Listener
 from svc.listen.records import ListenerRecord, TunnelDown, TunnelUp

@@ -8,7 +8,7 @@ from typing import cast
 import pytest
 
 from support.running import inside
-from support.tunnel_stand_ins import stand_in
+from support.servers.tunnels import stand_in
 from svc.base_url import BaseUrl
 from svc.cli.events.options import ListenOptions, TunnelOption
 from svc.cli.events.tunnel import ChosenTunnel, choose

@@ -5,19 +5,19 @@ from typing import Any, cast
 
 import pytest
 
+from support.clocks import ManualClock
 from svc.cli.framework.recorded import deliver, journal_of, send_recorded
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.cli.framework.streams import Streams
 from svc.client.client import Client
 from svc.client.exchange import RawReply
-from svc.client.journal.entry import Asked, Settled
+from svc.client.journal.entry import NewIntent, Settled
 from svc.client.journal.journal import Journal
 from svc.client.journal.stored import Scope
 from svc.client.reply import Reply
 from svc.client.request import prepare
 from svc.client.resources import refunds
-from svc.clock import ManualClock
 
 KEY = "sk_test_canary7Qx2Lw9Zp4"
 
@@ -43,7 +43,7 @@ def test_a_request_is_sent_with_the_time_of_its_first_sending(isolated: Path) ->
     prepared = prepare(call, session.base_url, new_key=lambda: "key-1")
     scope = Scope("default", "test", str(session.base_url), session.key.fingerprint)
     with session, journal_of(session) as journal:
-        first = journal.record(Asked(call, prepared, scope))
+        first = journal.record(NewIntent(call, prepared, scope))
         journal.settle(first, Settled("unknown"))
         clock.advance(3600)
         deliver(session, sender, journal, journal.lease(first.id))

@@ -1,6 +1,7 @@
 """One request is written once: what is repeated is recorded, what is not was never sent."""
 
 import asyncio
+import select
 import socket
 import time
 from collections.abc import Callable
@@ -98,8 +99,13 @@ def test_connection_that_ended_unnoticed_gets_not_one_byte() -> None:
     assert written == REQUEST
 
 
-def test_connection_with_an_answer_to_nothing_is_left() -> None:
+@pytest.mark.parametrize("polls", [True, False], ids=["poll", "as_on_windows"])
+def test_connection_with_an_answer_to_nothing_is_left(
+    polls: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What came unasked must not be taken for the answer to the next request."""
+    if not polls:
+        monkeypatch.delattr(select, "poll")
 
     async def talk(server: socket.socket) -> int | None:
         link = TargetConnection(targets.Target.parse(str(server.getsockname()[1])))

@@ -12,9 +12,9 @@ from typing import Final
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import NOW, SECRET, Target, event
 from support.running import Svc
-from svc.clock import ManualClock
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.inbox.sqlite import SqliteInbox

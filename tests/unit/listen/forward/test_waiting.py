@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import pytest
 
-from svc.clock import ManualClock
+from support.clocks import ManualClock
 from svc.listen.forward.connection import ForwardTrouble, TargetReply
 from svc.listen.forward.items import ForwardItems, attempted
 from svc.listen.forward.request import FORWARD_SECONDS

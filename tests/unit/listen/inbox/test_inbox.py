@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import (
     NOW,
     OK,
@@ -21,18 +22,18 @@ from support.listening import (
     plan_for,
     status_line,
 )
-from svc.clock import ManualClock, SystemClock
+from svc.clock import SystemClock
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.forward.waiting import Waiters
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import Inbox
+from svc.listen.inbox.inbox import Arrival, Inbox, Kept
 from svc.listen.progress import ListenerProgress
 from svc.listen.receive import Reception, ReceptionDeps
 from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import Left, ListenerRecord
 from svc.listen.routes import Routes
-from svc.listen.verify.verify import Intake
+from svc.listen.verify.verify import Delivery, Intake, read_facts
 from svc.signature import header_value
 from unit.listen.inbox.memory_inbox import MemoryInbox
 
@@ -198,6 +199,20 @@ def test_halves_work_apart_with_only_the_inbox_between_them() -> None:
             forwarding.close(forwarding.writer)
     assert receiving.statuses == [200] * 100
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(80))
+
+
+def test_what_is_kept_again_as_the_forwarder_ends_stays_open() -> None:
+    """R50, R78: to take it up is to read the inbox, whose thread may have ended by then."""
+    forwarding = Forwarding(MemoryInbox(), Routes.parse(["1"]))
+    forwarding.close(forwarding.writer)
+    body = event()
+    again = Arrival(Delivery(body, b"", NOW, read_facts(body)), None)
+
+    async def late() -> bool:
+        forwarding.dispatcher.hand_over(Kept(1, duplicate=False, again=True, open=True), again)
+        return forwarding.dispatcher.idle
+
+    assert asyncio.run(late())
 
 
 def test_what_was_left_is_told_and_not_forwarded_without_resume(tmp_path: Path) -> None:

@@ -12,10 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import NOW, RunningListener, Target, delivery, event, plan_for, status, talk
-from svc.clock import ManualClock
 from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
+from svc.listen.inbox.event_ids import LISTED_AT_ONCE
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
 from svc.listen.inbox.quick import QuickInbox, open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
@@ -34,13 +35,15 @@ class Disk:
         self.syncs = 0
         self.seconds = 0.0
         self.error: OSError | None = None
+        self.lasts = 0  # syncs that do not fail yet
         self.threads: list[str] = []
 
     def sync(self, log: int) -> None:
         self.threads.append(threading.current_thread().name)
         self.clock.advance(self.seconds)
-        if self.error is not None:
+        if self.error is not None and not self.lasts:
             raise self.error
+        self.lasts = max(self.lasts - 1, 0)
         os.fdatasync(log)
         self.syncs += 1
 
@@ -165,6 +168,24 @@ def test_slow_disk_is_left_to_the_thread(inbox: QuickInbox, disk: Disk, seconds:
     for number in range(3, 60):
         inbox.store(batch(number))
     assert inbox.store_at_once(batch(60)) is not None
+
+
+def test_listing_ids_is_left_to_the_thread(inbox: QuickInbox) -> None:
+    """It is a few milliseconds' work; what it lists is as known as before."""
+    inbox.store_at_once(batch(*range(1, LISTED_AT_ONCE)))
+    assert inbox.store_at_once(batch(1)) is None
+    assert inbox.store(batch(1)) == [Kept(2, duplicate=True, again=False, open=True)]
+    assert inbox.store_at_once(batch(1)) == [Kept(2, duplicate=True, again=False, open=True)]
+
+
+def test_sync_that_fails_as_ids_are_listed_is_the_last(inbox: QuickInbox, disk: Disk) -> None:
+    """R50: whatever is written behind it would be lost with it."""
+    inbox.store_at_once(batch(*range(1, LISTED_AT_ONCE - 1)))
+    disk.error, disk.lasts = OSError(errno.EIO, "Input/output error"), 1
+    with pytest.raises(NotSynced, match="input/output error"):
+        inbox.store(batch(LISTED_AT_ONCE - 1))
+    with pytest.raises(NotSynced):
+        inbox.store(batch(LISTED_AT_ONCE))
 
 
 def test_much_to_write_is_left_to_the_thread(inbox: QuickInbox) -> None:

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from support.killable import child, resident
+from support.clocks import ManualClock
+from support.kills.killable import child, resident
 from support.listening import (
     NOW,
     OK,
@@ -22,8 +23,8 @@ from support.listening import (
     status_line,
     talk,
 )
-from support.patience import patient
-from svc.clock import ManualClock, SystemClock
+from support.suite.patience import patient
+from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
@@ -61,6 +62,22 @@ def test_store_tells_new_from_known(state: Database) -> None:
     other = SqliteInbox(state, "two").store(Batch([arrival(1)]))
     assert other == [Kept(4, False, False, True)]
     assert state.rows("SELECT copies FROM inbox WHERE seq = 1") == [{"copies": 1}]
+
+
+def test_copies_are_known_before_and_after_their_ids_are_listed(state: Database) -> None:
+    """R50: also those of another listener's run, and after a restart in between."""
+    one, other = (SqliteInbox(state, name, listed_at_once=3) for name in ("one", "two"))
+    events = InboxHistory(state, InboxScope("", "", None))
+    for number in range(1, 10):
+        assert one.store(Batch([arrival(number)])) == [Kept(2 * number - 1, False, False, True)]
+        assert other.store(Batch([arrival(number)])) == [Kept(2 * number, False, False, True)]
+        again = SqliteInbox(state, "one", listed_at_once=3)
+        for inbox in (one, again):
+            copies = inbox.store(Batch([arrival(n) for n in range(1, number + 1)]))
+            assert copies == [Kept(2 * n - 1, True, False, True) for n in range(1, number + 1)]
+        seqs = [entry and entry.seq for entry in map(events.find, [f"evt_{number}", "evt_1"])]
+        assert seqs == [2 * number, 2]
+    assert 0 < state.rows("SELECT COUNT(*) AS n FROM event_ids")[0]["n"] <= 18
 
 
 def test_store_settles_before_it_looks_for_copies(state: Database) -> None:
@@ -145,7 +162,7 @@ def test_each_of_a_page_knows_its_own_attempts(state: Database) -> None:
 
 def test_prune_keeps_a_week_and_what_is_open(state: Database) -> None:
     """R50: ids are kept for more than 72 h; what was not forwarded is never forgotten."""
-    inbox = SqliteInbox(state, "one")
+    inbox = SqliteInbox(state, "one", listed_at_once=3)
     inbox.store(Batch([arrival(1), arrival(2, open_=False), arrival(3, open_=False)]))
     inbox.store(Batch(attempts=[ForwardAttempt(2, "http://a", 1, NOW, 5.0, 200, None, b"")]))
     assert inbox.prune(NOW + 72 * 3600) == 0
@@ -153,6 +170,7 @@ def test_prune_keeps_a_week_and_what_is_open(state: Database) -> None:
     assert [row["seq"] for row in state.rows("SELECT seq FROM inbox")] == [1, 3]
     assert [row["inbox_seq"] for row in state.rows("SELECT inbox_seq FROM payloads")] == [1, 3]
     assert state.rows("SELECT 1 FROM forwards") == []
+    assert [row["inbox_seq"] for row in state.rows("SELECT inbox_seq FROM event_ids")] == [1, 3]
 
 
 def test_prune_takes_what_listeners_of_the_past_have_kept(state: Database) -> None:

@@ -17,9 +17,9 @@ from typing import Any
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import PATH, Received, Target, delivery, event, status_line, talk
-from support.patience import patient
-from svc.clock import ManualClock
+from support.suite.patience import patient
 from svc.listen.inbox.history import InboxEntry
 from svc.listen.inspector.history import STATES
 from svc.listen.inspector.page import Times, masked

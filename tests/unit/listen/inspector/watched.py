@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
+from support.clocks import ManualClock
 from support.listening import NOW, PATH, SECRET, delivery, plan_for, status, talk
-from svc.clock import Clock, ManualClock
+from svc.clock import Clock
 from svc.listen.identity import claimed
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Inbox

@@ -6,7 +6,7 @@ import h11
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.drawing import examples
+from support.suite.drawing import examples
 from svc.listen.receiver.http import HttpHead, HttpRequest, Refused, RequestReader, quick_head
 
 NAMES = st.sampled_from(

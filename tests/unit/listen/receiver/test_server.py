@@ -17,7 +17,7 @@ from support.listening import (
     status,
     talk,
 )
-from support.patience import patient
+from support.suite.patience import patient
 from svc.errors import LocalError
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.receiver.server import bind, new_path

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from support.clocks import ManualClock
 from support.listening import PATH, SECRET, RunningListener, Target, listening, status, talk
-from svc.clock import ManualClock
 from svc.errors import SignatureError
 from svc.listen.verify.verify import Intake
 from svc.signature import verify

@@ -6,8 +6,8 @@ from urllib.parse import quote, urlencode
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.drawing import examples
 from support.sandbox_calls import Answer, Sandbox
+from support.suite.drawing import examples
 from svc.sandbox.openapi.document import OPERATIONS
 
 NAMES = (

@@ -1,9 +1,11 @@
 """What the checkout's tests share: a sandbox process over HTTP, and pages read as their elements."""
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from support.running import Sandbox
 from unit.sandbox.checkout.shop import Shop, path_of
 
 
@@ -14,6 +16,7 @@ def path() -> Any:
 
 
 @pytest.fixture
-def shop(sandbox: Any) -> Shop:
+def shop(sandbox_process: Sandbox, seeds: Iterator[int]) -> Shop:
     """An empty sandbox in which goods are sold and bought."""
-    return Shop(sandbox.url, sandbox.port, sandbox.control)
+    sandbox_process.control("POST", "/reset", {"seed": next(seeds)})
+    return Shop(sandbox_process.url, sandbox_process.port, sandbox_process.control)

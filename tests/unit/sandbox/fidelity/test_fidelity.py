@@ -28,6 +28,11 @@ POST /v1/refunds, GET /v1/refunds/:id, POST /v1/payouts, GET /v1/payouts/:id, GE
 POST /v1/landed-cost/quotes, GET /v1/landed-cost/quotes/:id, POST /v1/webhook_endpoints,
 GET /v1/events/:id, POST /v1/disputes/:id
 """
+# The events that the specification names; seven more are ours.
+STATED_EVENTS = """
+order.paid order.cancelled payment.authorized payment.captured payment.failed refund.succeeded
+dispute.opened dispute.won dispute.lost payout.paid payout.failed
+"""
 EVENTS = {("Events", name) for name in spec.EVENT_TYPES}  # payout.created is a field as well
 # The figures of the specification's table of limits, and the row that has each.
 LIMITS = {
@@ -95,7 +100,7 @@ def test_every_event_type_has_a_row() -> None:
     typed = {row.name: row.mark for row in rows_of("Events") if row.name in spec.EVENT_TYPES}
     assert set(typed) == set(spec.EVENT_TYPES)
     says = {name for name, mark in typed.items() if mark == "says"}
-    assert says == set(spec.EVENT_TYPES_STATED)
+    assert says == set(STATED_EVENTS.split())
 
 
 STATUSES = [

@@ -1,7 +1,6 @@
 """The OpenAPI document: it is served to everybody, it is whole, and it is made from the tables."""
 
 import json
-import os
 import re
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -11,11 +10,9 @@ from typing import Any
 import jsonschema_rs
 import pytest
 
-from svc.clock import SystemClock
+from support.launching import launched
 from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
-from svc.sandbox.process import launch
-from svc.sandbox.process.launch import LaunchOptions
 
 SANDBOX = Path(__file__).parents[4] / "src" / "svc" / "sandbox"
 DOCUMENT = document(OPERATIONS)
@@ -24,11 +21,8 @@ DOCUMENT = document(OPERATIONS)
 @pytest.fixture(scope="module")
 def port(tmp_path_factory: pytest.TempPathFactory) -> Iterator[int]:
     """A sandbox process."""
-    folder = tmp_path_factory.mktemp("state")
-    options = LaunchOptions(":memory:", 0, str(folder))
-    record = launch.start(options, os.environ, SystemClock())
-    yield record.port
-    launch.stop(folder, record, SystemClock())
+    with launched(tmp_path_factory.mktemp("state")) as record:
+        yield record.port
 
 
 def asked(port: int, method: str, headers: dict[str, str]) -> tuple[int, Any]:

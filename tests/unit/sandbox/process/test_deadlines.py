@@ -12,82 +12,17 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
+from support.launching import launch_options
 from svc.clock import SystemClock
-from svc.sandbox.http.exchange import CallerGoneError, HttpReply, Limit, read_body, refusal
+from svc.sandbox.http.exchange import HttpReply, refusal
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.process import launch
-from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.protocol import HEAD_SECONDS, DeadlineProtocol
 
 HEAD = b"GET / HTTP/1.1\r\nHost: localhost\r\n"
 KEY = b"Authorization: Bearer sk_test_sandbox\r\n"
 BEGUN = b"Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
 LENGTH = [(b"content-length", b"2")]
-
-
-def reading(
-    *messages: dict[str, Any], limit: Limit, headers: tuple[tuple[bytes, bytes], ...] = ()
-) -> bytes:
-    """Reads a body that arrives in pieces and then stalls."""
-    waiting = list(messages)
-
-    async def receive() -> dict[str, Any]:
-        if not waiting:
-            await asyncio.sleep(60)
-        return waiting.pop(0)
-
-    return asyncio.run(read_body({"headers": headers}, receive, limit))
-
-
-def piece(body: bytes, *, more: bool = True) -> dict[str, Any]:
-    return {"type": "http.request", "body": body, "more_body": more}
-
-
-def test_body_is_put_together_up_to_its_limit() -> None:
-    """A body as large as the limit is read; not a byte more."""
-    parts = piece(b"abc"), piece(b"de", more=False)
-    assert reading(*parts, limit=Limit(5)) == b"abcde"
-    with pytest.raises(Problem) as caught:
-        reading(*parts, limit=Limit(4))
-    assert (caught.value.status, caught.value.code) == (413, "request_too_large")
-
-
-def test_announced_length_is_refused_before_anybody_is_told_to_go_on() -> None:
-    """Who asks first (`Expect: 100-continue`) need not send what would be refused."""
-    announced = (b"content-length", b"5")
-    with pytest.raises(Problem) as caught:
-        reading(limit=Limit(4, seconds=1), headers=(announced, (b"expect", b"100-continue")))
-    assert caught.value.status == 413
-
-
-def test_what_was_sent_of_a_large_body_is_read_and_let_go() -> None:
-    """Up to 8 MiB, so that who is still sending can read the answer; no more than that."""
-    mega = b"x" * 1024**2
-    for sent, left in ((3, 0), (20, 12)):
-        waiting = [piece(mega) for _ in range(sent)]
-        waiting[-1]["more_body"] = False
-
-        async def receive(waiting: list[dict[str, Any]] = waiting) -> dict[str, Any]:
-            return waiting.pop(0)
-
-        scope = {"headers": [(b"content-length", b"%d" % (sent * 1024**2))]}
-        with pytest.raises(Problem) as caught:
-            asyncio.run(read_body(scope, receive, Limit(1024)))
-        assert (caught.value.status, len(waiting)) == (413, left)
-
-
-def test_body_that_stalls_is_refused() -> None:
-    """408 when the limit of time is over, and the connection is not used again."""
-    with pytest.raises(Problem) as caught:
-        reading(piece(b"abc"), limit=Limit(5, seconds=0.01))
-    assert (caught.value.status, caught.value.code) == (408, "request_timeout")
-    assert caught.value.headers == {"Connection": "close"}
-
-
-def test_caller_that_hangs_up_is_no_error() -> None:
-    """Nobody waits for an answer then."""
-    with pytest.raises(CallerGoneError):
-        reading(piece(b"abc"), {"type": "http.disconnect"}, limit=Limit(5))
 
 
 async def hello(_: Any, __: Any, send: Any) -> None:
@@ -164,7 +99,7 @@ STALLED = {
 @pytest.mark.slow(seconds=12)
 def test_every_stalled_request_is_answered(tmp_path: Path) -> None:
     """The real process: 408 after ten seconds, whatever part of a request it waits for."""
-    options = LaunchOptions(":memory:", 0, str(tmp_path / "state"))
+    options = launch_options(tmp_path / "state")
     record = launch.start(options, os.environ, SystemClock())
     begun = time.monotonic()
     lines = {name: socket.create_connection(("127.0.0.1", record.port), 20) for name in STALLED}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.certificates import Authority
+from support.servers.certificates import Authority
 from svc.sandbox.webhooks.sender import HttpSender, KeptConnections, Outgoing, ReceiverReply
 from unit.sandbox.lab import Kit, Lab, Receiver
 

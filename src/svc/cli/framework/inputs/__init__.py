@@ -74,11 +74,13 @@ _ASSIGNMENT: Final = r"(?s)(?P<path>[^=]+?)(?P<operator>:?=)(?P<at>@?)(?P<value>
 _ITEM_FIELD: Final = r",(?=\s*[a-z_]+=)"
 _FILE_MAX = 16 * 1024 * 1024
 
-Body = dict[str, Any]
+BodyFields = dict[str, Any]
 ReadFile = Callable[[str], str]
 
 
-def build_body(*, base: str | None, typed: Body, data: Sequence[str], read: ReadFile) -> Body:
+def build_body(
+    *, base: str | None, typed: BodyFields, data: Sequence[str], read: ReadFile
+) -> BodyFields:
     """Merges a JSON object (`base`), the typed options that were given, then `-d` on top.
 
     Raises:
@@ -107,7 +109,7 @@ def parse_assignment(text: str, read: ReadFile) -> tuple[list[str], Any]:
     return parse_path(match["path"]), value
 
 
-def parse_object(text: str, source: str) -> Body:
+def parse_object(text: str, source: str) -> BodyFields:
     """Reads a JSON object."""
     value = parse_json(text, source)
     if not isinstance(value, dict):
@@ -127,11 +129,11 @@ def parse_json(text: str, source: str) -> Any:
         ) from None
 
 
-def parse_item(text: str, currency: str | None) -> Body:
+def parse_item(text: str, currency: str | None) -> BodyFields:
     """Reads `name=Jacket,quantity=1,unit_amount=12900`; commas in names are fine."""
     from svc.client.fields import ITEM, check_name
 
-    item: Body = {}
+    item: BodyFields = {}
     for part in re.split(_ITEM_FIELD, text):
         name, equals, value = part.strip().partition("=")
         if not equals:
@@ -155,7 +157,7 @@ def _item_value(name: str, value: str, currency: str | None) -> str | int | None
     return value
 
 
-def without_empty(**fields: Any) -> Body:
+def without_empty(**fields: Any) -> BodyFields:
     """Keeps what was given: neither None nor an empty object or list."""
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 

@@ -1,0 +1,81 @@
+"""How old idempotency keys are by a sandbox's clock, which can be turned forward (promise R4).
+
+The journal knows a key's age by this machine's clock. A sandbox counts its 24 hours on a clock of
+its own; where somebody has turned that by a day, it has forgotten a key that was sent a minute ago,
+and would carry the request out a second time.
+"""
+
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+from svc.client.journal.commands import Say
+from svc.client.journal.entry import Intent
+from svc.client.journal.refusals import forgotten, key_spent
+from svc.client.resources import controls
+from svc.client.retry import KEY_SAFE_SECONDS
+from svc.client.sandbox import SandboxClient
+from svc.client.text import one_line
+from svc.errors import SvcError, UsageError
+
+_LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers
+
+
+class IdempotencyAges(NamedTuple):
+    """What a sandbox tells; times are unix seconds on its clock.
+
+    Attributes:
+        now: the present.
+        first_seen: when each key that it remembers came for the first time.
+    """
+
+    now: float
+    first_seen: dict[str, float]
+
+    def age(self, intent: Intent) -> float:
+        """Seconds since a request was sent, all by the sandbox's clock (promise R101).
+
+        Where that was not noted when it was sent: since the request came, as the sandbox has it;
+        of one that it does not remember, since it was sent by the clock of this machine.
+        """
+        if intent.served_at is not None:
+            return self.now - intent.served_at
+        key = intent.stored.idempotency_key
+        return self.now - self.first_seen.get(key, intent.first_sent_at)
+
+    def refusal(self, intent: Intent, say: Say) -> SvcError | None:
+        """Why a request that was sent before must not be sent again, or None."""
+        if self.age(intent) < KEY_SAFE_SECONDS:
+            return None
+        if intent.state == "done":
+            return key_spent(intent)
+        return forgotten(intent, self.now, say)
+
+
+def clock_of(control: SandboxClient) -> float:
+    """What a sandbox's clock says (unix seconds); raises as `idempotency_ages`."""
+    return _seconds(control.health().data.get("now"))
+
+
+def idempotency_ages(control: SandboxClient) -> IdempotencyAges:
+    """Asks a sandbox.
+
+    Raises:
+        UsageError: what answers is no sandbox.
+        SvcError: nothing answers.
+    """
+    now = clock_of(control)
+    logged = control.send(controls.requests(_LOGGED)).data.get("data", [])
+    # Newest first, so that of several with one key the oldest stays.
+    return IdempotencyAges(
+        now, {entry["idempotency_key"]: _seconds(entry["created"]) for entry in logged}
+    )
+
+
+def _seconds(text: Any) -> float:
+    try:
+        return datetime.fromisoformat(str(text)).timestamp()
+    except ValueError:
+        raise UsageError(
+            f"What answers as a sandbox gives no time ({one_line(str(text))}).",
+            code="not_a_sandbox",
+        ) from None

@@ -1,0 +1,88 @@
+"""Which rows of the inbox hold an event: found for each delivery, written by the thousand.
+
+Ids of events are random. An index of them would be one more page to write with nearly every event,
+so those of the latest rows are known in memory, and listed in a table once they are many.
+"""
+
+from collections.abc import Collection, Sequence
+from typing import Final
+
+from svc.errors import LocalError
+from svc.state import LOST, Database, NotSynced, Tx
+
+LISTED_AT_ONCE: Final = 2048  # by then a page of the table takes several of them
+
+
+class EventIds:
+    """The ids that one listener has kept."""
+
+    def __init__(self, state: Database, listener: int, at_once: int = LISTED_AT_ONCE) -> None:
+        self._state = state
+        self._at_once = at_once
+        self._due = at_once
+        self._rows = 0
+        # Rows that are not in the table, and perhaps some that are, or that were undone.
+        self._unlisted: dict[str, list[int]] = {}
+        for row in state.rows(_UNLISTED, (listener,)):
+            self.note(row["event_id"], row["seq"])
+
+    def note(self, event_id: str, seq: int) -> None:
+        """Notes a row that was added; should it be undone, that does no harm."""
+        self._unlisted.setdefault(event_id, []).append(seq)
+        self._rows += 1
+
+    def unlisted(self, ids: Collection[str]) -> list[int]:
+        """Gives the rows that may hold these events and may be missing in the table."""
+        known = self._unlisted
+        return [seq for event_id in ids if event_id in known for seq in known[event_id]]
+
+    @property
+    def are_many(self) -> bool:
+        """True when it is time to list them, which is a few milliseconds' work."""
+        return self._rows >= self._due
+
+    def list_now(self) -> None:
+        """Lists all rows that have come by now, of other listeners too; waits for nobody.
+
+        Where that cannot be, it is tried again when as many more have come.
+
+        Raises:
+            NotSynced: what is written from now on is worth nothing.
+            LocalError: nor is what was written, since the database was found to be damaged.
+        """
+        try:
+            listed = self._state.write_at_once(_list)
+        except LocalError as error:
+            if isinstance(error, NotSynced) or error.code in LOST:
+                raise
+            listed = None  # it would save time, no more: a delivery is never refused for it
+        if listed is None:
+            self._due = self._rows + self._at_once
+        else:  # once it is committed: what is in neither would be taken for new
+            self._unlisted.clear()
+            self._rows = 0
+            self._due = self._at_once
+
+
+def _list(tx: Tx) -> int:
+    listed = tx.execute(_LIST)
+    tx.execute(_BEGIN_ANEW)
+    tx.execute(_LISTED)
+    return listed
+
+
+def forget(tx: Tx, rows: Sequence[tuple[str, int]]) -> None:
+    """Takes rows, each an event's id and a number, out of the table."""
+    tx.many("DELETE FROM event_ids WHERE event_id = ? AND inbox_seq = ?", rows)
+
+
+_END: Final = "(SELECT COALESCE(MAX(seq), 0) FROM event_ids_end)"
+# The rows of one event, which is to be named twice. (A numbered mark is a warning in Python 3.12.)
+ROWS_OF_EVENT: Final = f"""
+SELECT inbox_seq FROM event_ids WHERE event_id = ? UNION ALL
+SELECT seq FROM inbox WHERE seq > {_END} AND event_id = ?"""  # noqa: S608  no input in it
+_UNLISTED: Final = f"SELECT event_id, seq FROM inbox WHERE listener = ? AND seq > {_END}"  # noqa: S608
+_LIST: Final = f"""
+INSERT INTO event_ids SELECT event_id, seq FROM inbox WHERE seq > {_END} ORDER BY event_id"""  # noqa: S608
+_BEGIN_ANEW: Final = "DELETE FROM event_ids_end"
+_LISTED: Final = "INSERT INTO event_ids_end SELECT MAX(seq) FROM inbox"

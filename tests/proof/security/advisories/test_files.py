@@ -1,0 +1,251 @@
+"""What other tools got wrong about printing, files and programs; a test an advisory."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.forks.program import Forking
+from support.running import Sandbox, Svc
+from support.servers.misbehaving import Server
+from svc.cli.quickstart.processes import SvcProcesses
+from svc.clock import SystemClock
+
+EVIL = "\x1b]52;c;cHduZWQ=\x07\x1b[2J\x9b31m\u202ecba"
+ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"
+CREATE = (
+    *("orders", "create", "--amount", "12900", "--currency", "EUR", "--country", "DE"),
+    *("--item", ITEM),
+)
+
+
+@pytest.fixture
+def evil_service(hostile: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+    """A service whose every text would move the cursor."""
+    monkeypatch.setenv("SVC_BASE_URL", hostile.url)
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    order = {"id": "ord_1", "object": "order", "livemode": False, "status": EVIL}
+    hostile.play(hostile.reply(200, {**order, "metadata": {EVIL: EVIL}, EVIL: [EVIL]}))
+    return hostile
+
+
+def planted(folder: Path, name: str) -> Path:
+    """A program in the current folder that leaves a mark when it is run."""
+    mark = folder / f"{name}-was-run"
+    program = folder / name
+    program.write_text(f"#!/bin/sh\ntouch '{mark}'\n")
+    program.chmod(0o755)
+    return mark
+
+
+@pytest.mark.parametrize("form", ["human", "json", "ndjson", "csv"])
+def test_cve_2026_45803_no_escape_of_the_service_reaches_the_terminal(
+    svc: Svc, evil_service: Server, form: str
+) -> None:
+    """What gh printed from logs could move the cursor; here every form is clean (R61)."""
+    result = svc("orders", "retrieve", "ord_1", "-o", form, "--color", "never")
+    assert result.code == 0
+    assert not any(mark in result.out + result.err for mark in ("\x1b", "\x9b", "\x07", "\u202e"))
+    if form == "json":
+        assert result.json["status"] == EVIL  # lossless
+
+
+def test_cve_2024_43785_no_escape_of_an_error_reaches_the_terminal(
+    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What gitoxide printed from errors could move the cursor; here errors are clean, too."""
+    monkeypatch.setenv("SVC_BASE_URL", hostile.url)
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    error = {"type": "invalid_request_error", "code": "x" + EVIL, "message": EVIL, "param": EVIL}
+    hostile.play(hostile.reply(400, {**error, "request_id": EVIL}, {"Request-Id": "req_1"}))
+    for form in ("human", "json"):
+        result = svc("orders", "retrieve", "ord_1", "-o", form)
+        assert result.code == 3
+        assert not any(mark in result.err for mark in ("\x1b", "\x9b", "\x07", "\u202e"))
+
+
+def test_cve_2024_52308_no_text_of_the_service_becomes_a_command(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """What gh took for connection details ran as a command; a shown curl line is quoted whole."""
+    mark = tmp_path / "pwned"
+    evil = f"$(touch {mark});`touch {mark}`'\"; touch {mark} #"
+    shown = svc(*CREATE, "-d", f"metadata[note]={evil}", "--curl", "-o", "human")
+    assert shown.code == 0
+    env = {**os.environ, "SVC_API_KEY": "sk_test_sandbox"}
+    done = subprocess.run(
+        ["bash", "-c", shown.out], env=env, capture_output=True, text=True, check=False
+    )
+    assert json.loads(done.stdout)["metadata"]["note"] == evil
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("name", ["../evil", "..", "/tmp/evil", "a/../../evil"])
+def test_ghsa_2m9h_r57g_45pj_no_name_leads_out_of_the_folder(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, name: str
+) -> None:
+    """An artifact called `..` wrote a level up in gh; a batch's name writes no file (R65)."""
+    folder = tmp_path / "inner"
+    folder.mkdir()
+    rows = folder / "orders.csv"
+    head = "amount,currency,shipping[country],items[0][name],items[0][hs_code]"
+    rows.write_text(
+        f"{head},items[0][quantity],items[0][unit_amount]\n12900,EUR,DE,J,6203.39,1,12900\n"
+    )
+    before = set(tmp_path.rglob("*"))
+    assert svc("batch", "orders.create", str(rows), "--import", name).code == 0
+    after = set(tmp_path.rglob("*"))
+    assert after > before  # the results
+    assert {path.parent for path in after - before} <= {folder}
+
+
+@pytest.mark.parametrize("program", ["cloudflared", "ngrok", "ssh"])
+@pytest.mark.parametrize("entry", ["", ".", "sub"])
+def test_ghsa_fqfh_778m_2v32_cve_2022_24753_no_program_of_the_current_folder_is_run(
+    svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, entry: str
+) -> None:
+    """A program planted where gh or stripe was started ran; here PATH counts if absolute (R43)."""
+    folder = tmp_path / "planted"
+    (folder / "sub").mkdir(parents=True)
+    mark = planted(folder / entry if entry == "sub" else folder, program)
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PATH", entry)
+    monkeypatch.setenv("SVC_BASE_URL", "https://api.example.invalid")
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_canary7Qx2Lw9Zp4")
+    tunnel = f"{program}:host" if program == "ssh" else program
+    result = svc("events", "listen", "--tunnel", tunnel, "--max-time", "1", "--timeout", "1")
+    assert result.code in (2, 10)
+    assert not mark.exists()
+
+
+def test_cve_2022_24753_no_file_of_the_current_folder_says_key_or_address(
+    svc: Svc, sandbox: Sandbox, hostile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever runs a command in somebody else's project sends nothing there (R43)."""
+    monkeypatch.delenv("SVC_API_KEY")
+    monkeypatch.delenv("SVC_BASE_URL")
+    (tmp_path / ".env").write_text(
+        f"SVC_API_KEY=sk_test_4eC39HqLyjWDarjtT1zdp7dc\nSVC_BASE_URL={hostile.url}\n"
+    )
+    profile = f'active_profile = "x"\n[profiles.x]\nbase_url = "{hostile.url}"\n'
+    for name in ("config.toml", "svc.toml", ".svc.toml", "pyproject.toml"):
+        (tmp_path / name).write_text(profile)
+    monkeypatch.chdir(tmp_path)
+    refused = svc("orders", "list")
+    assert (refused.code, refused.error["code"]) == (2, "base_url_missing")
+    refused = svc("orders", "list", "--base-url", sandbox.url)
+    assert (refused.code, refused.error["code"]) == (4, "keyring_refused")
+    assert hostile.connections == 0
+
+
+def test_ghsa_fqfh_778m_2v32_no_module_of_the_current_folder_is_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Python looks in the current folder first; the parts of `svc quickstart` must not (R43)."""
+    folder, mark = tmp_path / "planted", tmp_path / "was-run"
+    (folder / "svc").mkdir(parents=True)
+    for name in ("svc/__init__.py", "svc/__main__.py", "typer.py"):
+        (folder / name).write_text(f"open({str(mark)!r}, 'w')\n")
+    monkeypatch.chdir(folder)
+    assert SvcProcesses(os.environ, SystemClock()).run("keys", "list") == []
+    assert not mark.exists()
+
+
+@pytest.mark.parametrize("identifier", ["../../admin", "..", "a/b", "a%2fb", "ord_1?x", "ord_1#"])
+def test_ghsa_fv4g_gwpj_74gr_no_id_leads_out_of_the_api(
+    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch, identifier: str
+) -> None:
+    """A plugin's name with dots overwrote files of stripe-cli; an id has no such marks (R25)."""
+    monkeypatch.setenv("SVC_BASE_URL", hostile.url)
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    assert svc("orders", "retrieve", identifier).code == 2
+    assert hostile.connections == 0
+
+
+def test_cve_2019_10751_no_answer_names_a_file(
+    svc: Svc, hostile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A redirect chose the name of httpie's output file; no answer makes a file here (R65)."""
+    monkeypatch.setenv("SVC_BASE_URL", hostile.url)
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    monkeypatch.chdir(tmp_path)
+    named = {"Content-Disposition": 'attachment; filename="evil.sh"', "Location": "/evil.sh"}
+    hostile.play(hostile.reply(302, b"", named))
+    svc("orders", "retrieve", "ord_1")
+    hostile.play(hostile.reply(200, {"id": "ord_1", "object": "order"}, named))
+    svc("orders", "retrieve", "ord_1")
+    assert [request.startswith(b"GET /v1/orders/ord_1 ") for request in hostile.requests] == [
+        True,
+        True,
+    ]
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("value", ["x\r", "x\r\n", "x\n", " x ", "x\\", '"x"', "#x", "[x]", "é"])
+def test_cve_2025_48384_a_written_setting_is_read_back_as_it_was(svc: Svc, value: str) -> None:
+    """Git lost a CR at the end of a value; here it comes back exactly, or is refused."""
+    svc.ok("profiles", "create", "shop", "--base-url", "https://api.example.com")
+    result = svc("config", "set", "profiles.shop.ca_bundle", value)
+    if result.code == 0:
+        shown = svc.ok("config", "get", "profiles.shop.ca_bundle")
+        assert shown == value or shown.endswith(f"/{value}")
+    else:
+        assert result.code == 2
+    assert svc("profiles", "list").code == 0
+
+
+def test_rich_2408_no_traceback_shows_a_value(
+    svc: Svc, sandbox: Sandbox, isolated: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Typer and rich printed local variables, keys among them; a crash is one line (R41, R79)."""
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_canary7Qx2Lw9Zp4")
+    crash = (
+        "import sys, svc.client.client as c\n"
+        "c.Client._attempt = lambda *a: 1 / 0\n"
+        "from svc.__main__ import main\n"
+        "sys.argv = ['svc', 'orders', 'retrieve', 'ord_1']\n"
+        "main()\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", crash], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.splitlines()) <= 4
+    kept = [path.read_text(errors="replace") for path in isolated.rglob("*") if path.is_file()]
+    assert any("ZeroDivisionError" in text for text in kept)  # the report
+    assert not any("canary" in text for text in [*kept, done.stderr, done.stdout])
+
+
+@pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
+def test_cve_2021_41270_no_cell_begins_as_a_formula(
+    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch, start: str
+) -> None:
+    """Symfony left TAB and CR out; here they are defused, too (R64)."""
+    monkeypatch.setenv("SVC_BASE_URL", hostile.url)
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    order = {"id": "ord_1", "object": "order", "description": f"{start}cmd|' /C calc'!A0"}
+    hostile.play(hostile.reply(200, {"object": "list", "data": [order], "has_more": False}))
+    result = svc("orders", "list", "-o", "csv", "--fields", "id,description")
+    assert result.code == 0
+    cell = result.out.splitlines()[1].partition(",")[2].lstrip('"')
+    assert cell.startswith("'")
+
+
+def test_ibm_cloud_cli_239_writers_at_once_lose_nothing(
+    svc: Svc, forking: Forking, isolated: Path
+) -> None:
+    """Parallel runs emptied its configuration; here each write is whole, and none is lost (R66)."""
+    create, there = ("profiles", "create"), ("--base-url", "https://api.example.com")
+    with (isolated / "said").open("wb") as said:
+        to = (said.fileno(), said.fileno())
+        runs = [
+            forking.start((*create, f"shop{number}", *there), os.environ, *to)
+            for number in range(12)
+        ]
+    codes = [run.wait() for run in runs]
+    assert codes == [0] * 12, (isolated / "said").read_text()
+    assert len(svc.ok("profiles", "list")) == 12

@@ -1,0 +1,55 @@
+"""A listener as a process of its own, for tests that kill it: `child.py STATE TARGET RETRY`.
+
+With `real` the service's schedule goes 60 times as fast.
+"""
+
+import asyncio
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final, cast
+from unittest.mock import patch
+
+from support.listening import plan_for
+from svc import spec
+from svc.clock import SystemClock
+from svc.listen.forward import retry
+from svc.listen.forward.retry import RetryMode
+from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.inbox.quick import open_inbox
+from svc.listen.listener import Listener
+from svc.listen.receiver.server import bind
+from svc.listen.records import ListenerRecord, Ready
+from svc.state import Database
+from svc.system.signals import STOPPING, heard
+
+
+def tell(record: ListenerRecord) -> None:
+    if isinstance(record, Ready):
+        print("ready", flush=True)
+
+
+async def main(open_state: Callable[[], Database], target: str, retry: RetryMode) -> None:
+    bound = bind()
+    print(bound.getsockname()[1], flush=True)
+    plan = plan_for(target, forwarding=ForwardOptions(retry=retry))
+    clock = SystemClock()
+    relay = Listener(plan, open_inbox(open_state, "test", clock), clock, tell)
+    with heard(asyncio.get_running_loop(), STOPPING, lambda _: relay.stop()):
+        await relay.run(bound)
+
+
+QUICK: Final[dict[str, Any]] = {
+    "WEBHOOK_RETRY_DELAYS": tuple(seconds / 60 for seconds in spec.WEBHOOK_RETRY_DELAYS),
+    "WEBHOOK_RETRY_INTERVAL": spec.WEBHOOK_RETRY_INTERVAL / 60,
+    "WEBHOOK_RETRY_WINDOW_SECONDS": spec.WEBHOOK_RETRY_WINDOW_SECONDS / 60,
+}
+
+if __name__ == "__main__":
+    with patch.multiple(retry, **QUICK), ExitStack() as stack:
+
+        def open_state() -> Database:
+            return stack.enter_context(Database.open(Path(sys.argv[1]), clock=SystemClock()))
+
+        asyncio.run(main(open_state, sys.argv[2], cast("RetryMode", sys.argv[3])))

@@ -1,0 +1,93 @@
+"""The commands of a team: a real server from the template, and svc as each of its users."""
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from support.forks.program import Forking
+from support.running import Result, Svc
+from support.team.servers import Node, Servers, free_ports
+
+PASSWORDS = {
+    name: f"pw{number}"
+    for number, name in enumerate(
+        ("ADMIN", "RECEIVER", "ANNA", "BEN", "CI"),
+    )
+}
+USERS = {name.lower(): f"{name.lower()}:{password}" for name, password in PASSWORDS.items()}
+
+
+@dataclass
+class Team:
+    """The servers, and the program as each of the users."""
+
+    running: Servers
+    svc: Svc
+    folder: Path
+
+    @property
+    def url(self) -> str:
+        return self.running.url()
+
+    def password(self, user: str) -> str:
+        return PASSWORDS[user.upper()]
+
+    def run(self, user: str, *argv: str, code: int = 0) -> Result:
+        done = self.svc(*argv, env={"SVC_LOG_CREDENTIALS": USERS[user]})
+        assert done.code == code, (argv, done.out, done.err)
+        return done
+
+
+def server_of(svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Servers:
+    """One server of the trial template, at ports that are free."""
+    text = svc(
+        "events",
+        "log",
+        "template",
+        "--name",
+        "shop",
+        "--trial",
+        "--laptop",
+        "anna",
+        "--laptop",
+        "ben",
+    ).out
+    alone = text[: text.index("cluster {")] + text[text.index("authorization {") :]
+    port, monitor = free_ports(2)
+    alone = alone.replace('"127.0.0.1:4222"', f'"127.0.0.1:{port}"')
+    alone = alone.replace('"127.0.0.1:8222"', f'"127.0.0.1:{monitor}"')
+    alone = alone.replace('"./shop-1"', f'"{folder}/data"')
+    monkeypatch.setenv("LOG_KEY", "akeyofnoimportance")
+    for name, password in PASSWORDS.items():
+        monkeypatch.setenv(f"LOG_{name}_PASSWORD", password)
+    return Servers([Node(folder, "shop-1", port, monitor, alone)])
+
+
+class Command:
+    """A command that runs until the block ends."""
+
+    def __init__(self, forking: Forking, folder: Path, user: str, *argv: str) -> None:
+        self.out = folder / f"{user}-{time.monotonic_ns()}.ndjson"
+        self._err = self.out.with_suffix(".err")
+        env = {**os.environ, "SVC_LOG_CREDENTIALS": USERS[user]}
+        with self.out.open("wb") as out, self._err.open("wb") as err:
+            line = ("events", *argv, "-o", "ndjson")
+            self.process = forking.start(line, env, out.fileno(), err.fileno())
+
+    def wait(self, kind: str, count: int = 1) -> list[dict[str, object]]:
+        end = time.monotonic() + 20
+        while True:
+            lines = self.out.read_text().splitlines()
+            found = [one for one in map(json.loads, lines) if one["record"] == kind]
+            if len(found) >= count:
+                return found
+            assert time.monotonic() < end, self._err.read_text()
+            time.sleep(0.02)
+
+    def end(self) -> None:
+        self.process.kill()
+        self.process.wait()

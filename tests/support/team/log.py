@@ -1,0 +1,155 @@
+"""Parts of a team on one machine: a log with its streams, receivers, laptops and jobs in threads."""
+
+import asyncio
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from support.listening import NOW, RunningListener, event, plan_for
+from support.team.servers import Servers
+from svc.clock import Clock, SystemClock
+from svc.errors import SvcError
+from svc.listen.forward.dispatcher import Marking
+from svc.listen.forward.replay import signed_anew
+from svc.listen.forward.waiting import status_for_group
+from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.listener import Listener, OpenSource
+from svc.listen.log import group, own_cursor, streams
+from svc.listen.log.address import LogAddress
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.credentials import Credentials
+from svc.listen.log.inboxes import LogInbox
+from svc.listen.pipeline import ListenerPlan
+from svc.listen.verify.verify import Delivery, read_facts
+
+ORIGIN = "https://api.example.com"
+OWN = "whsec_test_9zzN7cPq2LrTxVb9KdYhWm3"
+
+
+def address_of(running: Servers, name: str = "shop") -> LogAddress:
+    return LogAddress.parse(running.url(name), "--to")
+
+
+def connect(running: Servers, credentials: str = "", name: str = "shop") -> LogConnection:
+    given = Credentials.parse(credentials, "test") if credentials else None
+    return LogConnection(address_of(running, name), given)
+
+
+def make_streams(running: Servers, credentials: str = "", **more: Any) -> None:
+    """Makes the streams of test mode, as `svc events log create` does."""
+    replicas = 3 if len(running.nodes) > 2 else 1
+    with connect(running, credentials) as connection:
+        wanted = streams.events_stream(connection.address, "test", ORIGIN, replicas, 1 << 30)
+        failed = streams.failed_stream(connection.address, "test", replicas)
+        for stream in ({**wanted, **more}, failed):
+            wait_for(partial(_made, connection, stream))
+
+
+def _made(connection: LogConnection, stream: dict[str, Any]) -> bool:
+    """Makes a stream; not at once where a cluster has just begun and does not know its servers."""
+    try:
+        connection.run(streams.make(connection, stream))
+    except SvcError:
+        return False
+    return True
+
+
+def arrival(number: int, event_type: str = "order.paid", **more: Any) -> Arrival:
+    body = event(number, event_type, **more)
+    taken = Delivery(body, b"Svc-Signature: t=1,v1=00\r\n", NOW, read_facts(body))
+    return Arrival(taken, None)
+
+
+def publish(connection: LogConnection, numbers: Sequence[int], **more: Any) -> list[Kept]:
+    """Puts events into the log as a receiver does, in groups as its keeper makes them."""
+    inbox, kept = LogInbox(connection, "test"), []
+    for start in range(0, len(numbers), 256):
+        group_of = [arrival(number, **more) for number in numbers[start : start + 256]]
+        for one in inbox.store(Batch(group_of)):
+            assert isinstance(one, Kept), one
+            kept.append(one)
+    return kept
+
+
+class FromLog(RunningListener):
+    """A listener whose source is the log."""
+
+    def __init__(
+        self,
+        folder: Path,
+        plan: ListenerPlan,
+        make: Callable[[SqliteInbox], OpenSource],
+        clock: Clock | None = None,
+    ) -> None:
+        super().__init__(folder / "state" / "state.db", plan, clock or SystemClock())
+        self._make = make
+        self.inbox = SqliteInbox(self._state, "test", retake_failed=plan.ack == "forwarded")
+
+    async def _run(self) -> None:
+        self._relay = Listener(self._plan, self.inbox, self._clock, self.records.append)
+        self._loop = asyncio.get_running_loop()
+        self.summary = await self._relay.run(self._make(self.inbox))
+
+
+@contextmanager
+def laptop(
+    running: Servers,
+    folder: Path,
+    *forward_to: int,
+    name: str = "anna",
+    credentials: str = "",
+    **told: Any,
+) -> Iterator[FromLog]:
+    """A listener with a position of its own; it begins where the log begins."""
+    clock = SystemClock()
+    marking = Marking(lambda headers, body: signed_anew(headers, body, [OWN], clock.now()))
+    plan = replace(plan_for(*forward_to, marking=marking), **told)
+    with connect(running, credentials) as connection:
+
+        def make(inbox: SqliteInbox) -> OpenSource:
+            if inbox.position() is None:
+                inbox.begin_at(Position(0, ""))
+            cursor = own_cursor.Cursor(f"c_{name}", "test")
+            return own_cursor.opened(connection, cursor, inbox.position, clock)
+
+        listener = FromLog(folder, plan, make)
+        listener.start()
+        try:
+            yield listener
+        finally:
+            listener.stop()
+
+
+@contextmanager
+def job(running: Servers, folder: Path, *forward_to: int, **told: Any) -> Iterator[FromLog]:
+    """One of those who share the queue `ci`."""
+    clock = SystemClock()
+    marking = Marking(lambda headers, body: signed_anew(headers, body, [OWN], clock.now()))
+    plan = plan_for(*forward_to, marking=marking, ack="forwarded", verdict=status_for_group)
+    plan = replace(plan, **told)
+    with connect(running) as connection:
+        queue = group.Queue("ci", "test", plan.forwarding.concurrency)
+        connection.run(group.ensure(connection, queue, {"deliver_policy": "all"}))
+
+        def make(inbox: SqliteInbox) -> OpenSource:
+            inbox.hand_back()
+            return group.opened(connection, queue, plan.routes.targets, clock)
+
+        listener = FromLog(folder, plan, make)
+        listener.start()
+        try:
+            yield listener
+        finally:
+            listener.stop()
+
+
+def wait_for(true: Callable[[], bool], seconds: float = 20.0) -> None:
+    end = time.monotonic() + seconds
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.02)

@@ -1,0 +1,44 @@
+"""Requests as the journal is asked about them, and how they end."""
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from svc.base_url import BaseUrl
+from svc.client.call import Call
+from svc.client.journal.entry import Intent, NewIntent, Settled
+from svc.client.journal.journal import Journal
+from svc.client.journal.stored import Scope
+from svc.client.request import prepare
+from svc.client.resources import refunds
+
+BASE = BaseUrl.parse("https://api.example.com")
+SCOPE = Scope("default", "test", str(BASE), "sk_test_…ary1")
+REFUND = refunds.create({"payment": "pay_1", "amount": 4999})
+DONE = Settled("done", 200, "rf_1", "req_1")
+HOUR = 3600
+OTHERS = Scope("other", "test", str(BASE), "sk_test_…wxyz")
+_numbers = count(2)
+
+Open = Callable[[], Journal]
+
+
+def asked(call: Call = REFUND, key: str = "key-1", scope: Scope = SCOPE, **more: Any) -> NewIntent:
+    prepared = prepare(call, BASE, new_key=lambda: key, api_version=more.pop("version", None))
+    return NewIntent(call, prepared, scope, **more)
+
+
+def done() -> Settled:
+    """The end of a request that has made something of its own."""
+    return DONE._replace(object_id=f"rf_{next(_numbers)}")
+
+
+def end(intents: Journal, intent: Intent, outcome: Any = "unknown", **more: Any) -> None:
+    intents.settle(intent, Settled(outcome, **more))
+
+
+def is_busy(intents: Journal, intent: Intent) -> bool:
+    """Whether the journal says by now that somebody is sending a request."""
+    kept = intents.find(intent.id)
+    assert kept is not None
+    return intents.is_in_flight(kept)

@@ -1,0 +1,48 @@
+"""What the tests of the journal share: one in a folder of the test's own, opened by many."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.clocks import ManualClock
+from svc.client.journal.journal import Journal
+from svc.client.journal.leases import Leases
+from svc.state import Database
+from unit.client.journal.asking import Open
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "state.db"
+
+
+@pytest.fixture
+def opened(path: Path, clock: ManualClock) -> Iterator[Open]:
+    """Opens the journal as one more process would."""
+    states: list[Database] = []
+    leases: list[Leases] = []
+
+    def open_one() -> Journal:
+        def state() -> Database:
+            states.append(Database.open(path, clock=clock))
+            return states[-1]
+
+        leases.append(Leases(path.parent / "senders"))
+        return Journal(state, leases[-1], clock)
+
+    yield open_one
+    for one in states:
+        one.close()
+    for each in leases:
+        each.close()
+
+
+@pytest.fixture
+def intents(opened: Open) -> Journal:
+    return opened()

@@ -1,0 +1,74 @@
+"""Bodies of requests: to a limit in size and in time."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from svc.sandbox.http.exchange import CallerGoneError, Limit, read_body
+from svc.sandbox.parameters.problems import Problem
+
+
+def reading(
+    *messages: dict[str, Any], limit: Limit, headers: tuple[tuple[bytes, bytes], ...] = ()
+) -> bytes:
+    """Reads a body that arrives in pieces and then stalls."""
+    waiting = list(messages)
+
+    async def receive() -> dict[str, Any]:
+        if not waiting:
+            await asyncio.sleep(60)
+        return waiting.pop(0)
+
+    return asyncio.run(read_body({"headers": headers}, receive, limit))
+
+
+def piece(body: bytes, *, more: bool = True) -> dict[str, Any]:
+    return {"type": "http.request", "body": body, "more_body": more}
+
+
+def test_body_is_put_together_up_to_its_limit() -> None:
+    """A body as large as the limit is read; not a byte more."""
+    parts = piece(b"abc"), piece(b"de", more=False)
+    assert reading(*parts, limit=Limit(5)) == b"abcde"
+    with pytest.raises(Problem) as caught:
+        reading(*parts, limit=Limit(4))
+    assert (caught.value.status, caught.value.code) == (413, "request_too_large")
+
+
+def test_announced_length_is_refused_before_anybody_is_told_to_go_on() -> None:
+    """Who asks first (`Expect: 100-continue`) need not send what would be refused."""
+    announced = (b"content-length", b"5")
+    with pytest.raises(Problem) as caught:
+        reading(limit=Limit(4, seconds=1), headers=(announced, (b"expect", b"100-continue")))
+    assert caught.value.status == 413
+
+
+def test_what_was_sent_of_a_large_body_is_read_and_let_go() -> None:
+    """Up to 8 MiB, so that who is still sending can read the answer; no more than that."""
+    mega = b"x" * 1024**2
+    for sent, left in ((3, 0), (20, 12)):
+        waiting = [piece(mega) for _ in range(sent)]
+        waiting[-1]["more_body"] = False
+
+        async def receive(waiting: list[dict[str, Any]] = waiting) -> dict[str, Any]:
+            return waiting.pop(0)
+
+        scope = {"headers": [(b"content-length", b"%d" % (sent * 1024**2))]}
+        with pytest.raises(Problem) as caught:
+            asyncio.run(read_body(scope, receive, Limit(1024)))
+        assert (caught.value.status, len(waiting)) == (413, left)
+
+
+def test_body_that_stalls_is_refused() -> None:
+    """408 when the limit of time is over, and the connection is not used again."""
+    with pytest.raises(Problem) as caught:
+        reading(piece(b"abc"), limit=Limit(5, seconds=0.01))
+    assert (caught.value.status, caught.value.code) == (408, "request_timeout")
+    assert caught.value.headers == {"Connection": "close"}
+
+
+def test_caller_that_hangs_up_is_no_error() -> None:
+    """Nobody waits for an answer then."""
+    with pytest.raises(CallerGoneError):
+        reading(piece(b"abc"), {"type": "http.disconnect"}, limit=Limit(5))
