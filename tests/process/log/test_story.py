@@ -118,8 +118,23 @@ class Team:
     def status(self) -> dict[str, object]:
         return self.run("status", "--from", self.running.url())
 
-    def have(self, count: int, *names: str) -> bool:
-        return all(len(set(self.targets[name].ids)) >= count for name in names)
+    def wait_until_had(self, count: int, *names: str, seconds: float) -> None:
+        """Waits until each of them has so many events; what is missing is said of whoever has not."""
+        wanted = {f"evt_{number}" for number in range(count)}
+
+        def had() -> bool:
+            return all(wanted <= set(self.targets[name].ids) for name in names)
+
+        try:
+            wait_for(had, seconds)
+        except AssertionError:
+            for name in names:
+                missing = sorted(wanted - set(self.targets[name].ids))
+                say(f"{name}: {len(missing)} of {count} missing, such as {missing[:5]}")
+            say("log:", json.dumps(self.status()))
+            for one in self.everybody:
+                say(one.folder.name, one.errors[-2000:])
+            raise
 
 
 def sent(team: Team, first: int, count: int) -> int:
@@ -192,7 +207,7 @@ def play(team: Team) -> None:
     wait_for(lambda: all(one.ready for one in team.everybody), 60)
     started = time.monotonic()
     refused = sent(team, 0, AWAKE)
-    wait_for(lambda: team.have(AWAKE, "anna", "ben", "ci"), 60)
+    team.wait_until_had(AWAKE, "anna", "ben", "ci", seconds=60)
     say(f"{AWAKE:,} events to all three in {time.monotonic() - started:.1f} s")
     assert team.ben.end() == 143
     trouble = threading.Thread(target=while_ben_sleeps, args=(team,))
@@ -202,11 +217,11 @@ def play(team: Team) -> None:
     trouble.join()
     total = AWAKE + SLEPT
     say(f"{SLEPT:,} answered in {time.monotonic() - started:.1f} s; sent away {refused} times")
-    wait_for(lambda: team.have(total, "anna", "ci"), 240)
+    team.wait_until_had(total, "anna", "ci", seconds=240)
     assert not set(team.targets["ben"].ids) & {f"evt_{number}" for number in range(AWAKE, total)}
     started = time.monotonic()
     team.ben.start()
-    wait_for(lambda: team.have(total, "ben"), 240)
+    team.wait_until_had(total, "ben", seconds=240)
     say(f"the laptop that slept has {SLEPT:,} events after {time.monotonic() - started:.1f} s")
     wait_for(team.current, 120)
     judge(team, total)

@@ -517,16 +517,23 @@ class Story(RuleBasedStateMachine):
         """The balances that follow from all objects: nothing appears or vanishes."""
         docs = self.docs[mode]
         change: dict[str, int] = defaultdict(int)
+        refunded: dict[str, int] = defaultdict(int)
         for doc in docs.values():
             if doc["object"] == "payment" and doc["status"] == "captured":
                 change[doc["settlement_currency"]] += doc["settlement_amount"]
             elif doc["object"] == "payout" and doc["status"] != "failed":
                 change[doc["source_currency"]] -= doc["source_amount"]
-            elif (doc["object"], doc["status"]) == ("refund", "succeeded") or (
-                doc["object"] == "dispute" and doc["status"] != "won"
-            ):
+            elif (doc["object"], doc["status"]) == ("refund", "succeeded"):
+                refunded[doc["payment"]] += doc["amount"]
+            elif doc["object"] == "dispute" and doc["status"] != "won":
                 target = docs[doc["payment"]]["settlement_currency"]
                 change[target] -= converted(doc["amount"], doc["currency"], target)
+        # Of a payment the sum is rounded, not each refund: two of them would take back a unit more
+        # than the capture brought.
+        for identity, amount in refunded.items():
+            payment = docs[identity]
+            target = payment["settlement_currency"]
+            change[target] -= converted(amount, payment["currency"], target)
         return {name: amount + change[name] for name, amount in self.started[mode].items()}
 
     def _listed(self, path: str, mode: str) -> list[Doc]:
