@@ -21,6 +21,7 @@ from support.running import Svc
 from support.team.log import wait_for
 from support.team.members import Member, Sender
 from support.team.servers import Node, Servers, free_ports
+from svc.errors import ExitCode
 
 pytestmark = pytest.mark.usefixtures("needed")
 SLEPT = int(os.environ.get("STORY_EVENTS", "2500"))
@@ -123,18 +124,28 @@ class Team:
         wanted = {f"evt_{number}" for number in range(count)}
 
         def had() -> bool:
+            self._begin_again()
             return all(wanted <= set(self.targets[name].ids) for name in names)
 
         try:
             wait_for(had, seconds)
         except AssertionError:
+            for one in self.everybody:
+                say(one.folder.name, one.errors[-2000:])
             for name in names:
                 missing = sorted(wanted - set(self.targets[name].ids))
                 say(f"{name}: {len(missing)} of {count} missing, such as {missing[:5]}")
             say("log:", json.dumps(self.status()))
-            for one in self.everybody:
-                say(one.folder.name, one.errors[-2000:])
             raise
+
+    def _begin_again(self) -> None:
+        """Whoever began when the log had no leader has ended and said so: he is started again."""
+        for one in self.everybody:
+            code = None if one.process is None else one.process.poll()
+            if code == ExitCode.UNAVAILABLE:
+                say(f"  {one.folder.name} begins again: {one.errors[-300:]}")
+                one.start()
+            assert code in (None, ExitCode.UNAVAILABLE, ExitCode.TERMINATED), one.errors
 
 
 def sent(team: Team, first: int, count: int) -> int:
