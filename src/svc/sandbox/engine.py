@@ -35,7 +35,8 @@ class Engine:
 
     `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
     it gets a transaction of test mode, one of live mode and the name that was asked for. `runner`
-    is what turns the clock. Time, the seed and the sender are given in, so that tests own them.
+    is what turns the clock. `alone` says that whoever calls is the only one under way. Time, the
+    seed and the sender are given in, so that tests own them.
     """
 
     def __init__(
@@ -49,9 +50,11 @@ class Engine:
         sender: WebhookSender | None = None,
         pause: Pause = pause,
         webhook_faults: WebhookFaults | None = None,
+        alone: Callable[[], bool] = lambda: False,
     ) -> None:
         real = clock or SystemClock()
         self._store = store
+        self._alone = alone
         self._fixture = fixture
         self._job_names = {*(handlers or {}), *jobs.LANES}
         self._boot = os.urandom(_BOOT_BYTES).hex()
@@ -107,12 +110,12 @@ class Engine:
         """Runs `fn` in a savepoint and returns when its effects are on disk (promise R82).
 
         What `fn` raises is raised again, after its own effects, and no others, were taken back.
-        Calls that arrive in the same turn of the loop share one commit.
+        Calls that arrive in the same turn of the loop share one commit; a lone one has its own.
 
         Raises:
             LocalError: the effects could not be saved; none of them happened.
         """
-        return await self._groups.run(mode, fn)
+        return await self._groups.run(mode, fn, alone=self._alone())
 
     async def read(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Runs `fn`, which changes nothing; it never shows what is not on disk."""

@@ -15,6 +15,7 @@ from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.problems import Problem, http_invalid
 
 HEAD_SECONDS: Final = 10.0  # for a request line and headers once their first byte is there
+_JOINED_SECONDS: Final = 0.001
 
 Refuse = Callable[[Problem], HttpReply]
 
@@ -25,9 +26,10 @@ def _late(seconds: float) -> Problem:
 
 
 class JoinedWrites(asyncio.Transport):
-    """A transport that sends at once what one turn of the loop writes.
+    """A transport that sends an answer in one piece.
 
-    uvicorn writes an answer's head and its body apart: two packets, and two that wake the caller.
+    uvicorn writes its head and its body apart: two packets, and two that wake the caller. What has
+    no end after a moment leaves as far as it is there.
     """
 
     def __init__(self, inner: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
@@ -35,13 +37,14 @@ class JoinedWrites(asyncio.Transport):
         self._inner = inner
         self._loop = loop
         self._written: list[bytes | bytearray | memoryview] = []
+        self._timer: asyncio.TimerHandle | None = None
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
         if not data:  # so uvicorn ends an answer whose length it has announced
             self._send()
             return
-        if not self._written:
-            self._loop.call_soon(self._send)
+        if self._timer is None:
+            self._timer = self._loop.call_later(_JOINED_SECONDS, self._send)
         self._written.append(data)
 
     def close(self) -> None:
@@ -65,6 +68,9 @@ class JoinedWrites(asyncio.Transport):
         self._inner.resume_reading()
 
     def _send(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
         written, self._written = self._written, []
         if written and not self._inner.is_closing():
             self._inner.write(b"".join(written))

@@ -1,6 +1,11 @@
 """What a connection of the sandbox sends, and when."""
 
 import asyncio
+from collections.abc import Callable
+from contextlib import closing
+from typing import Any
+
+import pytest
 
 from svc.sandbox.process.protocol import JoinedWrites
 
@@ -25,47 +30,59 @@ class Noted(asyncio.Transport):
         return bool(self.done) and isinstance(self.done[-1], str)
 
 
-def test_what_one_turn_writes_is_one_piece() -> None:
-    """An answer's head and body wake the caller once; the next turn's are another piece."""
+class OwnTime(asyncio.SelectorEventLoop):
+    """A loop whose calls for later are made by hand."""
 
-    async def story() -> list[bytes | str]:
-        inner = Noted()
-        joined = JoinedWrites(inner, asyncio.get_running_loop())
+    def __init__(self) -> None:
+        super().__init__()
+        self.later: list[asyncio.TimerHandle] = []
+
+    def call_later(  # type: ignore[override]  # its callbacks take what they are given
+        self, delay: float, callback: Callable[..., object], *args: Any, context: Any = None
+    ) -> asyncio.TimerHandle:
+        self.later.append(asyncio.TimerHandle(delay, callback, args, self, context))
+        return self.later[-1]
+
+    def let_pass(self) -> None:
+        for handle in self.later:
+            if not handle.cancelled():
+                handle._run()
+        self.later.clear()
+
+
+def test_what_has_no_end_leaves_after_a_moment() -> None:
+    """What is written within it is one piece, what comes later another."""
+    inner, loop = Noted(), OwnTime()
+    with closing(loop):
+        joined = JoinedWrites(inner, loop)
         for piece in (b"head", b"body"):
             joined.write(piece)
         assert inner.done == []
-        await asyncio.sleep(0)
+        loop.let_pass()
         joined.write(b"more")
-        await asyncio.sleep(0)
-        return inner.done
-
-    assert asyncio.run(story()) == [b"headbody", b"more"]
+        loop.let_pass()
+    assert inner.done == [b"headbody", b"more"]
 
 
-def test_what_was_written_goes_before_the_end() -> None:
+@pytest.mark.parametrize(("end", "noted"), [("close", "closed"), ("abort", "aborted")])
+def test_what_was_written_goes_before_the_end(end: str, noted: str) -> None:
     """Half an answer that a fault rule cuts off is half an answer, and nothing follows it."""
-
-    async def story(end: str) -> list[bytes | str]:
-        inner = Noted()
-        joined = JoinedWrites(inner, asyncio.get_running_loop())
+    inner, loop = Noted(), OwnTime()
+    with closing(loop):
+        joined = JoinedWrites(inner, loop)
         joined.write(b"half")
         getattr(joined, end)()
         joined.write(b"nothing")
-        await asyncio.sleep(0)
-        return inner.done
-
-    assert asyncio.run(story("close")) == [b"half", "closed"]
-    assert asyncio.run(story("abort")) == [b"half", "aborted"]
+        loop.let_pass()
+    assert inner.done == [b"half", noted]
 
 
-def test_the_end_of_an_answer_waits_for_no_turn() -> None:
-    """The server says it with an empty write."""
-
-    async def story() -> list[bytes | str]:
-        inner = Noted()
-        joined = JoinedWrites(inner, asyncio.get_running_loop())
+def test_the_end_of_an_answer_waits_for_no_moment() -> None:
+    """The server says it with an empty write; nothing is left to do later."""
+    inner, loop = Noted(), OwnTime()
+    with closing(loop):
+        joined = JoinedWrites(inner, loop)
         for piece in (b"head", b"body", b""):
             joined.write(piece)
-        return inner.done
-
-    assert asyncio.run(story()) == [b"headbody"]
+        assert inner.done == [b"headbody"]
+        assert all(handle.cancelled() for handle in loop.later)
