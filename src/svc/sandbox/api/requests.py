@@ -192,11 +192,14 @@ class Api:
             spoilt = await self.memory.faults.spoil(fault, "before", None)
             if spoilt is not None:
                 return spoilt
-            with self.memory.faults.unless_refused(fault):
+            try:
                 _check_version(request)
                 work = decode(request, operation, identity, context.settings)
                 self._note_params(context, work)
                 reply = await self._carry_out(context, work, mine=mine)
+            except Problem:
+                self.memory.faults.spare(fault)
+                raise
             return await self.memory.faults.spoil(fault, "after", reply) or reply
 
     async def _admit(self, context: RequestContext) -> tuple[ApiOperation, str]:
