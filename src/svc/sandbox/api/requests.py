@@ -129,12 +129,8 @@ class RequestContext:
     id: str
     settings: SandboxSettings
     entry: LoggedRequest
+    idempotency_key: str | None  # the header of a POST; on a GET it is ignored
     mode: str = "test"
-
-    @property
-    def idempotency_key(self) -> str | None:
-        """The header of a POST; on a GET it is ignored."""
-        return self.request.header(IDEMPOTENCY_HEADER) if self.request.method == POST else None
 
     @property
     def version(self) -> str:
@@ -242,7 +238,8 @@ class Api:
         identity = self.engine.request_id()
         now, key = self.engine.clock.now_text(), request.header(IDEMPOTENCY_HEADER)
         entry = LoggedRequest(identity, now, request.method, request.path, key)
-        return RequestContext(request, identity, self.engine.settings, entry)
+        counts = key if request.method == POST else None
+        return RequestContext(request, identity, self.engine.settings, entry, counts)
 
     def _refused(self, context: RequestContext, problem: Problem) -> HttpReply:
         context.entry.code = problem.code

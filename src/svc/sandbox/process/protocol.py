@@ -15,7 +15,8 @@ from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.problems import Problem, http_invalid
 
 HEAD_SECONDS: Final = 10.0  # for a request line and headers once their first byte is there
-_JOINED_SECONDS: Final = 0.001
+_HEAD: Final = b"HTTP/1.1 "
+_GO_ON: Final = _HEAD + b"1"  # 100 Continue
 
 Refuse = Callable[[Problem], HttpReply]
 
@@ -26,26 +27,24 @@ def _late(seconds: float) -> Problem:
 
 
 class JoinedWrites(asyncio.Transport):
-    """A transport that sends an answer in one piece.
+    """A transport that sends the head of an answer with what follows it.
 
-    uvicorn writes its head and its body apart: two packets, and two that wake the caller. What has
-    no end after a moment leaves as far as it is there.
+    uvicorn writes them apart: two packets, and two that wake the caller. After a head there is
+    always something, if only the empty write with which uvicorn ends an answer. That a caller may
+    go on is no head: he waits for it.
     """
 
-    def __init__(self, inner: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, inner: asyncio.Transport) -> None:
         super().__init__()
         self._inner = inner
-        self._loop = loop
-        self._written: list[bytes | bytearray | memoryview] = []
-        self._timer: asyncio.TimerHandle | None = None
+        self._held = b""
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        if not data:  # so uvicorn ends an answer whose length it has announced
+        if data[: len(_HEAD)] == _HEAD and data[: len(_GO_ON)] != _GO_ON:
             self._send()
-            return
-        if self._timer is None:
-            self._timer = self._loop.call_later(_JOINED_SECONDS, self._send)
-        self._written.append(data)
+            self._held = bytes(data)
+        else:
+            self._send(data)
 
     def close(self) -> None:
         self._send()
@@ -67,13 +66,10 @@ class JoinedWrites(asyncio.Transport):
     def resume_reading(self) -> None:
         self._inner.resume_reading()
 
-    def _send(self) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
-        written, self._written = self._written, []
-        if written and not self._inner.is_closing():
-            self._inner.write(b"".join(written))
+    def _send(self, more: bytes | bytearray | memoryview = b"") -> None:
+        held, self._held = self._held, b""
+        if (held or more) and not self._inner.is_closing():
+            self._inner.write(held + more)
 
 
 class DeadlineProtocol(H11Protocol):
@@ -92,7 +88,7 @@ class DeadlineProtocol(H11Protocol):
         self._refusal_of = refuse
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(JoinedWrites(transport, self.loop))
+        super().connection_made(JoinedWrites(transport))
         self.timeout_keep_alive_task = self.loop.call_later(
             self.timeout_keep_alive, self.timeout_keep_alive_handler
         )
