@@ -154,8 +154,8 @@ def _open_engine(
     """The engine over a store; where it is filled anew, the memory of the run is empty."""
 
     def refill(test: Transaction, live: Transaction, name: str | None) -> None:
-        memory.forget()
         fill(test, live, name)
+        memory.forget()  # last: a name that there is not changes nothing
 
     return Engine(
         Store.open(db_path),

@@ -176,6 +176,8 @@ class Engine:
 
     async def export(self) -> Doc:
         """The whole state as one document."""
+        while self._store.in_transaction:  # how far the ids were drawn is saved at its end
+            await self._groups.settled()
         return await self._groups.read("test", lambda tx: export.dump(tx.store))
 
     async def restore(self, state: Doc) -> None:
@@ -213,15 +215,18 @@ class Engine:
         async with self.runner.lock:
             await self._dispatcher.stop(0)
             await self._groups.settled()
-            before = self._shared.ids, self._clock.dump()
-            try:
-                await self._groups.run("test", fill)
-            except BaseException:
-                self._shared.ids = before[0]
-                self._clock.load(before[1])
-                raise
+            await self._groups.run("test", lambda tx: self._fill(tx, fill))
             self.runner.clear()
         self.runner.wake()
+
+    def _fill(self, tx: Transaction, fill: Callable[[Transaction], None]) -> None:
+        before = self._shared.ids, self._clock.dump()
+        try:
+            fill(tx)
+        except BaseException:  # taken back here: other calls come before the commit
+            self._shared.ids = before[0]
+            self._clock.load(before[1])
+            raise
 
     def _reload(self, tx: Transaction, state: Doc) -> None:
         export.restore(tx.store, state, self._job_names)
