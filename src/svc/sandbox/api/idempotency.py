@@ -14,7 +14,7 @@ from svc.spec import IDEMPOTENCY_KEY_MAX, REPLAYED_HEADER
 _TYPE: Final = "idempotency_error"
 KEY_PATTERN: Final = rf"[!-~]{{1,{IDEMPOTENCY_KEY_MAX}}}"
 _KEY: Final = re.compile(KEY_PATTERN)
-_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False)
 
 
 class InFlight:

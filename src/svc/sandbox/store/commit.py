@@ -88,11 +88,10 @@ class GroupCommit:
             self._store.mark()
         try:
             result = fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
+            self._keep(own=own)
         except BaseException:
             self._undo(position, own=own)
             raise
-        if not own:
-            self._store.keep()
         return result
 
     def _open(self, *, alone: bool) -> None:
@@ -101,6 +100,13 @@ class GroupCommit:
             self._changes = self._store.changes
             if not alone:
                 asyncio.get_running_loop().call_soon(self._commit)
+
+    def _keep(self, *, own: bool) -> None:
+        """Ends a call's part of the transaction; one that was its `own` must still be open."""
+        if not own:
+            self._store.keep()
+        elif not self._store.in_transaction:
+            raise _lost()
 
     def _undo(self, position: int, *, own: bool) -> None:
         """Takes a call back: its part of the transaction, or all of one that was its `own`."""
@@ -111,7 +117,7 @@ class GroupCommit:
             return
         self._store.undo()
         if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
-            self._abandon(LocalError("The sandbox could not save: its transaction was lost."))
+            self._abandon(_lost())
 
     def _commit(self) -> None:
         if not self._store.in_transaction:
@@ -163,6 +169,10 @@ class GroupCommit:
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(LocalError(error.message, hint=error.hint))
+
+
+def _lost() -> LocalError:
+    return LocalError("The sandbox could not save: its transaction was lost.")
 
 
 def _impossible(path: str, error: Exception) -> LocalError:

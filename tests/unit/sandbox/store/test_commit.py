@@ -1,6 +1,7 @@
 """Group commit: together on disk, apart in failure (R82)."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -100,6 +101,34 @@ def test_lone_call_learns_that_its_commit_failed(
                 broken.setattr(Store, "commit", full)
                 with pytest.raises(LocalError, match="disk full"):
                     await engine.run("test", kit.new_order)
+            assert await engine.read("test", lambda tx: tx.find("order")) == []
+            await engine.run("test", kit.new_order)
+
+    lab.play(story)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_call_that_hides_a_lost_transaction_is_no_success(
+    lab: Lab, kit: Kit, *, alone: bool
+) -> None:
+    """SQLite gave it up and the call went on all the same: what it did is on no disk."""
+    lab.alone = alone
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def loses(tx: Transaction) -> object:
+                kit.new_order(tx)
+                tx.store.rollback()
+                return "done"
+
+            calls: list[Callable[[Transaction], object]] = (
+                [loses] if alone else [kit.new_order, loses]
+            )
+            outcomes = await asyncio.gather(
+                *(engine.run("test", call) for call in calls), return_exceptions=True
+            )
+            assert {type(each) for each in outcomes} == {LocalError}
             assert await engine.read("test", lambda tx: tx.find("order")) == []
             await engine.run("test", kit.new_order)
 
