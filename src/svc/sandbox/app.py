@@ -1,11 +1,11 @@
 """The sandbox as one ASGI application: store, engine and surface, put together."""
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable
 from contextlib import asynccontextmanager
 from typing import Final, TypeAlias
 
 from starlette.applications import Starlette
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import Receive, Scope, Send
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
@@ -121,13 +121,13 @@ def create_app(
     if fixture is not None and fixture not in FIXTURES:
         raise LocalError(f"There is no fixture {fixture}; there is: {', '.join(FIXTURES)}.")
     clock, memory = real_clock or SystemClock(), RunMemory()
-    place = _StartedApp()
+    place = StartedSurface()
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         # Opened here and not before: SQLite binds a connection to its thread, and this is the
         # loop's.
-        engine = _open_engine(db_path, memory, seed, clock, sender)
+        engine = _open_engine(db_path, memory, seed, clock, sender, place.has_one)
         place.app = build_app(
             engine,
             memory=memory,
@@ -139,20 +139,23 @@ def create_app(
             yield
 
     app = _Application(lifespan=lifespan)
-    # Not mounted as a route: a route's pattern does not match a path with a line break in it.
-    app.router.default = place
-    app.state.refuse = place.refuse
+    app.state.surface = place
     return app
 
 
 def _open_engine(
-    db_path: str, memory: RunMemory, seed: int | None, clock: Clock, sender: WebhookSender | None
+    db_path: str,
+    memory: RunMemory,
+    seed: int | None,
+    clock: Clock,
+    sender: WebhookSender | None,
+    alone: Callable[[], bool],
 ) -> Engine:
     """The engine over a store; where it is filled anew, the memory of the run is empty."""
 
     def refill(test: Transaction, live: Transaction, name: str | None) -> None:
-        memory.forget()
         fill(test, live, name)
+        memory.forget()  # last: a name that there is not changes nothing
 
     return Engine(
         Store.open(db_path),
@@ -162,6 +165,7 @@ def _open_engine(
         clock=clock,
         sender=sender,
         webhook_faults=memory.webhook_faults,
+        alone=alone,
     )
 
 
@@ -177,22 +181,35 @@ async def _running(engine: Engine, seed: int | None, fixture: str | None) -> Asy
 
 
 class _Application(Starlette):
-    """What is served, by the server and by tests alike: Starlette without its middlewares.
+    """What is served, by the server and by tests alike: of Starlette the lifespan alone.
 
-    What breaks is answered with 500 and logged by the server as well, and every request is quicker.
+    Its routes match no path with a line break in it. What breaks is answered with 500 and logged by
+    the server, as its middlewares would, and every request is quicker.
     """
 
-    def build_middleware_stack(self) -> ASGIApp:
-        return self.router
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "http":
+            scope["app"] = self  # or the routers inside would answer in their own words
+            await self.state.surface(scope, receive, send)
+        else:
+            await super().__call__(scope, receive, send)
 
 
-class _StartedApp:
-    """Where the surface stands once the lifespan has begun."""
+class StartedSurface:
+    """Where the surface stands once the lifespan has begun.
+
+    `under_way` is what a server has begun to answer; without one nobody is ever known to be alone.
+    """
 
     app: Front
+    under_way: Collection[object] = ()
 
     def refuse(self, problem: Problem) -> HttpReply:
         return self.app.refused(problem)
+
+    def has_one(self) -> bool:
+        """Whether one request is under way and no other."""
+        return len(self.under_way) == 1
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.app(scope, receive, send)

@@ -35,7 +35,8 @@ class Engine:
 
     `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
     it gets a transaction of test mode, one of live mode and the name that was asked for. `runner`
-    is what turns the clock. Time, the seed and the sender are given in, so that tests own them.
+    is what turns the clock. `alone` says that whoever calls is the only one under way. Time, the
+    seed and the sender are given in, so that tests own them.
     """
 
     def __init__(
@@ -49,9 +50,11 @@ class Engine:
         sender: WebhookSender | None = None,
         pause: Pause = pause,
         webhook_faults: WebhookFaults | None = None,
+        alone: Callable[[], bool] = lambda: False,
     ) -> None:
         real = clock or SystemClock()
         self._store = store
+        self._alone = alone
         self._fixture = fixture
         self._job_names = {*(handlers or {}), *jobs.LANES}
         self._boot = os.urandom(_BOOT_BYTES).hex()
@@ -107,12 +110,12 @@ class Engine:
         """Runs `fn` in a savepoint and returns when its effects are on disk (promise R82).
 
         What `fn` raises is raised again, after its own effects, and no others, were taken back.
-        Calls that arrive in the same turn of the loop share one commit.
+        Calls that arrive in the same turn of the loop share one commit; a lone one has its own.
 
         Raises:
             LocalError: the effects could not be saved; none of them happened.
         """
-        return await self._groups.run(mode, fn)
+        return await self._groups.run(mode, fn, alone=self._alone())
 
     async def read(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Runs `fn`, which changes nothing; it never shows what is not on disk."""
@@ -173,6 +176,8 @@ class Engine:
 
     async def export(self) -> Doc:
         """The whole state as one document."""
+        while self._store.in_transaction:  # how far the ids were drawn is saved at its end
+            await self._groups.settled()
         return await self._groups.read("test", lambda tx: export.dump(tx.store))
 
     async def restore(self, state: Doc) -> None:
@@ -210,15 +215,18 @@ class Engine:
         async with self.runner.lock:
             await self._dispatcher.stop(0)
             await self._groups.settled()
-            before = self._shared.ids, self._clock.dump()
-            try:
-                await self._groups.run("test", fill)
-            except BaseException:
-                self._shared.ids = before[0]
-                self._clock.load(before[1])
-                raise
+            await self._groups.run("test", lambda tx: self._fill(tx, fill))
             self.runner.clear()
         self.runner.wake()
+
+    def _fill(self, tx: Transaction, fill: Callable[[Transaction], None]) -> None:
+        before = self._shared.ids, self._clock.dump()
+        try:
+            fill(tx)
+        except BaseException:  # taken back here: other calls come before the commit
+            self._shared.ids = before[0]
+            self._clock.load(before[1])
+            raise
 
     def _reload(self, tx: Transaction, state: Doc) -> None:
         export.restore(tx.store, state, self._job_names)

@@ -9,6 +9,7 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
+from types import SimpleNamespace
 
 from starlette.applications import Starlette
 from starlette.requests import Request
@@ -62,7 +63,7 @@ def make_app(options: LaunchOptions) -> Starlette:
         Route("/broken", broken),
     ]
     app = Starlette(routes=routes, lifespan=lifespan)
-    app.state.refuse = lambda problem: refusal(problem, "req_stub")
+    app.state.surface = SimpleNamespace(refuse=lambda problem: refusal(problem, "req_stub"))
     return app
 
 

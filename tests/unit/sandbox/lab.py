@@ -120,6 +120,7 @@ class Lab:
     naps: list[float | None] = field(default_factory=list)
     handlers: dict[str, JobHandler] = field(default_factory=dict)
     fixture: Fixture | None = None
+    alone: bool = False  # whoever calls is told that he is the only one
 
     def play(self, story: Callable[[], Awaitable[T]]) -> T:
         """Runs one story on an event loop of its own."""
@@ -171,6 +172,7 @@ class Lab:
             clock=self.real,
             sender=sender,
             pause=self.nap,
+            alone=lambda: self.alone,
         )
 
     async def nap(self, woken: asyncio.Event, seconds: float | None) -> None:

@@ -1,7 +1,11 @@
 """A reset of the engine: everything goes, or nothing."""
 
+import asyncio
+
 import pytest
 
+from svc.errors import LocalError
+from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from unit.sandbox.diary import Diary, plan
 from unit.sandbox.lab import Kit, Lab
@@ -51,5 +55,70 @@ def test_refused_reset_changes_nothing(lab: Lab, kit: Kit) -> None:
             assert engine.clock.mode == "frozen"
             assert await engine.read("test", lambda w: w.get("order", doc["id"])) == doc
             assert (await engine.run("test", kit.new_order))["id"] != doc["id"]
+
+    lab.play(story)
+
+
+def test_refused_reset_is_nothing_to_who_comes_meanwhile(lab: Lab, kit: Kit) -> None:
+    """A call of the same turn has the present clock, and its id is the present seed's next."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def refuse(test: Transaction, live: Transaction, name: str | None) -> None:
+                raise LookupError(name)
+
+            engine._fixture = refuse
+            state = await engine.export()
+            refused, doc = await asyncio.gather(
+                engine.reset(seed=9, fixture="nothing"),
+                engine.run("test", kit.new_order),
+                return_exceptions=True,
+            )
+            assert isinstance(refused, LookupError)
+            await engine.restore(state)
+            assert await engine.run("test", kit.new_order) == doc
+
+    lab.play(story)
+
+
+def test_reset_that_cannot_be_saved_takes_no_ids_back(
+    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who calls right after its commit failed keeps his id to himself."""
+    commit = Store.commit
+
+    def full_once(_: Store) -> None:
+        monkeypatch.setattr(Store, "commit", commit)
+        raise LocalError("disk full")
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            async def next_turn() -> object:
+                await asyncio.sleep(0)
+                return await engine.run("test", kit.new_order)
+
+            monkeypatch.setattr(Store, "commit", full_once)
+            lost, _ = await asyncio.gather(
+                engine.reset(seed=9), next_turn(), return_exceptions=True
+            )
+            assert isinstance(lost, LocalError)
+            await engine.run("test", kit.new_order)
+            assert len(await engine.read("test", lambda tx: tx.find("order"))) == 2
+
+    lab.play(story)
+
+
+def test_export_in_the_middle_of_calls_can_be_restored(lab: Lab, kit: Kit) -> None:
+    """The ids go on behind those of the calls that it shows."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            doc, state = await asyncio.gather(engine.run("test", kit.new_order), engine.export())
+            following = await engine.run("test", kit.new_order)
+            await engine.restore(state)
+            assert await engine.read("test", lambda tx: tx.find("order")) == [doc]
+            assert await engine.run("test", kit.new_order) == following
 
     lab.play(story)

@@ -3,8 +3,6 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any, Final
 
 from svc.sandbox.http.exchange import HttpReply
@@ -16,7 +14,7 @@ from svc.spec import IDEMPOTENCY_KEY_MAX, REPLAYED_HEADER
 _TYPE: Final = "idempotency_error"
 KEY_PATTERN: Final = rf"[!-~]{{1,{IDEMPOTENCY_KEY_MAX}}}"
 _KEY: Final = re.compile(KEY_PATTERN)
-_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
+_CANONICAL: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"), check_circular=False)
 
 
 class InFlight:
@@ -25,22 +23,39 @@ class InFlight:
     def __init__(self) -> None:
         self._held: set[tuple[str, str]] = set()
 
-    @contextmanager
-    def claim(self, mode: str, key: str | None, *, finished: bool) -> Iterator[bool]:
+    def claim(self, mode: str, key: str | None, *, finished: bool) -> "KeyClaim":
         """Holds a key while its first request runs; false if that one is running elsewhere.
 
         Of a `finished` request any number may be replayed at once: nobody holds its key.
         """
         place = (mode, key or "")
         free = place not in self._held
-        holds = key is not None and free and not finished
-        if holds:
-            self._held.add(place)
-        try:
-            yield free
-        finally:
-            if holds:
-                self._held.discard(place)
+        return KeyClaim(
+            self._held, place, free=free, holds=key is not None and free and not finished
+        )
+
+
+class KeyClaim:
+    """A key for as long as the block takes; the block is told whether it was free."""
+
+    __slots__ = ("_free", "_held", "_holds", "_place")
+
+    def __init__(
+        self, held: set[tuple[str, str]], place: tuple[str, str], *, free: bool, holds: bool
+    ) -> None:
+        self._held = held
+        self._place = place
+        self._free = free
+        self._holds = holds
+
+    def __enter__(self) -> bool:
+        if self._holds:
+            self._held.add(self._place)
+        return self._free
+
+    def __exit__(self, *_: object) -> None:
+        if self._holds:
+            self._held.discard(self._place)
 
 
 def checked_key(key: str | None) -> str | None:

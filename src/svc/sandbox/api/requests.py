@@ -129,12 +129,8 @@ class RequestContext:
     id: str
     settings: SandboxSettings
     entry: LoggedRequest
+    idempotency_key: str | None  # the header of a POST; on a GET it is ignored
     mode: str = "test"
-
-    @property
-    def idempotency_key(self) -> str | None:
-        """The header of a POST; on a GET it is ignored."""
-        return self.request.header(IDEMPOTENCY_HEADER) if self.request.method == POST else None
 
     @property
     def version(self) -> str:
@@ -192,11 +188,14 @@ class Api:
             spoilt = await self.memory.faults.spoil(fault, "before", None)
             if spoilt is not None:
                 return spoilt
-            with self.memory.faults.unless_refused(fault):
+            try:
                 _check_version(request)
                 work = decode(request, operation, identity, context.settings)
                 self._note_params(context, work)
                 reply = await self._carry_out(context, work, mine=mine)
+            except Problem:
+                self.memory.faults.spare(fault)
+                raise
             return await self.memory.faults.spoil(fault, "after", reply) or reply
 
     async def _admit(self, context: RequestContext) -> tuple[ApiOperation, str]:
@@ -239,7 +238,8 @@ class Api:
         identity = self.engine.request_id()
         now, key = self.engine.clock.now_text(), request.header(IDEMPOTENCY_HEADER)
         entry = LoggedRequest(identity, now, request.method, request.path, key)
-        return RequestContext(request, identity, self.engine.settings, entry)
+        counts = key if request.method == POST else None
+        return RequestContext(request, identity, self.engine.settings, entry, counts)
 
     def _refused(self, context: RequestContext, problem: Problem) -> HttpReply:
         context.entry.code = problem.code

@@ -3,8 +3,7 @@
 import asyncio
 import socket
 import struct
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -57,15 +56,10 @@ class Faults(Rules[ApiRule]):
         """The first rule that applies to a request."""
         return next((rule for rule in self if rule.fires(request, key)), None)
 
-    @contextmanager
-    def unless_refused(self, rule: ApiRule | None) -> Iterator[None]:
+    def spare(self, rule: ApiRule | None) -> None:
         """A refused request has no answer to spoil: the rule is kept for the next one."""
-        try:
-            yield
-        except Problem:
-            if rule is not None and rule.phase == "after":
-                rule.seen -= 1
-            raise
+        if rule is not None and rule.phase == "after":
+            rule.seen -= 1
 
     async def spoil(
         self, rule: ApiRule | None, phase: str, reply: HttpReply | None

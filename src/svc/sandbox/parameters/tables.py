@@ -197,7 +197,8 @@ def _coerced(fields: Fields, tree: DecodedTree) -> DecodedTree:
 def _unknown(fields: Fields, tree: DecodedTree, prefix: str) -> Iterator[str]:
     known = [field for field in fields if field.name in tree]
     for field in known:
-        yield from field.kind.unknown(tree[field.name], _name(prefix, field.name))
+        if isinstance(value := tree[field.name], dict | list):
+            yield from field.kind.unknown(value, _name(prefix, field.name))
     if len(known) < len(tree):
         yield from (_name(prefix, key) for key in tree.keys() - {field.name for field in known})
 

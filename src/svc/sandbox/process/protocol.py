@@ -15,6 +15,8 @@ from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.problems import Problem, http_invalid
 
 HEAD_SECONDS: Final = 10.0  # for a request line and headers once their first byte is there
+_HEAD: Final = b"HTTP/1.1 "
+_GO_ON: Final = _HEAD + b"1"  # 100 Continue
 
 Refuse = Callable[[Problem], HttpReply]
 
@@ -25,24 +27,24 @@ def _late(seconds: float) -> Problem:
 
 
 class JoinedWrites(asyncio.Transport):
-    """A transport that sends at once what one turn of the loop writes.
+    """A transport that sends the head of an answer with what follows it.
 
-    uvicorn writes an answer's head and its body apart: two packets, and two that wake the caller.
+    uvicorn writes them apart: two packets, and two that wake the caller. After a head there is
+    always something, if only the empty write with which uvicorn ends an answer. That a caller may
+    go on is no head: he waits for it.
     """
 
-    def __init__(self, inner: asyncio.Transport, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, inner: asyncio.Transport) -> None:
         super().__init__()
         self._inner = inner
-        self._loop = loop
-        self._written: list[bytes | bytearray | memoryview] = []
+        self._held = b""
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        if not data:  # so uvicorn ends an answer whose length it has announced
+        if data[: len(_HEAD)] == _HEAD and data[: len(_GO_ON)] != _GO_ON:
             self._send()
-            return
-        if not self._written:
-            self._loop.call_soon(self._send)
-        self._written.append(data)
+            self._held = bytes(data)
+        else:
+            self._send(data)
 
     def close(self) -> None:
         self._send()
@@ -64,10 +66,10 @@ class JoinedWrites(asyncio.Transport):
     def resume_reading(self) -> None:
         self._inner.resume_reading()
 
-    def _send(self) -> None:
-        written, self._written = self._written, []
-        if written and not self._inner.is_closing():
-            self._inner.write(b"".join(written))
+    def _send(self, more: bytes | bytearray | memoryview = b"") -> None:
+        held, self._held = self._held, b""
+        if (held or more) and not self._inner.is_closing():
+            self._inner.write(held + more)
 
 
 class DeadlineProtocol(H11Protocol):
@@ -86,7 +88,7 @@ class DeadlineProtocol(H11Protocol):
         self._refusal_of = refuse
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        super().connection_made(JoinedWrites(transport, self.loop))
+        super().connection_made(JoinedWrites(transport))
         self.timeout_keep_alive_task = self.loop.call_later(
             self.timeout_keep_alive, self.timeout_keep_alive_handler
         )

@@ -112,8 +112,10 @@ def _serve(
 ) -> list[int]:
     made = make_app(options)
     watched = made if on_served is None else Watched(made, on_served)
-    app = _Noticing(watched, made.state.refuse)
+    surface = made.state.surface
+    app = _Noticing(watched, surface.refuse)
     server = _Server(_config(app, options), app, on_ready)
+    surface.under_way = server.server_state.tasks
     # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
     runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
     with _stopped_by_signals(server) as caught, runner:

@@ -8,10 +8,8 @@ destination here; its VAT differs by country.
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import Any, Final
 
-from svc.money import round_half_up
 from svc.sandbox.reference import fx
 from svc.spec import EU_COUNTRIES
 
@@ -22,6 +20,7 @@ _CLOTHING: Final = (1200, 1200, 1600, 1800, 500, 900, 0, 1070, 1300, 1000, 0, 15
 _MACHINES: Final = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 500)
 _WATCHES: Final = (300, 300, 400, 500, 500, 0, 0, 0, 800, 0, 0, 800)
 OTHER_CHAPTER: Final = "other"
+_WHOLE: Final = 10_000  # basis points
 DUTY_BPS: Final[dict[str, tuple[int, ...]]] = {
     "09": (750, 800, 0, 0, 0, 1200, 0, 0, 800, 0, 0, 500),
     "22": (320, 300, 200, 300, 500, 1500, 0, 0, 1500, 500, 0, 1500),
@@ -183,7 +182,7 @@ def _value(item: Mapping[str, Any]) -> int:
 
 
 def _share(amount: int, bps: int) -> int:
-    return round_half_up(Decimal(amount * bps).scaleb(-4))
+    return (amount * bps + _WHOLE // 2) // _WHOLE  # half up: neither is below zero
 
 
 def _hs_digits(item: Mapping[str, Any]) -> str:

@@ -1,6 +1,5 @@
 """Landed-cost quotes: duties, taxes and fees, computed once and never changed."""
 
-from datetime import timedelta
 from typing import Final
 
 from svc.sandbox import clock
@@ -13,7 +12,7 @@ from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 
 KIND: Final = "landed_cost_quote"
-VALIDITY: Final = timedelta(hours=24)  # informative; a quote is retrievable afterwards
+VALIDITY: Final = 24 * 3600 * clock.SECOND  # informative; a quote is retrievable afterwards
 
 CREATE: Final = (
     Parameter("currency", Currency(), required=True),
@@ -98,7 +97,7 @@ def make(
         "total": result.total,
         "guaranteed": result.guaranteed,
         "warnings": result.warnings,
-        "expires_at": clock.text(tx.now + VALIDITY),
+        "expires_at": clock.text_of(tx.now_micros + VALIDITY),
     }
     quote = tx.new(KIND, fields)
     tx.add(quote)

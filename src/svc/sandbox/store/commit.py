@@ -33,15 +33,23 @@ class GroupCommit:
         self.on_job: Callable[[], object] = lambda: None
         self.load_state()
 
-    async def run(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
+    async def run(
+        self,
+        mode: str,
+        fn: Callable[[Transaction], T],
+        now: int | None = None,
+        *,
+        alone: bool = False,
+    ) -> T:
         """Runs `fn` and returns when its effects are on disk; `now` is in microseconds.
 
-        What `fn` raises is raised again, after its own effects were taken back.
+        What `fn` raises is raised again, after its own effects were taken back. `alone` says that
+        nobody is on his way: the commit then waits for no turn of the loop.
         """
         try:
-            result = self._call(mode, fn, now)
+            result = self._call(mode, fn, now, alone=alone)
         finally:
-            await self.settled()
+            await self.settled(alone=alone)
         return result
 
     async def read(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
@@ -57,41 +65,59 @@ class GroupCommit:
 
     async def save_clock(self) -> None:
         """Returns when the clock's present state is on disk."""
-        self._open()
+        self._open(alone=False)
         self._moved = True
         await self.settled()
 
-    async def settled(self) -> None:
+    async def settled(self, *, alone: bool = False) -> None:
         """Returns when no transaction is open: at once, or after its commit."""
         if self._store.in_transaction:
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
+            if alone:
+                self._commit()
             await waiter
 
-    def _call(self, mode: str, fn: Callable[[Transaction], T], now: int | None) -> T:
-        self._open()
+    def _call(
+        self, mode: str, fn: Callable[[Transaction], T], now: int | None, *, alone: bool
+    ) -> T:
+        own = alone and not self._store.in_transaction
+        self._open(alone=alone)
         position = self._shared.ids.position
-        self._store.mark()
+        if not own:
+            self._store.mark()
         try:
             result = fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
+            self._keep(own=own)
         except BaseException:
-            self._undo(position)
+            self._undo(position, own=own)
             raise
-        self._store.keep()
         return result
 
-    def _open(self) -> None:
+    def _open(self, *, alone: bool) -> None:
         if not self._store.in_transaction:
             self._store.begin()
             self._changes = self._store.changes
-            asyncio.get_running_loop().call_soon(self._commit)
+            if not alone:
+                asyncio.get_running_loop().call_soon(self._commit)
 
-    def _undo(self, position: int) -> None:
+    def _keep(self, *, own: bool) -> None:
+        """Ends a call's part of the transaction; one that was its `own` must still be open."""
+        if not own:
+            self._store.keep()
+        elif not self._store.in_transaction:
+            raise _lost()
+
+    def _undo(self, position: int, *, own: bool) -> None:
+        """Takes a call back: its part of the transaction, or all of one that was its `own`."""
         self._shared.ids.rewind(position)
         self._shared.forget()
+        if own:
+            self._store.rollback()
+            return
         self._store.undo()
         if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
-            self._abandon(LocalError("The sandbox could not save: its transaction was lost."))
+            self._abandon(_lost())
 
     def _commit(self) -> None:
         if not self._store.in_transaction:
@@ -143,6 +169,10 @@ class GroupCommit:
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(LocalError(error.message, hint=error.hint))
+
+
+def _lost() -> LocalError:
+    return LocalError("The sandbox could not save: its transaction was lost.")
 
 
 def _impossible(path: str, error: Exception) -> LocalError:

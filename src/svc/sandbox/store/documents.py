@@ -16,8 +16,10 @@ KnownDoc = Mapping[str, Any]
 Seen = dict[tuple[str, str], KnownDoc]
 
 # Encoders are kept: json.dumps builds one a call when it is given options.
-_PLAIN = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-_ESCAPED = json.JSONEncoder(separators=(",", ":"), allow_nan=False)
+_PLAIN = json.JSONEncoder(
+    ensure_ascii=False, separators=(",", ":"), allow_nan=False, check_circular=False
+)
+_ESCAPED = json.JSONEncoder(separators=(",", ":"), allow_nan=False, check_circular=False)
 _EXPONENT: Final = re.compile(r'"fx_rate":([0-9.]+)e-([0-9]+)')
 _SHOWN_ONCE = frozenset({"client_secret", "secret"})
 

@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 ID_LENGTH = 24
@@ -12,6 +13,7 @@ _SURPLUS = bytes(range(4 * len(_ALPHABET), 256))  # left out: they would favour 
 _DRAWN = 48  # bytes at a time: enough for an id or a secret in almost every draw
 _AT_ONCE = 1024  # random bytes: to ask the system for each id costs more than the id
 _KEY_BYTES = 32
+_REMEMBERED = 64
 
 Random = Callable[[int], bytes]
 
@@ -33,6 +35,8 @@ class IdSource:
         self._boot = 0
         self._given: dict[str, list[str]] = {}
         self._ready = ""  # letters that were drawn and not given out
+        # The same key asks again and again, and its id is derived from it.
+        self._derived = lru_cache(maxsize=_REMEMBERED)(self._hashed)
 
     @contextmanager
     def given(self, names: Mapping[str, Sequence[str]]) -> Iterator[None]:
@@ -54,7 +58,7 @@ class IdSource:
 
     def derived(self, prefix: str, *parts: object) -> str:
         """The one id that belongs to these parts in this sandbox."""
-        return prefix + self._hashed("derived:" + ":".join(map(str, parts)), ID_LENGTH)
+        return prefix + self._derived("derived:" + ":".join(map(str, parts)), ID_LENGTH)
 
     def request(self) -> str:
         """An id for one HTTP exchange, from a sequence of its own that reads do not disturb."""

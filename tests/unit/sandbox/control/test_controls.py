@@ -321,9 +321,12 @@ def test_reset_drops_everything(sandbox: Sandbox) -> None:
 def test_unknown_fixture_is_refused(sandbox: Sandbox) -> None:
     """By the reset control, which then changes nothing, and at the start."""
     order = sandbox.order()
+    sandbox.control("/faults", {"match": {"path": "/none"}, "effect": {"status": 500}})
     answer = sandbox.control("/reset", {"fixture": "nothing"})
     assert (answer.status, answer.param) == (400, "fixture")
     assert sandbox.get(f"/v1/orders/{order['id']}").status == 200
+    assert len(sandbox.control("/faults", method="GET").json["data"]) == 1
+    assert len(sandbox.control("/requests", method="GET").json["data"]) == 2
     with pytest.raises(LocalError, match="fixture"):
         create_app(":memory:", fixture="nothing")
 

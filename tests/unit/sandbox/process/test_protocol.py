@@ -2,6 +2,8 @@
 
 import asyncio
 
+import pytest
+
 from svc.sandbox.process.protocol import JoinedWrites
 
 
@@ -25,47 +27,40 @@ class Noted(asyncio.Transport):
         return bool(self.done) and isinstance(self.done[-1], str)
 
 
-def test_what_one_turn_writes_is_one_piece() -> None:
-    """An answer's head and body wake the caller once; the next turn's are another piece."""
-
-    async def story() -> list[bytes | str]:
-        inner = Noted()
-        joined = JoinedWrites(inner, asyncio.get_running_loop())
-        for piece in (b"head", b"body"):
-            joined.write(piece)
-        assert inner.done == []
-        await asyncio.sleep(0)
-        joined.write(b"more")
-        await asyncio.sleep(0)
-        return inner.done
-
-    assert asyncio.run(story()) == [b"headbody", b"more"]
+def test_the_head_of_an_answer_leaves_with_what_follows() -> None:
+    """Both wake the caller once; what comes later leaves as it is written."""
+    inner = Noted()
+    joined = JoinedWrites(inner)
+    joined.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    assert inner.done == []
+    joined.write(b"body")
+    joined.write(b"more")
+    joined.write(b"")
+    assert inner.done == [b"HTTP/1.1 200 OK\r\n\r\nbody", b"more"]
 
 
-def test_what_was_written_goes_before_the_end() -> None:
-    """Half an answer that a fault rule cuts off is half an answer, and nothing follows it."""
-
-    async def story(end: str) -> list[bytes | str]:
-        inner = Noted()
-        joined = JoinedWrites(inner, asyncio.get_running_loop())
-        joined.write(b"half")
-        getattr(joined, end)()
-        joined.write(b"nothing")
-        await asyncio.sleep(0)
-        return inner.done
-
-    assert asyncio.run(story("close")) == [b"half", "closed"]
-    assert asyncio.run(story("abort")) == [b"half", "aborted"]
-
-
-def test_the_end_of_an_answer_waits_for_no_turn() -> None:
+def test_a_head_without_a_body_leaves_at_its_end() -> None:
     """The server says it with an empty write."""
+    inner = Noted()
+    joined = JoinedWrites(inner)
+    joined.write(b"HTTP/1.1 204 No Content\r\n\r\n")
+    joined.write(b"")
+    assert inner.done == [b"HTTP/1.1 204 No Content\r\n\r\n"]
 
-    async def story() -> list[bytes | str]:
-        inner = Noted()
-        joined = JoinedWrites(inner, asyncio.get_running_loop())
-        for piece in (b"head", b"body", b""):
-            joined.write(piece)
-        return inner.done
 
-    assert asyncio.run(story()) == [b"headbody"]
+def test_who_may_go_on_is_told_at_once() -> None:
+    """He sends nothing before he knows it."""
+    inner = Noted()
+    JoinedWrites(inner).write(b"HTTP/1.1 100 Continue\r\n\r\n")
+    assert inner.done == [b"HTTP/1.1 100 Continue\r\n\r\n"]
+
+
+@pytest.mark.parametrize(("end", "noted"), [("close", "closed"), ("abort", "aborted")])
+def test_what_was_written_goes_before_the_end(end: str, noted: str) -> None:
+    """A head that a fault rule cuts off is there, and nothing follows it."""
+    inner = Noted()
+    joined = JoinedWrites(inner)
+    joined.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    getattr(joined, end)()
+    joined.write(b"nothing")
+    assert inner.done == [b"HTTP/1.1 200 OK\r\n\r\n", noted]

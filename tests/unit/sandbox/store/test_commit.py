@@ -1,6 +1,7 @@
 """Group commit: together on disk, apart in failure (R82)."""
 
 import asyncio
+from collections.abc import Callable
 
 import pytest
 
@@ -38,6 +39,122 @@ def test_calls_of_one_turn_share_a_commit(lab: Lab, kit: Kit, commits: list[str]
             assert commits == ["commit"]
             await engine.run("test", kit.new_order)
             assert commits == ["commit"] * 2
+
+    lab.play(story)
+
+
+def test_lone_call_waits_for_no_turn(lab: Lab, kit: Kit, commits: list[str]) -> None:
+    """With nobody else on his way there is nobody to share a commit with."""
+    lab.alone = True
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+            asyncio.get_running_loop().call_soon(commits.append, "the next turn")
+            await engine.run("test", kit.new_order)
+            assert commits == ["commit"]
+            await asyncio.sleep(0)
+            assert commits == ["commit", "the next turn"]
+            assert len(await engine.read("test", lambda tx: tx.find("order"))) == 1
+
+    lab.play(story)
+
+
+def test_lone_call_that_fails_leaves_nothing(lab: Lab, kit: Kit, commits: list[str]) -> None:
+    """Neither effects nor ids, and nothing is written."""
+    lab.alone = True
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+
+            def fails(tx: Transaction) -> None:
+                tx.move_balance("EUR", 5)
+                tx.update_settings({"smart_retries": True})
+                kit.new_order(tx)
+                raise ValueError("no")
+
+            with pytest.raises(ValueError):
+                await engine.run("test", fails)
+            assert commits == []
+            assert engine.settings["smart_retries"] is False
+            first = await engine.run("test", kit.new_order)
+            found = await engine.read("test", lambda tx: (tx.balance("EUR"), tx.find("order")))
+            assert found == (0, [first])
+
+    lab.play(story)
+
+
+def test_lone_call_learns_that_its_commit_failed(
+    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A full disk: the call fails, nothing happened, and the next one works."""
+    lab.alone = True
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            with monkeypatch.context() as broken:
+
+                def full(_: Store) -> None:
+                    raise LocalError("disk full")
+
+                broken.setattr(Store, "commit", full)
+                with pytest.raises(LocalError, match="disk full"):
+                    await engine.run("test", kit.new_order)
+            assert await engine.read("test", lambda tx: tx.find("order")) == []
+            await engine.run("test", kit.new_order)
+
+    lab.play(story)
+
+
+@pytest.mark.parametrize("alone", [True, False])
+def test_call_that_hides_a_lost_transaction_is_no_success(
+    lab: Lab, kit: Kit, *, alone: bool
+) -> None:
+    """SQLite gave it up and the call went on all the same: what it did is on no disk."""
+    lab.alone = alone
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def loses(tx: Transaction) -> object:
+                kit.new_order(tx)
+                tx.store.rollback()
+                return "done"
+
+            calls: list[Callable[[Transaction], object]] = (
+                [loses] if alone else [kit.new_order, loses]
+            )
+            outcomes = await asyncio.gather(
+                *(engine.run("test", call) for call in calls), return_exceptions=True
+            )
+            assert {type(each) for each in outcomes} == {LocalError}
+            assert await engine.read("test", lambda tx: tx.find("order")) == []
+            await engine.run("test", kit.new_order)
+
+    lab.play(story)
+
+
+def test_lone_call_takes_an_open_group_along(lab: Lab, kit: Kit, commits: list[str]) -> None:
+    """What a job has begun is on disk with it, and a failure takes back its own part only."""
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+
+            def fails(tx: Transaction) -> None:
+                kit.new_order(tx)
+                raise ValueError("no")
+
+            job = asyncio.create_task(engine.run("test", kit.new_order))
+            await asyncio.sleep(0)
+            lab.alone = True
+            with pytest.raises(ValueError):
+                await engine.run("test", fails)
+            assert commits == ["commit"]
+            assert [(await job)["id"]] == [
+                one["id"] for one in await engine.read("test", lambda tx: tx.find("order"))
+            ]
 
     lab.play(story)
 
