@@ -6,7 +6,7 @@ write more.
 """
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from typing import Any, Final
@@ -60,11 +60,15 @@ class RequestLog:
     def __init__(self) -> None:
         self._entries: deque[LoggedRequest] = deque(maxlen=KEPT)
 
-    def add(self, entry: LoggedRequest) -> None:
-        self._entries.appendleft(entry)
+    def begin(self) -> Callable[[LoggedRequest], None]:
+        """Gives what writes a request that begins now, at its end.
+
+        One that outlasts a reset, held by a fault rule, is no request to the sandbox of after it.
+        """
+        return self._entries.appendleft
 
     def clear(self) -> None:
-        self._entries.clear()
+        self._entries = deque(maxlen=KEPT)
 
     def page(self, limit: int, path: str | None) -> Doc:
         """At most `limit` entries whose path matches the pattern, if one is given."""

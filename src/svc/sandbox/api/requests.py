@@ -2,6 +2,7 @@
 
 import logging
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -130,6 +131,7 @@ class RequestContext:
     settings: SandboxSettings
     entry: LoggedRequest
     idempotency_key: str | None  # the header of a POST; on a GET it is ignored
+    write: Callable[[LoggedRequest], None]
     mode: str = "test"
 
     @property
@@ -239,7 +241,8 @@ class Api:
         now, key = self.engine.clock.now_text(), request.header(IDEMPOTENCY_HEADER)
         entry = LoggedRequest(identity, now, request.method, request.path, key)
         counts = key if request.method == POST else None
-        return RequestContext(request, identity, self.engine.settings, entry, counts)
+        write = self.memory.log.begin()
+        return RequestContext(request, identity, self.engine.settings, entry, counts, write)
 
     def _refused(self, context: RequestContext, problem: Problem) -> HttpReply:
         context.entry.code = problem.code
@@ -255,7 +258,7 @@ class Api:
         entry = context.entry
         entry.status = reply.status
         entry.replayed = any(name == REPLAYED_HEADER for name, _ in reply.headers)
-        self.memory.log.add(entry)
+        context.write(entry)
 
 
 def _check_version(request: AsgiRequest) -> None:

@@ -7,6 +7,7 @@ import pytest
 
 from support.sandbox_calls import Sandbox
 from svc.errors import LocalError
+from svc.sandbox.api.memory import LoggedRequest, RequestLog
 from svc.sandbox.app import create_app
 from svc.spec import EVENT_TYPES
 
@@ -299,6 +300,17 @@ def test_demo_fixture_has_one_of_each(make_sandbox: Any) -> None:
         *("cancelled", "cancelled", "paid", "paid", "paid", "requires_payment")
     ]
     assert demo.again(dispute)["status"] == "lost"
+
+
+def test_request_that_outlasts_a_reset_is_not_in_its_log() -> None:
+    """A fault rule may hold an answer until after it; what began later is noted."""
+    log = RequestLog()
+    held = log.begin()
+    log.clear()
+    held(LoggedRequest("req_1", "2026-11-23T04:00:00Z", "GET", "/v1/orders", None))
+    assert log.page(9, None)["data"] == []
+    log.begin()(LoggedRequest("req_2", "2026-11-23T04:00:00Z", "GET", "/v1/orders", None))
+    assert [one["id"] for one in log.page(9, None)["data"]] == ["req_2"]
 
 
 def test_reset_drops_everything(sandbox: Sandbox) -> None:
