@@ -45,32 +45,65 @@ def header_value(body: bytes, secrets: Sequence[str], timestamp: int) -> str:
     return f"t={timestamp},{macs}"
 
 
-def verify(
-    body: bytes,
-    headers: Sequence[bytes | str],
-    secrets: Sequence[str],
-    now: int,
-    *,
-    checked: bool = False,
-) -> Verified:
-    """Checks one delivery over its raw bytes.
+class Verifier:
+    """Checks deliveries by the secrets of one endpoint, which are made ready once for all of them.
 
-    `headers` are all values of `Svc-Signature` that came; `now` is in unix seconds. The match is
-    looked at before the age, so that a forged delivery is never called merely old (promise R47).
-    `checked`: the secrets have gone through `check_secret` before.
+    A secret that is set up anew for each body costs more than the body.
+    """
+
+    def __init__(self, secrets: Sequence[str]) -> None:
+        """Takes one secret, or two while one is being replaced.
+
+        Raises:
+            SignatureError: reason `secret_invalid`: there is none, or one cannot be (promise R48).
+        """
+        for secret in secrets:
+            check_secret(secret)
+        if not secrets:
+            raise SignatureError("secret_invalid", "No signing secret was given.")
+        self._keyed = [hmac.new(secret.encode(), digestmod="sha256") for secret in secrets]
+
+    def verify(self, body: bytes, headers: Sequence[bytes | str], now: int) -> Verified:
+        """Checks one delivery over its raw bytes.
+
+        `headers` are all values of `Svc-Signature` that came; `now` is in unix seconds. The match
+        is looked at before the age, so that a forged delivery is never called merely old (promise
+        R47).
+
+        Raises:
+            SignatureError: with the reason; nothing else, whatever the input (promise R46).
+        """
+        if len(body) > WEBHOOK_BODY_MAX:
+            raise SignatureError("body_too_large", f"The body is over {WEBHOOK_BODY_MAX} bytes.")
+        digits, macs = _usual(headers) or _parse(_single(headers))
+        index = self._match(b"%s.%s" % (digits, body), macs)
+        return Verified(_check_age(int(digits), now), index)
+
+    def _match(self, signed: bytes, macs: list[bytes]) -> int:
+        found = -1
+        for index, keyed in enumerate(self._keyed):
+            computed = keyed.copy()
+            computed.update(signed)
+            expected = computed.hexdigest().encode()
+            for mac in macs:
+                if hmac.compare_digest(expected, mac.lower()) and found < 0:
+                    found = index
+        if found < 0:
+            raise SignatureError(
+                "signature_mismatch", "No signature fits: another secret, or the body was altered."
+            )
+        return found
+
+
+def verify(
+    body: bytes, headers: Sequence[bytes | str], secrets: Sequence[str], now: int
+) -> Verified:
+    """Checks one delivery by secrets that are not needed again; see `Verifier`.
 
     Raises:
-        SignatureError: with the reason; nothing else, whatever the input (promise R46).
+        SignatureError: a secret cannot be one (promise R48), or as `Verifier.verify`.
     """
-    for secret in () if checked else secrets:
-        check_secret(secret)
-    if not secrets:
-        raise SignatureError("secret_invalid", "No signing secret was given.")
-    if len(body) > WEBHOOK_BODY_MAX:
-        raise SignatureError("body_too_large", f"The body is over {WEBHOOK_BODY_MAX} bytes.")
-    digits, macs = _usual(headers) or _parse(_single(headers))
-    index = _match(b"%s.%s" % (digits, body), macs, secrets)
-    return Verified(_check_age(int(digits), now), index)
+    return Verifier(secrets).verify(body, headers, now)
 
 
 def check_secret(secret: str) -> None:
@@ -137,20 +170,6 @@ def _is_mac(value: bytes) -> bool:
 
 def _malformed(why: str) -> SignatureError:
     return SignatureError("signature_malformed", f"The Svc-Signature header is malformed: {why}.")
-
-
-def _match(signed: bytes, macs: list[bytes], secrets: Sequence[str]) -> int:
-    found = -1
-    for index, secret in enumerate(secrets):
-        expected = hmac.digest(secret.encode(), signed, "sha256").hex().encode()
-        for mac in macs:
-            if hmac.compare_digest(expected, mac.lower()) and found < 0:
-                found = index
-    if found < 0:
-        raise SignatureError(
-            "signature_mismatch", "No signature fits: another secret, or the body was altered."
-        )
-    return found
 
 
 def _check_age(timestamp: int, now: int) -> int:

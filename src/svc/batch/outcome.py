@@ -183,6 +183,12 @@ class Money:
         ]
 
 
+class Moved(NamedTuple):
+    """What a row has moved: a currency and minor units, None where its answer does not say."""
+
+    total: tuple[str, int] | None
+
+
 @dataclass(slots=True)
 class Totals:
     """What became of the rows of one run.
@@ -213,8 +219,11 @@ class Totals:
         self.contradicted += line.error is not None
         self._remember(line)
 
-    def add(self, line: ResultLine) -> None:
+    def add(self, line: ResultLine, moved: "Moved | None" = None) -> None:
+        """Counts a row of this run, and what it has moved, if that counts."""
         self.counts[line.outcome] += 1
+        if moved is not None:
+            self.money.add(moved.total)
         self._remember(line)
 
     def _remember(self, line: ResultLine) -> None:

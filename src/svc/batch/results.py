@@ -8,7 +8,6 @@ more, complete and in the order of the file.
 import json
 import os
 import stat
-from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -61,6 +60,40 @@ def failure(
     }
 
 
+class _WholeLines(NamedTuple):
+    """An open file of whole lines, and where each row's ends, in the order in which they stand.
+
+    `ends` grows in one step, which no signal divides.
+    """
+
+    file: BinaryIO
+    ends: dict[int, int]
+
+    @property
+    def end(self) -> int:
+        """Where the last of them ends."""
+        return next(reversed(self.ends.values()), 0)
+
+    def append(self, texts: Mapping[int, bytes]) -> None:
+        """Writes the lines of rows behind those that it has."""
+        # Over whatever a signal or a full disk has left there.
+        end = self.file.seek(self.end)
+        self.file.truncate()
+        self.file.write(b"".join(texts.values()))
+        self.file.flush()
+        self.ends.update({row: (end := end + len(text)) for row, text in texts.items()})
+
+    def copy_in_order(self, fresh: BinaryIO) -> "_WholeLines":
+        """Gives a copy with the lines in the order of the rows."""
+        starts = dict(zip(self.ends, (0, *self.ends.values()), strict=False))
+        ends: dict[int, int] = {}
+        for row in sorted(starts):
+            self.file.seek(starts[row])
+            fresh.write(self.file.readline())
+            ends[row] = fresh.tell()
+        return _WholeLines(fresh, ends)
+
+
 class Results:
     """The results file of one run; a context manager that leaves no temporary file behind.
 
@@ -77,13 +110,11 @@ class Results:
         # Of this list alone, which one process runs at a time.
         self._fresh = path.with_name(f".{import_id}.part")
         self._force = False
-        self._file: BinaryIO | None = None
+        self._lines: _WholeLines | None = None
+        self._opened: list[BinaryIO] = []
         self._unfinished = False
         self._own: os.stat_result | None = None
         self.failure: LocalError | None = None
-        self._end = 0
-        self._written: set[int] = set()
-        self._rows, self._starts = array("Q"), array("Q")
 
     def __enter__(self) -> Self:
         return self
@@ -94,10 +125,10 @@ class Results:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        if self._file is not None:
+        for file in self._opened:
             # On a full disk it tries once more to write what could not be written: that is told.
             with suppress(OSError):
-                self._file.close()
+                file.close()
         if self._unfinished:  # else it is of another process, if it is there at all
             with suppress(OSError):
                 self._fresh.unlink(missing_ok=True)
@@ -152,20 +183,25 @@ class Results:
         # Once more: planning takes a while, and another list may have ended there meanwhile.
         self.check(force=self._force)
         with self._worded():
-            self._file = self._new()
+            self._lines = _WholeLines(self._new(), {})
             self._write(lines)
             self._publish()
 
     def add(self, lines: Iterable[ResultLine]) -> None:
-        """Appends rows that have ended; what stands in the file already is left as it is."""
-        if self.failure is not None:
-            return
-        with self._kept():
-            self._write(lines)
+        """Appends rows that have ended; what stands in the file already is left as it is.
+
+        What a signal cuts off is to be given once more.
+        """
+        if self._is_to_be_kept:
+            with self._kept():
+                self._write(lines)
 
     def finish(self) -> None:
-        """Puts the file in its place complete: every line once, in the order of the rows."""
-        if self.failure is not None:
+        """Puts the file in its place complete: every line once, in the order of the rows.
+
+        What a signal cuts off is to be done once more.
+        """
+        if not self._is_to_be_kept:
             return
         if self._is_anothers():
             self.failure = LocalError(
@@ -176,30 +212,21 @@ class Results:
             )
             return
         with self._kept():
-            old = self._file
-            assert old is not None
-            order = sorted(range(len(self._rows)), key=self._rows.__getitem__)
-            self._file = self._new()
-            with old:
-                for index in order:
-                    old.seek(self._starts[index])
-                    self._file.write(old.readline())
+            assert self._lines is not None
+            before = self._lines
+            self._lines = before.copy_in_order(self._new())
+            before.file.close()
             self._publish()
 
+    @property
+    def _is_to_be_kept(self) -> bool:
+        """False where it was not even begun, or could not be written."""
+        return self._lines is not None and self.failure is None
+
     def _write(self, lines: Iterable[ResultLine]) -> None:
-        assert self._file is not None
-        fresh = [line for line in lines if line.row not in self._written]
-        texts = [self._text(line) for line in fresh]
-        # Behind the last whole line, whatever a signal or a full disk has left there.
-        self._file.seek(self._end)
-        self._file.truncate()
-        self._file.write(b"".join(texts))
-        self._file.flush()
-        for line, text in zip(fresh, texts, strict=True):
-            self._rows.append(line.row)
-            self._starts.append(self._end)
-            self._written.add(line.row)
-            self._end += len(text)
+        assert self._lines is not None
+        known = self._lines.ends
+        self._lines.append({line.row: self._text(line) for line in lines if line.row not in known})
 
     def _text(self, line: ResultLine) -> bytes:
         shown = {"import": self._import_id, **line._asdict()}
@@ -209,41 +236,45 @@ class Results:
         """Whether another run has put its file there meanwhile; one that is gone is nobody's."""
         try:
             facts = self.path.lstat()
-            assert self._own is not None
-            return not (os.path.samestat(facts, self._own) or self.written_by() == self._import_id)
+            ours = self._own is not None and os.path.samestat(facts, self._own)
+            return not (ours or self.written_by() == self._import_id)
         except OSError:
             return False  # what cannot be looked at cannot be written either, and that has words
 
     def _new(self) -> BinaryIO:
+        self._unfinished = True
         self._fresh.unlink(missing_ok=True)  # of a run that was killed
         handle = files.open_private(self._fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL)
-        self._unfinished = True
-        return os.fdopen(handle, "w+b")
+        self._opened.append(os.fdopen(handle, "w+b"))
+        return self._opened[-1]
 
     def _publish(self) -> None:
-        assert self._file is not None
-        self._file = files.put_open_in_place(self._file, self._fresh, self.path)
-        self._own = os.fstat(self._file.fileno())
+        assert self._lines is not None
+        placed = files.put_open_in_place(self._lines.file, self._fresh, self.path)
+        self._opened.append(placed)
+        self._lines = self._lines._replace(file=placed)
+        self._own = os.fstat(placed.fileno())
         self._unfinished = False
 
     @contextmanager
     def _kept(self) -> Iterator[None]:
         """Does what can be done once rows were sent: whole lines stay, the reason is kept."""
+        assert self._lines is not None
         try:
-            with self._worded(f" It holds {len(self._written)} results.", _AGAIN):
+            with self._worded(f" It holds {len(self._lines.ends)} results.", _AGAIN):
                 yield
         except LocalError as error:
             self.failure = error
-            self._cut()
+            self._cut(self._lines.end)
 
-    def _cut(self) -> None:
+    def _cut(self, end: int) -> None:
         """Takes away the torn line that a full disk has left."""
         if self._is_anothers():
             return
         with suppress(OSError):
             handle = files.open_private(self.path, os.O_WRONLY)
             try:
-                os.ftruncate(handle, self._end)
+                os.ftruncate(handle, end)
             finally:
                 os.close(handle)
 

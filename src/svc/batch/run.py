@@ -9,12 +9,13 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, Protocol
+from typing import Final, NamedTuple, Protocol
 
 from svc.batch.journal import BatchJournal
 from svc.batch.operations import BatchOperation
 from svc.batch.outcome import (
     OPEN_ENDS,
+    Moved,
     RowVerdict,
     Totals,
     advised_fields,
@@ -63,8 +64,18 @@ class RunDeps:
     clock: Clock
 
 
+class _Told(NamedTuple):
+    """How a row ended; `moved` is what that moved, if it counts."""
+
+    line: ResultLine
+    moved: Moved | None
+
+
 class Run:
     """One run of a plan.
+
+    A signal may come at any step. What is known of a row is noted in one of them; what follows from
+    it, the totals and the file, is made anew at the end.
 
     `in_order` sends a row only when the one before it has ended. `progress` is told after every
     group of rows.
@@ -92,8 +103,9 @@ class Run:
         self._progress = progress
         self._waiting = iter(plan.tasks)
         self._in_hand: dict[str, RowJob] = {}
-        self._told: set[int] = set()
-        self.totals = Totals(plan.rows, too_old=len(plan.stale))
+        self._known = _known(plan)  # of none of the tasks, which get theirs as they end
+        self._told: dict[int, _Told] = {}
+        self.totals = self._counted()
         self.stopped_by: BaseException | None = None
         self._is_lost = False  # whether the journal is gone, with all ids that it gave
         self._is_leaving = False
@@ -106,12 +118,17 @@ class Run:
         Raises:
             LocalError: the journal or the results file cannot be written.
         """
-        self._begin()
+        begun = False
         try:
+            self._deps.results.begin(self._known)
+            begun = True
             while self._feed():
                 self._collect()
                 self._keep()
+            self._end()
         except BaseException as reason:
+            if isinstance(reason, SvcError) and not begun:  # the file is as it was
+                raise
             # A full disk or a signal: what can still be kept is kept, the first reason is raised.
             self._is_lost |= isinstance(reason, LocalError) and reason.code in LOST
             self._deps.journal.hurry(_JOURNAL_SECONDS)
@@ -119,20 +136,10 @@ class Run:
                 self._say_farewell()
             self._end()
             raise
-        self._end()
         if self.stopped_by is not None and not isinstance(self.stopped_by, SvcError):
             raise self.stopped_by
         if self._deps.results.failure is not None:
             raise self._deps.results.failure
-
-    def _begin(self) -> None:
-        lines = _known(self._plan)  # of none of the tasks, which get theirs as they end
-        self._deps.results.begin(lines)
-        for line in lines:
-            if line.outcome == "done":
-                self.totals.skip(line)
-            else:
-                self.totals.add(line)
 
     def _feed(self) -> bool:
         """Records more rows and hands them out; false when nothing is left to wait for."""
@@ -195,17 +202,36 @@ class Run:
         self._deps.workers.drop(len(verdicts))
 
     def _note(self, lines: list[ResultLine], ends: Mapping[int, RowVerdict] = _NONE) -> None:
-        if lines:
-            self._deps.results.add(lines)
-        for line in lines:
-            if line.row not in self._told:
-                self._told.add(line.row)
-                self.totals.add(line)
-                if line.outcome == "done" and line.row in ends and self._operation.total:
-                    self.totals.money.add(ends[line.row].total)
+        fresh = {
+            line.row: _Told(line, self._moved(line, ends))
+            for line in lines
+            if line.row not in self._told
+        }
+        self._told.update(fresh)
+        if fresh:
+            self._deps.results.add([each.line for each in fresh.values()])
+        for each in fresh.values():
+            self.totals.add(each.line, each.moved)
         failure = self._deps.results.failure
         if failure is not None:
             self._stop(failure)
+
+    def _moved(self, line: ResultLine, ends: Mapping[int, RowVerdict]) -> Moved | None:
+        if line.outcome != "done" or line.row not in ends or not self._operation.total:
+            return None
+        return Moved(ends[line.row].total)
+
+    def _counted(self) -> Totals:
+        """Counts all rows that are known of by now."""
+        totals = Totals(self._plan.rows, too_old=len(self._plan.stale))
+        for line in self._known:
+            if line.outcome == "done":
+                totals.skip(line)
+            else:
+                totals.add(line)
+        for each in self._told.values():
+            totals.add(each.line, each.moved)
+        return totals
 
     def _watch(self, each: RowVerdict) -> None:
         """Remembers why the run ends, where what happened to a row concerns all others."""
@@ -237,6 +263,8 @@ class Run:
         ]
         try:
             self._note(lines)
+            self._deps.results.add((*self._known, *(each.line for each in self._told.values())))
+            self.totals = self._counted()
             self._deps.results.finish()
         finally:
             self._progress.clear()

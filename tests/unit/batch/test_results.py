@@ -73,8 +73,8 @@ def test_a_killed_run_leaves_what_had_ended(path: Path) -> None:
     killed.begin([])
     killed.add([line(1)])
     (path.parent / f".{OURS}.part").write_text("half")
-    assert killed._file is not None
-    killed._file.close()  # the process has ended
+    for file in killed._opened:
+        file.close()  # the process has ended
     with Results(path, OURS) as results:
         results.check(force=False)
         results.begin([line(1, id="rf_1")])

@@ -556,11 +556,11 @@ def test_a_full_disk_under_the_results_leaves_no_row_unsettled(
     write = Results._write
 
     def full(self: Results, lines: Iterable[ResultLine]) -> None:
-        if len(self._written) >= 8:
-            assert self._file is not None
-            self._file.seek(self._end)
-            self._file.write(b'{"torn')
-            self._file.flush()
+        assert self._lines is not None
+        if len(self._lines.ends) >= 8:
+            self._lines.file.seek(self._lines.end)
+            self._lines.file.write(b'{"torn')
+            self._lines.file.flush()
             raise OSError(28, os.strerror(28))
         write(self, lines)
 

@@ -8,6 +8,7 @@ from svc.batch.outcome import PROBLEMS_MAX, Money, Totals, bad_line, money_plann
 from svc.batch.plan import BatchPlan
 from svc.batch.repeats import TypedLine
 from svc.batch.results import ResultLine
+from svc.batch.run import Run
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
 from svc.errors import (
@@ -47,9 +48,14 @@ class Report(NamedTuple):
     """The end of one run; `line` goes on where it ends."""
 
     given: BatchInput
-    totals: Totals
+    run: Run
     results: Path
     line: TypedLine
+
+    @property
+    def totals(self) -> Totals:
+        """What became of the rows by now."""
+        return self.run.totals
 
     def show(self, out: "Output") -> None:
         """Prints the summary: on stderr for people, else one JSON document on stdout.

@@ -95,7 +95,7 @@ def run_list(session: Session, asked: BatchOptions) -> None:
             tables.imports.begin(given.what)
         try:
             run = _put_together(session, asked, given, tables, results)
-            report = Report(given, run.totals, path, _line(session, asked))
+            report = Report(given, run, path, _line(session, asked))
             failure = _carried_through(session, run, report)
             ended = _End(whole=not run.totals.not_done, changed=run.totals.done > 0)
         finally:

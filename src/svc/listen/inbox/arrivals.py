@@ -81,6 +81,8 @@ class ArrivalKeeper:
             for some in chunks(values, ROWS)
             for row in tx.rows(list_of(statement, len(some)), (self._listener, *some))
         ]
+        if not rows:
+            return {}
         rows.sort(key=lambda row: row["seq"])
         wanted = set(ids)  # a row that was undone has left its number to another event
         return {

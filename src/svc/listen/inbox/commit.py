@@ -106,15 +106,12 @@ class InboxWriter:
         return not self._told and self._running is None
 
     def _has_work(self) -> bool:
-        return bool(self._batch.arrivals) or self._has_results()
-
-    def _has_results(self) -> bool:
-        return bool(self._batch.attempts or self._batch.settled)
+        return bool(self._batch.arrivals) or self._batch.has_results
 
     async def _results_on_their_way(self) -> None:
         """Commits the results of now; what the thread is asked next sees them, if all goes well."""
         groups = self._with_results
-        while self._has_results() and self._with_results == groups:
+        while self._batch.has_results and self._with_results == groups:
             # Behind one group another may have begun by now, or a copy of the log.
             self._results_asked = True
             if self._running is None:
@@ -229,7 +226,7 @@ class InboxWriter:
         elif self._batch.arrivals:
             self._passes = 0
             asyncio.get_running_loop().call_soon(self._gather)
-        if self._has_results():
+        if self._batch.has_results:
             self._commit_soon()
         if self._at_once is not None and self._at_once.log_is_long and not self._closing:
             self._copy_log(self._at_once)

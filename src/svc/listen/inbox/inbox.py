@@ -116,6 +116,11 @@ class Batch:
     attempts: list[ForwardAttempt] = field(default_factory=list)
     settled: list[tuple[int, DeliveryOutcome]] = field(default_factory=list)
 
+    @property
+    def has_results(self) -> bool:
+        """True when it says how forwards went."""
+        return bool(self.attempts or self.settled)
+
 
 class Oversized(LocalError):  # noqa: N818  it says what is the matter
     """An arrival is larger than what an inbox takes, and always will be."""

@@ -52,7 +52,7 @@ class QuickInbox(SqliteInbox):
         self._sync = sync or os.fdatasync
         self._mean = _UNTRIED  # the first group finds out how quick the disk is, on a thread
         self._logged = 0
-        state.sync_by_hand(self._timed)
+        state.sync_by_hand(self._timed, room=_COPIED_BYTES)
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         kept = super().store(batch)

@@ -98,11 +98,8 @@ class SqliteInbox:
 
     def _write(self, tx: Tx, batch: Batch, *, whole: bool = False) -> list[Kept | LocalError]:
         """Writes a batch; a `whole` one is not parted where a part of it cannot be kept."""
-        for attempts in chunks(batch.attempts, ROWS):
-            _record(tx, attempts)
-        for outcome in dict.fromkeys(outcome for _, outcome in batch.settled):
-            for seqs in chunks([seq for seq, its in batch.settled if its == outcome], ROWS):
-                tx.execute(list_of(_SETTLE, len(seqs)), (outcome, *seqs))
+        if batch.has_results:
+            _write_results(tx, batch)
         if not batch.arrivals:
             return []
         # Last, for a copy may have come of an event that was settled in this very batch.
@@ -153,6 +150,14 @@ def _item(row: Row, tried: Sequence[Row]) -> OpenItem:
         ended={one["target"]: bool(one["taken"]) for one in tried if one["taken"] or one["final"]},
         redelivered=row["redelivered"],
     )
+
+
+def _write_results(tx: Tx, batch: Batch) -> None:
+    for attempts in chunks(batch.attempts, ROWS):
+        _record(tx, attempts)
+    for outcome in dict.fromkeys(outcome for _, outcome in batch.settled):
+        for seqs in chunks([seq for seq, its in batch.settled if its == outcome], ROWS):
+            tx.execute(list_of(_SETTLE, len(seqs)), (outcome, *seqs))
 
 
 def _record(tx: Tx, attempts: Sequence[ForwardAttempt]) -> None:

@@ -83,7 +83,8 @@ class Slots:
         return len(self._holders) < most
 
     def _call_next(self) -> None:
-        if self._calling:  # who is served may be refused and leave at once: a queue of them is long
+        # Who is served may be refused and leave at once: a queue of them is long.
+        if self._calling or not self._queue:
             return
         self._calling = True
         try:

@@ -158,8 +158,7 @@ class Intake:
         """
         if not 1 <= len(secrets) <= _SECRETS_MAX:
             raise SignatureError("secret_invalid", "One or two signing secrets are needed.")
-        for secret in secrets:
-            signature.check_secret(secret)
+        self._verifier = signature.Verifier(secrets)
         self._secrets = tuple(secrets)
         self._known = tuple(known)
         self._allowed = _MOST_KIB
@@ -169,7 +168,7 @@ class Intake:
         """Verifies the raw bytes, then reads what they say; `now` is in unix seconds."""
         values = request.head.values(_HEADER)
         try:
-            signature.verify(request.body, values, self._secrets, int(now), checked=True)
+            self._verifier.verify(request.body, values, int(now))
         except SignatureError as error:
             found = self._explain(error, request.body, values, now)
             headers, size = request.head.headers, len(request.body)

@@ -3,6 +3,7 @@
 import asyncio
 import errno
 import os
+import shutil
 import socket
 import sqlite3
 import threading
@@ -277,6 +278,89 @@ def test_names_of_the_files_are_synced_once(
         monkeypatch.undo()
         assert [str(Path(one).readlink()) for one in synced] == [str(path.parent)]
         os.close(int(synced[0].rpartition("/")[2]))
+
+
+def log_of(path: Path) -> os.stat_result:
+    return path.with_name("state.db-wal").stat()
+
+
+def test_room_is_set_aside_for_the_log(inbox: QuickInbox, path: Path) -> None:
+    """To sync a file that grows takes half as long again: a lone event would wait for that."""
+    before = log_of(path)
+    for number in range(1, 40):
+        assert inbox.store_at_once(batch(number, size=2000)) is not None
+    after = log_of(path)
+    assert before.st_size == after.st_size
+    assert before.st_blocks * 512 >= before.st_size > 39 * 6 * 4096
+    assert len(ids(path)) == 40
+
+
+def test_what_others_wrote_stays_where_room_is_set_aside(path: Path, clock: ManualClock) -> None:
+    """Killed behind it, and before anything else is written, the log is read as before."""
+    with Database.open(path, clock=clock) as state, Database.open(path, clock=clock) as other:
+        with other.write() as tx:
+            tx.execute("INSERT INTO listeners (scope) VALUES ('one')")
+        state.sync_by_hand(os.fdatasync, room=1024 * 1024)
+        assert log_of(path).st_size == 1024 * 1024
+        with other.write() as tx:
+            tx.execute("INSERT INTO listeners (scope) VALUES ('two')")
+        copied = copied_as_it_lies(path)
+    with Database.open(copied, clock=clock) as again:
+        assert [row["scope"] for row in again.rows("SELECT scope FROM listeners")] == ["one", "two"]
+        assert again.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
+
+
+def copied_as_it_lies(path: Path) -> Path:
+    """What a kill leaves of a database, its log included; who reads it next makes the rest anew."""
+    folder = path.parent.with_name("killed")
+    folder.mkdir(mode=0o700)
+    for name in ("state.db", "state.db-wal"):
+        shutil.copy2(path.with_name(name), folder / name)
+    return folder / "state.db"
+
+
+def test_log_of_nothing_but_room_is_an_empty_one(path: Path, clock: ManualClock) -> None:
+    """Killed before the first frame of all was written."""
+    Database.open(path, clock=clock).close()
+    with Database.open(path, clock=clock) as state:
+        state.rows("SELECT 1 FROM inbox")
+        assert log_of(path).st_size == 0
+        state.sync_by_hand(os.fdatasync, room=1024 * 1024)
+        copied = copied_as_it_lies(path)
+    assert log_of(copied).st_size == 1024 * 1024
+    with Database.open(copied, clock=clock) as again, again.write() as tx:
+        tx.execute("INSERT INTO listeners (scope) VALUES ('one')")
+    with Database.open(copied, clock=clock) as again:
+        assert len(again.rows("SELECT * FROM listeners")) == 1
+
+
+def test_no_room_is_set_aside_while_somebody_writes(path: Path, clock: ManualClock) -> None:
+    """Where files cannot be set aside zeros are written, never over what comes at that moment."""
+    with Database.open(path, clock=clock) as state, Database.open(path, clock=clock) as other:
+        with other.write() as tx:
+            tx.execute("INSERT INTO listeners (scope) VALUES ('one')")
+            before = log_of(path).st_size
+            state.sync_by_hand(os.fdatasync, room=1024 * 1024)
+            assert log_of(path).st_size == before
+        assert len(state.rows("SELECT * FROM listeners")) == 1
+        with state.write() as tx:
+            tx.execute("INSERT INTO listeners (scope) VALUES ('two')")
+
+
+def test_listener_runs_where_there_is_no_room(
+    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What little is left on a disk may be enough for the deliveries."""
+
+    def full(file: int, start: int, length: int) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file, start, length)
+
+    with Database.open(path, clock=clock) as state:
+        monkeypatch.setattr(os, "posix_fallocate", full)
+        state.sync_by_hand(os.fdatasync, room=1024 * 1024)
+        with state.write() as tx:
+            tx.execute("INSERT INTO listeners (scope) VALUES ('one')")
+        assert 0 < log_of(path).st_size < 1024 * 1024
 
 
 def test_log_is_emptied_at_the_end(inbox: QuickInbox, path: Path) -> None:
