@@ -224,7 +224,7 @@ class Engine:
         before = self._shared.ids, self._clock.dump()
         try:
             fill(tx)
-        except BaseException:  # taken back here: other calls come before the commit
+        except BaseException:  # taken back here: they are no part of the transaction
             self._shared.ids = before[0]
             self._clock.load(before[1])
             raise
