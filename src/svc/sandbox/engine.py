@@ -221,12 +221,13 @@ class Engine:
         self.runner.wake()
 
     def _fill(self, tx: Transaction, fill: Callable[[Transaction], None]) -> None:
-        before = self._shared.ids, self._clock.dump()
+        before = self._shared.ids, self._clock.dump(), tx.store.sequence
         try:
             fill(tx)
         except BaseException:  # taken back here: they are no part of the transaction
             self._shared.ids = before[0]
             self._clock.load(before[1])
+            tx.store.sequence = before[2]
             raise
 
     def _reload(self, tx: Transaction, state: Doc) -> None:

@@ -164,6 +164,7 @@ class GroupCommit:
         self._store.rollback()
         self._shared.forget()
         with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
+            self._store.recount()
             self.load_state()
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:

@@ -71,6 +71,9 @@ class Store:
     """One connection, used on one thread; WAL, every commit on disk before it returns.
 
     The file is held exclusively: two sandboxes on one file would each believe in their own clock.
+
+    Attributes:
+        sequence: the creation sequence of the newest document; it is in memory alone.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
@@ -78,7 +81,7 @@ class Store:
         self._parts: list[tuple[str, tuple[Value, ...]]] | None = None
         self._mark = 0, 0  # statements and changes before it
         self.path = path
-        self._sequence = 0
+        self.sequence = 0
         self.recount()
 
     @classmethod
@@ -136,13 +139,13 @@ class Store:
 
     def next_sequence(self) -> int:
         """The creation sequence of one more document; a call that fails leaves a gap."""
-        self._sequence += 1
-        return self._sequence
+        self.sequence += 1
+        return self.sequence
 
     def recount(self) -> None:
         """Takes the creation sequence up behind the newest document."""
         found = self.one("SELECT MAX(seq) FROM docs")
-        self._sequence = (found and found[0]) or 0
+        self.sequence = (found and found[0]) or 0
 
     def one(self, sql: str, *args: Value) -> SqlRow | None:
         """The first row, or None."""
@@ -215,7 +218,7 @@ class Store:
         for table in DATA:
             self.write(f"DELETE FROM {table}")  # noqa: S608  our own names
         self.write("DELETE FROM sqlite_sequence")  # jobs count anew too: an export shows it
-        self._sequence = 0
+        self.sequence = 0
 
     def close(self) -> None:
         self._db.close()
