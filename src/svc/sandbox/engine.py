@@ -107,7 +107,7 @@ class Engine:
     # --- calls ----------------------------------------------------------------------------------
 
     async def run(self, mode: str, fn: Callable[[Transaction], T]) -> T:
-        """Runs `fn` in a savepoint and returns when its effects are on disk (promise R82).
+        """Runs `fn` in a transaction and returns when its effects are on disk (promise R82).
 
         What `fn` raises is raised again, after its own effects, and no others, were taken back.
         Calls that arrive in the same turn of the loop share one commit; a lone one has its own.
@@ -214,18 +214,20 @@ class Engine:
         """Changes everything at once, while no job runs and no attempt is under way."""
         async with self.runner.lock:
             await self._dispatcher.stop(0)
-            await self._groups.settled()
-            await self._groups.run("test", lambda tx: self._fill(tx, fill))
+            while self._store.in_transaction:  # all of it is one whole: a million rows, maybe
+                await self._groups.settled()
+            await self._groups.run("test", lambda tx: self._fill(tx, fill), alone=True)
             self.runner.clear()
         self.runner.wake()
 
     def _fill(self, tx: Transaction, fill: Callable[[Transaction], None]) -> None:
-        before = self._shared.ids, self._clock.dump()
+        before = self._shared.ids, self._clock.dump(), tx.store.sequence
         try:
             fill(tx)
-        except BaseException:  # taken back here: other calls come before the commit
+        except BaseException:  # taken back here: they are no part of the transaction
             self._shared.ids = before[0]
             self._clock.load(before[1])
+            tx.store.sequence = before[2]
             raise
 
     def _reload(self, tx: Transaction, state: Doc) -> None:

@@ -110,6 +110,36 @@ def test_reset_that_cannot_be_saved_takes_no_ids_back(
     lab.play(story)
 
 
+@pytest.mark.parametrize("saved", [False, True])
+def test_what_is_made_after_a_lost_reset_is_listed_behind_what_was_before(
+    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch, *, saved: bool
+) -> None:
+    """All of it is of one second: only the sequence in which it was made tells it apart."""
+    commit = Store.commit
+
+    def full_once(_: Store) -> None:
+        monkeypatch.setattr(Store, "commit", commit)
+        raise LocalError("disk full")
+
+    async def story() -> None:
+        async with lab.running() as engine:
+
+            def refuse(test: Transaction, live: Transaction, name: str | None) -> None:
+                raise LookupError(name)
+
+            made = [await engine.run("test", kit.new_order) for _ in range(3)]
+            if saved:
+                monkeypatch.setattr(Store, "commit", full_once)
+            else:
+                engine._fixture = refuse
+            with pytest.raises((LookupError, LocalError)):
+                await engine.reset(fixture="nothing")
+            made += [await engine.run("test", kit.new_order) for _ in range(2)]
+            assert await engine.read("test", lambda tx: tx.find("order")) == made
+
+    lab.play(story)
+
+
 def test_export_in_the_middle_of_calls_can_be_restored(lab: Lab, kit: Kit) -> None:
     """The ids go on behind those of the calls that it shows."""
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from typing import Any, Final
+from typing import Any, Final, Self
 
 from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.bodies import DecodedTree
@@ -24,9 +24,10 @@ class InFlight:
         self._held: set[tuple[str, str]] = set()
 
     def claim(self, mode: str, key: str | None, *, finished: bool) -> "KeyClaim":
-        """Holds a key while its first request runs; false if that one is running elsewhere.
+        """Holds a key while its first request runs, unless that one is running elsewhere.
 
-        Of a `finished` request any number may be replayed at once: nobody holds its key.
+        Of a `finished` request any number may be replayed at once: nobody holds its key. Who claims
+        and asks for the result without a pause between need not know: `release` does the same.
         """
         place = (mode, key or "")
         free = place not in self._held
@@ -36,25 +37,30 @@ class InFlight:
 
 
 class KeyClaim:
-    """A key for as long as the block takes; the block is told whether it was free."""
+    """A key for as long as the block takes, or until its release; `free` if nobody else held it."""
 
-    __slots__ = ("_free", "_held", "_holds", "_place")
+    __slots__ = ("_held", "_holds", "_place", "free")
 
     def __init__(
         self, held: set[tuple[str, str]], place: tuple[str, str], *, free: bool, holds: bool
     ) -> None:
         self._held = held
         self._place = place
-        self._free = free
         self._holds = holds
+        self.free = free
 
-    def __enter__(self) -> bool:
+    def __enter__(self) -> Self:
         if self._holds:
             self._held.add(self._place)
-        return self._free
+        return self
 
     def __exit__(self, *_: object) -> None:
+        self.release()
+
+    def release(self) -> None:
+        """Lets go of the key: what it stands for is done, or was done before."""
         if self._holds:
+            self._holds = False
             self._held.discard(self._place)
 
 
@@ -75,18 +81,19 @@ def fingerprint(method: str, path: str, tree: DecodedTree) -> str:
     return hashlib.sha256(f"{method} {path}\n{content}".encode()).hexdigest()
 
 
-def replay(tx: Transaction, key: str, print_: str, *, mine: bool) -> HttpReply | None:
+def replay(tx: Transaction, key: str, print_: str, claim: KeyClaim) -> HttpReply | None:
     """The stored result of a key, or None if the request is to be carried out.
 
     Raises:
         Problem: the key was used for something else, or its first request is running.
     """
-    if not mine:  # also while a fault rule holds the answer of a change that is on disk
+    if not claim.free:  # also while a fault rule holds the answer of a change that is on disk
         message = "A request with this idempotency key is running; try again."
         raise Problem(409, "idempotency_key_in_use", message)
     stored = tx.get_result(key)
     if stored is None:
         return None
+    claim.release()
     if stored.fingerprint != print_:
         message = "This idempotency key was used for another request."
         raise Problem(400, "idempotency_key_reused", message, type=_TYPE)

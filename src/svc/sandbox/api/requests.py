@@ -10,7 +10,7 @@ from starlette.types import Receive, Scope, Send
 
 from svc.clock import Clock
 from svc.sandbox.api import idempotency
-from svc.sandbox.api.idempotency import InFlight
+from svc.sandbox.api.idempotency import InFlight, KeyClaim
 from svc.sandbox.api.memory import PARAMS_MAX, LoggedRequest, RunMemory
 from svc.sandbox.engine import Engine
 from svc.sandbox.faults.api import send_broken
@@ -59,10 +59,10 @@ class Execution:
         clean = tables.check(fields, self.tree, self.settings, partial=self.operation.partial)
         return HttpReply(200, compact(self.operation.run(tx, target, clean)))
 
-    def run_once(self, tx: Transaction, key: str, *, mine: bool) -> HttpReply:
+    def run_once(self, tx: Transaction, key: str, claim: KeyClaim) -> HttpReply:
         """The same under an idempotency key: replayed, or stored with its effects."""
         print_ = idempotency.fingerprint(self.operation.method, self.path, self.tree)
-        reply = idempotency.replay(tx, key, print_, mine=mine)
+        reply = idempotency.replay(tx, key, print_, claim)
         if reply is None:
             reply = self.run(tx)
             idempotency.keep(tx, key, print_, reply)
@@ -186,7 +186,9 @@ class Api:
         operation, identity = await self._admit(context)
         request, key = context.request, context.idempotency_key
         fault = self.memory.faults.pick(request, key)
-        with self._in_flight.claim(context.mode, key, finished=self._is_finished(context)) as mine:
+        # Only a rule makes a pause in which others come between the claim and what is done with it.
+        finished = fault is not None and self._is_finished(context)
+        with self._in_flight.claim(context.mode, key, finished=finished) as claim:
             spoilt = await self.memory.faults.spoil(fault, "before", None)
             if spoilt is not None:
                 return spoilt
@@ -194,7 +196,7 @@ class Api:
                 _check_version(request)
                 work = decode(request, operation, identity, context.settings)
                 self._note_params(context, work)
-                reply = await self._carry_out(context, work, mine=mine)
+                reply = await self._carry_out(context, work, claim)
             except Problem:
                 self.memory.faults.spare(fault)
                 raise
@@ -226,7 +228,7 @@ class Api:
         )
 
     async def _carry_out(
-        self, context: RequestContext, work: Execution, *, mine: bool
+        self, context: RequestContext, work: Execution, claim: KeyClaim
     ) -> HttpReply:
         """Steps 10 to 15; returns when everything is on disk."""
         if work.operation.method != POST:
@@ -234,7 +236,7 @@ class Api:
         key = idempotency.checked_key(context.idempotency_key)
         if key is None:
             return await self.engine.run(context.mode, work.run)
-        return await self.engine.run(context.mode, lambda tx: work.run_once(tx, key, mine=mine))
+        return await self.engine.run(context.mode, lambda tx: work.run_once(tx, key, claim))
 
     def _context(self, request: AsgiRequest) -> RequestContext:
         identity = self.engine.request_id()

@@ -228,7 +228,7 @@ class HsCode(Kind):
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         code = string(value, name)
-        digits = sum(character.isdigit() for character in code)
+        digits = sum(map(str.isdigit, code))
         too_long = digits > _HS_DIGITS_MAX or len(code) > _HS_TEXT_MAX
         if too_long or not _HS_CODE.fullmatch(code):
             message = f"{name} may hold at most 12 digits, with dots, spaces and hyphens between."

@@ -25,6 +25,7 @@ WRONG_TYPE: Final[Codes] = frozenset({"parameter_invalid_type"})
 _EMPTY: Final[Codes] = frozenset({"parameter_invalid_empty"})
 _MISSING: Final[Codes] = frozenset({"parameter_missing"})
 _LONG: Final[Codes] = frozenset({"parameter_too_long"})
+_NESTED: Final = (dict, list)  # kept: `dict | list` would be made anew for each value
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
@@ -186,7 +187,7 @@ class ListOf(Kind):
 
 def is_empty(value: Any) -> bool:
     """Says whether a value is empty: it unsets a field that is optional."""
-    return value is None or value in ("", [])
+    return not value and (value is None or value in ("", []))
 
 
 def _coerced(fields: Fields, tree: DecodedTree) -> DecodedTree:
@@ -195,12 +196,14 @@ def _coerced(fields: Fields, tree: DecodedTree) -> DecodedTree:
 
 
 def _unknown(fields: Fields, tree: DecodedTree, prefix: str) -> Iterator[str]:
-    known = [field for field in fields if field.name in tree]
-    for field in known:
-        if isinstance(value := tree[field.name], dict | list):
-            yield from field.kind.unknown(value, _name(prefix, field.name))
-    if len(known) < len(tree):
-        yield from (_name(prefix, key) for key in tree.keys() - {field.name for field in known})
+    strange = len(tree)
+    for field in fields:
+        if field.name in tree:
+            strange -= 1
+            if isinstance(value := tree[field.name], _NESTED):
+                yield from field.kind.unknown(value, _name(prefix, field.name))
+    if strange:
+        yield from (_name(prefix, key) for key in tree.keys() - {field.name for field in fields})
 
 
 def _checked(

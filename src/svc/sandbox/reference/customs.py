@@ -104,6 +104,7 @@ def vat_bps(country: str) -> int:
 
 HS_DIGITS_FOR_GUARANTEE: Final = 6
 _CHAPTER_DIGITS: Final = 2
+_NO_SEPARATORS: Final = str.maketrans("", "", ". -")
 _UNKNOWN_ORIGINS: Final = (None, "", "XX", "ZZ")
 WARNINGS: Final = {
     "hs_code_incomplete": "The tariff code of {item} has fewer than 6 digits.",
@@ -186,7 +187,7 @@ def _share(amount: int, bps: int) -> int:
 
 
 def _hs_digits(item: Mapping[str, Any]) -> str:
-    return "".join(c for c in item.get("hs_code") or "" if c not in ". -")
+    return str(item.get("hs_code") or "").translate(_NO_SEPARATORS)
 
 
 def _chapter(item: Mapping[str, Any]) -> str:

@@ -173,6 +173,7 @@ def _price(tx: Transaction, order: Doc) -> None:
     if order["amount_total"] > AMOUNT_MAX:  # or it could not be captured by its own amount
         message = f"amount and landed cost together must be at most {AMOUNT_MAX}."
         raise invalid("amount_too_large", "amount", message)
+    tx.add(quote)  # last: what is refused before it writes costs its neighbours nothing
 
 
 _UNEXPECTED: Final = "order_unexpected_state"

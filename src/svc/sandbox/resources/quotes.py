@@ -57,7 +57,7 @@ ANSWER: Final = schema.resource(
 
 def create(tx: Transaction, params: Params) -> Doc:
     """Quotes what the caller described."""
-    return make(
+    quote = make(
         tx,
         currency=params["currency"],
         shipping=goods.shown_shipping(params["shipping"]),
@@ -65,6 +65,8 @@ def create(tx: Transaction, params: Params) -> Doc:
         ship_from=params.get("ship_from_country") or tx.settings["country"],
         freight=params.get("shipping_amount", 0),
     )
+    tx.add(quote)
+    return quote
 
 
 def make(
@@ -76,7 +78,7 @@ def make(
     ship_from: str,
     freight: int,
 ) -> Doc:
-    """Computes and stores a quote; `freight` is in minor units."""
+    """Computes a quote, which is not stored yet; `freight` is in minor units."""
     goods.value(items)
     result = customs.quote(
         currency=currency,
@@ -99,9 +101,7 @@ def make(
         "warnings": result.warnings,
         "expires_at": clock.text_of(tx.now_micros + VALIDITY),
     }
-    quote = tx.new(KIND, fields)
-    tx.add(quote)
-    return quote
+    return tx.new(KIND, fields)
 
 
 def _with_charges(item: Doc, line: customs.ItemCharges) -> Doc:

@@ -16,7 +16,7 @@ _STATE = "state"
 
 
 class GroupCommit:
-    """Runs calls on the loop's thread, each in a savepoint, and commits them together.
+    """Runs calls on the loop's thread, one after the other, and commits them together.
 
     Nobody learns of anything that is not on disk: a call, its error and a read that saw an open
     transaction all wait for its commit.
@@ -88,7 +88,7 @@ class GroupCommit:
             self._store.mark()
         try:
             result = fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
-            self._keep(own=own)
+            self._refuse_lost()
         except BaseException:
             self._undo(position, own=own)
             raise
@@ -96,16 +96,14 @@ class GroupCommit:
 
     def _open(self, *, alone: bool) -> None:
         if not self._store.in_transaction:
-            self._store.begin()
+            self._store.begin(whole=alone)
             self._changes = self._store.changes
             if not alone:
                 asyncio.get_running_loop().call_soon(self._commit)
 
-    def _keep(self, *, own: bool) -> None:
-        """Ends a call's part of the transaction; one that was its `own` must still be open."""
-        if not own:
-            self._store.keep()
-        elif not self._store.in_transaction:
+    def _refuse_lost(self) -> None:
+        """Raises LocalError if SQLite has given up the transaction, and the call went on."""
+        if not self._store.in_transaction:
             raise _lost()
 
     def _undo(self, position: int, *, own: bool) -> None:
@@ -115,9 +113,11 @@ class GroupCommit:
         if own:
             self._store.rollback()
             return
-        self._store.undo()
-        if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
-            self._abandon(_lost())
+        try:
+            self._store.undo()
+        finally:
+            if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
+                self._abandon(_lost())
 
     def _commit(self) -> None:
         if not self._store.in_transaction:
@@ -164,6 +164,7 @@ class GroupCommit:
         self._store.rollback()
         self._shared.forget()
         with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
+            self._store.recount()
             self.load_state()
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:

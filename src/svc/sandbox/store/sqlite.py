@@ -71,12 +71,17 @@ class Store:
     """One connection, used on one thread; WAL, every commit on disk before it returns.
 
     The file is held exclusively: two sandboxes on one file would each believe in their own clock.
+
+    Attributes:
+        sequence: the creation sequence of the newest document; it is in memory alone.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._db = connection
+        self._parts: list[tuple[str, tuple[Value, ...]]] | None = None
+        self._mark = 0, 0  # statements and changes before it
         self.path = path
-        self._sequence = 0
+        self.sequence = 0
         self.recount()
 
     @classmethod
@@ -134,13 +139,13 @@ class Store:
 
     def next_sequence(self) -> int:
         """The creation sequence of one more document; a call that fails leaves a gap."""
-        self._sequence += 1
-        return self._sequence
+        self.sequence += 1
+        return self.sequence
 
     def recount(self) -> None:
         """Takes the creation sequence up behind the newest document."""
         found = self.one("SELECT MAX(seq) FROM docs")
-        self._sequence = (found and found[0]) or 0
+        self.sequence = (found and found[0]) or 0
 
     def one(self, sql: str, *args: Value) -> SqlRow | None:
         """The first row, or None."""
@@ -160,43 +165,60 @@ class Store:
     def write(self, sql: str, *args: Value) -> int:
         """Runs one change and says how many rows it touched."""
         try:
-            return self._db.execute(sql, args).rowcount
+            touched = self._db.execute(sql, args).rowcount
         except sqlite3.Error as error:
             raise _local(error, self.path) from error
+        if self._parts is not None:
+            self._parts.append((sql, args))
+        return touched
 
-    def begin(self) -> None:
+    def begin(self, *, whole: bool = False) -> None:
+        """Begins a transaction; of one that is `whole` no part can be taken back."""
+        self._parts = None
         self.write("BEGIN IMMEDIATE")
+        self._parts = None if whole else []
 
     def commit(self) -> None:
         """Returns when the changes are on disk."""
         self.write("COMMIT")
+        self._parts = None
 
     def rollback(self) -> None:
+        self._parts = None
         if self._db.in_transaction:
             self.write("ROLLBACK")
 
     def mark(self) -> None:
         """Begins the part of the transaction that `undo` takes back."""
-        self.write("SAVEPOINT call")
-
-    def keep(self) -> None:
-        self.write("RELEASE call")
+        assert self._parts is not None, "a whole transaction"
+        self._mark = len(self._parts), self._db.total_changes
 
     def undo(self) -> None:
         """Takes back everything since `mark`; the rest of the transaction stays.
 
-        A full disk may have ended the whole transaction already; then nothing is left to undo.
+        The rest is done again: a savepoint would copy each page that a call changes, also for all
+        the calls that succeed. A full disk may have ended the whole transaction already, or end it
+        now; then nothing of it is left.
         """
-        if self._db.in_transaction:
-            self.write("ROLLBACK TO call")
-            self.write("RELEASE call")
+        parts, changes = self._mark
+        if self._parts is None or not self._db.in_transaction or self.changes == changes:
+            return
+        kept = self._parts[:parts]
+        self.rollback()
+        try:
+            self.begin()
+            for sql, args in kept:
+                self.write(sql, *args)
+        except BaseException:
+            self.rollback()
+            raise
 
     def wipe(self) -> None:
         """Empties every table, inside the open transaction."""
         for table in DATA:
             self.write(f"DELETE FROM {table}")  # noqa: S608  our own names
         self.write("DELETE FROM sqlite_sequence")  # jobs count anew too: an export shows it
-        self._sequence = 0
+        self.sequence = 0
 
     def close(self) -> None:
         self._db.close()
@@ -228,8 +250,8 @@ def _set_up(db: sqlite3.Connection, path: str, busy_ms: int) -> None:
     empty = _check_identity(db, path)
     db.execute("PRAGMA journal_mode = WAL")
     db.execute("PRAGMA synchronous = FULL")
-    # What a call that fails has taken back is kept for as long in memory: in a file it costs as
-    # much as the commit, and documents would stand in a folder for all.
+    # What a statement keeps aside is in memory: in a file it costs as much as the commit, and
+    # documents would stand in a folder for all.
     db.execute("PRAGMA temp_store = MEMORY")
     # 16 MB of log: copied four times as often, a page of an index would be copied for each order.
     db.execute("PRAGMA wal_autocheckpoint = 4000")

@@ -266,6 +266,27 @@ def test_a_finished_request_is_replayed_to_all_who_ask_at_once(sandbox: Sandbox)
     assert (other.status, other.code) == (400, "idempotency_key_reused")
 
 
+@pytest.mark.parametrize("phase", ["before", "after"])
+def test_replays_that_a_rule_holds_do_not_turn_each_other_away(
+    sandbox: Sandbox, phase: str
+) -> None:
+    """R81: of a finished request any number may be on its way, however long a rule holds them."""
+    first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
+    sandbox.control("/faults", {"phase": phase, "times": 5, "effect": {"delay_ms": 50}})
+    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
+    answers = sandbox.together(*[request] * 5)
+    assert [answer.status for answer in answers] == [200] * 5
+    assert {answer.body for answer in answers} == {first.body}
+
+
+def test_change_on_disk_whose_answer_a_rule_holds_keeps_its_key(sandbox: Sandbox) -> None:
+    """R81: its request is still running, and the result is nobody else's before it has ended."""
+    sandbox.control("/faults", {"phase": "after", "effect": {"delay_ms": 80}})
+    request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
+    answers = sandbox.together(*[request] * 5)
+    assert sorted(answer.status for answer in answers) == [200, 409, 409, 409, 409]
+
+
 def test_other_keys_and_requests_without_one_do_not_wait(sandbox: Sandbox) -> None:
     """Only the same key in the same mode is held."""
     sandbox.control("/faults", {"match": {"idempotency_key": "k1"}, "effect": {"delay_ms": 50}})
@@ -317,11 +338,11 @@ def test_loser_of_a_race_leaves_the_key_to_its_winner() -> None:
     with keys.claim("test", "k1", finished=False) as first:
         for _ in range(2):
             with keys.claim("test", "k1", finished=False) as later:
-                assert (first, later) == (True, False)
+                assert (first.free, later.free) == (True, False)
         with keys.claim("live", "k1", finished=False) as elsewhere:
-            assert elsewhere
+            assert elsewhere.free
     with keys.claim("test", "k1", finished=False) as again:
-        assert again
+        assert again.free
 
 
 def test_requests_without_a_key_never_hold_each_other() -> None:
@@ -333,7 +354,19 @@ def test_requests_without_a_key_never_hold_each_other() -> None:
         keys.claim("test", "k1", finished=True) as replayed,
         keys.claim("test", "k1", finished=True) as too,
     ):
-        assert (one, other, replayed, too) == (True, True, True, True)
+        assert all(claim.free for claim in (one, other, replayed, too))
+
+
+def test_key_that_was_let_go_is_free_before_the_end_and_stays_with_who_has_it_next() -> None:
+    """R81: a replay lets go of its key, and its end takes nothing from the next request."""
+    keys = InFlight()
+    with keys.claim("test", "k1", finished=False) as replayed:
+        replayed.release()
+        following = keys.claim("test", "k1", finished=False)
+        assert following.__enter__().free
+    with keys.claim("test", "k1", finished=False) as third:
+        assert not third.free
+    following.release()
 
 
 def test_third_request_is_turned_away_like_the_second(sandbox: Sandbox) -> None:

@@ -68,6 +68,31 @@ def test_body_that_stalls_is_refused() -> None:
     assert caught.value.headers == {"Connection": "close"}
 
 
+class Cycle:
+    """What uvicorn hands over: a body that has come as far as it says, and then stalls."""
+
+    def __init__(self, *, more_body: bool) -> None:
+        self.more_body = more_body
+        self.body = b"abc"
+
+    async def receive(self) -> dict[str, Any]:
+        if not self.body:
+            await asyncio.sleep(60)
+        body, self.body = self.body, b""
+        return piece(body, more=self.more_body)
+
+
+def test_server_that_knows_how_far_a_body_has_come_is_believed() -> None:
+    """What is whole is read; half of one is waited for no longer than any other."""
+    scope: dict[str, Any] = {"headers": []}
+    whole, half = (Cycle(more_body=more) for more in (False, True))
+    limit = Limit(5, seconds=0.01)
+    assert asyncio.run(read_body(scope, whole.receive, limit)) == b"abc"
+    with pytest.raises(Problem) as caught:
+        asyncio.run(read_body(scope, half.receive, limit))
+    assert caught.value.code == "request_timeout"
+
+
 def test_caller_that_hangs_up_is_no_error() -> None:
     """Nobody waits for an answer then."""
     with pytest.raises(CallerGoneError):

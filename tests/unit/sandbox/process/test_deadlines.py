@@ -37,11 +37,11 @@ def refused(problem: Problem) -> HttpReply:
     return refusal(problem, "req_1")
 
 
-def spoken(*said: bytes, silence: int = 60, head: float = HEAD_SECONDS) -> bytes:
+def spoken(*said: bytes, silence: int = 60, head: float = HEAD_SECONDS, app: Any = hello) -> bytes:
     """What a server answers to bytes until it closes; it has the first before it gets the next."""
 
     async def talk() -> bytes:
-        config = uvicorn.Config(hello, log_config=None, timeout_keep_alive=silence)
+        config = uvicorn.Config(app, log_config=None, timeout_keep_alive=silence)
         config.load()
         server = await asyncio.get_running_loop().create_server(
             lambda: DeadlineProtocol(config, ServerState(), {}, refuse=refused, head_seconds=head),
@@ -79,6 +79,22 @@ def test_answer_may_take_longer_than_a_head() -> None:
     answered = spoken(HEAD[:20], HEAD[20:] + b"Connection: close\r\n\r\n", head=0.25)
     assert answered.startswith(b"HTTP/1.1 200 ")
     assert answered.endswith(b"ok")
+
+
+@pytest.mark.parametrize("body", [b"", b"{}", b"{"], ids=["none", "whole", "half"])
+def test_server_tells_how_far_a_body_has_come(body: bytes) -> None:
+    """What a whole body needs no time limit for (`read_body`), as a public name of uvicorn's."""
+    told = []
+
+    async def app(_: Any, receive: Any, send: Any) -> None:
+        told.append(receive.__self__.more_body)
+        await hello(_, receive, send)
+
+    length = (
+        b"Connection: close\r\nContent-Length: 2\r\n\r\n" if body else b"Connection: close\r\n\r\n"
+    )
+    assert spoken(HEAD + length + body, app=app).endswith(b"ok")
+    assert told == [body == b"{"]
 
 
 def test_silent_connection_ends_as_an_idle_one() -> None:

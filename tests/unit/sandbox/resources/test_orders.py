@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import Answer, Sandbox
+from svc.sandbox.store.sqlite import Store, Value
+from svc.spec import AMOUNT_MAX
 
 Doc = dict[str, Any]
 DAY = 86400
@@ -148,6 +150,25 @@ def test_partial_capture_releases_the_rest(sandbox: Sandbox) -> None:
     sandbox.advance(8 * DAY)
     assert sandbox.again(captured)["status"] == "captured"
     assert "order.cancelled" not in sandbox.event_types()
+
+
+def test_order_that_no_amount_can_hold_is_refused_before_anything_is_stored(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its quote is not stored first: to take it back, the neighbours would be done again."""
+    order = sandbox.order()
+    stored: list[str] = []
+    write = Store.write
+
+    def noted(store: Store, sql: str, *args: Value) -> int:
+        stored.append(sql)
+        return write(store, sql, *args)
+
+    monkeypatch.setattr(Store, "write", noted)
+    for path, more in (("", sandbox.order_params), (f"/{order['id']}", {})):
+        answer = sandbox.post(f"/v1/orders{path}", {**more, "amount": AMOUNT_MAX})
+        assert (answer.status, answer.code, answer.param) == (400, "amount_too_large", "amount")
+    assert {sql.split()[0] for sql in stored} <= {"BEGIN", "ROLLBACK", "COMMIT"}
 
 
 @pytest.mark.parametrize(
