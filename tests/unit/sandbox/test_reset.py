@@ -82,15 +82,21 @@ def test_refused_reset_is_nothing_to_who_comes_meanwhile(lab: Lab, kit: Kit) -> 
     lab.play(story)
 
 
-def test_reset_that_cannot_be_saved_takes_no_ids_back(
-    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Who calls right after its commit failed keeps his id to himself."""
+def fill_disk_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The next commit fails."""
     commit = Store.commit
 
     def full_once(_: Store) -> None:
         monkeypatch.setattr(Store, "commit", commit)
         raise LocalError("disk full")
+
+    monkeypatch.setattr(Store, "commit", full_once)
+
+
+def test_reset_that_cannot_be_saved_takes_no_ids_back(
+    lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who calls right after its commit failed keeps his id to himself."""
 
     async def story() -> None:
         async with lab.running() as engine:
@@ -99,7 +105,7 @@ def test_reset_that_cannot_be_saved_takes_no_ids_back(
                 await asyncio.sleep(0)
                 return await engine.run("test", kit.new_order)
 
-            monkeypatch.setattr(Store, "commit", full_once)
+            fill_disk_once(monkeypatch)
             lost, _ = await asyncio.gather(
                 engine.reset(seed=9), next_turn(), return_exceptions=True
             )
@@ -115,11 +121,6 @@ def test_what_is_made_after_a_lost_reset_is_listed_behind_what_was_before(
     lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch, *, saved: bool
 ) -> None:
     """All of it is of one second: only the sequence in which it was made tells it apart."""
-    commit = Store.commit
-
-    def full_once(_: Store) -> None:
-        monkeypatch.setattr(Store, "commit", commit)
-        raise LocalError("disk full")
 
     async def story() -> None:
         async with lab.running() as engine:
@@ -129,7 +130,7 @@ def test_what_is_made_after_a_lost_reset_is_listed_behind_what_was_before(
 
             made = [await engine.run("test", kit.new_order) for _ in range(3)]
             if saved:
-                monkeypatch.setattr(Store, "commit", full_once)
+                fill_disk_once(monkeypatch)
             else:
                 engine._fixture = refuse
             with pytest.raises((LookupError, LocalError)):
