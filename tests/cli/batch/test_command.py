@@ -379,8 +379,9 @@ def test_an_existing_file_is_not_overwritten(svc: Svc, sandbox: Sandbox, tmp_pat
     precious = tmp_path / "precious.txt"
     precious.write_text("precious")
     argv = ("batch", "orders.create", str(path), "--results", str(precious))
-    result = svc(*argv)
-    assert (result.code, result.error["code"]) == (10, "results_exist")
+    for more in ((), ("--dry-run",)):
+        result = svc(*argv, *more)
+        assert (result.code, result.error["code"]) == (10, "results_exist")
     assert precious.read_text() == "precious"
     assert sandbox.control("GET", "/requests")["data"] == []
     svc.ok(*argv, "--force")

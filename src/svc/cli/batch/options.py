@@ -61,13 +61,18 @@ class BatchOptions(OptionSet):
         """Requests at a time."""
         return 1 if self.strict_order else self.concurrency
 
+    @property
+    def lacks_results(self) -> bool:
+        """Whether it is not said where the results go: a check can do without, a run cannot."""
+        return self.results is None and self.file == STDIN
+
     def results_path(self) -> Path:
         """Where the results go: beside the file unless they were given a name of their own.
 
         Raises:
             UsageError: there is no file to lie beside, or it is the file itself.
         """
-        if self.results is None and self.file == STDIN:
+        if self.lacks_results:
             raise UsageError(
                 "The results of rows from standard input need a file.",
                 param="--results",

@@ -67,7 +67,10 @@ def check_list(session: Session, asked: BatchOptions) -> None:
     given = read_input(session, asked, scope)
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
     _refuse_secrets(session.env.get(VARIABLE) or "", given)
+    path = None if asked.lacks_results else asked.results_path()
     with _tables(session) as tables:
+        if path is not None:
+            _check_results(session, asked, given, tables, Results(path, given.what.id))
         todo = _planned(session, asked, given, tables, tables.journal.list(batch=given.what.id))
         _tell_left_out(session, given)
         found = tables.imports.elsewhere(given.what, _identities(todo))
