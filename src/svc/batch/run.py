@@ -127,8 +127,8 @@ class Run:
                 self._keep()
             self._end()
         except BaseException as reason:
-            if isinstance(reason, SvcError) and not begun:  # the file is as it was
-                raise
+            if not begun:
+                self._begin_after(reason)
             # A full disk or a signal: what can still be kept is kept, the first reason is raised.
             self._is_lost |= isinstance(reason, LocalError) and reason.code in LOST
             self._deps.journal.hurry(_JOURNAL_SECONDS)
@@ -140,6 +140,13 @@ class Run:
             raise self.stopped_by
         if self._deps.results.failure is not None:
             raise self._deps.results.failure
+
+    def _begin_after(self, reason: BaseException) -> None:
+        """Has a file for what a signal has left, nothing sent; else raises why there is none."""
+        if isinstance(reason, SvcError):
+            raise reason
+        with suppress(SvcError):
+            self._deps.results.begin(self._known)
 
     def _feed(self) -> bool:
         """Records more rows and hands them out; false when nothing is left to wait for."""

@@ -16,6 +16,7 @@ from svc.state.schema import MIGRATIONS, SchemaSteps
 from svc.system import files
 
 GONE: Final = "state_replaced"  # the code of the error
+_SPARE: Final = 16  # times what is set aside have to be free: others need the disk as well
 _LOG_PAGES_MAX: Final = 16_000  # 64 MB, where nobody has copied the log into the database before
 
 Row = dict[str, Any]
@@ -247,9 +248,17 @@ class _Log:
         self._trouble = ""
 
     def reserve(self, room: int) -> None:
-        """Sets so many bytes aside, if the disk has them; what is in the file stays."""
-        with suppress(OSError):
-            os.posix_fallocate(self._file, 0, room)
+        """Sets so many bytes aside, if the disk has plenty; what is in the file stays.
+
+        Nobody else may write to the log meanwhile.
+        """
+        before = os.fstat(self._file).st_size
+        try:
+            free = os.fstatvfs(self._file)
+            if before < room and free.f_bavail * free.f_frsize >= _SPARE * room:
+                os.posix_fallocate(self._file, 0, room)
+        except OSError:  # some systems keep what they could set aside of it
+            os.ftruncate(self._file, before)
 
     def sync(self) -> None:
         """Brings what was written to the disk; once that has failed it is not tried again.

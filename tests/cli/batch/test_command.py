@@ -3,6 +3,7 @@
 import json
 import os
 import shlex
+import signal
 import subprocess
 import sys
 from collections import Counter
@@ -25,6 +26,7 @@ from support.batches import (
 from support.on_terminal import OpenTerminal
 from support.orders import ORDER
 from support.running import Result, Sandbox, Svc
+from svc.client.journal.lists import ImportTable
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -368,6 +370,25 @@ def test_when_the_summary_cannot_be_written_it_says_what_was_done(
     )
     assert piped.returncode in (0, 141)
     assert "Traceback" not in piped.stderr
+
+
+@pytest.mark.parametrize("form", ["json", "human"])
+def test_a_signal_behind_the_last_row_takes_no_summary_away(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    """R78: what was done is said although there was nothing left to stop."""
+    path = orders_file(tmp_path, range(3))
+    monkeypatch.setattr(
+        ImportTable, "pack_an_old_one", lambda _: signal.raise_signal(signal.SIGTERM)
+    )
+    result = svc("batch", "orders.create", str(path), "-o", form)
+    assert result.code == 143
+    if form == "json":
+        assert result.json["done"] == 3
+    else:
+        assert "orders.create: 3 rows: 3 done" in result.err
+        assert "To go on" not in result.err
+    assert outcomes_of(path) == ["done"] * 3
 
 
 # --- results, names, pace -----------------------------------------------------------------------

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from itertools import islice
-from pathlib import PurePath
+from pathlib import Path, PurePath
 from typing import Final, NamedTuple
 
 from svc.api_keys import refuse_secrets
@@ -88,28 +88,55 @@ def run_list(session: Session, asked: BatchOptions) -> None:
         SvcError: nothing was done, for this reason.
     """
     path = asked.results_path()
-    out = session.out
     given = read_input(session, asked, session.scope(session.key.fingerprint))
     _refuse_secrets(session.key.secret, given)
+    with _summed_up_if_stopped(session) as due:
+        report, failure = _run_through(session, asked, given, path, due)
+        due.clear()
+        report.show(session.out)
+    error = report.error(failure, report.run.stopped_by)
+    if error is not None:
+        raise error
+
+
+@contextmanager
+def _summed_up_if_stopped(session: Session) -> Iterator[list[Report]]:
+    """Shows the report that is due, if one is by then, where a signal ends the block (R78)."""
+    due: list[Report] = []
+    try:
+        yield due
+    except Stopped as stopped:
+        if due:
+            stopped.told = True
+            tell_stopped(session)
+            due[0].interrupted(session.out)
+        raise
+
+
+def _run_through(
+    session: Session, asked: BatchOptions, given: BatchInput, path: Path, due: list[Report]
+) -> tuple[Report, SvcError | None]:
+    """Runs to the end; gives the error of the journal or the results file that ended it early."""
     ended = _End()
+    failure: SvcError | None = None
     with _tables(session) as tables, Results(path, given.what.id) as results:
         _check_results(session, asked, given, tables, results)
         with _before_sending():
             tables.imports.begin(given.what)
         try:
             run = _put_together(session, asked, given, tables, results)
-            report = Report(given, run, path, _line(session, asked))
-            failure = _carried_through(session, run, report)
+            due.append(Report(given, run, path, _line(session, asked)))
+            try:
+                run.go()
+            except SvcError as error:
+                failure = error
             ended = _End(whole=not run.totals.not_done, changed=run.totals.done > 0)
         finally:
             with suppress(LocalError):  # a full disk; the process's end gives it back as well
                 tables.imports.end(given.what, whole=ended.whole, changed=ended.changed)
         with suppress(LocalError):  # there is a next time
             tables.imports.pack_an_old_one()
-    report.show(out)
-    error = report.error(failure, run.stopped_by)
-    if error is not None:
-        raise error
+    return due[0], failure
 
 
 def _check_results(
@@ -261,20 +288,6 @@ def _tell_left_out(session: Session, given: BatchInput) -> None:
     note = left_out_note(given)
     if note is not None and session.format == "human":
         session.out.note(note)
-
-
-def _carried_through(session: Session, run: Run, report: Report) -> SvcError | None:
-    """Runs to the end; gives the error of the journal or the results file that ended it early."""
-    try:
-        run.go()
-    except SvcError as error:
-        return error
-    except Stopped as stopped:
-        stopped.told = True
-        tell_stopped(session)
-        report.interrupted(session.out)
-        raise
-    return None
 
 
 def _refuse_secrets(key: str, given: BatchInput) -> None:

@@ -347,20 +347,37 @@ def test_no_room_is_set_aside_while_somebody_writes(path: Path, clock: ManualClo
             tx.execute("INSERT INTO listeners (scope) VALUES ('two')")
 
 
-def test_listener_runs_where_there_is_no_room(
+def test_what_a_full_disk_had_room_for_is_given_back(
     path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What little is left on a disk may be enough for the deliveries."""
+    """ext4 keeps what it could set aside; with it gone nobody could write a file there."""
 
-    def full(file: int, start: int, length: int) -> None:
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), file, start, length)
+    def half(file: int, start: int, length: int) -> None:
+        os.truncate(file, start + length // 2)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with Database.open(path, clock=clock) as state:
-        monkeypatch.setattr(os, "posix_fallocate", full)
+        state.rows("SELECT 1 FROM inbox")
+        monkeypatch.setattr(os, "posix_fallocate", half)
         state.sync_by_hand(os.fdatasync, room=1024 * 1024)
+        assert log_of(path).st_size == 0
         with state.write() as tx:
             tx.execute("INSERT INTO listeners (scope) VALUES ('one')")
         assert 0 < log_of(path).st_size < 1024 * 1024
+
+
+def test_a_disk_that_is_nearly_full_is_left_to_others(
+    path: Path, clock: ManualClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The database, too, has to grow by what comes."""
+    room = 1024 * 1024
+    with Database.open(path, clock=clock) as state:
+        state.rows("SELECT 1 FROM inbox")
+        facts = list(os.statvfs(path))
+        facts[1], facts[4] = 4096, 15 * room // 4096  # a fragment's size, fragments for anybody
+        monkeypatch.setattr(os, "fstatvfs", lambda file: os.statvfs_result(facts))
+        state.sync_by_hand(os.fdatasync, room=room)
+        assert log_of(path).st_size == 0
 
 
 def test_log_is_emptied_at_the_end(inbox: QuickInbox, path: Path) -> None:
