@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from support.interrupting import interrupted
+from support.kills.interrupting import interrupted
 from svc.state import Database, Tx
 
 INSERT = (

@@ -6,7 +6,7 @@ from itertools import count
 
 import pytest
 
-from support.interrupting import interrupted
+from support.kills.interrupting import interrupted
 from svc.client.journal.journal import Journal
 from unit.client.journal.asking import asked, done
 
