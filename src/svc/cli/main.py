@@ -47,6 +47,7 @@ def run(session: Session) -> int:
     except typer.TyperException as error:
         return report_error(session, usage_error_of(error, session.argv))
     except Stopped as stopped:
+        stopped.arrived()  # where it came before the block was entered, too
         return report_stopped(session, stopped)
     except (KeyboardInterrupt, typer.Abort):
         return ExitCode.INTERRUPTED

@@ -9,7 +9,7 @@ from svc.cli.framework.app import new_word, verb
 from svc.cli.framework.control import refuse_expired_key, served_now
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
-from svc.cli.framework.recorded import deliver, journal_of, not_sent
+from svc.cli.framework.recorded import deliver, journal_of
 from svc.cli.framework.session import Session
 from svc.client.journal.commands import resume_command
 from svc.client.journal.entry import Intent
@@ -20,7 +20,7 @@ from svc.client.request import readable
 from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import utc
-from svc.errors import LocalError, UsageError
+from svc.errors import UsageError
 from svc.redaction import redact
 from svc.state.files import set_aside_of
 
@@ -200,14 +200,12 @@ def resume_request(session: Session, identifier: str) -> None:
             if not is_own(session, client, journal, known.scope.key_hint):
                 confirm_other_key(session, known)
             confirm_money(session, call)
-            try:
-                served = served_now(session)
-                intent = journal.lease(
-                    identifier, key_hint=session.key.fingerprint, served_at=served
-                )
-            except LocalError as error:
-                raise not_sent(error) from error
-            sent = deliver(session, client, journal, intent)
+
+            def begin() -> Intent:
+                hint, served = session.key.fingerprint, served_now(session)
+                return journal.lease(identifier, key_hint=hint, served_at=served)
+
+            sent = deliver(session, client, journal, begin)
             out.one(sent.reply.text, sent.reply.data)
         if sent.unsaved is not None:
             raise sent.unsaved

@@ -98,13 +98,21 @@ class Database:
         except sqlite3.Error as error:
             raise opening.local_error(error) from error
 
+    def change(self, step: Callable[[Tx], Found]) -> Found:
+        """Runs a step as a `write` of which nothing is left once it raises, whatever that is."""
+        with self._lock, self._worded():
+            return self._stepped(lambda: self._patience.run(self._begin), step)
+
     @contextmanager
     def write(self) -> Iterator[Tx]:
-        """Holds the write lock from the start, commits and syncs at the end, else undoes all."""
+        """Holds the write lock from the start, commits and syncs at the end, else undoes all.
+
+        Who writes again while a signal is dealt with uses `change`: one that came between this and
+        its block leaves the lock held until the signal's traceback is gone.
+        """
         with self._lock, self._worded():
             try:
-                # Inside, since a signal may come between this and what follows.
-                self._patience.run(lambda: self._connection.execute("BEGIN IMMEDIATE"))
+                self._patience.run(self._begin)
                 yield Tx(self._connection)
                 self._commit()
             except BaseException:
@@ -119,10 +127,12 @@ class Database:
         if not self._lock.acquire(blocking=False):
             return None
         try:  # spelled out: a context manager costs as much as a statement
-            return self._stepped(step) if self._begun() else None
+            return self._stepped(self._begin, step)
         except (sqlite3.IntegrityError, sqlite3.DataError):
             return None
         except sqlite3.Error as error:
+            if opening.code_of(error) == sqlite3.SQLITE_BUSY:
+                return None
             raise self._local_error(error) from error
         finally:
             self._lock.release()
@@ -192,18 +202,22 @@ class Database:
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    def _begin(self) -> None:
+        self._connection.execute("BEGIN IMMEDIATE")
+
     def _begun(self) -> bool:
         """Begins to write, unless somebody else does."""
         try:
-            self._connection.execute("BEGIN IMMEDIATE")
+            self._begin()
         except sqlite3.OperationalError as error:
             if opening.code_of(error) != sqlite3.SQLITE_BUSY:
                 raise
             return False
         return True
 
-    def _stepped(self, step: Callable[[Tx], Found]) -> Found:
+    def _stepped(self, begin: Callable[[], None], step: Callable[[Tx], Found]) -> Found:
         try:
+            begin()  # inside, since a signal may come between this and what follows
             found = step(Tx(self._connection))
             self._commit()
         except BaseException:

@@ -1,6 +1,6 @@
 """How every POST is sent: recorded first, settled afterwards (promises R2, R10, R70)."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager, suppress
 
 from svc.cli.framework.session import Session
@@ -72,30 +72,45 @@ def send_recorded(
             served_at=served_now(session),
             meant_at=session.began_at if meant_at is None else meant_at,
         )
-        try:
-            asked = asked._replace(account=_account(session, client, journal, asked))
-            intent = _recorded(journal, asked, new_request=new_request)
-        except LocalError as error:
-            raise not_sent(error) from error
-        return deliver(session, client, journal, intent)
+
+        def begin() -> Intent:
+            known = asked._replace(account=_account(session, client, journal, asked))
+            return _recorded(journal, known, new_request=new_request)
+
+        return deliver(session, client, journal, begin)
 
 
-def deliver(session: Session, client: Client, journal: Journal, intent: Intent) -> Sent:
-    """Sends a recorded request whose lease is held, and keeps how it ended.
+def deliver(
+    session: Session, client: Client, journal: Journal, begin: Callable[[], Intent]
+) -> Sent:
+    """Sends a request of which `begin` makes a record or takes the lease, and keeps how it ended.
 
-    The bytes are those of the record, whatever was typed now (promise R1).
+    The bytes are those of the record, whatever was typed now (promise R1). It begins in here, so
+    that no signal comes between that and what is to be said of it.
     """
+    intent: Intent | None = None
     end: Reply | SvcError | None = None
     try:
+        intent = _begun(begin)
         end = _sent(session, client, journal, intent)
         return keep(session, journal, intent, end)
     except Stopped as stopped:
-        _leave(journal, intent, end, stopped)
+        if intent is not None:
+            _leave(journal, intent, end, stopped)
         raise
     except SvcError:
         raise
     except Exception as bug:
+        if intent is None:
+            raise
         raise BrokenOffError(intent) from bug
+
+
+def _begun(begin: Callable[[], Intent]) -> Intent:
+    try:
+        return begin()
+    except LocalError as error:
+        raise not_sent(error) from error
 
 
 def not_sent(error: LocalError) -> LocalError:

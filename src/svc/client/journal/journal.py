@@ -6,10 +6,10 @@ The order is always the same: `record` (or `lease`, to send it again), then `Cli
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from threading import Lock
-from typing import Final
+from typing import Final, TypeVar
 
 from svc.client.journal.commands import Say, in_full
 from svc.client.journal.entry import Intent, NewIntent, Settled, intent_of
@@ -30,6 +30,8 @@ from svc.client.journal.transaction import (
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.state import Database, Tx
+
+Found = TypeVar("Found")
 
 KEPT_SECONDS: Final = 90 * 24 * 3600
 # One request in so many looks for old ones; others need not wait for it.
@@ -95,11 +97,14 @@ class Journal:
                 another one (R12).
             OutcomeUnknown: the same key and request, but too old to send again (R4).
         """
-        with self._changing() as change:
+
+        def admit(change: JournalTransaction) -> Intent:
             known = change.by_key(asked)
             if not new_request and (known is None or known.begins_anew):
                 change.refuse_twin(asked)
             return change.admit([asked])[0]
+
+        return self._changed(admit)
 
     def record_many(self, asked: Sequence[NewIntent]) -> list[Intent]:
         """Commits several POSTs in one transaction, with one fsync.
@@ -109,8 +114,7 @@ class Journal:
         Raises:
             Conflict, OutcomeUnknown: as `record`, on the first that cannot be; none is recorded.
         """
-        with self._changing() as change:
-            return change.admit(asked)
+        return self._changed(lambda change: change.admit(asked))
 
     def lease(
         self, identifier: str, *, key_hint: str | None = None, served_at: float | None = None
@@ -125,13 +129,13 @@ class Journal:
             Conflict: it is being sent now (R69), or is settled.
             OutcomeUnknown: it was sent 23 hours ago or more, or the clock runs behind (R4).
         """
-        with self._changing() as change:
-            return change.reopen(change.find(identifier), key_hint, served_at)
+        return self._changed(
+            lambda change: change.reopen(change.find(identifier), key_hint, served_at)
+        )
 
     def withdraw(self, key: str) -> None:
         """Takes back what this process may have recorded under a key, and will not send."""
-        with self._writing(durable=False) as tx:
-            self._transaction(tx).withdraw(key)
+        self._changed(lambda change: change.withdraw(key), durable=False)
 
     # --- afterwards ---
 
@@ -150,16 +154,14 @@ class Journal:
         resuming it brings the same answer. Now and then old ones are forgotten afterwards.
         """
         ends = list(ends)
-        with self._writing(durable=False) as tx:
-            taken = self._transaction(tx).settle(ends)
+        taken = self._changed(lambda change: change.settle(ends), durable=False)
         if any(intent.seq % EVERY == 0 for intent, _ in ends):
             self._forget_old(self._clock.now())
         return taken
 
     def release(self, intent: Intent) -> None:
         """Gives a lease back and leaves the request unresolved; a process that ends need not."""
-        with self._writing(durable=False) as tx:
-            self._transaction(tx).release([intent])
+        self._changed(lambda change: change.release([intent]), durable=False)
 
     def forget(self, identifier: str) -> Intent:
         """Deletes a request, also from the log, and returns what was known of it.
@@ -168,9 +170,13 @@ class Journal:
             NotFound: no such request.
             Conflict: it is being sent now.
         """
-        with self._changing() as change:
-            intent = change.find(identifier)
-            change.forget(intent)
+
+        def forget(change: JournalTransaction) -> Intent:
+            found = change.find(identifier)
+            change.forget(found)
+            return found
+
+        intent = self._changed(forget)
         with suppress(LocalError):  # it is deleted; whoever comes next empties the log
             self._state().empty_log()
         return intent
@@ -239,8 +245,9 @@ class Journal:
     # --- inside ---
 
     def _forget_old(self, now: float) -> None:
-        with suppress(LocalError), self._writing(durable=False) as tx:  # there is a next time
-            tx.execute(PRUNE, (now - KEPT_SECONDS,))
+        old = (now - KEPT_SECONDS,)
+        with suppress(LocalError):  # there is a next time
+            self._changed(lambda change: change.tx.execute(PRUNE, old), durable=False)
 
     def _state(self) -> Database:
         with self._lock:
@@ -251,35 +258,38 @@ class Journal:
 
     def _read_old(self, state: Database) -> None:
         if state.rows(ANY_UNREAD):
-            with state.write() as tx:
-                self._transaction(tx).read_old()
+            state.change(lambda tx: self._transaction(tx).read_old())
 
-    @contextmanager
-    def _writing(self, *, durable: bool) -> Iterator[Tx]:
+    def _changed(
+        self, step: Callable[[JournalTransaction], Found], *, durable: bool = True
+    ) -> Found:
+        """Runs a step in one transaction; what a signal cuts off leaves the lock free.
+
+        For how the request ended is kept while that signal is dealt with.
+        """
         state = self._state()
+
+        def change() -> Found:
+            return state.change(lambda tx: step(self._transaction(tx)))
+
         with self._lock:
             state.check_in_place()
-            with nullcontext() if durable else _unsynced(state), state.write() as tx:
-                yield tx
+            found = change() if durable else _unsynced(state, change)
             state.check_in_place()  # what went into a file that is gone is not kept
-
-    @contextmanager
-    def _changing(self) -> Iterator[JournalTransaction]:
-        with self._writing(durable=True) as tx:
-            yield self._transaction(tx)
+        return found
 
     def _transaction(self, tx: Tx) -> JournalTransaction:
         return JournalTransaction(tx, self._leases, self._clock.now(), self._new_id, self._say)
 
 
-@contextmanager
-def _unsynced(state: Database) -> Iterator[None]:
+def _unsynced(state: Database, change: Callable[[], Found]) -> Found:
     """Does not wait for the disk meanwhile."""
-    state.rows("PRAGMA synchronous = NORMAL")
     try:
-        yield
+        state.rows("PRAGMA synchronous = NORMAL")
+        found = change()
     except BaseException:
         with suppress(LocalError):  # the database may be gone; the first reason is told
             state.rows("PRAGMA synchronous = FULL")
         raise
     state.rows("PRAGMA synchronous = FULL")
+    return found

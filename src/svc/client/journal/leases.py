@@ -1,6 +1,7 @@
 """Who is sending a request now: a sign of life that goes with the process (promise R69)."""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 
@@ -68,6 +69,10 @@ class Leases:
             self._handle = locks.hold(self._file(token))  # nobody knows the name yet
         except OSError as error:
             raise self._unusable(error) from error
+        except BaseException:  # a signal: whose file it is would be known to nobody
+            with suppress(OSError):
+                self._file(token).unlink()
+            raise
         self._token = token
 
     def _file(self, token: str) -> Path:

@@ -29,7 +29,7 @@ from svc.client.journal.transaction import UNRESOLVED, ReadRows
 from svc.client.request import uuid_of
 from svc.clock import Clock
 from svc.errors import Conflict
-from svc.state import Database, Row
+from svc.state import Database, Row, Tx
 
 
 @dataclass(frozen=True)
@@ -141,7 +141,8 @@ class ImportTable:
             Conflict: another process is running it now (promise R69).
         """
         now = self._clock.now()
-        with self._state.write() as tx:
+
+        def begin(tx: Tx) -> None:
             known = tx.rows("SELECT lease FROM batches WHERE id = ?", (what.id,))
             if known and self._leases.is_alive(known[0]["lease"]):
                 raise Conflict(
@@ -154,18 +155,23 @@ class ImportTable:
             asked = (what.id, what.name, what.operation, *scope, what.scope.key_hint)
             tx.execute(_BEGIN, (*asked, now, now, self._leases.token))
 
+        self._state.change(begin)
+
     def end(self, what: Import, *, whole: bool = False, changed: bool = False) -> None:
         """Gives a list back; `whole` says that every row is done, `changed` that one was just now.
 
         Raises:
             LocalError: it cannot be kept; the end of the process gives the list back as well.
         """
-        with self._state.write() as tx:
+
+        def end(tx: Tx) -> None:
             tx.execute(_LET_GO, (what.id,))
             tx.execute(_END, (what.id, self._leases.token))
             if whole:
                 now = self._clock.now()
                 tx.execute(_WHOLE, (now if changed else None, now, what.id))
+
+        self._state.change(end)
 
     def pack_an_old_one(self) -> None:
         """Lets go of the bodies of one list that was last run 90 days ago, if there is any left.
@@ -183,15 +189,17 @@ class ImportTable:
         identifier, lease = found[0]["id"], found[0]["lease"]
         while self._slimmed(identifier):
             pass
-        with self._state.write() as tx:
+
+        def pack(tx: Tx) -> None:
             tx.execute(_DROP, (identifier,))
             tx.execute(_LET_GO, (identifier,))
             tx.execute(_PACKED, (now, identifier, lease))
 
+        self._state.change(pack)
+
     def _slimmed(self, identifier: str) -> bool:
         """One piece at a time, so that other processes get their turn."""
-        with self._state.write() as tx:
-            return tx.execute(_SLIM, (identifier,)) > 0
+        return self._state.change(lambda tx: tx.execute(_SLIM, (identifier,))) > 0
 
     def of_id(self, identifier: str | None) -> Import | None:
         """The list of an id, if it was run with this state database."""
@@ -221,14 +229,17 @@ class ImportTable:
         `check` is given what says the same elsewhere, and raises where that is too much; all in one
         transaction, so that of two lists one sees the other, however close they begin (R92).
         """
-        self._state.check_in_place()
-        with self._state.write() as tx:
+
+        def reserve(tx: Tx) -> None:
             for identifier in (what.id, *self._dead(tx.rows, what)):
                 tx.execute(_LET_GO, (identifier,))  # of a run that was killed
             check(self._elsewhere(tx.rows, what, identities))
             if identities:
                 tx.execute(_NOT_WHOLE, (what.id,))
             tx.many(_RESERVE, [(identity, what.id) for identity in identities])
+
+        self._state.check_in_place()
+        self._state.change(reserve)
         self._state.check_in_place()
 
     def _dead(self, rows: ReadRows, what: Import) -> list[str]:

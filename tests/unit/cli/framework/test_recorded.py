@@ -46,7 +46,7 @@ def test_a_request_is_sent_with_the_time_of_its_first_sending(isolated: Path) ->
         first = journal.record(NewIntent(call, prepared, scope))
         journal.settle(first, Settled("unknown"))
         clock.advance(3600)
-        deliver(session, sender, journal, journal.lease(first.id))
+        deliver(session, sender, journal, lambda: journal.lease(first.id))
     (past,) = sender.told
     assert (past["sent_before"], past["first_sent_at"]) == (True, first.first_sent_at)
 
