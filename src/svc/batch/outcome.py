@@ -1,14 +1,10 @@
 """What an ended job means: for the journal, the results file, the rest of the batch, and in sum."""
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass, field
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from svc.batch.operations import BatchOperation
-from svc.batch.plan import BatchPlan
 from svc.batch.results import ResultLine, failure
-from svc.batch.rows import Bad, BatchRow
+from svc.batch.rows import Bad
 from svc.batch.workers import JobEnd, RowJob
 from svc.client.journal.entry import Settled, settled_by, settled_with
 from svc.client.journal.refusals import not_ours
@@ -146,120 +142,3 @@ def _total(reply: Reply, field: str) -> tuple[str, int] | None:
     if not isinstance(amount, int) or not isinstance(currency, str):
         return None
     return currency, amount
-
-
-PROBLEMS_MAX: Final = 20
-
-
-@dataclass(slots=True)
-class Money:
-    """Amounts in minor units by currency.
-
-    Attributes:
-        unstated: rows whose amount or currency is not stated, such as a refund of all that is left.
-        without_amount: those of them that are known to have no amount.
-        without_currency: those that have an amount in a currency that is not said beside it.
-    """
-
-    amounts: Counter[str] = field(default_factory=Counter)
-    rows: Counter[str] = field(default_factory=Counter)
-    unstated: int = 0
-    without_amount: int = 0
-    without_currency: int = 0
-
-    def add(self, total: tuple[str, int] | None) -> None:
-        if total is None:
-            self.unstated += 1
-            return
-        currency, amount = total
-        self.amounts[currency] += amount
-        self.rows[currency] += 1
-
-    def as_data(self) -> list[dict[str, object]]:
-        """A list for programs, in the order of the currencies' names."""
-        return [
-            {"currency": currency, "amount": self.amounts[currency], "rows": self.rows[currency]}
-            for currency in sorted(self.rows)
-        ]
-
-
-class Moved(NamedTuple):
-    """What a row has moved: a currency and minor units, None where its answer does not say."""
-
-    total: tuple[str, int] | None
-
-
-@dataclass(slots=True)
-class Totals:
-    """What became of the rows of one run.
-
-    Attributes:
-        rows: of the file.
-        too_old: of unknown outcome, and not sent again by any run (promise R4).
-        skipped: that an earlier run has carried out.
-        contradicted: of these, with an answer that says something else than the row.
-        counts: of the others, by outcome; what is missing has not ended yet.
-        money: carried out in this run.
-        wrong: how many rows ended with an error.
-        problems: the first of them.
-    """
-
-    rows: int
-    too_old: int = 0
-    skipped: int = 0
-    contradicted: int = 0
-    counts: Counter[str] = field(default_factory=Counter)
-    money: Money = field(default_factory=Money)
-    wrong: int = 0
-    problems: list[ResultLine] = field(default_factory=list)
-
-    def skip(self, line: ResultLine) -> None:
-        """Counts a row that an earlier run has carried out."""
-        self.skipped += 1
-        self.contradicted += line.error is not None
-        self._remember(line)
-
-    def add(self, line: ResultLine, moved: "Moved | None" = None) -> None:
-        """Counts a row of this run, and what it has moved, if that counts."""
-        self.counts[line.outcome] += 1
-        if moved is not None:
-            self.money.add(moved.total)
-        self._remember(line)
-
-    def _remember(self, line: ResultLine) -> None:
-        if line.error is not None:
-            self.wrong += 1
-            if len(self.problems) < PROBLEMS_MAX:
-                self.problems.append(line)
-
-    @property
-    def done(self) -> int:
-        return self.counts["done"]
-
-    @property
-    def not_done(self) -> int:
-        """Rows that neither this nor an earlier run has carried out."""
-        return self.rows - self.skipped - self.done
-
-    @property
-    def ended(self) -> int:
-        """Rows about which nothing more will be heard."""
-        return self.skipped + self.counts.total()
-
-
-def money_of(rows: Iterable[BatchRow]) -> Money:
-    """What the file says of the amounts of rows, before anything is sent."""
-    money = Money()
-    for row in rows:
-        if row.amount is not None and row.currency is not None:
-            money.add((row.currency, row.amount))
-            continue
-        money.add(None)
-        money.without_amount += row.amount is None
-        money.without_currency += row.amount is not None
-    return money
-
-
-def money_planned(plan: BatchPlan) -> Money:
-    """What the rows that are to be sent move, as far as the file says."""
-    return money_of(task.row for task in plan.tasks)

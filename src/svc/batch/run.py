@@ -5,42 +5,30 @@ workers, so that they never wait for the disk, and collects for a moment what th
 that one transaction serves many rows.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from svc.batch.journal import BatchJournal
 from svc.batch.operations import BatchOperation
-from svc.batch.outcome import (
-    OPEN_ENDS,
-    Moved,
-    RowVerdict,
-    Totals,
-    advised_fields,
-    bad_line,
-    stop_of,
-    taken,
-    verdict,
-)
+from svc.batch.outcome import OPEN_ENDS, RowVerdict, stop_of, taken, verdict
 from svc.batch.plan import BatchPlan, Task
-from svc.batch.results import ResultLine, Results, failure
-from svc.batch.rows import BatchRow
+from svc.batch.results import ResultLine, Results
+from svc.batch.tally import Movements, Tally, Totals
 from svc.batch.workers import JobEnd, RowJob, SharedQuota, Workers
-from svc.client.journal.entry import Intent, Settled
 from svc.clock import Clock
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
-_NONE: Final[Mapping[int, RowVerdict]] = {}
+_NOTHING: Final[Movements] = {}
 _AHEAD: Final = 4  # rows in hand for each worker
 _LOOK_SECONDS: Final = 0.2
 _GATHER_SECONDS: Final = 0.01
 # What a signal leaves to the requests that are under way (promise R78: stopped within a second).
 _FAREWELL_SECONDS: Final = 0.5
 _JOURNAL_SECONDS: Final = 0.1
-_BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file before that"
 
 
 class RunWatcher(Protocol):
@@ -64,24 +52,15 @@ class RunDeps:
     clock: Clock
 
 
-class _Told(NamedTuple):
-    """How a row ended; `moved` is what that moved, if it counts."""
-
-    line: ResultLine
-    moved: Moved | None
-
-
 class Run:
     """One run of a plan.
 
-    A signal may come at any step. What is known of a row is noted in one of them; what follows from
-    it, the totals and the file, is made anew at the end.
+    A signal may come at any step: what the tally holds is in the file and in its counts at the end.
 
     `in_order` sends a row only when the one before it has ended. `progress` is told after every
     group of rows.
 
     Attributes:
-        totals: what became of the rows so far.
         stopped_by: why the run began no further rows, or None.
     """
 
@@ -103,9 +82,7 @@ class Run:
         self._progress = progress
         self._waiting = iter(plan.tasks)
         self._in_hand: dict[str, RowJob] = {}
-        self._known = _known(plan)  # of none of the tasks, which get theirs as they end
-        self._told: dict[int, _Told] = {}
-        self.totals = self._counted()
+        self._tally = Tally(plan)
         self.stopped_by: BaseException | None = None
         self._is_lost = False  # whether the journal is gone, with all ids that it gave
         self._is_leaving = False
@@ -120,7 +97,7 @@ class Run:
         """
         begun = False
         try:
-            self._deps.results.begin(self._known)
+            self._deps.results.begin(self._tally.known)
             begun = True
             while self._feed():
                 self._collect()
@@ -141,12 +118,17 @@ class Run:
         if self._deps.results.failure is not None:
             raise self._deps.results.failure
 
+    @property
+    def totals(self) -> Totals:
+        """What became of the rows so far."""
+        return self._tally.totals
+
     def _begin_after(self, reason: BaseException) -> None:
         """Has a file for what a signal has left, nothing sent; else raises why there is none."""
         if isinstance(reason, SvcError):
             raise reason
         with suppress(SvcError):
-            self._deps.results.begin(self._known)
+            self._deps.results.begin(self._tally.known)
 
     def _feed(self) -> bool:
         """Records more rows and hands them out; false when nothing is left to wait for."""
@@ -184,7 +166,7 @@ class Run:
                 self._watch(each)
         finally:
             # Also where the journal cannot: this file tells what was done.
-            self._note(self._lines(verdicts), {one.line.row: one for one in verdicts})
+            self._note(self._lines(verdicts), self._moved(verdicts))
         self._let_go(verdicts)
         self._progress.tell(self.totals)
 
@@ -203,42 +185,21 @@ class Run:
         lines = [each.line for each in verdicts]
         return [line._replace(request=None) for line in lines] if self._is_lost else lines
 
+    def _moved(self, verdicts: list[RowVerdict]) -> Movements:
+        return {each.line.row: each.total for each in verdicts} if self._operation.total else {}
+
     def _let_go(self, verdicts: list[RowVerdict]) -> None:
         for each in verdicts:
             self._in_hand.pop(each.job.intent.id, None)
         self._deps.workers.drop(len(verdicts))
 
-    def _note(self, lines: list[ResultLine], ends: Mapping[int, RowVerdict] = _NONE) -> None:
-        fresh = {
-            line.row: _Told(line, self._moved(line, ends))
-            for line in lines
-            if line.row not in self._told
-        }
-        self._told.update(fresh)
+    def _note(self, lines: list[ResultLine], moved: Movements = _NOTHING) -> None:
+        fresh = self._tally.note(lines, moved)
         if fresh:
-            self._deps.results.add([each.line for each in fresh.values()])
-        for each in fresh.values():
-            self.totals.add(each.line, each.moved)
+            self._deps.results.add(fresh)
         failure = self._deps.results.failure
         if failure is not None:
             self._stop(failure)
-
-    def _moved(self, line: ResultLine, ends: Mapping[int, RowVerdict]) -> Moved | None:
-        if line.outcome != "done" or line.row not in ends or not self._operation.total:
-            return None
-        return Moved(ends[line.row].total)
-
-    def _counted(self) -> Totals:
-        """Counts all rows that are known of by now."""
-        totals = Totals(self._plan.rows, too_old=len(self._plan.stale))
-        for line in self._known:
-            if line.outcome == "done":
-                totals.skip(line)
-            else:
-                totals.add(line)
-        for each in self._told.values():
-            totals.add(each.line, each.moved)
-        return totals
 
     def _watch(self, each: RowVerdict) -> None:
         """Remembers why the run ends, where what happened to a row concerns all others."""
@@ -266,12 +227,12 @@ class Run:
         lines = [
             _left(task, under_way.get(task.row.number), is_lost=self._is_lost)
             for task in self._plan.tasks
-            if task.row.number not in self._told
+            if task.row.number not in self._tally
         ]
         try:
             self._note(lines)
-            self._deps.results.add((*self._known, *(each.line for each in self._told.values())))
-            self.totals = self._counted()
+            self._tally.recount()
+            self._deps.results.add(self._tally.lines())
             self._deps.results.finish()
         finally:
             self._progress.clear()
@@ -300,29 +261,3 @@ def _left(task: Task, job: RowJob | None, *, is_lost: bool) -> ResultLine:
         outcome, request = "unknown", task.intent.id
     request = None if is_lost else request
     return ResultLine(task.row.number, task.row.line, outcome, None, None, task.key, request)
-
-
-def _done_before(row: BatchRow, intent: Intent) -> ResultLine:
-    """The line of a row that an earlier run has carried out; what was wrong with it is said again.
-
-    A difference between row and answer (promise R15) is nothing that a second run settles.
-    """
-    settled = intent.settled or Settled("done")
-    error: dict[str, object] | None = None
-    if intent.is_contradicted:
-        code, message = settled.error_code, settled.error_message
-        error = failure(code, message, None, settled.status, settled.request_id)
-    key = intent.stored.idempotency_key
-    return ResultLine(row.number, row.line, "done", settled.object_id, error, key, intent.id)
-
-
-def _known(plan: BatchPlan) -> list[ResultLine]:
-    """The lines of rows about which nothing will be done in this run."""
-    lines = [_done_before(row, intent) for row, intent in plan.done]
-    for row, intent, error in plan.stale:
-        fields = advised_fields(error)
-        fields["message"] = f"{fields['message']}; {_BEFORE_FORGETTING}"
-        key = intent.stored.idempotency_key
-        lines.append(ResultLine(row.number, row.line, "unknown", None, fields, key, intent.id))
-    lines += map(bad_line, plan.bad)
-    return lines

@@ -1,6 +1,5 @@
 """The state database as the rest of the program sees it: read rows, write in a transaction."""
 
-import os
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,14 +8,13 @@ from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from svc.clock import Clock
-from svc.errors import LocalError, system_words
+from svc.errors import LocalError
 from svc.state import opening
+from svc.state.log import SyncedLog
 from svc.state.opening import BusyRetry, damaged, open_database
 from svc.state.schema import MIGRATIONS, SchemaSteps
-from svc.system import files
 
 GONE: Final = "state_replaced"  # the code of the error
-_SPARE: Final = 16  # times what is set aside have to be free: others need the disk as well
 _LOG_PAGES_MAX: Final = 16_000  # 64 MB, where nobody has copied the log into the database before
 
 Row = dict[str, Any]
@@ -62,10 +60,6 @@ class Tx:
         return self._connection.execute(sql, params).fetchall()
 
 
-class NotSynced(LocalError):  # noqa: N818  it says what is the matter
-    """What was written may not be on the disk, and neither may what is written after it."""
-
-
 class Database:
     """The open database; every method may be called from any thread, one at a time runs.
 
@@ -83,7 +77,7 @@ class Database:
         self._clock = clock
         self._lock = threading.RLock()
         self._file = _file_of(path)
-        self._log: _Log | None = None
+        self._log: SyncedLog | None = None
 
     @classmethod
     def open(cls, path: Path, *, clock: Clock, steps: SchemaSteps = MIGRATIONS) -> Self:
@@ -147,7 +141,7 @@ class Database:
         self.rows("PRAGMA synchronous = NORMAL")
         self.rows(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES_MAX}")
         self.rows("PRAGMA busy_timeout = 0")
-        self._log = _Log(self._path, sync)
+        self._log = SyncedLog(self._path, sync)
         with self._lock, self._worded():
             if room and self._begun():  # where files cannot be set aside, zeros are written
                 self._log.reserve(room)
@@ -249,51 +243,6 @@ class Database:
         with suppress(sqlite3.Error):
             self._connection.close()
         return damaged(self._path, self._clock)
-
-
-class _Log:
-    """The log of a database whose commits are synced by hand."""
-
-    def __init__(self, path: Path, sync: Callable[[int], None]) -> None:
-        self._path = path
-        self._sync = sync
-        files.sync_folder(path.parent)  # SQLite leaves that to its own first sync of the log
-        self._file = os.open(f"{path}-wal", os.O_RDWR)
-        self._trouble = ""
-
-    def reserve(self, room: int) -> None:
-        """Sets so many bytes aside, if the disk has plenty; what is in the file stays.
-
-        Nobody else may write to the log meanwhile.
-        """
-        before = os.fstat(self._file).st_size
-        try:
-            free = os.fstatvfs(self._file)
-            if before < room and free.f_bavail * free.f_frsize >= _SPARE * room:
-                os.posix_fallocate(self._file, 0, room)
-        except OSError:  # some systems keep what they could set aside of it
-            os.ftruncate(self._file, before)
-
-    def sync(self) -> None:
-        """Brings what was written to the disk; once that has failed it is not tried again.
-
-        The system forgets what it could not write, and what follows it in the log is worth nothing.
-        """
-        if not self._trouble:
-            try:
-                self._sync(self._file)
-            except OSError as error:
-                self._trouble = system_words(error)
-        if self._trouble:
-            raise NotSynced(
-                f"The state database {self._path} did not reach the disk: {self._trouble}.",
-                code="state_not_synced",
-                hint="Check the disk before you run the command again.",
-            )
-
-    def close(self) -> None:
-        """Closes the file."""
-        os.close(self._file)
 
 
 def _file_of(path: Path) -> tuple[int, int] | None:

@@ -9,11 +9,11 @@ from typing import Any
 from svc.base_url import BaseUrl
 from svc.batch.journal import BatchJournal
 from svc.batch.operations import named
-from svc.batch.outcome import Totals
 from svc.batch.plan import plan
 from svc.batch.results import Results
 from svc.batch.rows import Bad, BatchRow, Read
 from svc.batch.run import Run, RunDeps, halting
+from svc.batch.tally import Totals
 from svc.batch.validate import Validator
 from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.client.client import Client

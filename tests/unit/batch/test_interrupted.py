@@ -11,12 +11,14 @@ from typing import Any
 
 import pytest
 
-from svc.batch import journal, outcome, results, run, workers
+from svc.batch import journal, outcome, results, run, tally, workers
 from svc.clock import SystemClock
 from svc.state import Database
 from unit.batch.floor import Floor
 
-WATCHED = frozenset(str(module.__file__) for module in (journal, outcome, results, run, workers))
+WATCHED = frozenset(
+    str(module.__file__) for module in (journal, outcome, results, run, tally, workers)
+)
 AMOUNTS: list[int | str] = [5, 70, "bad", 900]
 GOOD = {1: 5, 2: 70, 4: 900}
 
@@ -93,6 +95,8 @@ def is_over(floor: Floor, step: int) -> bool:
     return False
 
 
+# A file whose opening was cut off is closed once nobody holds it.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("first", "stride"),
     [(37, 149), pytest.param(1, 5, marks=pytest.mark.slow(seconds=30))],

@@ -7,10 +7,11 @@ import pytest
 
 from svc.base_url import BaseUrl
 from svc.batch.operations import named
-from svc.batch.outcome import Totals, bad_line, error_fields, money_of, taken, verdict
+from svc.batch.outcome import bad_line, error_fields, taken, verdict
 from svc.batch.results import ResultLine
 from svc.batch.rows import Bad, BatchRow
 from svc.batch.run import halting
+from svc.batch.tally import Totals, money_of
 from svc.batch.workers import JobEnd, RowJob, SharedQuota
 from svc.client.contradiction import CONTRADICTED, Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble

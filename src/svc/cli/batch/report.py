@@ -4,11 +4,12 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from svc.batch.outcome import PROBLEMS_MAX, Money, Totals, bad_line, money_planned
+from svc.batch.outcome import bad_line
 from svc.batch.plan import BatchPlan
 from svc.batch.repeats import TypedLine
 from svc.batch.results import ResultLine
 from svc.batch.run import Run
+from svc.batch.tally import PROBLEMS_MAX, Money, Totals, money_planned
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
 from svc.errors import (

@@ -4,13 +4,10 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
-from itertools import islice
 from pathlib import Path, PurePath
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
-from svc.api_keys import refuse_secrets
 from svc.batch.operations import BatchOperation
-from svc.batch.outcome import money_planned
 from svc.batch.plan import BatchPlan, plan
 from svc.batch.repeats import (
     TypedLine,
@@ -20,11 +17,11 @@ from svc.batch.repeats import (
     refuse_whole,
 )
 from svc.batch.results import Results
-from svc.batch.rows import BatchRow
 from svc.batch.run import Run
+from svc.batch.tally import money_planned
 from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.report import Report, in_words, left_out_note, report_check
-from svc.cli.batch.rows import BatchInput, read_input
+from svc.cli.batch.rows import BatchInput, read_input, refuse_secrets_in
 from svc.cli.batch.workers import build_run
 from svc.cli.framework.control import idempotency_ages_here
 from svc.cli.framework.errors import tell_stopped
@@ -37,10 +34,8 @@ from svc.client.journal.journal import Journal
 from svc.client.journal.leases import Leases
 from svc.client.journal.lists import Elsewhere, ImportTable
 from svc.client.journal.stored import Scope
-from svc.errors import AuthError, LocalError, SvcError
+from svc.errors import LocalError, SvcError
 from svc.keys.resolve import VARIABLE
-
-_PIECE: Final = 500  # rows that are searched for secrets at once
 
 
 def confirm_rows(session: Session, operation: BatchOperation, todo: BatchPlan) -> None:
@@ -66,7 +61,7 @@ def check_list(session: Session, asked: BatchOptions) -> None:
     out, scope = session.out, session.scope()
     given = read_input(session, asked, scope)
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
-    _refuse_secrets(session.env.get(VARIABLE) or "", given)
+    refuse_secrets_in(given, session.env.get(VARIABLE) or "")
     path = None if asked.lacks_results else asked.results_path()
     with _tables(session) as tables:
         if path is not None:
@@ -89,7 +84,7 @@ def run_list(session: Session, asked: BatchOptions) -> None:
     """
     path = asked.results_path()
     given = read_input(session, asked, session.scope(session.key.fingerprint))
-    _refuse_secrets(session.key.secret, given)
+    refuse_secrets_in(given, session.key.secret)
     with _summed_up_if_stopped(session) as due:
         report, failure = _run_through(session, asked, given, path, due)
         due.clear()
@@ -288,23 +283,3 @@ def _tell_left_out(session: Session, given: BatchInput) -> None:
     note = left_out_note(given)
     if note is not None and session.format == "human":
         session.out.note(note)
-
-
-def _refuse_secrets(key: str, given: BatchInput) -> None:
-    """Keeps secrets out of every row, before any is recorded or sent (R28, R45, R100)."""
-    left = (row for row in given.rows if isinstance(row, BatchRow))
-    while piece := list(islice(left, _PIECE)):
-        # Nearly always there is none in all of them together, which takes no time to see.
-        with suppress(AuthError):
-            refuse_secrets(key, *[row.body for row in piece], *{row.path for row in piece})
-            continue
-        for row in piece:
-            _refuse_secret(key, row)
-
-
-def _refuse_secret(key: str, row: BatchRow) -> None:
-    try:
-        refuse_secrets(key, row.body, row.path)
-    except AuthError as error:
-        error.message = f"Line {row.line} holds a secret."
-        raise

@@ -4,10 +4,10 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from svc.batch.journal import BatchJournal
-from svc.batch.outcome import Totals
 from svc.batch.plan import BatchPlan
 from svc.batch.results import Results
 from svc.batch.run import Run, RunDeps, halting
+from svc.batch.tally import Totals
 from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.rows import BatchInput

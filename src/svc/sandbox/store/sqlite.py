@@ -71,9 +71,7 @@ class Store:
     """One connection, used on one thread; WAL, every commit on disk before it returns.
 
     The file is held exclusively: two sandboxes on one file would each believe in their own clock.
-
-    Attributes:
-        sequence: the creation sequence of the newest document; it is in memory alone.
+    `sequence` is the creation sequence of the newest document, known in memory alone.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:

@@ -1,0 +1,60 @@
+"""The log of a database whose commits are synced by hand: its file, its room, its syncs."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from svc.errors import LocalError, system_words
+from svc.system import files
+
+_SPARE: Final = 16  # times what is set aside have to be free: others need the disk as well
+
+
+class NotSynced(LocalError):  # noqa: N818  it says what is the matter
+    """What was written may not be on the disk, and neither may what is written after it."""
+
+
+class SyncedLog:
+    """The log of a database whose commits are synced by hand."""
+
+    def __init__(self, path: Path, sync: Callable[[int], None]) -> None:
+        self._path = path
+        self._sync = sync
+        files.sync_folder(path.parent)  # SQLite leaves that to its own first sync of the log
+        self._file = os.open(f"{path}-wal", os.O_RDWR)
+        self._trouble = ""
+
+    def reserve(self, room: int) -> None:
+        """Sets so many bytes aside, if the disk has plenty; what is in the file stays.
+
+        Nobody else may write to the log meanwhile.
+        """
+        before = os.fstat(self._file).st_size
+        try:
+            free = os.fstatvfs(self._file)
+            if before < room and free.f_bavail * free.f_frsize >= _SPARE * room:
+                os.posix_fallocate(self._file, 0, room)
+        except OSError:  # some systems keep what they could set aside of it
+            os.ftruncate(self._file, before)
+
+    def sync(self) -> None:
+        """Brings what was written to the disk; once that has failed it is not tried again.
+
+        The system forgets what it could not write, and what follows it in the log is worth nothing.
+        """
+        if not self._trouble:
+            try:
+                self._sync(self._file)
+            except OSError as error:
+                self._trouble = system_words(error)
+        if self._trouble:
+            raise NotSynced(
+                f"The state database {self._path} did not reach the disk: {self._trouble}.",
+                code="state_not_synced",
+                hint="Check the disk before you run the command again.",
+            )
+
+    def close(self) -> None:
+        """Closes the file."""
+        os.close(self._file)
