@@ -1,10 +1,12 @@
 """A signal at every place at which Python answers one, in turn."""
 
 import contextlib
+import gc
 import inspect
 import opcode
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -19,11 +21,21 @@ _BACK: Final = {number for name, number in opcode.opmap.items() if name.startswi
 _SILENT: Final = (inspect.CO_GENERATOR, "__del__")  # what Python drops there is another story
 
 
+@contextmanager
+def closed_at_the_end() -> Iterator[None]:
+    """Lets go of files and databases whose opening was cut off, as the end of a process does."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        yield
+        gc.collect()
+
+
 class Interruption:
     """Calls `come` once, at the place of a number in modules of the program and in contextlib.
 
-    Only places where it `is_heard` count. Those are the ends of calls of what is written in C, the beginnings of functions, and the ends
-    of loops' rounds: elsewhere a signal waits. `rooms` are the beginnings of the modules' paths.
+    Only places where it `is_heard` count. Those are the ends of calls of what is written in C, the
+    beginnings of functions, and the ends of loops' rounds: elsewhere a signal waits. `rooms` are
+    the beginnings of the modules' paths.
 
     Attributes:
         came: whether it has been called.

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from support.kills.interrupting import closed_at_the_end
 from svc.batch import journal, outcome, results, run, tally, workers
 from svc.clock import SystemClock
 from svc.state import Database
@@ -95,18 +96,17 @@ def is_over(floor: Floor, step: int) -> bool:
     return False
 
 
-# A file whose opening was cut off is closed once nobody holds it.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.parametrize(
     ("first", "stride"),
     [(37, 149), pytest.param(1, 5, marks=pytest.mark.slow(seconds=30))],
 )
 def test_a_signal_at_any_step_leaves_the_truth(tmp_path: Path, first: int, stride: int) -> None:
     """R78: every row has one line, the summary counts them, and the next run does the rest."""
-    for step in count(first, stride):
-        folder = tmp_path / str(step)
-        folder.mkdir()
-        with Database.open(folder / "state" / "state.db", clock=SystemClock()) as state:
-            if is_over(Floor(folder, state), step):
-                break
+    with closed_at_the_end():
+        for step in count(first, stride):
+            folder = tmp_path / str(step)
+            folder.mkdir()
+            with Database.open(folder / "state" / "state.db", clock=SystemClock()) as state:
+                if is_over(Floor(folder, state), step):
+                    break
     assert step > 1000

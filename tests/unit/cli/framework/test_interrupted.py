@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from support.kills.interrupting import sigterm_at
+from support.kills.interrupting import closed_at_the_end, sigterm_at
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.cli.main import run
@@ -192,11 +192,12 @@ def test_a_signal_at_any_place_leaves_the_truth(
     """R78: nothing is lost, doubled or misreported, and what is advised ends it."""
     whole = Machine(tmp_path / "whole", *argv)  # what is imported now is not interrupted
     whole.run(*whole.argv)
-    for place in count(1, stride):
-        machine = Machine(tmp_path / str(place), *argv)
-        ended = machine.run(*machine.argv, place=place, rooms=rooms)
-        judge(machine, ended)
-        settle(machine)
-        if not ended.came:
-            break
+    with closed_at_the_end():
+        for place in count(1, stride):
+            machine = Machine(tmp_path / str(place), *argv)
+            ended = machine.run(*machine.argv, place=place, rooms=rooms)
+            judge(machine, ended)
+            settle(machine)
+            if not ended.came:
+                break
     assert place > 100
