@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from support.clocks import ManualClock
+from svc.errors import LocalError
 from svc.sandbox.clock import micros, parse
 from svc.sandbox.engine import Engine, Fixture
 from svc.sandbox.jobs.runner import JobHandler
@@ -164,16 +165,21 @@ class Lab:
         sender: WebhookSender | None = None,
         store: type[Store] = Store,
     ) -> Engine:
-        return Engine(
-            store.open(path or self.path),
-            handlers=self.handlers,
-            fixture=self.fixture,
-            seed=seed,
-            clock=self.real,
-            sender=sender,
-            pause=self.nap,
-            alone=lambda: self.alone,
-        )
+        opened = store.open(path or self.path)
+        try:
+            return Engine(
+                opened,
+                handlers=self.handlers,
+                fixture=self.fixture,
+                seed=seed,
+                clock=self.real,
+                sender=sender,
+                pause=self.nap,
+                alone=lambda: self.alone,
+            )
+        except LocalError:
+            opened.close()  # else as the process ends
+            raise
 
     async def nap(self, woken: asyncio.Event, seconds: float | None) -> None:
         """Stands in for real waiting: notes how long it would be, and waits to be woken only."""
