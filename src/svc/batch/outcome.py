@@ -1,4 +1,4 @@
-"""What an ended job means: for the journal, the results file, the rest of the batch, and in sum."""
+"""What an ended job means: for the journal, the results file, and the rest of the batch."""
 
 from typing import NamedTuple
 

@@ -141,11 +141,10 @@ class Database:
         self.rows("PRAGMA synchronous = NORMAL")
         self.rows(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES_MAX}")
         self.rows("PRAGMA busy_timeout = 0")
-        self._log = SyncedLog(self._path, sync)
-        with self._lock, self._worded():
-            if room and self._begun():  # where files cannot be set aside, zeros are written
-                self._log.reserve(room)
-            self._undo()
+        log = SyncedLog(self._path, sync)
+        if room:  # nobody else writes: where files cannot be set aside, it is filled with zeros
+            self.write_at_once(lambda _: log.reserve(room))
+        self._log = log
 
     def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
         """Reads outside any transaction."""
@@ -198,16 +197,6 @@ class Database:
 
     def _begin(self) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
-
-    def _begun(self) -> bool:
-        """Begins to write, unless somebody else does."""
-        try:
-            self._begin()
-        except sqlite3.OperationalError as error:
-            if opening.code_of(error) != sqlite3.SQLITE_BUSY:
-                raise
-            return False
-        return True
 
     def _stepped(self, begin: Callable[[], None], step: Callable[[Tx], Found]) -> Found:
         try:

@@ -96,3 +96,4 @@ def test_what_is_written_while_a_signal_is_dealt_with_is_kept(
             assert rows(state) in ("c", "abc")
         if not interruption.came:
             break
+    assert place > 10
