@@ -127,7 +127,7 @@ def create_app(
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
         # Opened here and not before: SQLite binds a connection to its thread, and this is the
         # loop's.
-        engine = _open_engine(db_path, memory, seed, clock, sender, place.has_one)
+        engine = _open_engine(db_path, memory, seed, clock, sender, place.begun)
         place.app = build_app(
             engine,
             memory=memory,
@@ -149,7 +149,7 @@ def _open_engine(
     seed: int | None,
     clock: Clock,
     sender: WebhookSender | None,
-    alone: Callable[[], bool],
+    under_way: Callable[[], int],
 ) -> Engine:
     """The engine over a store; where it is filled anew, the memory of the run is empty."""
 
@@ -165,7 +165,7 @@ def _open_engine(
         clock=clock,
         sender=sender,
         webhook_faults=memory.webhook_faults,
-        alone=alone,
+        under_way=under_way,
     )
 
 
@@ -198,7 +198,7 @@ class _Application(Starlette):
 class StartedSurface:
     """Where the surface stands once the lifespan has begun.
 
-    `under_way` is what a server has begun to answer; without one nobody is ever known to be alone.
+    `under_way` is what a server has begun to answer; without one nobody knows of others.
     """
 
     app: Front
@@ -207,9 +207,9 @@ class StartedSurface:
     def refuse(self, problem: Problem) -> HttpReply:
         return self.app.refused(problem)
 
-    def has_one(self) -> bool:
-        """Whether one request is under way and no other."""
-        return len(self.under_way) == 1
+    def begun(self) -> int:
+        """How many requests have begun and are not answered."""
+        return len(self.under_way)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self.app(scope, receive, send)

@@ -35,8 +35,8 @@ class Engine:
 
     `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
     it gets a transaction of test mode, one of live mode and the name that was asked for. `runner`
-    is what turns the clock. `alone` says that whoever calls is the only one under way. Time, the
-    seed and the sender are given in, so that tests own them.
+    is what turns the clock. `under_way` says how many requests have begun and are not answered, 0
+    where nobody knows. Time, the seed and the sender are given in, so that tests own them.
     """
 
     def __init__(
@@ -50,17 +50,17 @@ class Engine:
         sender: WebhookSender | None = None,
         pause: Pause = pause,
         webhook_faults: WebhookFaults | None = None,
-        alone: Callable[[], bool] = lambda: False,
+        under_way: Callable[[], int] = lambda: 0,
     ) -> None:
         real = clock or SystemClock()
         self._store = store
-        self._alone = alone
+        self._under_way = under_way
         self._fixture = fixture
         self._job_names = {*(handlers or {}), *jobs.LANES}
         self._boot = os.urandom(_BOOT_BYTES).hex()
         self._clock = VirtualClock(real)
         self._shared = SharedState(store, IdSource(seed, os.urandom), StoredSettings(store))
-        self._groups = GroupCommit(self._shared, self._clock, os.urandom)
+        self._groups = GroupCommit(self._shared, self._clock, os.urandom, under_way)
         self._sender = sender or HttpSender()
         faults = webhook_faults or WebhookFaults()
         self._dispatcher = WebhookDispatcher(
@@ -115,7 +115,7 @@ class Engine:
         Raises:
             LocalError: the effects could not be saved; none of them happened.
         """
-        return await self._groups.run(mode, fn, alone=self._alone())
+        return await self._groups.run(mode, fn, alone=self._under_way() == 1)
 
     async def read(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Runs `fn`, which changes nothing; it never shows what is not on disk."""

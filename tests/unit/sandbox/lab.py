@@ -121,7 +121,7 @@ class Lab:
     naps: list[float | None] = field(default_factory=list)
     handlers: dict[str, JobHandler] = field(default_factory=dict)
     fixture: Fixture | None = None
-    alone: bool = False  # whoever calls is told that he is the only one
+    under_way: int = 0  # requests, as a server would count them; 0: nobody knows
 
     def play(self, story: Callable[[], Awaitable[T]]) -> T:
         """Runs one story on an event loop of its own."""
@@ -175,7 +175,7 @@ class Lab:
                 clock=self.real,
                 sender=sender,
                 pause=self.nap,
-                alone=lambda: self.alone,
+                under_way=lambda: self.under_way,
             )
         except LocalError:
             opened.close()  # else as the process ends

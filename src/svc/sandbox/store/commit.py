@@ -1,10 +1,10 @@
-"""Group commit: calls of one turn of the loop share one commit and one fsync (promise R82)."""
+"""Group commit: calls that are on their way together share one fsync (promise R82)."""
 
 import asyncio
 import json
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from svc.errors import LocalError
 from svc.sandbox.clock import VirtualClock
@@ -13,20 +13,29 @@ from svc.sandbox.store.transaction import SharedState, Transaction
 
 T = TypeVar("T")
 _STATE = "state"
+_WAITED: Final = 2  # turns of the loop for those who are still on their way
 
 
 class GroupCommit:
     """Runs calls on the loop's thread, one after the other, and commits them together.
 
     Nobody learns of anything that is not on disk: a call, its error and a read that saw an open
-    transaction all wait for its commit.
+    transaction all wait for its commit. `under_way` says how many requests have begun: a group
+    waits for those of them that have not come yet, two turns of the loop at the most.
     """
 
-    def __init__(self, shared: SharedState, clock: VirtualClock, random: Random) -> None:
+    def __init__(
+        self,
+        shared: SharedState,
+        clock: VirtualClock,
+        random: Random,
+        under_way: Callable[[], int] = lambda: 0,
+    ) -> None:
         self._shared = shared
         self._store = shared.store
         self._clock = clock
         self._random = random
+        self._under_way = under_way
         self._waiters: list[asyncio.Future[None]] = []
         self._changes = 0
         self._moved = False
@@ -99,7 +108,21 @@ class GroupCommit:
             self._store.begin(whole=alone)
             self._changes = self._store.changes
             if not alone:
-                asyncio.get_running_loop().call_soon(self._commit)
+                self._close_soon(_WAITED)
+
+    def _close_soon(self, turns: int) -> None:
+        """Commits at the next turn of the loop, or up to `turns` later if somebody may still come.
+
+        Half of those who could share a commit were too late for it otherwise.
+        """
+
+        def close() -> None:
+            if turns and len(self._waiters) < self._under_way():
+                self._close_soon(turns - 1)
+            else:
+                self._commit()
+
+        asyncio.get_running_loop().call_soon(close)
 
     def _refuse_lost(self) -> None:
         """Raises LocalError if SQLite has given up the transaction, and the call went on."""

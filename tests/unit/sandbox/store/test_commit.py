@@ -43,9 +43,49 @@ def test_calls_of_one_turn_share_a_commit(lab: Lab, kit: Kit, commits: list[str]
     lab.play(story)
 
 
+@pytest.mark.parametrize(("known", "turns", "expected"), [(2, 1, 1), (2, 2, 1), (0, 1, 2)])
+def test_group_waits_for_those_on_their_way(
+    lab: Lab, kit: Kit, commits: list[str], known: int, turns: int, expected: int
+) -> None:
+    """A request that has begun and comes a turn or two later shares the commit."""
+    lab.under_way = known
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+
+            async def later() -> None:
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                await engine.run("test", kit.new_order)
+
+            await asyncio.gather(engine.run("test", kit.new_order), later())
+            assert commits == ["commit"] * expected
+            assert len(await engine.read("test", lambda tx: tx.find("order"))) == 2
+
+    lab.play(story)
+
+
+def test_group_does_not_wait_long(lab: Lab, kit: Kit, commits: list[str]) -> None:
+    """Requests that are held, by a fault rule say, hold nobody else."""
+    lab.under_way = 9
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            commits.clear()
+            call = asyncio.create_task(engine.run("test", kit.new_order))
+            for _ in range(4):  # its own turn, the group's, and two more
+                assert not commits
+                await asyncio.sleep(0)
+            assert commits == ["commit"]
+            await call
+
+    lab.play(story)
+
+
 def test_lone_call_waits_for_no_turn(lab: Lab, kit: Kit, commits: list[str]) -> None:
     """With nobody else on his way there is nobody to share a commit with."""
-    lab.alone = True
+    lab.under_way = 1
 
     async def story() -> None:
         async with lab.running() as engine:
@@ -62,7 +102,7 @@ def test_lone_call_waits_for_no_turn(lab: Lab, kit: Kit, commits: list[str]) -> 
 
 def test_lone_call_that_fails_leaves_nothing(lab: Lab, kit: Kit, commits: list[str]) -> None:
     """Neither effects nor ids, and nothing is written."""
-    lab.alone = True
+    lab.under_way = 1
 
     async def story() -> None:
         async with lab.running() as engine:
@@ -89,7 +129,7 @@ def test_lone_call_learns_that_its_commit_failed(
     lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A full disk: the call fails, nothing happened, and the next one works."""
-    lab.alone = True
+    lab.under_way = 1
 
     async def story() -> None:
         async with lab.running() as engine:
@@ -112,7 +152,7 @@ def test_call_that_hides_a_lost_transaction_is_no_success(
     lab: Lab, kit: Kit, *, alone: bool
 ) -> None:
     """SQLite gave it up and the call went on all the same: what it did is on no disk."""
-    lab.alone = alone
+    lab.under_way = int(alone)
 
     async def story() -> None:
         async with lab.running() as engine:
@@ -148,7 +188,7 @@ def test_lone_call_takes_an_open_group_along(lab: Lab, kit: Kit, commits: list[s
 
             job = asyncio.create_task(engine.run("test", kit.new_order))
             await asyncio.sleep(0)
-            lab.alone = True
+            lab.under_way = 1
             with pytest.raises(ValueError):
                 await engine.run("test", fails)
             assert commits == ["commit"]
