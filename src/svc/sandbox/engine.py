@@ -110,7 +110,7 @@ class Engine:
         """Runs `fn` in a transaction and returns when its effects are on disk (promise R82).
 
         What `fn` raises is raised again, after its own effects, and no others, were taken back.
-        Calls that arrive in the same turn of the loop share one commit; a lone one has its own.
+        Calls that are on their way together share one commit; a lone one has its own.
 
         Raises:
             LocalError: the effects could not be saved; none of them happened.
