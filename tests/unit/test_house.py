@@ -170,7 +170,7 @@ def test_errors_of_the_system_are_worded_in_one_place() -> None:
     assert named == {
         "errors.py",
         "cli/framework/streams.py",  # makes such an error
-        "listen/tunnels/pdeathsig.py",  # a script that imports nothing of svc
+        "system/pdeathsig.py",  # a script that imports nothing of svc
     }
 
 
@@ -217,7 +217,6 @@ def test_few_ask_which_system_runs() -> None:
         "cli/doctor/checks.py",
         "cli/framework/session.py",
         "listen/inbox/quick.py",
-        "listen/tunnels/pdeathsig.py",
         "listen/tunnels/program.py",
         "paths.py",
     }

@@ -4,15 +4,18 @@ import errno
 import os
 import signal
 import socket
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 from svc.system.signals import KILL
 
 _HAS_GROUPS: Final = hasattr(os, "killpg")
-HAS_EXEC: Final = hasattr(os, "fork")  # what Windows calls exec ends us and starts a stranger
+_HAS_EXEC: Final = hasattr(os, "fork")  # what Windows calls exec ends us and starts a stranger
+_PDEATHSIG: Final = Path(__file__).with_name("pdeathsig.py")
 _NOBODY: Final = (errno.ESRCH, errno.EINVAL)  # the second is how Windows says it
 
 
@@ -23,6 +26,17 @@ def group_of_its_own() -> dict[str, Any]:
     import subprocess
 
     return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
+
+
+def dying_with_us(argv: Sequence[str]) -> list[str]:
+    """What is to be started for a program that dies when we do, even by kill -9.
+
+    `argv` begins with an absolute path. That holds on Linux, for what the main thread starts;
+    elsewhere only a proper end of ours ends it.
+    """
+    if not _HAS_EXEC:
+        return [*argv]
+    return [sys.executable, "-I", "-S", str(_PDEATHSIG), str(os.getpid()), *argv]
 
 
 @dataclass(frozen=True, slots=True)

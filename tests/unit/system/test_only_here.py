@@ -19,8 +19,8 @@ NAMES = {
     *("getegid", "geteuid", "getgid", "getpgid", "getuid", "killpg", "posix_spawn", "setsid"),
     *("SIGALRM", "SIGCHLD", "SIGHUP", "SIGKILL", "SIGQUIT", "SIGUSR1", "SIGUSR2", "SO_REUSEADDR"),
 }
-# Run on POSIX alone, as a program of its own: what ties a tunnel to us.
-PDEATHSIG = ROOT / "listen" / "tunnels" / "pdeathsig.py"
+# Run on POSIX alone, as a program of its own: what ties another one to us.
+PDEATHSIG = ROOT / "system" / "pdeathsig.py"
 
 
 def sources(words: Iterable[str]) -> Iterator[tuple[Path, ast.Module]]:

@@ -14,6 +14,7 @@ from typing import Any
 
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError
+from svc.system.processes import dying_with_us
 
 _SECONDS_TO_END = 3.0
 _POLL = 0.02
@@ -48,10 +49,13 @@ class SvcProcesses:
 
     @contextmanager
     def beside(self, *argv: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-        """Keeps one command running inside the `with` block; its output goes to `log`."""
+        """Keeps one command running inside the `with` block; its output goes to `log`.
+
+        Should we be killed, so is it: nobody would know of it.
+        """
         with log.open("wb") as out:
             process = subprocess.Popen(  # noqa: S603  our own program
-                [*_PROGRAM, *argv],
+                dying_with_us([*_PROGRAM, *argv]),
                 env=self._env,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -1,8 +1,8 @@
 """Ways for the service to reach this machine: one provider a file behind one small protocol.
 
 Begin with `provider`, the protocol; `ngrok`, `cloudflared` and `ssh` are what it knows. `tunnel`
-keeps one up, `program` runs it, and `pdeathsig` ends it with us. The verbs of `svc events` and
-`svc doctor` use them; none imports the rest of the listener.
+keeps one up and `program` runs it. The verbs of `svc events` and `svc doctor` use them; none
+imports the rest of the listener.
 """
 
 from typing import Final

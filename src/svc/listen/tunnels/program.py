@@ -11,9 +11,8 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
-from svc.system.processes import HAS_EXEC, Group, group_of_its_own
+from svc.system.processes import Group, dying_with_us, group_of_its_own
 
-PDEATHSIG: Final = Path(__file__).with_name("pdeathsig.py")
 _SECONDS_TO_END: Final = 0.4  # promise R78; the programs hold nothing that could be lost
 _LAST_WORDS_SECONDS: Final = 0.3
 _LINE_MAX: Final = 16 * 1024
@@ -47,7 +46,7 @@ class Program:
         self.news: SimpleQueue[str | None] = SimpleQueue()
         self._gone = False
         self._process = subprocess.Popen(  # noqa: S603  a path from `installed`, no shell
-            [*_leash(), *argv],
+            dying_with_us(argv),
             env=environment(env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -89,10 +88,3 @@ class Program:
         self._process.wait()
         self._pump.join(_LAST_WORDS_SECONDS)  # a helper of its may hold the pipe for ever
         self.news.put(None)
-
-
-def _leash() -> list[str]:
-    """What ties a program to us, where a process can become another one."""
-    if not HAS_EXEC:
-        return []
-    return [sys.executable, "-I", "-S", str(PDEATHSIG), str(os.getpid())]
