@@ -104,7 +104,13 @@ def plan(
             found.stale.append(Stale(row, intent, error))
         else:
             found.tasks.append(Task(row, intent.stored.idempotency_key, intent))
-    _refuse_orphans([intent for intent in known_intents.left() if intent.is_unresolved])
+    orphans = [
+        (intent, _stale(intent, now, refusal, say))
+        for intent in known_intents.left()
+        if intent.is_unresolved
+    ]
+    if orphans:
+        raise _unresolved(orphans)
     return found
 
 
@@ -165,19 +171,23 @@ def _stale(
     return None if refusal is None else refusal(intent)
 
 
-def _refuse_orphans(orphans: Sequence[Intent]) -> None:
-    if not orphans:
-        return
-    names = ", ".join(intent.id for intent in orphans[:_SHOWN])
+def _unresolved(orphans: Sequence[tuple[Intent, SvcError | None]]) -> Conflict:
+    """What stops a run: requests, each with what keeps it from being sent again, if anything does.
+
+    One that can be sent again is shown first; where there is none, the old file is of no use.
+    """
+    names = ", ".join(intent.id for intent, _ in orphans[:_SHOWN])
     more = f" and {len(orphans) - _SHOWN} more" if len(orphans) > _SHOWN else ""
     rows = "row" if len(orphans) == 1 else "rows"
-    raise Conflict(
+    first, error = next((one for one in orphans if one[1] is None), orphans[0])
+    again = f"Run the file once more as it was, or settle them: {resume_command(first)}"
+    step = again if error is None else error.hint
+    return Conflict(
         f"{len(orphans)} {rows} of an earlier run may have been carried out and are not in the "
         f"file any more ({names}{more}). Nothing was sent.",
         code="rows_unresolved",
         outcome="not_sent",
-        request=orphans[0].id,
-        idempotency_key=orphans[0].stored.idempotency_key,
-        hint=f"Run the file once more as it was, or settle them: "
-        f"{resume_command(orphans[0])}; to see all: svc requests list --unresolved",
+        request=first.id,
+        idempotency_key=first.stored.idempotency_key,
+        hint=f"{step}; to see all: svc requests list --unresolved",
     )

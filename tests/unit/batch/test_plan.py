@@ -217,6 +217,26 @@ def test_an_unknown_row_that_left_the_file_stops_everything(journal: List) -> No
     assert [amount for amount, _ in sent(journal.plan(100, 201))] == [201]
 
 
+def test_what_is_too_old_to_be_sent_is_not_asked_to_be(journal: List) -> None:
+    """R4: neither the old file nor `resume` would settle it; one that they would is shown first."""
+    journal.run({100: UNKNOWN})
+    journal.clock.advance(23 * HOUR)
+    with pytest.raises(Conflict) as caught:
+        journal.plan(101)
+    hint = caught.value.hint or ""
+    assert "Run the file" not in hint
+    assert "resume" not in hint
+    assert f"svc requests forget {caught.value.request}" in hint
+    assert "svc payments retrieve pay_1" in hint
+
+    (later,) = journal.record(journal.plan(100, 200))
+    journal.leases.close()  # the process has ended
+    with pytest.raises(Conflict) as caught:
+        journal.plan(101)
+    assert caught.value.request == later.intent.id
+    assert f"svc requests resume {caught.value.request}" in (caught.value.hint or "")
+
+
 def test_a_forgotten_row_has_its_old_key(journal: List) -> None:
     """Within 24 hours the service itself then keeps it from being done twice."""
     (key,) = journal.run({100: UNKNOWN})
