@@ -13,6 +13,7 @@ import pytest
 
 from process.tunnels.server import children, is_alive, until
 
+BEGUN_SECONDS = 30.0  # beside much else
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc, and what a kernel ties")
 
 
@@ -44,7 +45,7 @@ def telling(folder: Path) -> Iterator[tuple["subprocess.Popen[bytes]", list[int]
         return len(started) == len(("sandbox", "listener"))
 
     try:
-        until(both)
+        until(both, BEGUN_SECONDS)
         yield process, started
     finally:
         process.kill()
