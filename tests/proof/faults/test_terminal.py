@@ -51,7 +51,7 @@ def test_second_signal_ends_it_at_once(svc: Svc, sandbox: Sandbox, tmp_path: Pat
     process = svc.begin("batch", "orders.create", str(path))
     wait_for_workers(process)
     process.send_signal(signal.SIGINT)
-    time.sleep(0.05)
+    wait_for_answer(process, signal.SIGINT)
     begun = time.monotonic()
     process.send_signal(signal.SIGINT)
     process.communicate(timeout=5)
@@ -69,3 +69,19 @@ def wait_for_workers(process: Process) -> None:
         assert time.monotonic() < deadline
         time.sleep(0.005)
     time.sleep(0.2)
+
+
+def wait_for_answer(process: Process, number: int) -> None:
+    """Waits until a program has begun to answer a signal; two that come before that are one."""
+    deadline = time.monotonic() + 20
+    while is_caught(process, number):
+        assert process.poll() is None
+        assert time.monotonic() < deadline
+        time.sleep(0.005)
+
+
+def is_caught(process: Process, number: int) -> bool:
+    """Whether a signal has a handler in a program, by what the kernel says of it."""
+    said = Path(f"/proc/{process.pid}/status").read_text()
+    (mask,) = (line.split()[1] for line in said.splitlines() if line.startswith("SigCgt"))
+    return bool(int(mask, 16) >> (number - 1) & 1)
