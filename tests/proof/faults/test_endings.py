@@ -17,6 +17,7 @@ from proof.faults.bench import Machine, Process
 from proof.faults.ledger import Fault, http
 from proof.faults.operations import command
 from proof.faults.test_sharing import wait_for_posts
+from support.suite.patience import patient
 
 MARK = "mark-1"
 REFUND = command("refund", MARK)
@@ -67,7 +68,7 @@ def test_signal_leaves_the_request_resumable(
     process = machine.start(*REFUND, "-o", "json", hurry=1)
     wait_for_posts(machine, 1)
     time.sleep(0.2)  # the answer is read, the wait has begun
-    assert stop(process, number) < 1
+    assert stop(process, number) < patient(1)
     ended = machine.ended(process)
     (row,) = machine.rows()
     assert (ended.code, row["state"]) == (code, "open")
@@ -89,7 +90,7 @@ def test_signal_while_another_process_holds_the_journal(machine: Machine, number
         other.execute("BEGIN IMMEDIATE")
         process = machine.start(*REFUND, "-o", "json")
         wait_for_journal(process)
-        assert stop(process, number) < 1
+        assert stop(process, number) < patient(1)
         ended = machine.ended(process)
     assert (ended.code, ended.error["outcome"]) == (128 + number, "not_sent")
     assert machine.ledger.sent(MARK) == []
