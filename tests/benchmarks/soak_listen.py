@@ -21,7 +21,7 @@ if __name__ == "__main__":
 
 from benchmarks.command import parser
 from support.kills.killable import end, spawn
-from support.listening import OK, Received, Target, delivery, event, status, status_line, talk
+from support.listening import OK, Received, TargetServer, delivery, event, status, status_line, talk
 from svc.clock import SystemClock
 from svc.state import Database
 
@@ -103,7 +103,7 @@ class SoakStage:
         self.state = folder / "state" / "state.db"
         self._retry = retry
         self._stop = threading.Event()
-        self._target = Target(self.run.reply, self.run.unheard)
+        self._target = TargetServer(self.run.reply, self.run.unheard)
         self._target.__enter__()
         self._start()
         self._sender = threading.Thread(target=self._send)
@@ -131,7 +131,7 @@ class SoakStage:
         port = self._target.port
         self._target.__exit__()
         time.sleep(seconds)
-        self._target = Target(self.run.reply, self.run.unheard, port=port)
+        self._target = TargetServer(self.run.reply, self.run.unheard, port=port)
         self._target.__enter__()
 
     def close(self) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from acceptance.examples.world import ORDER, PLACEHOLDER, World, real
 from support.running import Sandbox, Svc
-from support.serving import Handler, serving
+from support.serving import QuietHandler, serving
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.signature import header_value
 
@@ -205,7 +205,7 @@ def test_the_example_of_events_works(line: str, world: World) -> None:
     """With a target that listens, an inbox that holds an event, and an end after a moment."""
     if "| jq" in line and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
-    with serving(Handler) as origin:
+    with serving(QuietHandler) as origin:
         port = int(origin.rpartition(":")[2])
         ready = re.sub(r"(?<=[ :])3000(?=[/ '])", str(port), line)
         if "listen" not in line:

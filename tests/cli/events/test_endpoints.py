@@ -14,7 +14,7 @@ import pytest
 from support.absence import holding
 from support.clocks import ManualClock
 from support.listeners import Listen, Pay
-from support.listening import NOW, Target, event
+from support.listening import NOW, TargetServer, event
 from support.running import Sandbox, Svc
 from svc.api_keys import fingerprint
 from svc.cli.events import link
@@ -263,7 +263,7 @@ def test_a_disabled_endpoint_is_told_and_registered_again(
     sandbox: Sandbox, pay: Pay, tmp_path: Path, listen: Listen
 ) -> None:
     """One line on stderr, and deliveries come again."""
-    with Target() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
+    with TargetServer() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
         [ready] = running.wait("ready")
         sandbox.control("POST", f"/webhook_endpoints/{ready['endpoint']}/disable")
         wait_for(lambda: f"in place of {ready['endpoint']};" in said(tmp_path))
@@ -321,7 +321,7 @@ def test_a_sandbox_that_moved_is_named(
     monkeypatch.delenv("SVC_API_KEY", raising=False)
     before = svc.ok("sandbox", "start", "--detach", "--port", "0")
     try:
-        with Target() as target:
+        with TargetServer() as target:
             to = ("--forward-to", str(target.port))
             with listen(tmp_path, *to) as running:
                 svc.ok("sandbox", "stop")

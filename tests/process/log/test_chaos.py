@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import Received, Target
+from support.listening import Received, TargetServer
 from support.suite.patience import patient
 from support.team.log import make_streams
-from support.team.members import SOUND, Member, Sender
-from support.team.servers import Node, Servers, servers
+from support.team.members import SOUND, EventSender, Member
+from support.team.servers import LogNode, Servers, servers
 
 EVENTS = int(os.environ.get("CHAOS_EVENTS", "500"))
 FEWEST_KILLS = 5
@@ -136,7 +136,7 @@ def kill_by_turns(made: Team, drawn: random.Random, until: threading.Event) -> C
     return kills
 
 
-def back_again(nodes: list[Node], pause: float) -> None:
+def back_again(nodes: list[LogNode], pause: float) -> None:
     for node in nodes:
         node.kill()
     time.sleep(pause)
@@ -166,8 +166,12 @@ class Outcome:
 def play(folder: Path, seed: int, count: int, before: str = "", patience: float = 90) -> Outcome:
     """Lets it all happen; gives what became of the events that were acknowledged."""
     over = threading.Event()
-    with Target() as anna, Target() as ci, team(folder, anna.port, ci.port, before) as made:
-        sender = Sender(made.address, count, seed, pause=SENDING_SECONDS * 8 / count)
+    with (
+        TargetServer() as anna,
+        TargetServer() as ci,
+        team(folder, anna.port, ci.port, before) as made,
+    ):
+        sender = EventSender(made.address, count, seed, pause=SENDING_SECONDS * 8 / count)
         threads = [threading.Thread(target=sender.run, args=(n, 8)) for n in range(8)]
         found: list[Counter[str]] = []
         drawn = random.Random(seed)

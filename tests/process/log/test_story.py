@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import Received, Target
+from support.listening import Received, TargetServer
 from support.running import Svc
 from support.team.log import wait_for
-from support.team.members import Member, Sender
-from support.team.servers import Node, Servers, free_ports
+from support.team.members import EventSender, Member
+from support.team.servers import LogNode, Servers, free_ports
 from svc.errors import ExitCode
 
 pytestmark = pytest.mark.usefixtures("needed")
@@ -57,7 +57,7 @@ def three_servers(svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> It
         place = folder / f"n{number}"
         text = text.replace(f'"./shop-{number}"', f'"{place}/data"')
         nodes.append(
-            Node(place, f"shop-{number}", ports[4221 + number], ports[8221 + number], text)
+            LogNode(place, f"shop-{number}", ports[4221 + number], ports[8221 + number], text)
         )
     running = Servers(nodes)
     try:
@@ -72,7 +72,7 @@ class Team:
     """Everybody, each a process with credentials and a home of its own."""
 
     def __init__(
-        self, running: Servers, svc: Svc, folder: Path, targets: dict[str, Target]
+        self, running: Servers, svc: Svc, folder: Path, targets: dict[str, TargetServer]
     ) -> None:
         self.running = running
         self._svc = svc
@@ -151,7 +151,7 @@ class Team:
 def sent(team: Team, first: int, count: int) -> int:
     """Sends so many events over many connections; gives how often a sender was sent away."""
     senders = [
-        Sender(lambda: team.receiver.door, first + count, number) for number in range(SENDERS)
+        EventSender(lambda: team.receiver.door, first + count, number) for number in range(SENDERS)
     ]
     threads = [
         threading.Thread(target=one.run, args=(first + number, SENDERS))
@@ -194,7 +194,7 @@ def while_ben_sleeps(team: Team) -> None:
 @pytest.mark.limit(900)
 def test_a_teams_day(tmp_path: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
     """R50: nothing is lost, what comes twice says so, and a laptop that slept has all of it."""
-    targets = {name: Target() for name in ("anna", "ben", "ci")}
+    targets = {name: TargetServer() for name in ("anna", "ben", "ci")}
     with (
         targets["anna"],
         targets["ben"],

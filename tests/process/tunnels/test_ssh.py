@@ -22,7 +22,7 @@ from process.tunnels.server import (
 )
 from support.launching import launch_options
 from support.listeners import Listen, Pay, Running
-from support.listening import Target
+from support.listening import TargetServer
 from support.running import Sandbox, Svc, inside
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import start, stop
@@ -78,7 +78,10 @@ def test_events_come_through_ssh_and_again_after_the_connection_was_cut(
     pay: Pay, server: Server, argv: tuple[str, ...], tmp_path: Path, listen: Listen
 ) -> None:
     """Events arrive verified over TLS, nginx and ssh; a cut is told at once and mended alone."""
-    with Target() as target, listen(tmp_path, *argv, "--forward-to", f"{target.port}") as running:
+    with (
+        TargetServer() as target,
+        listen(tmp_path, *argv, "--forward-to", f"{target.port}") as running,
+    ):
         [ready] = running.wait("ready")
         pay()
         running.wait("event", 2)

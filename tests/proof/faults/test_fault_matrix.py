@@ -22,7 +22,7 @@ from proof.faults.bench import Machine
 from proof.faults.ledger import Fault, Ledger, Spoil, http
 from proof.faults.operations import OPERATIONS, command
 from support.forks.program import Forking
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 MARK = "mark-1"
 ATTEMPTS = 4
@@ -36,7 +36,7 @@ def closed(sock: socket.socket, reply: bytes) -> bool:
 
 def reset(sock: socket.socket, reply: bytes) -> bool:
     """The connection is reset without a byte."""
-    return Server.reset_now(sock)
+    return ScriptedServer.reset_now(sock)
 
 
 def cut(sock: socket.socket, reply: bytes) -> bool:
@@ -271,7 +271,7 @@ def test_nobody_listens(machine: Machine, operation: str) -> None:
 
 def test_tls_that_ends_in_the_handshake_sends_nothing(machine: Machine) -> None:
     """Retried, exit 8, and no byte of the request was seen."""
-    server = Server()
+    server = ScriptedServer()
     server.play(server.reset_unread())
     try:
         address = server.url.replace("http:", "https:")
@@ -285,7 +285,7 @@ def test_tls_that_ends_in_the_handshake_sends_nothing(machine: Machine) -> None:
 
 def test_proxies_of_the_environment_see_nothing(machine: Machine) -> None:
     """For this machine no proxy is used, whatever the environment says."""
-    hostile = Server().play(lambda sock: False)
+    hostile = ScriptedServer().play(lambda sock: False)
     try:
         names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy")
         env = {**dict.fromkeys(names, hostile.url), "SSL_CERT_FILE": "/dev/null"}

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.kills.killable import end, spawn
-from support.listening import OK, Received, Target, delivery, event, status, talk
+from support.listening import OK, Received, TargetServer, delivery, event, status, talk
 from support.suite.patience import patient
 from svc.clock import SystemClock
 from svc.state import Database
@@ -99,7 +99,7 @@ def test_kills_lose_nothing_and_repeat_only_what_was_in_flight(
 ) -> None:
     """R50: every acknowledged event arrives; only what was in flight at a kill arrives twice."""
     ledger, state = Ledger(), tmp_path / "state" / "state.db"
-    with Target(ledger.reply) as target:
+    with TargetServer(ledger.reply) as target:
         child = Child(state, target.port)
         service = Service(child, iter(range(events)))
         senders = [threading.Thread(target=service.run) for _ in range(SENDERS)]
@@ -149,7 +149,7 @@ def test_kill_between_the_targets_answer_and_its_note_sends_again(tmp_path: Path
             return None
         return OK
 
-    with Target(reply) as target:
+    with TargetServer(reply) as target:
         child = Child(tmp_path / "state" / "state.db", target.port)
         Service(child, iter([1])).run()
         wait_until(lambda: target.ids == ["evt_1"])

@@ -14,7 +14,16 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, RunningListener, Target, delivery, event, plan_for, status, talk
+from support.listening import (
+    NOW,
+    RunningListener,
+    TargetServer,
+    delivery,
+    event,
+    plan_for,
+    status,
+    talk,
+)
 from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE
@@ -429,8 +438,8 @@ class Stuck(RunningListener):
 
 
 @pytest.fixture
-def stuck(tmp_path: Path, clock: ManualClock) -> Iterator[tuple[Stuck, Target]]:
-    with Target() as target:
+def stuck(tmp_path: Path, clock: ManualClock) -> Iterator[tuple[Stuck, TargetServer]]:
+    with TargetServer() as target:
         listener = Stuck(tmp_path / "state" / "state.db", plan_for(target.port), clock)
         listener.start()
         yield listener, target
@@ -438,7 +447,7 @@ def stuck(tmp_path: Path, clock: ManualClock) -> Iterator[tuple[Stuck, Target]]:
         listener.stop()
 
 
-def test_others_are_answered_while_the_disk_is_slow(stuck: tuple[Stuck, Target]) -> None:
+def test_others_are_answered_while_the_disk_is_slow(stuck: tuple[Stuck, TargetServer]) -> None:
     """A stranger hears 404 and a forgery 400 at once; the delivery hears 200 after its sync."""
     listener, target = stuck
     assert listener.send(event(1)) == 200
@@ -466,7 +475,7 @@ class Failing(RunningListener):
 def test_listener_ends_with_the_disk(path: Path, clock: ManualClock) -> None:
     """R50: the sender hears 503, nothing is forwarded, and the listener says why it ends."""
     answers: list[int] = []
-    with Target() as target:
+    with TargetServer() as target:
         listener = Failing(path, plan_for(target.port), clock)
         sender = threading.Thread(target=lambda: answers.append(listener.send(event(1))))
         sender.start()  # its connection waits for the listener

@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from support.browsing import browser, needs_chromium
-from support.listening import Received, Target, delivery, event, talk
+from support.listening import Received, TargetServer, delivery, event, talk
 from unit.listen.inspector.attacks import ATTACKS
 from unit.listen.inspector.watched import Watched, watching
 from unit.sandbox.checkout.test_browser import CONTRASTS
@@ -31,7 +31,7 @@ Open = Callable[..., Page]
 
 
 @pytest.fixture
-def target() -> Iterator[Target]:
+def target() -> Iterator[TargetServer]:
     """An application that takes everything but payment.failed, which it answers with an attack."""
 
     def reply(request: Received) -> bytes:
@@ -40,12 +40,12 @@ def target() -> Iterator[Target]:
         said = "\n".join(ATTACKS).encode()[:4000]
         return b"HTTP/1.1 500 Oops\r\nContent-Length: %d\r\n\r\n%s" % (len(said), said)
 
-    with Target(reply) as running:
+    with TargetServer(reply) as running:
         yield running
 
 
 @pytest.fixture
-def watched(tmp_path: Path, target: Target) -> Iterator[Watched]:
+def watched(tmp_path: Path, target: TargetServer) -> Iterator[Watched]:
     """A listener that forwards to it, with an inspector."""
     with watching(tmp_path, target.port) as running:
         yield running
@@ -168,7 +168,7 @@ def test_keys_move_and_open(watched: Watched, open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_keys_replay_and_filter(watched: Watched, target: Target, open_page: Open) -> None:
+def test_keys_replay_and_filter(watched: Watched, target: TargetServer, open_page: Open) -> None:
     """Replaying with r; in the filter, which / leads to, letters are letters."""
     stock(watched)
     page = open_page("delivery/evt_1")
@@ -205,7 +205,7 @@ def test_tab_reaches_every_control(watched: Watched, open_page: Open) -> None:
 
 @pytest.mark.slow
 def test_replay_by_form_says_what_came_of_it(
-    watched: Watched, target: Target, open_page: Open, complaints: list[str]
+    watched: Watched, target: TargetServer, open_page: Open, complaints: list[str]
 ) -> None:
     """To where it went and to another address; a wrong address is said beside the field."""
     stock(watched)
@@ -213,7 +213,7 @@ def test_replay_by_form_says_what_came_of_it(
     page.get_by_role("button", name="Replay").click()
     expect(page.locator("#said")).to_contain_text("Sent again: 200 OK")
     expect(page).to_have_url(re.compile(r"delivery/evt_1#?$"))
-    with Target() as other:
+    with TargetServer() as other:
         page.get_by_label("Replay to").fill(f"{other.port}/elsewhere")
         page.get_by_role("button", name="Replay").click()
         expect(page.locator("#said")).to_contain_text("/elsewhere")
@@ -241,7 +241,9 @@ def test_curl_command_is_copied(watched: Watched, open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_page_works_without_javascript(watched: Watched, target: Target, open_page: Open) -> None:
+def test_page_works_without_javascript(
+    watched: Watched, target: TargetServer, open_page: Open
+) -> None:
     """List, filter, detail, folding and replay are plain links and forms."""
     stock(watched)
     page = open_page(java_script_enabled=False)
@@ -387,7 +389,7 @@ def stranger(page: Page, content: str) -> None:
 
 @pytest.mark.slow
 def test_strangers_page_cannot_replay(
-    watched: Watched, target: Target, open_page: Open, complaints: list[str]
+    watched: Watched, target: TargetServer, open_page: Open, complaints: list[str]
 ) -> None:
     """Even one that knows the token sends nothing: no form, no request, no script of ours."""
     watched.send(event(1))

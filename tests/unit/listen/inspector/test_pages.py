@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import PATH, Received, Target, delivery, event, status_line, talk
+from support.listening import PATH, Received, TargetServer, delivery, event, status_line, talk
 from support.suite.patience import patient
 from svc.listen.inbox.history import InboxEntry
 from svc.listen.inspector.history import STATES
@@ -42,7 +42,7 @@ POLICY = {
 
 
 @contextmanager
-def application() -> Iterator[Target]:
+def application() -> Iterator[TargetServer]:
     """Takes everything but payment.failed."""
 
     def reply(request: Received) -> bytes:
@@ -51,12 +51,12 @@ def application() -> Iterator[Target]:
         said = b"no such <b>order</b>"
         return b"HTTP/1.1 500 Oops\r\nContent-Length: %d\r\n\r\n%s" % (len(said), said)
 
-    with Target(reply) as running:
+    with TargetServer(reply) as running:
         yield running
 
 
 @pytest.fixture
-def target() -> Iterator[Target]:
+def target() -> Iterator[TargetServer]:
     """An application."""
     with application() as running:
         yield running
@@ -67,7 +67,7 @@ class Stocked:
     """A listener with three deliveries that tests only look at."""
 
     watched: Watched
-    target: Target
+    target: TargetServer
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stocked]:
 
 
 @pytest.fixture
-def watched(tmp_path: Path, target: Target) -> Iterator[Watched]:
+def watched(tmp_path: Path, target: TargetServer) -> Iterator[Watched]:
     """A listener that forwards to it, with an inspector."""
     with watching(tmp_path, target.port) as running:
         yield running
@@ -299,7 +299,7 @@ def test_list_has_pages(watched: Watched) -> None:
     ]
 
 
-def test_replay_signs_anew_and_is_noted(watched: Watched, target: Target) -> None:
+def test_replay_signs_anew_and_is_noted(watched: Watched, target: TargetServer) -> None:
     """The same bytes, a signature of now, recorded like any forward, told like any forward."""
     watched.send(event(1))
     watched.settled(1)
@@ -318,13 +318,15 @@ def test_replay_signs_anew_and_is_noted(watched: Watched, target: Target) -> Non
     assert [(one.id, one.status) for one in told] == [("evt_1", 200)] * 2
 
 
-def test_a_replay_says_what_came_of_it_and_of_no_other(watched: Watched, target: Target) -> None:
+def test_a_replay_says_what_came_of_it_and_of_no_other(
+    watched: Watched, target: TargetServer
+) -> None:
     """Whichever address was tried more often, and whatever the clock says: it stands still here."""
     watched.send(event(1))
     watched.settled(1)
     for _ in range(3):
         watched.submit("delivery/evt_1/replay", to="")
-    with Target() as other:
+    with TargetServer() as other:
         sent = watched.submit("delivery/evt_1/replay", to=f"{other.port}/elsewhere")
     query = sent.headers["location"].partition("?")[2].partition("#")[0]
     said = f"Sent again: 200 OK from http://localhost:{other.port}/elsewhere."
@@ -349,7 +351,7 @@ def test_every_time_has_one_style_and_its_zone(utc: bool, zone: str) -> None:
     assert re.fullmatch(zone, times.zone(1_700_000_000))
 
 
-def test_pages_write_times_with_their_zone(watched: Watched, target: Target) -> None:
+def test_pages_write_times_with_their_zone(watched: Watched, target: TargetServer) -> None:
     """Above the list once; with each moment of a delivery: received, created, each attempt."""
     watched.send(event(1, created="2023-11-14T22:13:20Z"))
     watched.settled(1)
@@ -362,7 +364,7 @@ def test_pages_write_times_with_their_zone(watched: Watched, target: Target) -> 
     assert "T22:13:20Z" not in page.partition('class="payload"')[0]
 
 
-def test_states_are_explained_in_words(watched: Watched, target: Target) -> None:
+def test_states_are_explained_in_words(watched: Watched, target: TargetServer) -> None:
     """Where one is chosen and where one is shown."""
     watched.send(event(1))
     watched.settled(1)
@@ -371,7 +373,7 @@ def test_states_are_explained_in_words(watched: Watched, target: Target) -> None
     assert "forwarded: every target took it" in texts(watched.get("delivery/evt_1").body)
 
 
-def test_replay_keeps_the_original_signature(watched: Watched, target: Target) -> None:
+def test_replay_keeps_the_original_signature(watched: Watched, target: TargetServer) -> None:
     """What a target gets is then what came, to the letter."""
     watched.send(event(1))
     watched.settled(1)
@@ -380,11 +382,11 @@ def test_replay_keeps_the_original_signature(watched: Watched, target: Target) -
     assert again.header("svc-signature") == first.header("svc-signature")
 
 
-def test_replay_goes_to_another_address(watched: Watched, target: Target) -> None:
+def test_replay_goes_to_another_address(watched: Watched, target: TargetServer) -> None:
     """Of this machine, and a success there closes an event that had failed."""
     watched.send(event(2, "payment.failed"))
     watched.settled(1)
-    with Target() as other:
+    with TargetServer() as other:
         assert watched.submit("delivery/evt_2/replay", to=f"{other.port}/x").status == 303
         assert other.ids == ["evt_2"]
         assert other.received[0].head.startswith(b"POST /x ")
@@ -425,13 +427,13 @@ def test_name_that_leads_elsewhere_is_not_sent_to(watched: Watched) -> None:
     assert "its host name is not known" in said or "Cannot forward to" in said
 
 
-def test_configured_headers_stay_with_their_target(tmp_path: Path, target: Target) -> None:
+def test_configured_headers_stay_with_their_target(tmp_path: Path, target: TargetServer) -> None:
     """What --header sends along may be a credential: another address does not get it."""
     with watching(tmp_path, target.port, headers=(("X-Local", "token"),)) as watched:
         watched.send(event(1))
         watched.settled(1)
         watched.submit("delivery/evt_1/replay", to="")
-        with Target() as other:
+        with TargetServer() as other:
             watched.submit("delivery/evt_1/replay", to=str(other.port))
             assert other.received[0].header("x-local") == []
     assert [one.header("x-local") for one in target.received] == [[b"token"]] * 2
@@ -449,7 +451,7 @@ def test_replay_without_a_target_asks_where_to(tmp_path: Path) -> None:
 
 
 def test_event_of_the_other_mode_is_not_sent_by_a_mere_click(
-    watched: Watched, target: Target
+    watched: Watched, target: TargetServer
 ) -> None:
     """A live event on a test listener goes only where somebody says (promise R60)."""
     watched.send(event(1, livemode=True))
@@ -465,7 +467,7 @@ def test_event_of_the_other_mode_is_not_sent_by_a_mere_click(
 
 def test_what_was_not_tried_yet_says_what_becomes_of_it(tmp_path: Path) -> None:
     """In the words of the filter: it is still to be forwarded."""
-    with Target(lambda _: None) as silent, watching(tmp_path, silent.port) as watched:
+    with TargetServer(lambda _: None) as silent, watching(tmp_path, silent.port) as watched:
         watched.send(event(1))
         watched.until(lambda: silent.received != [])
         said = texts(watched.get().body)
@@ -484,7 +486,7 @@ def test_copies_are_counted(watched: Watched) -> None:
 
 def test_replay_to_a_silent_target_ends(tmp_path: Path) -> None:
     """After the forward's limit the page says that no answer came; others are served meanwhile."""
-    with Target(lambda _: None) as silent, Target() as target:
+    with TargetServer(lambda _: None) as silent, TargetServer() as target:
         forwarding = watching_manner(0.3)
         with watching(tmp_path, target.port, forwarding=forwarding) as watched:
             watched.send(event(1))
@@ -502,7 +504,7 @@ def watching_manner(seconds: float) -> Any:
 
 def test_delivery_of_another_endpoint_is_signed_with_its_secret(tmp_path: Path) -> None:
     """The secret of the endpoint that it came through; unknown, it is not signed at all."""
-    with Target() as target, watching(tmp_path, target.port, endpoint="we_old") as watched:
+    with TargetServer() as target, watching(tmp_path, target.port, endpoint="we_old") as watched:
         watched.send(event(1))
         watched.settled(1)
         assert "Verified: signed with" in watched.get("delivery/evt_1").body
@@ -525,7 +527,7 @@ def test_delivery_of_another_endpoint_is_signed_with_its_secret(tmp_path: Path) 
     ids=["plain", "quotes", "list"],
 )
 def test_curl_command_sends_the_same_bytes(
-    watched: Watched, target: Target, more: dict[str, Any]
+    watched: Watched, target: TargetServer, more: dict[str, Any]
 ) -> None:
     """Pasted into a shell it delivers the same body, signed now."""
     watched.send(event(1, **more))
@@ -593,7 +595,7 @@ def test_pages_hold_no_inline_code(stocked: Stocked) -> None:
         assert [one for one in links if not one.startswith(stocked.watched.root)] == []
 
 
-def test_strangers_are_turned_away(watched: Watched, target: Target) -> None:
+def test_strangers_are_turned_away(watched: Watched, target: TargetServer) -> None:
     """Wrong token, other host, another page's form: over the wire, and nothing is sent."""
     watched.send(event(1))
     watched.settled(1)
@@ -680,7 +682,7 @@ def test_slow_page_delays_no_delivery(watched: Watched, monkeypatch: pytest.Monk
     visitor.join(10)
 
 
-def test_search_reads_a_bounded_amount(tmp_path: Path, target: Target) -> None:
+def test_search_reads_a_bounded_amount(tmp_path: Path, target: TargetServer) -> None:
     """Of very much payload the newest is searched, and the page says that it was not all."""
     with watching(tmp_path, target.port, searched_bytes=1000) as watched:
         for number in range(4):
@@ -711,7 +713,10 @@ def test_page_of_a_busy_database_says_so(watched: Watched, monkeypatch: pytest.M
 
 def test_status_without_a_name_is_shown(tmp_path: Path) -> None:
     """A target may answer with any number."""
-    with Target(lambda _: status_line(299)) as target, watching(tmp_path, target.port) as watched:
+    with (
+        TargetServer(lambda _: status_line(299)) as target,
+        watching(tmp_path, target.port) as watched,
+    ):
         watched.send(event(1))
         watched.settled(1)
         assert "299" in texts(watched.get("delivery/evt_1").body)

@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 
 CARDS = [
     "4242424242424242",
@@ -43,7 +43,7 @@ def usd(amount: int) -> int:
 class Story(RuleBasedStateMachine):
     """Orders, captures, refunds, disputes, payouts and time, in any order."""
 
-    make: "Callable[[], Sandbox]"
+    make: "Callable[[], AsgiSandbox]"
     orders, payments = Bundle("orders"), Bundle("payments")
     disputes, payouts = Bundle("disputes"), Bundle("payouts")
 
