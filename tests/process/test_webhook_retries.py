@@ -30,7 +30,7 @@ def times(receiver: HookReceiver) -> list[int]:
     return [moment - found[0] for moment in found]
 
 
-class Story:
+class KilledSandbox:
     """One sandbox with a file, which is killed and started again."""
 
     def __init__(self, svc: Svc, home: Path) -> None:
@@ -53,16 +53,16 @@ class Story:
 
 
 @pytest.fixture
-def story(svc: Svc, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
+def story(svc: Svc, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KilledSandbox]:
     """A story whose sandbox is killed at its end."""
     monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
-    told = Story(svc, isolated)
+    told = KilledSandbox(svc, isolated)
     yield told
     kill_sandboxes(isolated / "state" / "sandbox")
 
 
 @pytest.mark.slow
-def test_schedule_is_exact_through_two_kills(story: Story, receiver: HookReceiver) -> None:
+def test_schedule_is_exact_through_two_kills(story: KilledSandbox, receiver: HookReceiver) -> None:
     """15 attempts at the 15 times although it is killed after the third and the ninth."""
     svc = story.svc
     story.start()
@@ -89,7 +89,7 @@ def test_schedule_is_exact_through_two_kills(story: Story, receiver: HookReceive
 
 
 def test_three_days_of_retries_run_in_under_two_seconds(
-    story: Story, receiver: HookReceiver
+    story: KilledSandbox, receiver: HookReceiver
 ) -> None:
     """R83: the whole command, start-up of the program included."""
     story.start()
@@ -104,7 +104,7 @@ def test_three_days_of_retries_run_in_under_two_seconds(
 
 
 def test_failing_endpoint_is_mailed_about_and_disabled(
-    story: Story, receiver: HookReceiver
+    story: KilledSandbox, receiver: HookReceiver
 ) -> None:
     """A mail when the first event is given up, the end after five days; also killed."""
     svc = story.svc

@@ -40,7 +40,7 @@ EVENTS = ("order.paid",)
 PATH = "/hook/0123456789abcdef0123456789abcdef"
 
 
-class Keyring:
+class MemoryKeyring:
     """A keyring in memory, or one that is not there."""
 
     name = "memory.Keyring"
@@ -70,13 +70,13 @@ class Keyring:
 class RealSession(Session):
     """A session whose keyring is the test's."""
 
-    keyring: Keyring
+    keyring: MemoryKeyring
 
     def key_store(self) -> KeyStore:
         return KeyStore([self.keyring])
 
 
-def endpoint(service: str, keyring: Keyring, url: str) -> tuple[Endpoint, str]:
+def endpoint(service: str, keyring: MemoryKeyring, url: str) -> tuple[Endpoint, str]:
     """What one run finds or registers, and what it says on stderr."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     env = {**os.environ, "SVC_BASE_URL": service, "SVC_API_KEY": "sk_test_abcdefghijklmnop"}
@@ -95,7 +95,7 @@ def test_secret_of_a_real_endpoint_goes_to_the_keyring(
     service: str, registered: list[dict[str, list[str]]], isolated: Path
 ) -> None:
     """Registered once, found again; the secret is in the keyring and nowhere in the state folder."""
-    keyring = Keyring()
+    keyring = MemoryKeyring()
     url = f"https://tunnel.example{PATH}"
     first, said = endpoint(service, keyring, url)
     again, silent = endpoint(service, keyring, url)
@@ -112,7 +112,7 @@ def test_another_url_means_another_endpoint_and_says_so(
     service: str, registered: list[dict[str, list[str]]]
 ) -> None:
     """The API cannot delete an endpoint: the tool says that it had to register another."""
-    keyring = Keyring()
+    keyring = MemoryKeyring()
     endpoint(service, keyring, f"https://one.example{PATH}")
     found, said = endpoint(service, keyring, f"https://two.example{PATH}")
     assert found.id == "we_2"
@@ -125,7 +125,7 @@ def test_without_a_keyring_the_secret_is_held_for_the_run(
     """No silent plain file: the next run registers another endpoint, and the tool says why (R34)."""
     url = f"https://tunnel.example{PATH}"
     for number in (1, 2):
-        found, said = endpoint(service, Keyring(absent=True), url)
+        found, said = endpoint(service, MemoryKeyring(absent=True), url)
         assert (found.id, found.where) == (f"we_{number}", "for this run only")
         assert "held for this run only" in said.replace("\n", " ")
     assert holding(isolated / "state", b"whsec_of") == []

@@ -29,7 +29,7 @@ from svc.listen.verify.verify import Delivery, read_facts
 pytestmark = pytest.mark.usefixtures("needed")
 
 
-class Reached(Servers):
+class RelayedLog(Servers):
     """A log by another way."""
 
     def __init__(self, port: int) -> None:
@@ -45,7 +45,7 @@ class Reached(Servers):
 @pytest.mark.limit(90)
 def test_receiver_drops_a_connection_on_which_nothing_comes(server: Servers) -> None:
     """The other end has vanished without a word: a firewall, a laptop's sleep; not for 30 s."""
-    with Relay(server.nodes[0].port) as relay, connect(Reached(relay.port)) as connection:
+    with Relay(server.nodes[0].port) as relay, connect(RelayedLog(relay.port)) as connection:
         inbox = LogInbox(connection, "test")
         assert isinstance(inbox.store(Batch([arrival(1)]))[0], Kept)
         relay.forget()
@@ -64,7 +64,7 @@ def test_laptop_drops_a_connection_on_which_nothing_comes(server: Servers, tmp_p
         connect(server) as direct,
         Relay(server.nodes[0].port) as relay,
         TargetServer() as target,
-        laptop(Reached(relay.port), tmp_path / "a", target.port) as listener,
+        laptop(RelayedLog(relay.port), tmp_path / "a", target.port) as listener,
     ):
         publish(direct, [1])
         listener.forwards(1)

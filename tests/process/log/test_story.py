@@ -68,7 +68,7 @@ def three_servers(svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> It
         running.close()
 
 
-class Team:
+class StoryTeam:
     """Everybody, each a process with credentials and a home of its own."""
 
     def __init__(
@@ -148,7 +148,7 @@ class Team:
             assert code in (None, ExitCode.UNAVAILABLE, ExitCode.TERMINATED), one.errors
 
 
-def sent(team: Team, first: int, count: int) -> int:
+def sent(team: StoryTeam, first: int, count: int) -> int:
     """Sends so many events over many connections; gives how often a sender was sent away."""
     senders = [
         EventSender(lambda: team.receiver.door, first + count, number) for number in range(SENDERS)
@@ -177,7 +177,7 @@ def doubles(received: list[Received]) -> tuple[int, int]:
     return twice, unmarked
 
 
-def while_ben_sleeps(team: Team) -> None:
+def while_ben_sleeps(team: StoryTeam) -> None:
     """A server dies and comes back empty; a laptop and a job are killed and started again."""
     time.sleep(SLEPT / 5_000)
     node = team.running.nodes[1]
@@ -201,7 +201,7 @@ def test_a_teams_day(tmp_path: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch) 
         targets["ci"],
         three_servers(svc, tmp_path, monkeypatch) as running,
     ):
-        team = Team(running, svc, tmp_path, targets)
+        team = StoryTeam(running, svc, tmp_path, targets)
         wait_for(lambda: meta_leader(running), 40)
         made = team.run("create", "--to", running.url(), "--group", "ci", "--max-bytes", "512MiB")
         say("created:", json.dumps(made["streams"]))
@@ -212,7 +212,7 @@ def test_a_teams_day(tmp_path: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch) 
                 one.kill()
 
 
-def play(team: Team) -> None:
+def play(team: StoryTeam) -> None:
     for one in team.everybody:
         one.start()
     wait_for(lambda: all(one.ready for one in team.everybody), 60)
@@ -238,7 +238,7 @@ def play(team: Team) -> None:
     judge(team, total)
 
 
-def judge(team: Team, total: int) -> None:
+def judge(team: StoryTeam, total: int) -> None:
     """Counts what is where."""
     status = team.status()
     wanted = {f"evt_{number}" for number in range(total)}

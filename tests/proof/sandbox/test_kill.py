@@ -34,7 +34,7 @@ PAYOUT = {
 }
 
 
-class Line:
+class SandboxConnection:
     """One kept-alive connection to a sandbox."""
 
     def __init__(self, port: int) -> None:
@@ -64,7 +64,7 @@ class Line:
 
 
 @dataclass
-class Call:
+class LoggedCall:
     """One POST: what was sent under a key, and the answer if there was one."""
 
     path: str
@@ -73,24 +73,24 @@ class Call:
 
 
 @dataclass
-class Ledger:
+class CallLog:
     """What the callers know: every call by its key."""
 
-    calls: dict[str, Call] = field(default_factory=dict)
+    calls: dict[str, LoggedCall] = field(default_factory=dict)
     unexpected: list[Any] = field(default_factory=list)
 
-    def made(self, noun: str) -> dict[str, Call]:
+    def made(self, noun: str) -> dict[str, LoggedCall]:
         return {key: call for key, call in self.calls.items() if call.path == f"/v1/{noun}"}
 
 
-def keep_calling(port: int, name: str, ledger: Ledger) -> None:
+def keep_calling(port: int, name: str, ledger: CallLog) -> None:
     """Creates payouts and orders and cancels some, until the connection breaks."""
-    line = Line(port)
+    line = SandboxConnection(port)
     try:
         for number in range(10**6):
             for path, body in one_of_each(f"{name}-{number}", ledger):
                 key = f"{name}-{number}-{path}"
-                call = ledger.calls[key] = Call(path, body)
+                call = ledger.calls[key] = LoggedCall(path, body)
                 status, call.answer, replayed = line.post(path, body, key)
                 if status != 200 or replayed:
                     ledger.unexpected.append((status, call.answer))
@@ -98,7 +98,7 @@ def keep_calling(port: int, name: str, ledger: Ledger) -> None:
         line.close()  # killed: the last call has no answer
 
 
-def one_of_each(ref: str, ledger: Ledger) -> Any:
+def one_of_each(ref: str, ledger: CallLog) -> Any:
     """Three calls; the last one names the order that the second one made."""
     metadata = {"ref": ref}
     yield "/v1/payouts", {**PAYOUT, "metadata": metadata}
@@ -129,7 +129,7 @@ class Rounds:
 
     def one(self, number: int) -> None:
         """Load, kill at a random moment, restart, check everything that this round did."""
-        ledger = Ledger()
+        ledger = CallLog()
         port = self._server.port
         threads = [
             threading.Thread(target=keep_calling, args=(port, f"{number}-{caller}", ledger))
@@ -145,7 +145,7 @@ class Rounds:
         with closing(sqlite3.connect(self._db)) as database:
             assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         self._server = self._started()
-        line = Line(self._server.port)
+        line = SandboxConnection(self._server.port)
         try:
             self._check(line, ledger)
         finally:
@@ -161,7 +161,7 @@ class Rounds:
         os.kill(self._server.pid, signal.SIGKILL)
         os.waitpid(self._server.pid, 0)
 
-    def _check(self, line: Line, ledger: Ledger) -> None:
+    def _check(self, line: SandboxConnection, ledger: CallLog) -> None:
         for key, call in ledger.calls.items():
             status, answer, replayed = line.post(call.path, call.body, key)
             assert status == 200, answer
@@ -175,7 +175,7 @@ class Rounds:
         self._check_payouts(line, ledger.made("payouts"))
         self._check_orders(line, ledger)
 
-    def _check_payouts(self, line: Line, calls: dict[str, Call]) -> None:
+    def _check_payouts(self, line: SandboxConnection, calls: dict[str, LoggedCall]) -> None:
         """Each payout once, with its one event, and its cost taken once from the balance."""
         shown = {key: json.loads(call.answer or b"") for key, call in calls.items()}
         payouts = self._fresh(line, "payouts")
@@ -189,7 +189,7 @@ class Rounds:
         assert left == 100_000_000 - self._spent
         self._remember("payouts", payouts)
 
-    def _check_orders(self, line: Line, ledger: Ledger) -> None:
+    def _check_orders(self, line: SandboxConnection, ledger: CallLog) -> None:
         """Each order once; those whose cancelling was sent are cancelled, with one event."""
         orders = self._fresh(line, "orders")
         created = [json.loads(call.answer or b"")["id"] for call in ledger.made("orders").values()]
@@ -201,7 +201,7 @@ class Rounds:
         assert sorted(doc["id"] for doc in events) == sorted(cancelled)
         self._remember("orders", orders)
 
-    def _fresh(self, line: Line, noun: str) -> list[Any]:
+    def _fresh(self, line: SandboxConnection, noun: str) -> list[Any]:
         """The objects that were made since the last round, newest first."""
         found: list[Any] = []
         more, after = True, ""
@@ -215,7 +215,7 @@ class Rounds:
             after = f"&starting_after={found[-1]['id']}" if found else ""
         return found
 
-    def _events(self, line: Line, kind: str, count: int) -> list[Any]:
+    def _events(self, line: SandboxConnection, kind: str, count: int) -> list[Any]:
         """The objects of the newest `count` events of a type."""
         found: list[Any] = []
         after = ""
