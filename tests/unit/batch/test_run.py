@@ -524,7 +524,7 @@ def test_a_row_that_is_too_old_is_reported_with_where_to_look(floor: Floor) -> N
 # --- what a signal or a full disk leaves --------------------------------------------------------
 
 
-class Interrupting(SystemClock):
+class InterruptingClock(SystemClock):
     """A clock during whose third moment of gathering Ctrl-C is pressed."""
 
     def __init__(self) -> None:
@@ -540,7 +540,7 @@ class Interrupting(SystemClock):
 
 def test_answers_that_have_come_survive_ctrl_c(floor: Floor) -> None:
     """Every row that the service has carried out and answered is done, here and in the file."""
-    floor.clock = Interrupting()
+    floor.clock = InterruptingClock()
     floor.service.answer = lambda request, nth: time.sleep(0.003)
     with pytest.raises(KeyboardInterrupt):
         floor.run(list(range(1, 101)), size=4)

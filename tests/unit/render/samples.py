@@ -306,7 +306,7 @@ class Terminal(io.StringIO):
         return True
 
 
-class Printed:
+class StringOutput:
     """An Output on two strings, at a fixed time in a fixed zone."""
 
     def __init__(

@@ -19,7 +19,7 @@ from support.serving import Hook, HookReceiver
 from svc.sandbox.app import create_app
 from svc.sandbox.process.records import listen_on
 from unit.sandbox.diary import Diary
-from unit.sandbox.lab import Kit, Lab, Receiver, status
+from unit.sandbox.lab import Kit, Lab, ScriptedReceiver, status
 
 
 @pytest.fixture
@@ -33,9 +33,9 @@ def kit() -> Kit:
 
 
 @pytest.fixture
-def receiver(kit: Kit) -> Receiver:
+def receiver(kit: Kit) -> ScriptedReceiver:
     """A receiver that says 200 until told otherwise."""
-    return Receiver([status(200)])
+    return ScriptedReceiver([status(200)])
 
 
 @pytest.fixture
