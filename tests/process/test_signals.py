@@ -93,10 +93,10 @@ import importlib.machinery, os, signal, sys
 from svc.__main__ import main
 for name in ("signal", "resource", "contextlib"):
     sys.modules.pop(name, None)
-class Interrupting:
+class EarlySignal:
     def find_spec(self, name, path=None, target=None):
         os.kill(os.getpid(), signal.SIGINT)
-sys.meta_path.insert(0, Interrupting())
+sys.meta_path.insert(0, EarlySignal())
 main()
 """
 
