@@ -122,7 +122,7 @@ def test_what_the_tests_of_a_room_share_means_one_thing() -> None:
 
 
 def test_a_name_of_a_class_means_one_thing_in_the_tests_too() -> None:
-    """Also next to the program's, and in the programs that tests and benchmarks write as strings."""
+    """Next to the program's, and in what tests and benchmarks write as a program in a string."""
     tests = [*Path(__file__).parents[1].rglob("*.py")]
     where = defaultdict(list)
     for module in chain(_modules(), tests):
