@@ -29,7 +29,7 @@ HEAD = (
 )
 SERVER = f"""
 import asyncio
-class Service(asyncio.Protocol):
+class OrderService(asyncio.Protocol):
     made = 0
     def connection_made(self, transport):
         self.transport, self.data = transport, b""
@@ -43,15 +43,15 @@ class Service(asyncio.Protocol):
             if not mark or len(rest) < length:
                 return
             self.data = rest[length:]
-            Service.made += 1
-            body = b'{{"id":"ord_%024d","object":"order","status":"requires_payment",' % Service.made
+            OrderService.made += 1
+            body = b'{{"id":"ord_%024d","object":"order","status":"requires_payment",' % OrderService.made
             body += b'"currency":"EUR","livemode":false}}'
             reply = b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\n"
             reply += b"Content-Length: %d\\r\\nRequest-Id: req_1\\r\\n\\r\\n" % len(body)
             loop = asyncio.get_running_loop()
             loop.call_later({SECONDS}, self.transport.write, reply + body)
 async def main():
-    server = await asyncio.get_running_loop().create_server(Service, "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(OrderService, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 asyncio.run(main())
@@ -62,18 +62,18 @@ port, rows, at_once = map(int, sys.argv[1:4])
 body = b'{"amount":12900,"currency":"EUR","metadata":{"ref":"A-1"},"pad":"' + b"x" * 150 + b'"}'
 request = b"POST /v1/orders HTTP/1.1\\r\\nHost: x\\r\\nContent-Type: application/json\\r\\n"
 request += b"Authorization: Bearer sk_test_sandbox\\r\\nContent-Length: %d\\r\\n\\r\\n" % len(body)
-class Line(asyncio.Protocol):
+class RawConnection(asyncio.Protocol):
     left, got = rows, 0
     def connection_made(self, transport):
         self.transport = transport
         self.send()
     def send(self):
-        if Line.left:
-            Line.left -= 1
+        if RawConnection.left:
+            RawConnection.left -= 1
             self.transport.write(request + body)
     def data_received(self, data):
-        Line.got += 1
-        if Line.got == rows:
+        RawConnection.got += 1
+        if RawConnection.got == rows:
             done.set_result(None)
         self.send()
 async def main():
@@ -81,7 +81,7 @@ async def main():
     loop = asyncio.get_running_loop()
     done = loop.create_future()
     for _ in range(at_once):
-        await loop.create_connection(Line, "127.0.0.1", port)
+        await loop.create_connection(RawConnection, "127.0.0.1", port)
     await done
 asyncio.run(main())
 """

@@ -342,7 +342,7 @@ def requests(url: str, events: int) -> Iterator[bytes]:
         yield "\r\n".join([*head, f"Content-Length: {len(body)}", "", ""]).encode() + body
 
 
-class Sender(asyncio.Protocol):
+class SenderProtocol(asyncio.Protocol):
     """Sends one request after the other over one connection."""
 
     def __init__(self, waiting: Iterator[bytes], done: "asyncio.Future[None]") -> None:
@@ -378,7 +378,9 @@ async def sender(url: str, events: str, pace: str, senders: str) -> None:
     done: asyncio.Future[None] = loop.create_future()
     source = iter(waiting)
     for _ in range(int(senders)):
-        _, protocol = await loop.create_connection(lambda: Sender(source, done), "127.0.0.1", port)
+        _, protocol = await loop.create_connection(
+            lambda: SenderProtocol(source, done), "127.0.0.1", port
+        )
         protocol.go()
     await done
     await asyncio.sleep(1)
@@ -387,7 +389,9 @@ async def sender(url: str, events: str, pace: str, senders: str) -> None:
 async def paced(port: int, waiting: list[bytes]) -> None:
     loop = asyncio.get_running_loop()
     done: asyncio.Future[None] = loop.create_future()
-    _, protocol = await loop.create_connection(lambda: Sender(iter(()), done), "127.0.0.1", port)
+    _, protocol = await loop.create_connection(
+        lambda: SenderProtocol(iter(()), done), "127.0.0.1", port
+    )
     sent = []
     for request in waiting:
         sent.append(time.perf_counter())
@@ -397,7 +401,7 @@ async def paced(port: int, waiting: list[bytes]) -> None:
     await asyncio.sleep(1)
 
 
-class Answering(asyncio.Protocol):
+class TargetProtocol(asyncio.Protocol):
     """Reads requests with a Content-Length and answers or passes each on."""
 
     arrived: list[float] = []  # noqa: RUF012  one target a process
@@ -427,18 +431,21 @@ class Answering(asyncio.Protocol):
 async def target() -> None:
     """A server that counts; a line on standard input asks for the count or for all times."""
     loop = asyncio.get_running_loop()
-    server = await loop.create_server(Answering, "127.0.0.1", 0)
+    server = await loop.create_server(TargetProtocol, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
 
     def tell() -> None:
         asked = sys.stdin.readline()
-        print(*(Answering.arrived if asked == "times\n" else [len(Answering.arrived)]), flush=True)
+        print(
+            *(TargetProtocol.arrived if asked == "times\n" else [len(TargetProtocol.arrived)]),
+            flush=True,
+        )
 
     loop.add_reader(sys.stdin, tell)
     await asyncio.Event().wait()
 
 
-class Disk:
+class SyncedFile:
     """Appends what has come in one pass of the loop to a file; tells those who wait once it is synced."""
 
     def __init__(self, path: str) -> None:
@@ -471,7 +478,7 @@ async def floor_relay(port: str, path: str = "") -> None:
     loop = asyncio.get_running_loop()
     idle: list[asyncio.Transport] = []
     waiting: deque[bytes] = deque()
-    keep = Disk(path).keep if path else at_once
+    keep = SyncedFile(path).keep if path else at_once
 
     class Out(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -485,7 +492,7 @@ async def floor_relay(port: str, path: str = "") -> None:
             else:
                 idle.append(self._transport)
 
-    class In(Answering):
+    class In(TargetProtocol):
         def took(self, request: bytes) -> None:
             keep(request, partial(self.passes_on, request))
 

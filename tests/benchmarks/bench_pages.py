@@ -28,7 +28,7 @@ PAGE = 100
 SERVER = """
 import asyncio, json, sys
 pages = {key.encode(): page.encode() for key, page in json.load(open(sys.argv[1])).items()}
-class Service(asyncio.Protocol):
+class PageService(asyncio.Protocol):
     def connection_made(self, transport):
         self.transport, self.data = transport, b""
     def data_received(self, data):
@@ -44,7 +44,7 @@ class Service(asyncio.Protocol):
             reply = b"HTTP/1.1 200 OK\\r\\nContent-Type: application/json\\r\\nContent-Length: "
             self.transport.write(reply + b"%d\\r\\n\\r\\n" % len(page) + page)
 async def main():
-    server = await asyncio.get_running_loop().create_server(Service, "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(PageService, "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 asyncio.run(main())

@@ -100,7 +100,7 @@ def fsyncs_per_second(folder: Path, count: int = 500) -> float:
     return count / seconds
 
 
-class Client:
+class OrderConnection:
     """One kept-alive connection with one request in flight."""
 
     def __init__(self, port: int) -> None:
@@ -141,7 +141,7 @@ def orders_per_second(port: int, clients: int, orders: int) -> float:
     selector = selectors.DefaultSelector()
     begun = time.perf_counter()
     sent = done = 0
-    everyone = [Client(port) for _ in range(clients)]
+    everyone = [OrderConnection(port) for _ in range(clients)]
     for client in everyone:
         selector.register(client.socket, selectors.EVENT_READ, client)
         client.send(sent)

@@ -52,7 +52,7 @@ class Cost:
     wall: float
 
 
-class Line:
+class MeasuredConnection:
     """One kept-alive connection."""
 
     def __init__(self, port: int) -> None:
@@ -127,7 +127,9 @@ class Scale:
 
     def measure(self) -> None:
         """Prints what each kind of call costs now, and how that compares with the first size."""
-        self.line = Line(self.sandbox.port)  # the last one was idle for as long as filling took
+        self.line = MeasuredConnection(
+            self.sandbox.port
+        )  # the last one was idle for as long as filling took
         ids = self._ids_at_both_ends()
         calls: dict[str, Callable[[], Any]] = {
             "create": lambda: self._ask("POST", "/v1/orders"),
@@ -150,7 +152,7 @@ class Scale:
         print(f"  memory {resident(self.sandbox.pid) / 1024:.1f} MB")
 
     def _create(self, count: int) -> None:
-        line = Line(self.sandbox.port)
+        line = MeasuredConnection(self.sandbox.port)
         for _ in range(count):
             line.ask("POST", "/v1/orders")
         line.connection.close()

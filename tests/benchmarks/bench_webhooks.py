@@ -45,7 +45,7 @@ _ANSWER = b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
 _TYPE = "order.cancelled"
 
 
-class Receiver(asyncio.Protocol):
+class ReceiverProtocol(asyncio.Protocol):
     """Answers each request once its body is there; every request is as long as the first."""
 
     def __init__(self) -> None:
@@ -71,7 +71,7 @@ def receive(port: Connection) -> None:
 
     async def serve() -> None:
         loop = asyncio.get_running_loop()
-        server = await loop.create_server(Receiver, "127.0.0.1", 0)
+        server = await loop.create_server(ReceiverProtocol, "127.0.0.1", 0)
         port.send(server.sockets[0].getsockname()[1])
         await server.serve_forever()
 
@@ -142,7 +142,7 @@ async def deliver(
     return seconds
 
 
-class Floor(asyncio.Protocol):
+class FloorProtocol(asyncio.Protocol):
     """Sends the same request again with each answer, as long as there are any left."""
 
     def __init__(self, request: bytes, left: list[None], done: "asyncio.Future[None]") -> None:
@@ -170,7 +170,7 @@ async def floor(_: Path, port: int, asked: Namespace) -> tuple[float, float]:
     left = [None] * asked.events
     begun, used = time.perf_counter(), time.process_time()
     for _number in range(AT_ONCE * asked.endpoints):
-        await loop.create_connection(lambda: Floor(request, left, done), "127.0.0.1", port)
+        await loop.create_connection(lambda: FloorProtocol(request, left, done), "127.0.0.1", port)
     await done
     return time.perf_counter() - begun, time.process_time() - used
 

@@ -107,7 +107,7 @@ def as_message(event: dict[str, Any], headers: dict[str, str]) -> bytes:
     return b"id: 1\ndata: " + json.dumps(said).encode() + b"\n\n"
 
 
-class Push(asyncio.Protocol):
+class PushProtocol(asyncio.Protocol):
     """Answers a peer's first requests; `opened` hears of the connection that takes events."""
 
     def __init__(self, opened: Callable[[asyncio.Transport], None]) -> None:
@@ -177,7 +177,7 @@ async def push(
     shape = as_frame if kind == "stripe" else as_message
     waiting = [shape(event, headers) for event, headers in events]
     opened: asyncio.Future[asyncio.Transport] = loop.create_future()
-    server = await loop.create_server(lambda: Push(opened.set_result), "127.0.0.1", 0)
+    server = await loop.create_server(lambda: PushProtocol(opened.set_result), "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     transport = await opened
     await asyncio.sleep(0.5)  # a peer says that it is ready only to people

@@ -338,7 +338,7 @@ REACH_FILE: Final = os.environ.get("MUTANTS_REACH")  # the suite takes such vari
 # --- as a program -------------------------------------------------------------------------------
 
 
-class Bench:
+class TreeCopy:
     """A copy of the tree with an interpreter of its own, so that its processes run the copy too."""
 
     def __init__(self, folder: Path) -> None:
@@ -450,7 +450,7 @@ def diff(mutant: Mutant, text: str) -> Iterator[str]:
     yield from difflib.unified_diff(text.splitlines(), after, name, name, "", "", 1, "")
 
 
-def run(bench: Bench, drawn: list[Mutant]) -> list[Mutant]:
+def run(bench: TreeCopy, drawn: list[Mutant]) -> list[Mutant]:
     """Makes each change in turn, and answers those that nothing has noticed."""
     lines, seconds = bench.reach(sorted({mutant.module for mutant in drawn}))
     alive = []
@@ -500,7 +500,7 @@ def main() -> None:
     if not drawn:
         raise SystemExit("nothing to change there")
     with tempfile.TemporaryDirectory(prefix="svc-mutants-") as temporary:
-        bench = Bench((asked.work or Path(temporary)).absolute())
+        bench = TreeCopy((asked.work or Path(temporary)).absolute())
         bench.prepare()
         alive = run(bench, drawn)
     killed = len(drawn) - len(alive)

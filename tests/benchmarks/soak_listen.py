@@ -21,7 +21,7 @@ if __name__ == "__main__":
 
 from benchmarks.command import parser
 from support.kills.killable import end, spawn
-from support.listening import OK, Received, Target, delivery, event, status, status_line, talk
+from support.listening import OK, Received, TargetServer, delivery, event, status, status_line, talk
 from svc.clock import SystemClock
 from svc.state import Database
 
@@ -33,7 +33,7 @@ SETTLE_SECONDS = {"fast": 60.0, "real": 800.0}  # two more steps of six minutes
 
 
 @dataclass
-class Answer:
+class SoakAnswer:
     """What the target said to one attempt; `heard` is false where it could not be written."""
 
     at: float
@@ -42,7 +42,7 @@ class Answer:
 
 
 @dataclass
-class Kill:
+class PowerCut:
     """A power cut, and the events that the inbox did not know as taken right after it."""
 
     at: float
@@ -56,8 +56,8 @@ class Soak:
     seed: int
     retry: str
     acknowledged: set[str] = field(default_factory=set)
-    answers: dict[str, list[Answer]] = field(default_factory=dict)
-    kills: list[Kill] = field(default_factory=list)
+    answers: dict[str, list[SoakAnswer]] = field(default_factory=dict)
+    kills: list[PowerCut] = field(default_factory=list)
     stops: int = 0
     outages: int = 0
 
@@ -67,7 +67,7 @@ class Soak:
         before = self.answers.setdefault(name, [])
         fate = 1.0 if before else random.Random(f"{self.seed}{name}").random()
         code = HANGS if fate < 0.002 else 503 if fate < 0.052 else 200
-        before.append(Answer(time.monotonic(), code))
+        before.append(SoakAnswer(time.monotonic(), code))
         return None if code == HANGS else OK if code == 200 else status_line(code)
 
     def unheard(self, request: Received) -> None:
@@ -95,7 +95,7 @@ class Soak:
         )
 
 
-class Stage:
+class SoakStage:
     """The listener, its target and the sender of one run; the first two are ended again and again."""
 
     def __init__(self, folder: Path, retry: str, seed: int) -> None:
@@ -103,7 +103,7 @@ class Stage:
         self.state = folder / "state" / "state.db"
         self._retry = retry
         self._stop = threading.Event()
-        self._target = Target(self.run.reply, self.run.unheard)
+        self._target = TargetServer(self.run.reply, self.run.unheard)
         self._target.__enter__()
         self._start()
         self._sender = threading.Thread(target=self._send)
@@ -114,7 +114,7 @@ class Stage:
         self._process.kill()
         at = time.monotonic()
         end(self._process)
-        self.run.kills.append(Kill(at, untaken(self.state)))
+        self.run.kills.append(PowerCut(at, untaken(self.state)))
         self._start()
 
     def stop(self) -> None:
@@ -131,7 +131,7 @@ class Stage:
         port = self._target.port
         self._target.__exit__()
         time.sleep(seconds)
-        self._target = Target(self.run.reply, self.run.unheard, port=port)
+        self._target = TargetServer(self.run.reply, self.run.unheard, port=port)
         self._target.__enter__()
 
     def close(self) -> None:
@@ -167,7 +167,7 @@ class Stage:
 
 def soak(seconds: float, folder: Path, retry: str, seed: int = 1) -> tuple[Soak, Counter[str]]:
     """Runs one listener for so long, however often it is ended; gives how its events ended."""
-    stage, drawn = Stage(folder, retry, seed), random.Random(seed)
+    stage, drawn = SoakStage(folder, retry, seed), random.Random(seed)
     until = time.monotonic() + seconds
     try:
         while time.monotonic() < until:

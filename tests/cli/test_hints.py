@@ -7,7 +7,7 @@ import pytest
 
 from support.creates import EXAMPLES, NEEDS
 from support.running import Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 ITEM = "--item 'name=J,quantity=1,unit_amount=100'"
 ORDER = f"orders create --amount 12900 --currency EUR --country DE {ITEM}"
@@ -61,16 +61,16 @@ NEXT = {
 
 
 @pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> Server:
+def service(monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
     """A service that nothing must reach."""
-    server = Server()
+    server = ScriptedServer()
     monkeypatch.setenv("SVC_BASE_URL", server.url)
     monkeypatch.setenv("SVC_API_KEY", "sk_test_4eC39HqLyjWDarjtT1zdp7dc")
     return server
 
 
 @pytest.mark.parametrize("line", NEXT)
-def test_a_slip_is_answered_with_what_helps(svc: Svc, service: Server, line: str) -> None:
+def test_a_slip_is_answered_with_what_helps(svc: Svc, service: ScriptedServer, line: str) -> None:
     """Exit 2, at most four lines, and the command or the word that was meant."""
     # Given by a variable, so that what is suggested is what was typed and no more.
     done = svc(*shlex.split(line), env={"SVC_OUTPUT": "human"})
@@ -83,7 +83,9 @@ def test_a_slip_is_answered_with_what_helps(svc: Svc, service: Server, line: str
 
 
 @pytest.mark.parametrize("command", NEEDS)
-def test_all_that_is_missing_is_named_at_once(svc: Svc, service: Server, command: str) -> None:
+def test_all_that_is_missing_is_named_at_once(
+    svc: Svc, service: ScriptedServer, command: str
+) -> None:
     """One refusal before anything is sent; what it suggests is a whole command."""
     words = command.split()
     refused = svc(*words)
@@ -121,7 +123,7 @@ def test_what_is_to_be_typed_has_no_full_stop_behind_it(svc: Svc) -> None:
     assert told == "A currency is written in capitals: EUR. Next: --currency EUR"
 
 
-def test_a_body_may_bring_what_is_required(svc: Svc, service: Server) -> None:
+def test_a_body_may_bring_what_is_required(svc: Svc, service: ScriptedServer) -> None:
     """Options, -d and --body together make one request; `svc post` sends whatever it is given."""
     body = '{"currency": "EUR", "items": [{"name": "J", "quantity": 1, "unit_amount": 1}]}'
     fields = ("--amount", "1", "-d", "shipping[country]=DE", "--body", "-", "--dry-run")

@@ -7,7 +7,7 @@ import pytest
 
 from support.on_terminal import OnTerminal
 from support.running import Sandbox, Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 READS = {
     "orders retrieve ord_1": "/v1/orders/ord_1",
@@ -26,16 +26,16 @@ PIPE = """printf 'Authorization: Bearer %s\\n' "$SVC_API_KEY" | curl"""
 
 
 @pytest.fixture
-def service(monkeypatch: pytest.MonkeyPatch) -> Server:
+def service(monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
     """A service that nothing must reach."""
-    server = Server()
+    server = ScriptedServer()
     monkeypatch.setenv("SVC_BASE_URL", server.url)
     monkeypatch.setenv("SVC_API_KEY", KEY)
     return server
 
 
 @pytest.mark.parametrize("line", READS)
-def test_a_read_can_be_shown_instead(svc: Svc, service: Server, line: str) -> None:
+def test_a_read_can_be_shown_instead(svc: Svc, service: ScriptedServer, line: str) -> None:
     """As JSON, and for curl; nothing is sent and the key is not in it."""
     shown = svc(*line.split(), "--dry-run")
     assert shown.json["method"] == "GET"
@@ -49,7 +49,7 @@ def test_a_read_can_be_shown_instead(svc: Svc, service: Server, line: str) -> No
     assert service.connections == 0
 
 
-def test_a_time_is_shown_as_it_is_sent(svc: Svc, service: Server) -> None:
+def test_a_time_is_shown_as_it_is_sent(svc: Svc, service: ScriptedServer) -> None:
     """What `yesterday` has become can be looked at."""
     words = ("orders", "list", "--created-gte", "2026-11-20", "--created-lte", "2026-11-21")
     url = svc.ok(*words, "--dry-run")["url"]
@@ -62,7 +62,7 @@ def test_a_time_is_shown_as_it_is_sent(svc: Svc, service: Server) -> None:
 
 @pytest.mark.parametrize("columns", [80, 40])
 def test_curl_is_folded_at_its_options_for_a_person(
-    on_terminal: OnTerminal, service: Server, columns: int
+    on_terminal: OnTerminal, service: ScriptedServer, columns: int
 ) -> None:
     """Each on a line of its own, which every shell reads on; a pipe has one line."""
     item = "name=Linen jacket,quantity=1,unit_amount=1"

@@ -5,7 +5,7 @@ from email.utils import formatdate
 import pytest
 
 from support.running import Sandbox, Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 DAY = 86400
 
@@ -101,7 +101,7 @@ def test_whoami_tells_the_service_s_time(svc: Svc, sandbox: Sandbox) -> None:
 @pytest.mark.parametrize("date", [True, False])
 def test_words_follow_the_date_that_a_service_sends(svc: Svc, date: bool) -> None:
     """Where this machine's clock is wrong by a day, the answer says so; without it, ours holds."""
-    server = Server()
+    server = ScriptedServer()
     served = 1_700_000_000
     headers = {"Date": formatdate(served, usegmt=True)} if date else {}
     order = {"object": "order", "id": "ord_1", "livemode": False, "status": "paid"}

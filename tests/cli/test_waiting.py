@@ -11,7 +11,7 @@ import pytest
 from support.batches import orders_file
 from support.on_terminal import OnTerminal, OpenTerminal
 from support.running import Sandbox, Svc
-from support.serving import Handler, serving
+from support.serving import QuietHandler, serving
 from svc.cli.framework.options import SharedOptions
 from svc.cli.framework.progress import WaitingLine
 from svc.cli.framework.session import Session
@@ -219,7 +219,7 @@ def test_an_export_into_a_log_says_nothing_of_progress(svc: Svc, sandbox: Sandbo
     assert (result.code, result.err) == (0, "")
 
 
-class Slow(Handler):
+class Slow(QuietHandler):
     """A target that fails at once the first time, and takes its time from then on."""
 
     times = 0

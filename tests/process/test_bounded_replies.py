@@ -14,7 +14,7 @@ from typing import Any, Final
 import pytest
 
 from support.running import Result
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 MEMORY_MAX: Final = 160_000_000
 MIB: Final = 1024 * 1024
@@ -29,8 +29,8 @@ sys.exit(done.returncode)
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
+def server() -> Iterator[ScriptedServer]:
+    server = ScriptedServer()
     yield server
     server.stop()
 
@@ -84,7 +84,7 @@ MARKED: Final = (
     ],
 )
 @pytest.mark.parametrize("inner", MARKED)
-def test_an_object(server: Server, inner: str, size: int, form: str) -> None:
+def test_an_object(server: ScriptedServer, inner: str, size: int, form: str) -> None:
     """A refund is confirmed by one that holds a million things: not our reply, or shown at once."""
     body = gzip.compress(padded(inner, REFUND, size), 1)
     server.play(server.reply(200, body, {"Content-Encoding": "gzip"}))
@@ -97,7 +97,7 @@ def test_an_object(server: Server, inner: str, size: int, form: str) -> None:
 
 @pytest.mark.parametrize("form", ["json", pytest.param("human", marks=SLOW)])
 @pytest.mark.parametrize("inner", MARKED)
-def test_a_page(server: Server, inner: str, form: str) -> None:
+def test_a_page(server: ScriptedServer, inner: str, form: str) -> None:
     """A page of as many bytes as one may have, in a hundred objects or in one."""
     for entry_size in (150_000, 15 * MIB):
         page = page_of(padded(inner, REFUND, entry_size), 15 * MIB + 100_000)
@@ -108,7 +108,7 @@ def test_a_page(server: Server, inner: str, form: str) -> None:
         assert seconds < 12
 
 
-def test_a_page_of_long_texts_is_shown(server: Server) -> None:
+def test_a_page_of_long_texts_is_shown(server: ScriptedServer) -> None:
     """What has few values is read up to its full size."""
     entry = json.dumps({**REFUND, "reason": "ä" * 70_000}, ensure_ascii=False).encode()
     page = page_of(entry, 100 * len(entry))
@@ -130,7 +130,7 @@ def test_a_page_of_long_texts_is_shown(server: Server) -> None:
         pytest.param("\\n", "ndjson", marks=SLOW),
     ],
 )
-def test_one_long_text(server: Server, text: str, form: str) -> None:
+def test_one_long_text(server: ScriptedServer, text: str, form: str) -> None:
     """One value is enough: a text of nothing but escapes, or line feeds, as long as may be."""
     inner = text * (15 * MIB // len(text))
     server.play(server.reply(200, f'{{"id":"x_1","object":"x","note":"{inner}"}}'.encode()))
@@ -141,7 +141,7 @@ def test_one_long_text(server: Server, text: str, form: str) -> None:
 
 
 @pytest.mark.parametrize("inner", MARKED)
-def test_an_error(server: Server, inner: str) -> None:
+def test_an_error(server: ScriptedServer, inner: str) -> None:
     """A refusal is read as far as its message goes."""
     body = padded(inner, {"type": "invalid_request_error", "message": "No."}, 16 * MIB)
     server.play(server.reply(400, body))
@@ -151,7 +151,7 @@ def test_an_error(server: Server, inner: str) -> None:
 
 
 @pytest.mark.parametrize("inner", ["{}", pytest.param('"\U0001f600"', marks=SLOW)])
-def test_a_batch(server: Server, tmp_path: Path, inner: str) -> None:
+def test_a_batch(server: ScriptedServer, tmp_path: Path, inner: str) -> None:
     """Eight workers hold as many answers at once."""
     path = tmp_path / "a.ndjson"
     rows = [{"payment": "pay_1", "amount": n} for n in range(1, 41)]

@@ -16,7 +16,7 @@ import pytest
 
 from support.clocks import ManualClock
 from support.running import Result, Sandbox, Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 from support.suite.compiling import TESTS
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
@@ -210,13 +210,13 @@ def test_each_crash_of_one_second_leaves_its_report(isolated: Path) -> None:
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
-    server = Server()
+def server() -> Iterator[ScriptedServer]:
+    server = ScriptedServer()
     yield server
     server.stop()
 
 
-def test_waiting_ends_with_the_deadline_of_the_command(server: Server) -> None:
+def test_waiting_ends_with_the_deadline_of_the_command(server: ScriptedServer) -> None:
     """`--wait --max-time 60`: the time that the request took counts, too."""
     pending = {
         "id": "rf_1",

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, SECRET, Target, event
+from support.listening import NOW, SECRET, TargetServer, event
 from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
@@ -59,7 +59,7 @@ def home(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def command(name: str, folder: Path) -> Iterator[tuple[list[str], dict[str, str]]]:
     """The words of a command that runs until it is stopped, and its environment."""
     env = {**os.environ, "SVC_API_KEY": "sk_test_sandbox"}
-    with Target() as target:
+    with TargetServer() as target:
         words = {
             "listen": ["events", "listen", "--forward-to", str(target.port), "-o", "ndjson"],
             "replay": [
@@ -93,10 +93,10 @@ import importlib.machinery, os, signal, sys
 from svc.__main__ import main
 for name in ("signal", "resource", "contextlib"):
     sys.modules.pop(name, None)
-class Interrupting:
+class EarlySignal:
     def find_spec(self, name, path=None, target=None):
         os.kill(os.getpid(), signal.SIGINT)
-sys.meta_path.insert(0, Interrupting())
+sys.meta_path.insert(0, EarlySignal())
 main()
 """
 

@@ -8,7 +8,7 @@ import pytest
 
 from support.kills.killing import kill_sandboxes
 from support.running import Svc
-from support.serving import Receiver
+from support.serving import HookReceiver
 from support.suite.patience import patient
 from svc.sandbox.process.records import running
 
@@ -18,19 +18,19 @@ SCHEDULE = [0, 60, 660, *(4260 + 6 * HOUR * step for step in range(12))]
 
 
 @pytest.fixture
-def receiver() -> Iterator[Receiver]:
+def receiver() -> Iterator[HookReceiver]:
     """Answers 500 to everything."""
-    with Receiver(500).listening() as made:
+    with HookReceiver(500).listening() as made:
         yield made
 
 
-def times(receiver: Receiver) -> list[int]:
+def times(receiver: HookReceiver) -> list[int]:
     """When it was called, by the sandbox's clock, in seconds after the first time."""
     found = [hook.signed_at for hook in receiver.hooks]
     return [moment - found[0] for moment in found]
 
 
-class Story:
+class KilledSandbox:
     """One sandbox with a file, which is killed and started again."""
 
     def __init__(self, svc: Svc, home: Path) -> None:
@@ -46,23 +46,23 @@ class Story:
         while running(self._records):
             time.sleep(0.01)
 
-    def listen(self, receiver: Receiver) -> None:
+    def listen(self, receiver: HookReceiver) -> None:
         url, types = ("--url", receiver.url), ("--events", "order.cancelled")
         self.svc.ok("webhook-endpoints", "create", *url, *types)
         self.svc.ok("sandbox", "settings", "signature_time=virtual")
 
 
 @pytest.fixture
-def story(svc: Svc, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Story]:
+def story(svc: Svc, isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[KilledSandbox]:
     """A story whose sandbox is killed at its end."""
     monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
-    told = Story(svc, isolated)
+    told = KilledSandbox(svc, isolated)
     yield told
     kill_sandboxes(isolated / "state" / "sandbox")
 
 
 @pytest.mark.slow
-def test_schedule_is_exact_through_two_kills(story: Story, receiver: Receiver) -> None:
+def test_schedule_is_exact_through_two_kills(story: KilledSandbox, receiver: HookReceiver) -> None:
     """15 attempts at the 15 times although it is killed after the third and the ninth."""
     svc = story.svc
     story.start()
@@ -88,7 +88,9 @@ def test_schedule_is_exact_through_two_kills(story: Story, receiver: Receiver) -
     assert shown == [(number, "failed") for number in range(15, 0, -1)]
 
 
-def test_three_days_of_retries_run_in_under_two_seconds(story: Story, receiver: Receiver) -> None:
+def test_three_days_of_retries_run_in_under_two_seconds(
+    story: KilledSandbox, receiver: HookReceiver
+) -> None:
     """R83: the whole command, start-up of the program included."""
     story.start()
     story.listen(receiver)
@@ -101,7 +103,9 @@ def test_three_days_of_retries_run_in_under_two_seconds(story: Story, receiver: 
     assert took < patient(2)
 
 
-def test_failing_endpoint_is_mailed_about_and_disabled(story: Story, receiver: Receiver) -> None:
+def test_failing_endpoint_is_mailed_about_and_disabled(
+    story: KilledSandbox, receiver: HookReceiver
+) -> None:
     """A mail when the first event is given up, the end after five days; also killed."""
     svc = story.svc
     story.start()

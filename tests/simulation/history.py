@@ -16,7 +16,7 @@ from simulation.machine import Process, StuckError
 from simulation.network import FAULTS
 from simulation.stage import Stage, staged
 from simulation.wishes import Wish, pool, single, table
-from simulation.world import Disk, World, account_of
+from simulation.world import SimDisk, World, account_of
 from svc.cli import batch, requests
 from svc.cli.framework.session import Session
 
@@ -27,7 +27,7 @@ _HAND: Final = 0.03  # what a person needs at least before the next command
 _FINE: Final = 3 * _HOUR  # within which a key is young
 
 
-class Ended(NamedTuple):
+class EndedHistory(NamedTuple):
     """How a history went; `broken` says which rule it broke."""
 
     seed: int
@@ -42,7 +42,7 @@ class Theatre:
     def __enter__(self) -> Self:
         folder = _MEMORY if _MEMORY.is_dir() else None
         self._folder = TemporaryDirectory(prefix="svc-simulation-", dir=folder)
-        self._disk = Disk(Path(self._folder.name))
+        self._disk = SimDisk(Path(self._folder.name))
         self._staged = staged()
         self._stage: Stage = self._staged.__enter__()
         return self
@@ -56,7 +56,7 @@ class Theatre:
         self._staged.__exit__(kind, error, trace)
         self._folder.cleanup()
 
-    def play(self, seed: int, *, only: Iterable[int] | None = None) -> Ended:
+    def play(self, seed: int, *, only: Iterable[int] | None = None) -> EndedHistory:
         """Plays one history; `only` names the steps that are taken, all if not given."""
         world = World(seed, self._stage, self._disk)
         history = History(seed, world)
@@ -71,9 +71,9 @@ class Theatre:
         finally:
             trace = tuple(world.machine.trace)
             world.close()
-        return Ended(seed, steps, broken, trace)
+        return EndedHistory(seed, steps, broken, trace)
 
-    def shortest(self, ended: Ended) -> Ended:
+    def shortest(self, ended: EndedHistory) -> EndedHistory:
         """Leaves steps out of a history that fails, as long as it still does."""
         at = 0
         while at < len(ended.steps):
@@ -335,7 +335,7 @@ class _Started(NamedTuple):
     results: Path | None = None
 
 
-def readable(ended: Ended) -> str:
+def readable(ended: EndedHistory) -> str:
     """A history for people."""
     lines = [f"seed {ended.seed}, steps {list(ended.steps)}: {ended.broken or 'clean'}"]
     for at, who, *facts in ended.trace:

@@ -7,7 +7,7 @@ from random import Random
 from typing import Any, Final, Literal
 from unittest.mock import patch
 
-from simulation.listener_world import Event, Reaction, SimListener, SimTarget, World, wipe
+from simulation.listener_world import Event, ListenerWorld, Reaction, SimListener, SimTarget, wipe
 from svc.listen.forward import queue
 from svc.listen.forward.retry import RetryMode
 from svc.listen.forward.target_queue import ForwardOptions
@@ -45,12 +45,12 @@ class Plot:
 
 
 @dataclass
-class Played:
+class ListenerHistory:
     """A history that has ended, for whoever judges it."""
 
     seed: int
     plot: Plot
-    world: World
+    world: ListenerWorld
     events: list[Event] = field(default_factory=list)
     stops: list[tuple[int, int]] = field(default_factory=list)
     quiet: bool = False
@@ -78,11 +78,11 @@ def draw(seed: int) -> Plot:
     )
 
 
-def play(seed: int, state: Database) -> Played:
+def play(seed: int, state: Database) -> ListenerHistory:
     """Plays one history to its end, when all has been well for days."""
     wipe(state)
     plot = draw(seed)
-    played = Played(seed, plot, World(state))
+    played = ListenerHistory(seed, plot, ListenerWorld(state))
     with _bounds(played.most):
         try:
             _Play(played).run()
@@ -94,7 +94,7 @@ def play(seed: int, state: Database) -> Played:
 
 
 class _Play:
-    def __init__(self, played: Played) -> None:
+    def __init__(self, played: ListenerHistory) -> None:
         self._played = played
         self._plot = plot = played.plot
         self._world = world = played.world

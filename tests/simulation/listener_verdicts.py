@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Final
 
-from simulation.listener_histories import Played
+from simulation.listener_histories import ListenerHistory
 from simulation.listener_world import Event, SimListener, SimTarget, Try
 from svc.listen.forward.retry import real_delay
 
@@ -16,12 +16,12 @@ _PARKED: Final = 3 + 3
 _CLOSES: Final = 5
 
 
-def problems(played: Played) -> list[str]:
+def problems(played: ListenerHistory) -> list[str]:
     """Gives every rule that a history breaks, in words."""
     return [*_of_all(played), *(text for one in _lanes(played) for text in one.problems())]
 
 
-def _of_all(played: Played) -> Iterator[str]:
+def _of_all(played: ListenerHistory) -> Iterator[str]:
     world = played.world
     if not played.quiet:
         yield "events are still under way after days in which all was well"
@@ -38,7 +38,7 @@ def _of_all(played: Played) -> Iterator[str]:
         yield from _acknowledged(played, listener)
 
 
-def _acknowledged(played: Played, listener: SimListener) -> Iterator[str]:
+def _acknowledged(played: ListenerHistory, listener: SimListener) -> Iterator[str]:
     """Everything that was answered 200 was forwarded, or ended for a reason of its target's."""
     rows = played.world.state.rows(
         "SELECT body, outcome FROM inbox JOIN payloads ON inbox_seq = seq"
@@ -55,7 +55,7 @@ def _acknowledged(played: Played, listener: SimListener) -> Iterator[str]:
 
 
 def _ended_well(
-    played: Played, listener: SimListener, event: Event, outcome: str | None, at: float
+    played: ListenerHistory, listener: SimListener, event: Event, outcome: str | None, at: float
 ) -> Iterator[str]:
     plot = played.plot
     lanes = _lanes_of(played, listener, event)
@@ -81,7 +81,7 @@ def _is_untrue(outcome: str, lanes: "list[_Lane]", event: Event) -> bool:
 class _Lane:
     """All that one listener sent to one target."""
 
-    def __init__(self, played: Played, listener: SimListener, target: SimTarget) -> None:
+    def __init__(self, played: ListenerHistory, listener: SimListener, target: SimTarget) -> None:
         self.target = target
         self._played = played
         self._listener = listener
@@ -196,7 +196,7 @@ class _Lane:
         return f"from {self._listener.scope} to {self.target.url}"
 
 
-def _lanes(played: Played) -> list[_Lane]:
+def _lanes(played: ListenerHistory) -> list[_Lane]:
     return [
         _Lane(played, listener, target)
         for listener in played.world.listeners
@@ -204,6 +204,6 @@ def _lanes(played: Played) -> list[_Lane]:
     ]
 
 
-def _lanes_of(played: Played, listener: SimListener, event: Event) -> list[_Lane]:
+def _lanes_of(played: ListenerHistory, listener: SimListener, event: Event) -> list[_Lane]:
     urls = [str(target) for target in listener.plan.routes.match(event.type)]
     return [_Lane(played, listener, played.world.targets[url]) for url in urls]

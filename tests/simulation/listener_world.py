@@ -78,7 +78,7 @@ Script = Callable[[Event, int], Reaction]
 class SimTarget:
     """Somebody's program: may be down, and does with each request what its script says."""
 
-    world: "World"
+    world: "ListenerWorld"
     url: str
     script: Script
     up: bool = True
@@ -214,7 +214,7 @@ class SimQuickInbox(SqliteInbox):
 class SimListener:
     """One listener as a process: it can be started, stopped and lost at any moment."""
 
-    def __init__(self, world: "World", scope: str, plan: ListenerPlan) -> None:
+    def __init__(self, world: "ListenerWorld", scope: str, plan: ListenerPlan) -> None:
         self.world = world
         self.scope = scope
         self.plan = plan
@@ -308,7 +308,7 @@ class SimListener:
         return cast("OpenConnection", SimWire(sim, self))
 
 
-class World:
+class ListenerWorld:
     """Everything of one history. Is its own clock: the time of day and that of the loop are one."""
 
     def __init__(self, state: Database) -> None:

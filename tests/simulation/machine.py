@@ -23,7 +23,7 @@ _SWITCH: Final = 0.35  # how often another one goes on at a step where it could
 SIGINT: Final = 2
 
 
-class Gone(BaseException):
+class ProcessGone(BaseException):
     """Unwinds what is left of a killed process, once the history has been judged."""
 
 
@@ -56,7 +56,7 @@ class Process:
     writes: int = 0
     dead: bool = False
     new_request: bool = False
-    tasks: "list[Task]" = field(default_factory=list)
+    tasks: "list[SimTask]" = field(default_factory=list)
     connections: list[sqlite3.Connection] = field(default_factory=list)
     handles: set[int] = field(default_factory=set)
     posted: set[str] = field(default_factory=set)
@@ -69,7 +69,7 @@ class Process:
 
 
 @dataclass(eq=False, slots=True)
-class Task:
+class SimTask:
     """A thread of a process; `wake` is when it goes on, in seconds of virtual time."""
 
     process: Process
@@ -91,10 +91,10 @@ class Machine:
         self.offset = 0.0
         self.random = random.Random(seed)
         self.names = random.Random(~seed)
-        self.task: Task | None = None
+        self.task: SimTask | None = None
         self.trace: list[tuple[object, ...]] = []
-        self._tasks: list[Task] = []
-        self._left: list[Task] = []
+        self._tasks: list[SimTask] = []
+        self._left: list[SimTask] = []
         self._due: list[tuple[float, int, Callable[[], None]]] = []
         self._sent = 0
         self._hub = getcurrent()
@@ -107,7 +107,7 @@ class Machine:
         def main() -> None:
             try:
                 process.code = work()
-            except Gone:
+            except ProcessGone:
                 raise
             except BaseException as bug:  # noqa: BLE001  the boundary of the program let it through
                 process.bug = bug
@@ -140,7 +140,7 @@ class Machine:
         for task in self._left:
             if task.green:  # begun and not over
                 self.task = task
-                task.green.throw(Gone)
+                task.green.throw(ProcessGone)
         self.task = None
         self._left.clear()
 
@@ -155,20 +155,20 @@ class Machine:
 
     # --- for what stands in for the system ---
 
-    def spawn(self, process: Process, work: Callable[[], None], *, after: float = 0.0) -> Task:
+    def spawn(self, process: Process, work: Callable[[], None], *, after: float = 0.0) -> SimTask:
         """Adds a thread to a process."""
 
         def body() -> None:
             try:
                 work()
-            except Gone:
+            except ProcessGone:
                 pass
             finally:
                 task.over = True
                 if task in self._tasks:
                     self._tasks.remove(task)
 
-        task = Task(process, greenlet(body, self._hub), self.now + after)
+        task = SimTask(process, greenlet(body, self._hub), self.now + after)
         process.tasks.append(task)
         self._tasks.append(task)
         return task
@@ -186,7 +186,7 @@ class Machine:
             return
         process = task.process
         if process.dead:
-            raise Gone
+            raise ProcessGone
         process.steps += 1
         if process.steps == process.dies_at:
             self.note("killed", what)
@@ -205,14 +205,14 @@ class Machine:
             self.wait(seconds)
             return
         if task.process.dead:
-            raise Gone
+            raise ProcessGone
         if len(self._tasks) == 1:
             self.wait(seconds)
             return
         task.wake = self.now + seconds
         self._hub.switch()
         if task.process.dead:
-            raise Gone
+            raise ProcessGone
 
     def block(self, seconds: float | None, ready: Callable[[], bool]) -> bool:
         """Lets a thread wait until something is so, at most so many seconds."""
@@ -221,7 +221,7 @@ class Machine:
         until = _FOREVER if seconds is None else self.now + seconds
         while not ready():
             if task.process.dead:
-                raise Gone
+                raise ProcessGone
             if self.now >= until:
                 return False
             task.wake = until
@@ -265,7 +265,7 @@ class Machine:
         self._left += [task for task in process.tasks if not task.over]
         self._end(process)
         self._hub.switch()
-        raise Gone
+        raise ProcessGone
 
     def _end(self, process: Process) -> None:
         """What the system does for a process that is no more."""
@@ -304,7 +304,7 @@ class Thread:
 
     def __init__(self, target: Callable[[], None], daemon: bool) -> None:
         self._target = target
-        self._task: Task | None = None
+        self._task: SimTask | None = None
 
     def start(self) -> None:
         self._task = self.machine.spawn(self.machine.process, self._run)
@@ -313,7 +313,7 @@ class Thread:
         process = self.machine.process
         try:
             self._target()
-        except Gone:
+        except ProcessGone:
             return
         if self._task is not None:
             self._task.over = True

@@ -17,7 +17,7 @@ from simulation.history import Theatre, readable
 _CHUNK = 200
 
 
-class Played(NamedTuple):
+class PlayedSeeds(NamedTuple):
     """How many histories went.
 
     Attributes:
@@ -31,7 +31,7 @@ class Played(NamedTuple):
     digest: bytes
 
 
-def played(seeds: range) -> Played:
+def played(seeds: range) -> PlayedSeeds:
     """Plays these."""
     digest, failed = hashlib.sha256(), []
     with Theatre() as theatre:
@@ -40,10 +40,10 @@ def played(seeds: range) -> Played:
             digest.update(repr(ended).encode())
             if ended.broken is not None:
                 failed.append(seed)
-    return Played(seeds[0], len(seeds), failed, digest.digest())
+    return PlayedSeeds(seeds[0], len(seeds), failed, digest.digest())
 
 
-def played_by_many(seeds: range, *, jobs: int, tell: bool = False) -> Played:
+def played_by_many(seeds: range, *, jobs: int, tell: bool = False) -> PlayedSeeds:
     """The same on several cores; `tell` says how far it is."""
     chunks = [seeds[at : at + _CHUNK] for at in range(0, len(seeds), _CHUNK)]
     begun, parts = time.monotonic(), []
@@ -57,7 +57,7 @@ def played_by_many(seeds: range, *, jobs: int, tell: bool = False) -> Played:
             told = f"{count} of {len(seeds)}, {pace:.0f} a second, failed: {len(bad)} {bad[-3:]}"
             print(told, flush=True)
     digests = b"".join(part.digest for part in sorted(parts))
-    return Played(seeds[0], count, sorted(bad), hashlib.sha256(digests).digest())
+    return PlayedSeeds(seeds[0], count, sorted(bad), hashlib.sha256(digests).digest())
 
 
 def main() -> int:
@@ -82,7 +82,7 @@ def main() -> int:
     return 1 if went.failed else 0
 
 
-def _parts(chunks: list[range], jobs: int) -> Iterator[Played]:
+def _parts(chunks: list[range], jobs: int) -> Iterator[PlayedSeeds]:
     if jobs == 1:
         yield from map(played, chunks)
         return

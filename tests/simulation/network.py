@@ -9,7 +9,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from simulation.machine import Machine, Process
-from simulation.service import Answer, Service
+from simulation.service import Service, ServiceAnswer
 from svc.client.exchange import Deadline, Failure, RawReply, Trouble, WireRequest
 
 Result: TypeAlias = RawReply | Failure
@@ -40,7 +40,7 @@ class Network:
         self.made: dict[str, tuple[Process, int]] = {}
         self._cache: dict[str, RawReply] = {}
 
-    def exchange(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def exchange(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         """One request, and what the program gets to see of its answer."""
         machine = self.machine
         machine.step("connect")
@@ -63,7 +63,7 @@ class Network:
         if request.method == "POST":
             self.on_post(_key(request), request)
 
-    def _served(self, wire: "Wire", request: WireRequest) -> RawReply:
+    def _served(self, wire: "NetworkWire", request: WireRequest) -> RawReply:
         """The service gets a request now."""
         headers = dict(request.headers)
         path = request.target.partition("?")[0]
@@ -86,7 +86,7 @@ class Network:
 
     # --- what can happen ---
 
-    def _fine(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _fine(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         self.machine.step("sent")
         if not self._takes(self._latency(), deadline):
             return Failure(Trouble.TIMEOUT, sent=True)
@@ -98,39 +98,39 @@ class Network:
             self._cache.setdefault(request.target, reply)
         return reply
 
-    def _refused(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _refused(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         self._takes(0.001, deadline)
         return Failure(Trouble.NO_CONNECTION, sent=False)
 
-    def _lost(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _lost(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         self._takes(self._latency(), deadline)
         return Failure(Trouble.CLOSED, sent=True)
 
-    def _silence(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _silence(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         self._takes(1000.0, deadline)
         return Failure(Trouble.TIMEOUT, sent=True)
 
-    def _dropped(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _dropped(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         result = self._fine(wire, request, deadline)
         kinds = (Trouble.CLOSED, Trouble.TRUNCATED, Trouble.GARBLED, Trouble.TOO_LARGE)
         return Failure(self.machine.random.choice(kinds), sent=True) if result else result
 
-    def _late(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _late(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         self._fine(wire, request, deadline)
         self._takes(1000.0, deadline)
         return Failure(Trouble.TIMEOUT, sent=True)
 
-    def _delayed(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _delayed(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         seconds = self.machine.random.choice(_DELAYS)
         self.machine.later(seconds, lambda: self._served(wire, request) and None)
         return self._lost(wire, request, deadline)
 
-    def _doubled(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _doubled(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         first = self._fine(wire, request, deadline)
         second = self._fine(wire, request, deadline)
         return second if isinstance(second, RawReply) else first
 
-    def _stale(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _stale(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         """The reply before comes once more; whether this request is carried out, nobody sees.
 
         Not a refusal: nothing in one says whose it is.
@@ -142,7 +142,7 @@ class Network:
         self._takes(self._latency(), deadline)
         return last
 
-    def _cached(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _cached(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         """A proxy answers from its store; what it has not stored goes on to the service.
 
         Nor does what it has stored of an answer that the machine never got: to the same request
@@ -154,7 +154,7 @@ class Network:
         self._takes(0.001, deadline)
         return kept
 
-    def _somebodys(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _somebodys(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         """An answer about somebody else's object, of the right kind or of another one."""
         result = self._fine(wire, request, deadline)
         if not isinstance(result, RawReply) or result.status != 200:
@@ -171,7 +171,7 @@ class Network:
             document["amount"] = 77
         return result._replace(body=json.dumps(document).encode())
 
-    def _altered(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _altered(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         """Our own object, with another amount (promise R15)."""
         result = self._fine(wire, request, deadline)
         if not isinstance(result, RawReply) or result.status != 200:
@@ -187,19 +187,19 @@ class Network:
         body = document if isinstance(document, bytes) else json.dumps(document).encode()
         return RawReply(status, (("content-type", kind),), body)
 
-    def _problem(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _problem(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         document = {"type": "about:blank", "title": "Not Found", "status": 404}
         return self._foreign(deadline, 404, "application/problem+json", document)
 
-    def _routeless(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _routeless(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         document = {"type": "invalid_request_error", "code": "route_not_found", "message": "No."}
         return self._foreign(deadline, 404, "application/json", document)
 
-    def _upstream(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _upstream(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         document = {"error": {"code": "UPSTREAM_CLOSED", "message": "upstream closed"}}
         return self._foreign(deadline, 400, "application/json", document)
 
-    def _reused(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _reused(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         if not self.service.by_key.get(_key(request)):
             return self._lost(wire, request, deadline)
         document = {
@@ -209,21 +209,21 @@ class Network:
         }
         return self._foreign(deadline, 409, "application/json", document)
 
-    def _limited(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _limited(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         document = {"type": "rate_limit_error", "code": "rate_limit", "message": "Slow down."}
         return self._foreign(deadline, 429, "application/json", document)
 
-    def _failing(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _failing(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         if self.machine.random.random() < 0.5:
             self._fine(wire, request, deadline)
         status = self.machine.random.choice((500, 502, 503, 504, 520))
         return self._foreign(deadline, status, "text/html", b"<h1>Oops</h1>")
 
-    def _busy(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _busy(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         document = {"type": "idempotency_error", "code": "idempotency_key_in_use", "message": "-"}
         return self._foreign(deadline, 409, "application/json", document)
 
-    def _unreadable(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _unreadable(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         if self.machine.random.random() < 0.5:
             self._fine(wire, request, deadline)
         bodies = (
@@ -235,7 +235,7 @@ class Network:
         )
         return self._foreign(deadline, 200, "text/plain", self.machine.random.choice(bodies))
 
-    def _moved(self, wire: "Wire", request: WireRequest, deadline: Deadline) -> Result:
+    def _moved(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         return self._foreign(deadline, 302, "text/html", b"")
 
 
@@ -247,7 +247,7 @@ FAULTS: Final = (
 )  # fmt: skip
 
 
-class Wire:
+class NetworkWire:
     """Stands in for a worker's or command's connection.
 
     Attributes:
@@ -268,7 +268,7 @@ class Wire:
         self.last = None
 
 
-def _reply(answer: Answer) -> RawReply:
+def _reply(answer: ServiceAnswer) -> RawReply:
     headers = (_JSON, ("idempotent-replayed", "true")) if answer.replayed else (_JSON,)
     return RawReply(answer.status, headers, json.dumps(answer.document).encode())
 

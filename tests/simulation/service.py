@@ -28,7 +28,7 @@ class Effect(NamedTuple):
     at: float
 
 
-class Answer(NamedTuple):
+class ServiceAnswer(NamedTuple):
     """An answer of the service, before any wire has touched it."""
 
     status: int
@@ -37,9 +37,9 @@ class Answer(NamedTuple):
 
 
 @dataclass(slots=True)
-class _Kept:
+class _KeptAnswer:
     what: Identity
-    answer: Answer
+    answer: ServiceAnswer
     at: float
 
 
@@ -57,11 +57,11 @@ class Service:
     by_key: dict[str, list[Effect]] = field(default_factory=dict)
     objects: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     closed: set[tuple[str, str]] = field(default_factory=set)
-    _kept: dict[tuple[str, str], _Kept] = field(default_factory=dict)
+    _kept: dict[tuple[str, str], _KeptAnswer] = field(default_factory=dict)
 
     def handle(
         self, method: str, path: str, headers: dict[str, str], body: bytes, now: float
-    ) -> Answer:
+    ) -> ServiceAnswer:
         """Answers one request at a moment of true time."""
         account = self.account_of(headers.get("Authorization", ""), now)
         if account is None:
@@ -83,28 +83,30 @@ class Service:
         account, until = self.keys.get(authorization.removeprefix("Bearer "), ("", 0.0))
         return account if account and now < until else None
 
-    def _get(self, account: str, path: str) -> Answer:
+    def _get(self, account: str, path: str) -> ServiceAnswer:
         found = self.objects.get((account, path.rpartition("/")[2]))
         return (
-            Answer(200, found)
+            ServiceAnswer(200, found)
             if found
             else _error(404, "invalid_request_error", "resource_missing")
         )
 
-    def _carry_out(self, account: str, key: str, what: Identity, now: float) -> Answer:
+    def _carry_out(self, account: str, key: str, what: Identity, now: float) -> ServiceAnswer:
         path, fields = what[0], dict(what[1])
         made = self._made(account, path, fields)
-        if isinstance(made, Answer):
+        if isinstance(made, ServiceAnswer):
             return made
-        answer = Answer(200, made)
+        answer = ServiceAnswer(200, made)
         effect = Effect(account, key, what, made["id"], now)
         self.effects.append(effect)
         self.by_key.setdefault(key, []).append(effect)
         self.objects[account, made["id"]] = made
-        self._kept[account, key] = _Kept(what, answer, now)
+        self._kept[account, key] = _KeptAnswer(what, answer, now)
         return answer
 
-    def _made(self, account: str, path: str, fields: dict[str, Any]) -> "dict[str, Any] | Answer":
+    def _made(
+        self, account: str, path: str, fields: dict[str, Any]
+    ) -> "dict[str, Any] | ServiceAnswer":
         plain = {name: thawed(value) for name, value in fields.items()}
         parts = path.split("/")[2:]
         if account != "A" and ("payment" in plain or len(parts) > 1):
@@ -135,7 +137,7 @@ class Service:
 
     def _closed(
         self, account: str, order: str, verb: str, plain: dict[str, Any]
-    ) -> "dict[str, Any] | Answer":
+    ) -> "dict[str, Any] | ServiceAnswer":
         if (account, order) in self.closed:
             return _error(400, "invalid_request_error", "order_unexpected_state")
         self.closed.add((account, order))
@@ -196,5 +198,5 @@ def _of_form(text: str) -> dict[str, Any]:
     return found
 
 
-def _error(status: int, kind: str, code: str) -> Answer:
-    return Answer(status, {"type": kind, "code": code, "message": f"{code}."})
+def _error(status: int, kind: str, code: str) -> ServiceAnswer:
+    return ServiceAnswer(status, {"type": kind, "code": code, "message": f"{code}."})

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final
 
 import svc.cli.main as cli
 from simulation.machine import Machine, Process, Thread
-from simulation.network import Network, Wire
+from simulation.network import Network, NetworkWire
 from svc.batch import workers
 from svc.client.wire import sockets
 from svc.state import database
@@ -47,7 +47,7 @@ class Stage:
         return self.machine.names.randbytes(size)
 
 
-class Connection(sqlite3.Connection):
+class SimConnection(sqlite3.Connection):
     """A connection of the program; writes are steps, and may fail.
 
     It is used again by another process once its own has ended: to read the schema anew takes longer
@@ -55,7 +55,7 @@ class Connection(sqlite3.Connection):
     """
 
     stage: Stage
-    idle: ClassVar["list[Connection]"] = []
+    idle: ClassVar["list[SimConnection]"] = []
     owner: Process | None = None
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class Connection(sqlite3.Connection):
         return cursor
 
 
-class Queue:
+class SimQueue:
     """Stands in for `queue.SimpleQueue` between the threads of one process."""
 
     machine: Any = None
@@ -164,7 +164,7 @@ class Flag:
 def staged() -> Iterator[Stage]:
     """Puts the stand-ins in place."""
     stage = Stage()
-    Connection.stage = stage
+    SimConnection.stage = stage
     patches: list[tuple[Any, str, Any]] = [
         (os, "urandom", stage.random),
         (sqlite3, "connect", _connect),
@@ -172,7 +172,7 @@ def staged() -> Iterator[Stage]:
         (locks, "wait_for", lambda handle: _hold(stage, handle)),
         (locks, "close_and_remove", lambda handle, path: _remove(stage, handle, path)),
         (workers, "Thread", Thread),
-        (workers, "SimpleQueue", Queue),
+        (workers, "SimpleQueue", SimQueue),
         (workers, "Event", Flag),
         (cli, "_invoke", lambda session: stage.commands[session.argv[0]](session) or 0),
         (cli, "stopping", nullcontext),
@@ -188,15 +188,15 @@ def staged() -> Iterator[Stage]:
     finally:
         for (where, name, _), real in zip(patches, before, strict=True):
             setattr(where, name, real)
-        for connection in Connection.idle:
+        for connection in SimConnection.idle:
             sqlite3.Connection.close(connection)
-        Connection.idle.clear()
+        SimConnection.idle.clear()
 
 
 def use(stage: Stage, machine: Machine, network: Network) -> None:
     """Begins a history."""
     stage.machine, stage.network = machine, network
-    Thread.machine = Queue.machine = Flag.machine = machine
+    Thread.machine = SimQueue.machine = Flag.machine = machine
 
 
 def real_connection() -> sqlite3.Connection:
@@ -205,8 +205,8 @@ def real_connection() -> sqlite3.Connection:
 
 
 def _connect(where: object, **_: Any) -> sqlite3.Connection:
-    if Connection.idle:
-        found = Connection.idle.pop()
+    if SimConnection.idle:
+        found = SimConnection.idle.pop()
         found.row_factory = None
     else:
         found = _real_connect(
@@ -215,18 +215,18 @@ def _connect(where: object, **_: Any) -> sqlite3.Connection:
             timeout=0,
             isolation_level=None,
             check_same_thread=False,
-            factory=Connection,
+            factory=SimConnection,
         )
-    machine = Connection.stage.machine
+    machine = SimConnection.stage.machine
     if machine.task is not None:
         found.owner = machine.process
         machine.process.connections.append(found)
     return found
 
 
-def _wire(stage: Stage) -> Wire:
+def _wire(stage: Stage) -> NetworkWire:
     assert stage.network is not None
-    return Wire(stage.network)
+    return NetworkWire(stage.network)
 
 
 def _hold(stage: Stage, handle: int) -> None:

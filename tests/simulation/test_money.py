@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from simulation.history import Ended, Theatre, readable
+from simulation.history import EndedHistory, Theatre, readable
 from simulation.money import played_by_many
 from simulation.sabotage import RULES, without
 
@@ -24,7 +24,7 @@ _MISSED = {
 }
 
 
-def _played(*seeds: int) -> list[Ended]:
+def _played(*seeds: int) -> list[EndedHistory]:
     with Theatre() as theatre:
         return [theatre.play(seed) for seed in seeds]
 
@@ -62,7 +62,7 @@ def test_a_failing_history_is_told_in_few_steps() -> None:
     assert "p1 svc " in text
 
 
-def _missed(rule: str) -> tuple[Ended, Ended]:
+def _missed(rule: str) -> tuple[EndedHistory, EndedHistory]:
     """The first history from its seed on that goes wrong without a rule, and the same shortened.
 
     It is the seed's own, unless the program takes other steps than when the seed was found.

@@ -52,7 +52,7 @@ _COLUMNS: Final = (
 _REQUESTS: Final = f"SELECT {', '.join(_COLUMNS)} FROM requests ORDER BY seq"
 
 
-class Disk:
+class SimDisk:
     """A folder and a state database in memory, which every history of a process begins anew."""
 
     def __init__(self, folder: Path) -> None:
@@ -89,7 +89,7 @@ class World:
         order: the key that the person has in use, by account.
     """
 
-    def __init__(self, seed: int, stage: Stage, disk: Disk) -> None:
+    def __init__(self, seed: int, stage: Stage, disk: SimDisk) -> None:
         disk.fresh()
         self.disk = disk
         self.machine = Machine(seed)

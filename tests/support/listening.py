@@ -98,7 +98,7 @@ class Received:
 
 
 @dataclass
-class Target:
+class TargetServer:
     """A server that answers each request with what `reply` says; None keeps silent for ever.
 
     `unheard` is called with a request whose answer could not be written any more.

@@ -10,7 +10,7 @@ import pytest
 from support.listeners import Pay
 from support.orders import ORDER
 from support.running import Sandbox
-from support.serving import Handler, serving
+from support.serving import QuietHandler, serving
 
 
 @pytest.fixture
@@ -41,7 +41,7 @@ def registered() -> list[dict[str, list[str]]]:
 def service(registered: list[dict[str, list[str]]]) -> Iterator[str]:
     """A service on this machine that is no sandbox: it registers endpoints and nothing else."""
 
-    class Registering(Handler):
+    class Registering(QuietHandler):
         def post(self) -> None:
             form = parse_qs(self.body().decode())
             registered.append(form)

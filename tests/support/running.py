@@ -11,7 +11,7 @@ from http.client import HTTPConnection
 from typing import Any, Final
 from unittest.mock import patch
 
-from support.forks.program import Begun, Ended, Forking
+from support.forks.program import Begun, EndedRun, Forking
 from support.suite.surroundings import GIVEN
 
 SECONDS: Final = 60.0
@@ -55,7 +55,7 @@ class Svc:
         assert "Traceback" not in err, err
         return Result(ended.code, out, err)
 
-    def bytes(self, *argv: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> Ended:
+    def bytes(self, *argv: str, stdin: bytes = b"", env: dict[str, str] | None = None) -> EndedRun:
         """The same, as it was written."""
         whole = {**os.environ, **(env or {})}
         if self._forking is not None and self._forking.can_run(whole):
@@ -68,7 +68,7 @@ class Svc:
             check=False,
             timeout=SECONDS,
         )
-        return Ended(done.returncode, done.stdout, done.stderr)
+        return EndedRun(done.returncode, done.stdout, done.stderr)
 
     def begin(self, *argv: str) -> "Begun | subprocess.Popen[str]":
         """Starts the program and leaves it running."""

@@ -34,7 +34,7 @@ QUOTE: Doc = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [JACKET
 
 
 @dataclass
-class Answer:
+class SandboxAnswer:
     """One HTTP answer, with its body as bytes and as JSON."""
 
     status: int
@@ -54,7 +54,7 @@ class Answer:
         return self.json.get("param")
 
 
-class Sandbox:
+class AsgiSandbox:
     """A running sandbox and the calls that tests make at it."""
 
     secret, publishable = "sk_test_sandbox", "pk_test_sandbox"
@@ -84,32 +84,34 @@ class Sandbox:
 
     # --- calls ----------------------------------------------------------------------------------
 
-    def call(self, method: str, path: str, **options: Any) -> Answer:
+    def call(self, method: str, path: str, **options: Any) -> SandboxAnswer:
         """One request; see `exchange` for the options."""
         return self._runner.run(self.exchange(method, path, **options))
 
-    def get(self, path: str, **query: Any) -> Answer:
+    def get(self, path: str, **query: Any) -> SandboxAnswer:
         """A GET with the secret test key."""
         return self.call("GET", path, query=urlencode(query))
 
-    def post(self, path: str, body: Any = None, **options: Any) -> Answer:
+    def post(self, path: str, body: Any = None, **options: Any) -> SandboxAnswer:
         """A JSON POST with the secret test key; no body if it is None."""
         return self.call("POST", path, **({} if body is None else {"json": body}), **options)
 
-    def form(self, path: str, text: str, **options: Any) -> Answer:
+    def form(self, path: str, text: str, **options: Any) -> SandboxAnswer:
         """A form POST with the secret test key."""
         return self.call("POST", path, form=text, **options)
 
-    def control(self, path: str, body: Any = None, method: str = "POST", **options: Any) -> Answer:
+    def control(
+        self, path: str, body: Any = None, method: str = "POST", **options: Any
+    ) -> SandboxAnswer:
         """A control call."""
         options = options if body is None else {"json": body, **options}
         headers = {"svc-sandbox": "1", **options.pop("headers", {})}
         return self.call(method, f"/_sandbox{path}", headers=headers, **options)
 
-    def together(self, *requests: tuple[str, str, Doc]) -> list[Answer]:
+    def together(self, *requests: tuple[str, str, Doc]) -> list[SandboxAnswer]:
         """Requests that are in flight at the same time."""
 
-        async def all_of_them() -> list[Answer]:
+        async def all_of_them() -> list[SandboxAnswer]:
             waiting = (self.exchange(method, path, **more) for method, path, more in requests)
             return list(await asyncio.gather(*waiting))
 
@@ -128,7 +130,7 @@ class Sandbox:
         headers: Mapping[str, str] | None = None,
         idem: str | None = None,
         scheme: str = "http",
-    ) -> Answer:
+    ) -> SandboxAnswer:
         lines = {"host": "127.0.0.1:4242", **(headers or {})}
         if key is not None:
             lines.setdefault("authorization", f"Bearer {key}")
@@ -152,7 +154,7 @@ class Sandbox:
         created: Doc = answer.json
         return created
 
-    def pay(self, order: Doc, number: str = "4242424242424242", **params: Any) -> Answer:
+    def pay(self, order: Doc, number: str = "4242424242424242", **params: Any) -> SandboxAnswer:
         """Pays an order at the checkout, by card unless another method is given."""
         if "method" not in params and "payment_method" not in params:
             card = {"number": number, "exp_month": 12, "exp_year": 2030, "cvc": "123"}
@@ -206,7 +208,7 @@ class Sandbox:
         headers: Mapping[str, str],
         body: bytes,
         scheme: str,
-    ) -> Answer:
+    ) -> SandboxAnswer:
         scope = {
             "type": "http",
             "asgi": {"version": "3.0"},
@@ -236,7 +238,7 @@ class Sandbox:
 
         await self.app(scope, receive, send)
         raw = {k.decode(): v.decode("latin-1") for k, v in sent[0]["headers"]}
-        return Answer(sent[0]["status"], raw, b"".join(m.get("body", b"") for m in sent[1:]))
+        return SandboxAnswer(sent[0]["status"], raw, b"".join(m.get("body", b"") for m in sent[1:]))
 
 
 def _dumped(value: Any) -> bytes:
@@ -264,7 +266,7 @@ class Served:
                 received += part
             return received
 
-    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> Answer:
+    def ask(self, method: str, path: str, body: Any = None, **headers: str) -> SandboxAnswer:
         """One JSON call with the secret test key, and the controls' header."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=10)
         lines = {"Authorization": "Bearer sk_test_sandbox", "Svc-Sandbox": "1", **headers}
@@ -275,6 +277,6 @@ class Served:
             connection.request(method, path, sent, lines)
             reply = connection.getresponse()
             shown = {name.lower(): text for name, text in reply.getheaders()}
-            return Answer(reply.status, shown, reply.read())
+            return SandboxAnswer(reply.status, shown, reply.read())
         finally:
             connection.close()

@@ -16,7 +16,7 @@ def free_port() -> int:
         return int(taken.getsockname()[1])
 
 
-class Handler(BaseHTTPRequestHandler):
+class QuietHandler(BaseHTTPRequestHandler):
     """Takes every POST and has nothing to GET; keeps connections open, and prints nothing."""
 
     protocol_version = "HTTP/1.1"
@@ -51,15 +51,15 @@ class Handler(BaseHTTPRequestHandler):
         """Says nothing."""
 
 
-class _Server(ThreadingHTTPServer):
+class _LoopbackServer(ThreadingHTTPServer):
     daemon_threads = False
     block_on_close = False  # a connection that is kept open is its owner's to close
 
 
 @contextmanager
-def serving(handler: type[Handler]) -> Iterator[str]:
+def serving(handler: type[QuietHandler]) -> Iterator[str]:
     """Serves on a port of its own; gives the origin, such as `http://127.0.0.1:8000`."""
-    with _Server(("127.0.0.1", 0), handler) as server:
+    with _LoopbackServer(("127.0.0.1", 0), handler) as server:
         thread = Thread(target=server.serve_forever, args=(0.01,))
         thread.start()
         try:
@@ -83,7 +83,7 @@ class Hook:
 
 
 @dataclass
-class Receiver:
+class HookReceiver:
     """Takes webhooks at `url`, answers all of them alike, and calls `heard` before it does."""
 
     status: int = 200
@@ -92,11 +92,11 @@ class Receiver:
     url: str = ""
 
     @contextmanager
-    def listening(self) -> Iterator["Receiver"]:
+    def listening(self) -> Iterator["HookReceiver"]:
         """Serves meanwhile."""
         receiver = self
 
-        class Taking(Handler):
+        class Taking(QuietHandler):
             def post(self) -> None:
                 receiver.take(Hook({k.lower(): v for k, v in self.headers.items()}, self.body()))
                 self.answer(receiver.status)

@@ -121,9 +121,28 @@ def test_what_the_tests_of_a_room_share_means_one_thing() -> None:
     assert {name for name, places in where.items() if len(places) > 1} == set()
 
 
+def test_a_name_of_a_class_means_one_thing_in_the_tests_too() -> None:
+    """Next to the program's, and in what tests and benchmarks write as a program in a string."""
+    tests = [*Path(__file__).parents[1].rglob("*.py")]
+    where = defaultdict(list)
+    for module in chain(_modules(), tests):
+        for name in re.findall(r"^class _*(\w+)", module.read_text(), re.MULTILINE):
+            where[name].append(module.name)
+    for module in _modules():
+        for name in _aliases(ast.parse(module.read_text())):
+            where[name].append(module.name)
+    assert len(tests) > 300
+    assert len(where) > 700
+    assert {name: places for name, places in where.items() if len(places) > 1} == {}
+
+
 def _types(module: ast.Module) -> Iterator[str]:
     """Each class that is defined, and each alias."""
     yield from (one.name.strip("_") for one in ast.walk(module) if isinstance(one, ast.ClassDef))
+    yield from _aliases(module)
+
+
+def _aliases(module: ast.Module) -> Iterator[str]:
     for one in module.body:
         match one:
             case ast.AnnAssign(target=ast.Name(id=name), annotation=ast.Name(id="TypeAlias")):

@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from acceptance.examples.world import ORDER, PLACEHOLDER, World, real
+from acceptance.examples.world import ORDER, PLACEHOLDER, ExampleWorld, real
 from support.running import Sandbox, Svc
-from support.serving import Handler, serving
+from support.serving import QuietHandler, serving
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.signature import header_value
 
@@ -78,14 +78,14 @@ def shell(line: str, folder: Path, **env: str) -> "subprocess.CompletedProcess[s
 
 
 @pytest.fixture
-def world(sandbox: Sandbox, tmp_path: Path) -> World:
+def world(sandbox: Sandbox, tmp_path: Path) -> ExampleWorld:
     """An empty sandbox and an empty folder with the files that lines name."""
     folder = tmp_path / "here"
     folder.mkdir()
-    return World(sandbox, folder)
+    return ExampleWorld(sandbox, folder)
 
 
-def prepare(line: str, world: World, svc: Svc) -> dict[str, str]:
+def prepare(line: str, world: ExampleWorld, svc: Svc) -> dict[str, str]:
     """Makes the files and settings that a line speaks of; gives what its environment needs."""
     if "refunds.csv" in line:
         world.refunds_file()
@@ -108,7 +108,7 @@ def prepare(line: str, world: World, svc: Svc) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("line", PLAIN)
-def test_the_example_works(line: str, world: World, svc: Svc) -> None:
+def test_the_example_works(line: str, world: ExampleWorld, svc: Svc) -> None:
     """Exit 0, or the one that the example is there to show."""
     env = prepare(line, world, svc)
     ready = real(line, world)
@@ -151,7 +151,7 @@ KEYS = [line for line in examples() if line.startswith("svc keys ")]
 
 @pytest.mark.parametrize("line", KEYS)
 def test_the_example_of_keys_works_with_a_real_keyring(
-    line: str, world: World, svc: Svc, gnome_keyring: None, monkeypatch: pytest.MonkeyPatch
+    line: str, world: ExampleWorld, svc: Svc, gnome_keyring: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """With GNOME Keyring; a line that asks a person gets its key as standard input."""
     monkeypatch.delenv("SVC_API_KEY")
@@ -176,7 +176,7 @@ def test_the_example_of_keys_works_with_a_real_keyring(
 
 
 @pytest.mark.parametrize("verb", ["show", "resume", "forget"])
-def test_the_example_of_requests_works(verb: str, world: World, svc: Svc) -> None:
+def test_the_example_of_requests_works(verb: str, world: ExampleWorld, svc: Svc) -> None:
     """On a request whose answer was lost, which is what they are for."""
     line = next(one for one in examples() if one.startswith(f"svc requests {verb}"))
     lost = {"match": {"path": "/v1/orders"}, "phase": "after", "times": 9}
@@ -201,11 +201,11 @@ SECRET = "whsec_0123456789abcdefghijklmn"
 
 
 @pytest.mark.parametrize("line", EVENTS)
-def test_the_example_of_events_works(line: str, world: World) -> None:
+def test_the_example_of_events_works(line: str, world: ExampleWorld) -> None:
     """With a target that listens, an inbox that holds an event, and an end after a moment."""
     if "| jq" in line and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
-    with serving(Handler) as origin:
+    with serving(QuietHandler) as origin:
         port = int(origin.rpartition(":")[2])
         ready = re.sub(r"(?<=[ :])3000(?=[/ '])", str(port), line)
         if "listen" not in line:
@@ -219,7 +219,7 @@ def test_the_example_of_events_works(line: str, world: World) -> None:
     assert done.returncode == 0, (ready, done.stdout, done.stderr)
 
 
-def received(world: World, port: int) -> str:
+def received(world: ExampleWorld, port: int) -> str:
     """Lets an event come in and gives its id."""
     trigger = "svc sandbox trigger order.paid -o id"
     listen = f"svc events listen --forward-to {port} --until order.paid --timeout 20 --exec"
@@ -228,7 +228,7 @@ def received(world: World, port: int) -> str:
     return done.stdout.split()[-1]
 
 
-def signed(line: str, world: World) -> str:
+def signed(line: str, world: ExampleWorld) -> str:
     """Puts a good signature of a file in place of the one that is shown."""
     body = '{"id":"evt_1","object":"event"}'
     world.file("body.json", body)

@@ -15,7 +15,7 @@ ORDER = {**JACKET_ORDER, "settlement_currency": "USD"}
 PLACEHOLDER: Final = re.compile(r"\b(?:ord|pay|rf|po|lcq|evt|dp|we|key|rq)_[A-Za-z0-9]{18,}")
 
 
-class World:
+class ExampleWorld:
     """A sandbox in which things happen, and the folder in which a line is run."""
 
     def __init__(self, sandbox: Sandbox, folder: Path) -> None:
@@ -92,30 +92,30 @@ class World:
         (self.folder / name).write_text(text)
 
 
-Maker = Callable[[World], str]
+Maker = Callable[[ExampleWorld], str]
 
 # What an id in a line has to be, by the words before it; the first that fits.
 IDS: Final[tuple[tuple[str, Maker], ...]] = (
-    ("orders cancel", World.open_order),
-    ("orders capture", World.held_order),
-    ("orders update", World.open_order),
-    ("sandbox pay", World.open_order),
-    ("sandbox checkout", World.open_order),
-    (" ord_", World.open_order),
+    ("orders cancel", ExampleWorld.open_order),
+    ("orders capture", ExampleWorld.held_order),
+    ("orders update", ExampleWorld.open_order),
+    ("sandbox pay", ExampleWorld.open_order),
+    ("sandbox checkout", ExampleWorld.open_order),
+    (" ord_", ExampleWorld.open_order),
     ("sandbox decide", lambda world: str(world.happened("dispute.evidence_submitted")["id"])),
     (" dp_", lambda world: str(world.happened("dispute.opened")["id"])),
     ("pay_", lambda world: str(world.happened("payment.captured")["id"])),
     (" rf_", lambda world: str(world.happened("refund.created")["id"])),
     (" po_", lambda world: str(world.happened("payout.created")["id"])),
     (" lcq_", lambda world: str(world.happened("order.paid")["landed_cost"]["quote"])),
-    ("endpoints enable", World.disabled_endpoint),
-    (" we_", World.endpoint),
-    (" key_", World.key),
-    (" evt_", World.event),
+    ("endpoints enable", ExampleWorld.disabled_endpoint),
+    (" we_", ExampleWorld.endpoint),
+    (" key_", ExampleWorld.key),
+    (" evt_", ExampleWorld.event),
 )
 
 
-def real(line: str, world: World) -> str:
+def real(line: str, world: ExampleWorld) -> str:
     """Puts ids of objects that are there in place of the shown ones; ends what would not end."""
     for shown in set(PLACEHOLDER.findall(line)):
         make = next(make for words, make in IDS if words in line)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.completion.terminal import SCRIPTS, Terminal
+from cli.completion.terminal import SCRIPTS, ShellTerminal
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -50,7 +50,7 @@ def furnish(home: Path) -> None:
         path.write_text(text)
 
 
-def start(shell: str, home: Path) -> Terminal:
+def start(shell: str, home: Path) -> ShellTerminal:
     """An interactive shell with the completions of the project, ready to be typed into."""
     argv = [program(shell), *_ARGUMENTS[shell]]
     furnish(home)
@@ -63,7 +63,7 @@ def start(shell: str, home: Path) -> Terminal:
     if shell == "fish":
         (home / ".config/fish/completions").mkdir(parents=True)
         shutil.copy(SCRIPTS / "svc.fish", home / ".config/fish/completions/svc.fish")
-    terminal = Terminal(argv, home)
+    terminal = ShellTerminal(argv, home)
     if shell == "bash":
         terminal.type(f"source {SCRIPTS / 'svc.bash'}; bind 'set enable-bracketed-paste off'\n")
     terminal.type("svc ready\n")

@@ -32,7 +32,7 @@ os.execv(sys.argv[1], sys.argv[1:])
 """
 
 
-class Terminal:
+class ShellTerminal:
     """An interactive shell that can start nothing but recorders named `svc` and `python`."""
 
     def __init__(self, argv: Sequence[str], home: Path, **env: str) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cli.completion.shells import program
-from cli.completion.terminal import SCRIPTS, Terminal
+from cli.completion.terminal import SCRIPTS, ShellTerminal
 from support.running import Svc
 
 PLACES = {
@@ -153,7 +153,7 @@ BASH_COMPLETION = Path("/usr/share/bash-completion/bash_completion")
 def test_bash_finds_the_installed_script_by_itself(svc: Svc, isolated: Path) -> None:
     """The package bash-completion reads it at the first Tab."""
     svc.ok("completion", "bash", "--install")
-    with Terminal([program("bash"), "--norc", "--noprofile", "-i"], isolated) as terminal:
+    with ShellTerminal([program("bash"), "--norc", "--noprofile", "-i"], isolated) as terminal:
         terminal.type(f"source {BASH_COMPLETION}; svc ready\n")
         terminal.wait_for("ARGS<ready|>")
         assert terminal.run("svc orders list --output=nd\t") == [
@@ -167,7 +167,7 @@ def test_zsh_finds_the_installed_script_with_the_line_it_was_told(svc: Svc, isol
     """The line that --install prints is all that is needed."""
     line = svc.ok("completion", "zsh", "--install")["line"]
     (isolated / ".zshrc").write_text(f"{line}\nautoload -Uz compinit; compinit -u -D\n")
-    with Terminal([program("zsh"), "--no-globalrcs", "-i"], isolated) as terminal:
+    with ShellTerminal([program("zsh"), "--no-globalrcs", "-i"], isolated) as terminal:
         terminal.type("svc ready\n")
         terminal.wait_for("ARGS<ready|>")
         assert terminal.run("svc ord\tret\tx") == ["orders", "retrieve", "x"]
@@ -176,7 +176,7 @@ def test_zsh_finds_the_installed_script_with_the_line_it_was_told(svc: Svc, isol
 def test_fish_finds_the_installed_script_by_itself(svc: Svc, isolated: Path) -> None:
     """Nothing else is needed."""
     svc.ok("completion", "fish", "--install")
-    with Terminal([program("fish"), "-i"], isolated) as terminal:
+    with ShellTerminal([program("fish"), "-i"], isolated) as terminal:
         terminal.type("svc ready\n")
         terminal.wait_for("ARGS<ready|>")
         assert terminal.run("svc ord\tret\tx") == ["orders", "retrieve", "x"]

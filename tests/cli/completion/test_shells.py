@@ -6,13 +6,13 @@ from collections.abc import Iterator
 import pytest
 
 from cli.completion.shells import ORDER, PAYMENT, SHELLS, start
-from cli.completion.terminal import Terminal
+from cli.completion.terminal import ShellTerminal
 
 
 @pytest.fixture(scope="module", params=SHELLS)
 def shell(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[Terminal]:
+) -> Iterator[ShellTerminal]:
     """One shell of each kind for all tests; each test types whole lines."""
     with start(request.param, tmp_path_factory.mktemp(request.param)) as terminal:
         yield terminal
@@ -78,7 +78,7 @@ TYPED = {
 
 
 @pytest.mark.parametrize("typed", TYPED)
-def test_tab_writes_what_can_only_be_meant(shell: Terminal, typed: str) -> None:
+def test_tab_writes_what_can_only_be_meant(shell: ShellTerminal, typed: str) -> None:
     """Where one word fits, a Tab writes it."""
     keys, wanted = TYPED[typed]
     assert shell.run(keys) == wanted
@@ -95,7 +95,7 @@ SHOWN = {
 
 
 @pytest.mark.parametrize("typed", SHOWN)
-def test_tab_shows_what_fits(shell: Terminal, typed: str) -> None:
+def test_tab_shows_what_fits(shell: ShellTerminal, typed: str) -> None:
     """Where several words fit, they are shown."""
     keys, wanted = SHOWN[typed]
     shell.type(keys)
@@ -103,7 +103,7 @@ def test_tab_shows_what_fits(shell: Terminal, typed: str) -> None:
     shell.clear()
 
 
-def test_ids_are_of_the_kind_that_fits(shell: Terminal) -> None:
+def test_ids_are_of_the_kind_that_fits(shell: ShellTerminal) -> None:
     """`orders retrieve` offers orders only, the latest with its label where a shell can show it."""
     shell.type("svc orders retrieve ord_\t\t")
     labelled = [] if shell.name == "bash" else ["157.08 EUR paid"]
@@ -112,7 +112,7 @@ def test_ids_are_of_the_kind_that_fits(shell: Terminal) -> None:
     shell.clear()
 
 
-def test_an_option_that_was_given_is_not_offered_again(shell: Terminal) -> None:
+def test_an_option_that_was_given_is_not_offered_again(shell: ShellTerminal) -> None:
     """A repeatable one is."""
     shell.type("svc orders create --item a --amount 1 --\t\t")
     seen = shell.wait_for("--currency", "--item")
@@ -120,7 +120,7 @@ def test_an_option_that_was_given_is_not_offered_again(shell: Terminal) -> None:
     shell.clear()
 
 
-def test_a_tab_starts_no_process(shell: Terminal) -> None:
+def test_a_tab_starts_no_process(shell: ShellTerminal) -> None:
     """Neither the program nor Python: only the Enter at the end starts something."""
     before = shell.calls.read_text()
     shell.run("svc ord\tret\tord_3\t --out\tjs\t")

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from support.listeners import Listen, Pay
-from support.listening import NOW, OK, SECRET, Received, Target, event, status_line, talk
+from support.listening import NOW, OK, SECRET, Received, TargetServer, event, status_line, talk
 from support.running import Result, Sandbox, Svc, inside
 from support.suite.patience import patient
 from svc.signature import header_value, verify
@@ -23,7 +23,10 @@ from svc.signature import header_value, verify
 
 def test_listen_receives_verifies_and_forwards(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """An order that is paid arrives at the target, verified, as the bytes that were signed."""
-    with Target() as target, listen(tmp_path, "--forward-to", f"{target.port}/hooks") as running:
+    with (
+        TargetServer() as target,
+        listen(tmp_path, "--forward-to", f"{target.port}/hooks") as running,
+    ):
         [ready] = running.wait("ready")
         order = pay()
         events = running.wait("event", 2)
@@ -90,7 +93,7 @@ def test_listener_that_runs_goes_on_after_a_reset_of_the_sandbox(
 ) -> None:
     """Its endpoint is registered again; events whose ids a seed repeats are no duplicates."""
     sandbox.control("POST", "/reset", {"seed": 7})
-    with Target() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
+    with TargetServer() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
         pay()
         running.wait("forward", 2)
         sandbox.control("POST", "/reset", {})
@@ -135,14 +138,14 @@ def test_two_listeners_at_once_each_get_every_event(
 
 def test_killed_listener_leaves_nothing_undone(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """R50: kill -9 with the target away; the same command forwards everything when it runs again."""
-    with Target() as target:
+    with TargetServer() as target:
         port = target.port
     with listen(tmp_path, "--forward-to", str(port)) as running:
         pay()
         running.wait("event", 2)
         running.process.kill()
         running.process.wait()
-    with Target(port=port) as target, listen(tmp_path, "--forward-to", str(port)) as running:
+    with TargetServer(port=port) as target, listen(tmp_path, "--forward-to", str(port)) as running:
         running.wait("forward", 2)
         assert len(set(target.ids)) == 2
 
@@ -150,7 +153,7 @@ def test_killed_listener_leaves_nothing_undone(pay: Pay, tmp_path: Path, listen:
 def test_until_ends_with_zero(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """`--until` ends the listener by itself with exit 0 once the event has been forwarded."""
     with (
-        Target() as target,
+        TargetServer() as target,
         listen(
             tmp_path,
             "--forward-to",
@@ -176,7 +179,7 @@ def test_until_that_does_not_come_is_11(sandbox: Sandbox, svc: Svc) -> None:
 def test_strict_fails_when_a_forward_failed(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """`--strict`: exit 11 when the target refused an event, even when a signal ended it."""
     with (
-        Target(lambda _: status_line(500)) as target,
+        TargetServer(lambda _: status_line(500)) as target,
         listen(tmp_path, "--forward-to", str(target.port), "--strict") as running,
     ):
         pay()
@@ -320,7 +323,7 @@ def human(svc: Svc, *argv: str, columns: int = 100) -> str:
 def test_human_lines_keep_ids_and_amounts_whole(columns: int, pay: Pay, tmp_path: Path) -> None:
     """R63: at every width each id, amount and address stands whole on one line."""
     log = tmp_path / "out"
-    with Target() as target, log.open("wb") as out:
+    with TargetServer() as target, log.open("wb") as out:
         process = subprocess.Popen(
             [
                 sys.executable,
@@ -368,7 +371,10 @@ def test_inbox_shows_what_came_and_what_became_of_it(
             else b"HTTP/1.1 500 No\r\nContent-Length: 4\r\n\r\noops"
         )
 
-    with Target(reply) as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
+    with (
+        TargetServer(reply) as target,
+        listen(tmp_path, "--forward-to", str(target.port)) as running,
+    ):
         order = pay()
         running.wait("forward", 2)
         running.end()
@@ -396,9 +402,9 @@ def test_inbox_shows_what_came_and_what_became_of_it(
 
 
 @pytest.fixture
-def received(pay: Pay, tmp_path: Path, listen: Listen) -> Iterator[tuple[Target, Received]]:
+def received(pay: Pay, tmp_path: Path, listen: Listen) -> Iterator[tuple[TargetServer, Received]]:
     """A target and the order.paid that it has refused; now it takes everything."""
-    with Target(lambda _: status_line(500)) as target:
+    with TargetServer(lambda _: status_line(500)) as target:
         with listen(tmp_path, "--forward-to", str(target.port)) as running:
             pay()
             running.wait("forward", 2)
@@ -408,7 +414,7 @@ def received(pay: Pay, tmp_path: Path, listen: Listen) -> Iterator[tuple[Target,
         yield target, paid
 
 
-def test_replay_signs_anew(received: tuple[Target, Received], svc: Svc) -> None:
+def test_replay_signs_anew(received: tuple[TargetServer, Received], svc: Svc) -> None:
     """`replay --times`: the same body as often as asked, each time with a fresh signature."""
     target, first = received
     target.reply = lambda _: OK
@@ -425,7 +431,9 @@ def test_replay_signs_anew(received: tuple[Target, Received], svc: Svc) -> None:
     assert [one["type"] for one in failed] == ["payment.captured"]
 
 
-def test_replay_keeps_the_original_signature(received: tuple[Target, Received], svc: Svc) -> None:
+def test_replay_keeps_the_original_signature(
+    received: tuple[TargetServer, Received], svc: Svc
+) -> None:
     """`replay --original-signature --forward-to`: everything as it was, to another address."""
     target, first = received
     target.reply = lambda _: OK
@@ -439,7 +447,7 @@ def test_replay_keeps_the_original_signature(received: tuple[Target, Received], 
 
 
 def test_a_replay_that_reaches_nobody_ends_with_itself(
-    received: tuple[Target, Received], svc: Svc
+    received: tuple[TargetServer, Received], svc: Svc
 ) -> None:
     """The events have not failed for good: the same command sends them, and to the same place."""
     name = json.loads(received[1].body)["id"]
@@ -449,7 +457,7 @@ def test_a_replay_that_reaches_nobody_ends_with_itself(
     assert f"Send them again later: svc {line}\n" in said.out
 
 
-def test_replay_that_is_refused_is_11(received: tuple[Target, Received], svc: Svc) -> None:
+def test_replay_that_is_refused_is_11(received: tuple[TargetServer, Received], svc: Svc) -> None:
     """`replay --failed`: sends what failed, oldest first; what fails again makes exit 11."""
     target, _ = received
     result = svc("events", "replay", "--failed")

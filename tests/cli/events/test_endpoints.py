@@ -14,7 +14,7 @@ import pytest
 from support.absence import holding
 from support.clocks import ManualClock
 from support.listeners import Listen, Pay
-from support.listening import NOW, Target, event
+from support.listening import NOW, TargetServer, event
 from support.running import Sandbox, Svc
 from svc.api_keys import fingerprint
 from svc.cli.events import link
@@ -40,7 +40,7 @@ EVENTS = ("order.paid",)
 PATH = "/hook/0123456789abcdef0123456789abcdef"
 
 
-class Keyring:
+class MemoryKeyring:
     """A keyring in memory, or one that is not there."""
 
     name = "memory.Keyring"
@@ -70,13 +70,13 @@ class Keyring:
 class RealSession(Session):
     """A session whose keyring is the test's."""
 
-    keyring: Keyring
+    keyring: MemoryKeyring
 
     def key_store(self) -> KeyStore:
         return KeyStore([self.keyring])
 
 
-def endpoint(service: str, keyring: Keyring, url: str) -> tuple[Endpoint, str]:
+def endpoint(service: str, keyring: MemoryKeyring, url: str) -> tuple[Endpoint, str]:
     """What one run finds or registers, and what it says on stderr."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     env = {**os.environ, "SVC_BASE_URL": service, "SVC_API_KEY": "sk_test_abcdefghijklmnop"}
@@ -95,7 +95,7 @@ def test_secret_of_a_real_endpoint_goes_to_the_keyring(
     service: str, registered: list[dict[str, list[str]]], isolated: Path
 ) -> None:
     """Registered once, found again; the secret is in the keyring and nowhere in the state folder."""
-    keyring = Keyring()
+    keyring = MemoryKeyring()
     url = f"https://tunnel.example{PATH}"
     first, said = endpoint(service, keyring, url)
     again, silent = endpoint(service, keyring, url)
@@ -112,7 +112,7 @@ def test_another_url_means_another_endpoint_and_says_so(
     service: str, registered: list[dict[str, list[str]]]
 ) -> None:
     """The API cannot delete an endpoint: the tool says that it had to register another."""
-    keyring = Keyring()
+    keyring = MemoryKeyring()
     endpoint(service, keyring, f"https://one.example{PATH}")
     found, said = endpoint(service, keyring, f"https://two.example{PATH}")
     assert found.id == "we_2"
@@ -125,7 +125,7 @@ def test_without_a_keyring_the_secret_is_held_for_the_run(
     """No silent plain file: the next run registers another endpoint, and the tool says why (R34)."""
     url = f"https://tunnel.example{PATH}"
     for number in (1, 2):
-        found, said = endpoint(service, Keyring(absent=True), url)
+        found, said = endpoint(service, MemoryKeyring(absent=True), url)
         assert (found.id, found.where) == (f"we_{number}", "for this run only")
         assert "held for this run only" in said.replace("\n", " ")
     assert holding(isolated / "state", b"whsec_of") == []
@@ -263,7 +263,7 @@ def test_a_disabled_endpoint_is_told_and_registered_again(
     sandbox: Sandbox, pay: Pay, tmp_path: Path, listen: Listen
 ) -> None:
     """One line on stderr, and deliveries come again."""
-    with Target() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
+    with TargetServer() as target, listen(tmp_path, "--forward-to", str(target.port)) as running:
         [ready] = running.wait("ready")
         sandbox.control("POST", f"/webhook_endpoints/{ready['endpoint']}/disable")
         wait_for(lambda: f"in place of {ready['endpoint']};" in said(tmp_path))
@@ -321,7 +321,7 @@ def test_a_sandbox_that_moved_is_named(
     monkeypatch.delenv("SVC_API_KEY", raising=False)
     before = svc.ok("sandbox", "start", "--detach", "--port", "0")
     try:
-        with Target() as target:
+        with TargetServer() as target:
             to = ("--forward-to", str(target.port))
             with listen(tmp_path, *to) as running:
                 svc.ok("sandbox", "stop")

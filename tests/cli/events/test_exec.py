@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support.listeners import Listen
-from support.listening import Target, status_line
+from support.listening import TargetServer, status_line
 from support.running import Result, Sandbox, Svc, inside
 from support.suite.patience import patient
 
@@ -72,7 +72,7 @@ def test_failed_command_is_11(sandbox: Sandbox, svc: Svc, command: str, code: in
 @pytest.mark.slow
 def test_what_a_command_sets_off_is_waited_for(sandbox: Sandbox, svc: Svc) -> None:
     """The command ends at once, `--until` still holds: both have to be done, in either order."""
-    with Target() as target:
+    with TargetServer() as target:
         to = ("--forward-to", str(target.port), "--strict")
         quick = beside(svc, f"{SVC} sandbox trigger order.paid >&2", *to, "--until", "order.paid")
         assert quick.code == 0, quick.err
@@ -86,7 +86,7 @@ def test_what_a_command_sets_off_is_waited_for(sandbox: Sandbox, svc: Svc) -> No
 @pytest.mark.slow
 def test_events_that_came_late_are_still_forwarded(sandbox: Sandbox, svc: Svc) -> None:
     """Without `--until` what the command has set off is received and forwarded before the end."""
-    with Target(lambda _: status_line(500)) as target:
+    with TargetServer(lambda _: status_line(500)) as target:
         command = f"{SVC} sandbox trigger order.paid >&2"
         result = beside(svc, command, "--forward-to", str(target.port), "--strict")
     assert (result.code, result.error["code"]) == (11, "strict")
@@ -96,7 +96,7 @@ def test_events_that_came_late_are_still_forwarded(sandbox: Sandbox, svc: Svc) -
 @pytest.mark.slow
 def test_until_says_that_what_came_was_not_forwarded(sandbox: Sandbox, svc: Svc) -> None:
     """What is in the inbox did come: nobody shall look for it on the way from the service."""
-    with Target(lambda _: status_line(200)) as target:
+    with TargetServer(lambda _: status_line(200)) as target:
         pass  # nobody is at its address any more
     command = f"{SVC} sandbox trigger order.paid >&2"
     asked = ("--forward-to", str(target.port), "--until", "order.paid", "--timeout", "4")

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 from support.absence import importable
 from support.listeners import Listen
-from support.listening import Target
+from support.listening import TargetServer
 from support.running import Sandbox, Svc
 from support.serving import free_port
 from support.suite.patience import patient
@@ -54,7 +54,10 @@ def test_page_shows_what_the_sandbox_sends(
     """The address is in the ready record and file and on stderr; the page has what came."""
     port, ready_file = free_port(), tmp_path / "ready.json"
     argv = ("--inspect", str(port), "--ready-file", str(ready_file))
-    with Target() as target, listen(tmp_path, "--forward-to", str(target.port), *argv) as running:
+    with (
+        TargetServer() as target,
+        listen(tmp_path, "--forward-to", str(target.port), *argv) as running,
+    ):
         [ready] = running.wait("ready")
         match = ADDRESS.fullmatch(ready["inspector"])
         assert match is not None

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.listeners import Listen, Pay
-from support.listening import Target, status_line
+from support.listening import TargetServer, status_line
 from support.running import Sandbox, Svc, inside
 
 
@@ -70,7 +70,7 @@ def test_secret_is_bare_unless_a_format_is_asked_for(sandbox: Sandbox, svc: Svc)
 def test_replay_prints_one_document(pay: Pay, svc: Svc, tmp_path: Path, listen: Listen) -> None:
     """R72: an array of forwards, an empty one where nothing was to be sent."""
     assert svc.ok("events", "replay", "--failed") == []
-    with Target(lambda _: status_line(500)) as target:
+    with TargetServer(lambda _: status_line(500)) as target:
         with listen(tmp_path, "--forward-to", str(target.port)) as running:
             pay()
             running.wait("forward", 2)

@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from support.listeners import Listen, Pay, Running
-from support.listening import OK, Received, Target, status_line
+from support.listening import OK, Received, TargetServer, status_line
 from support.running import Svc
 
 
 @pytest.fixture
 def waiting(pay: Pay, tmp_path: Path, listen: Listen) -> int:
     """The port of a target that was away while two events came."""
-    with Target() as target:
+    with TargetServer() as target:
         port = target.port
     with listen(tmp_path, "--forward-to", f"*.paid=:{port}/a", "--forward-to", f":{port}/b") as it:
         pay()
@@ -35,7 +35,7 @@ def states(svc: Svc, *argv: str) -> dict[str, str]:
     return {one["type"]: one["state"] for one in svc.ok("events", "inbox", *argv)}
 
 
-def paths(target: Target) -> list[bytes]:
+def paths(target: TargetServer) -> list[bytes]:
     return sorted(one.head.split()[1] for one in target.received)
 
 
@@ -50,7 +50,7 @@ def test_pending_events_are_listed(waiting: int, svc: Svc) -> None:
 
 def test_pending_events_are_sent_where_their_routes_lead(waiting: int, svc: Svc) -> None:
     """`replay --pending`: each to its own target; then they are done, also for a listener."""
-    with Target(port=waiting) as target:
+    with TargetServer(port=waiting) as target:
         assert svc("events", "replay", "--pending").code == 0
         assert paths(target) == [b"/a", b"/b"]
         assert states(svc) == {"order.paid": "forwarded", "payment.captured": "forwarded"}
@@ -60,7 +60,7 @@ def test_pending_events_are_sent_where_their_routes_lead(waiting: int, svc: Svc)
 
 def test_pending_events_that_went_elsewhere_stay_owed(waiting: int, svc: Svc) -> None:
     """R50: what was only shown to another address is still forwarded to its target."""
-    with Target() as other:
+    with TargetServer() as other:
         to = f":{other.port}/look"
         assert svc("events", "replay", "--pending", "--forward-to", to).code == 0
         assert paths(other) == [b"/look", b"/look"]
@@ -72,7 +72,7 @@ def test_no_resume_leaves_them_alone(
 ) -> None:
     """`--no-resume`: only new events are forwarded; what waited is kept as it was."""
     routes = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
-    with Target(port=waiting) as target, listen(tmp_path, *routes, "--no-resume") as running:
+    with TargetServer(port=waiting) as target, listen(tmp_path, *routes, "--no-resume") as running:
         pay()
         running.wait("forward", 2)
         running.end()
@@ -97,7 +97,7 @@ def test_pending_events_are_left_to_the_listener_that_runs(
         assert refused.error["code"] == "listener_running"
         assert f"port {port} " in refused.error["message"]
         running.end()
-    with Target(port=waiting) as target:
+    with TargetServer(port=waiting) as target:
         assert svc("events", "replay", "--pending").code == 0
         assert len(target.received) == 2
 
@@ -114,7 +114,7 @@ def test_a_listener_that_starts_meanwhile_waits_for_the_replay(
         return OK
 
     routes = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
-    with Target(reply, port=waiting) as target, ThreadPoolExecutor(1) as beside:
+    with TargetServer(reply, port=waiting) as target, ThreadPoolExecutor(1) as beside:
         replay = beside.submit(svc, "events", "replay", "--pending")
         assert hangs.wait(30)
         twin = svc("events", "replay", "--pending", "-o", "json")
@@ -142,7 +142,7 @@ def test_what_was_closed_since_it_was_listed_is_not_sent(
             database.execute("UPDATE inbox SET outcome = 'forwarded'")
         return OK
 
-    with Target(reply, port=waiting) as target:
+    with TargetServer(reply, port=waiting) as target:
         assert svc("events", "replay", "--pending").code == 0
         assert len(target.received) == 1
 
@@ -164,7 +164,7 @@ def test_an_event_without_a_known_secret_stops_no_other(waiting: int, svc: Svc, 
     """`replay` warns of it, counts it and sends the rest."""
     state = Path(os.environ["SVC_STATE_DIR"]) / "state.db"
     if which == "--failed":
-        with Target(lambda _: status_line(500), port=waiting):
+        with TargetServer(lambda _: status_line(500), port=waiting):
             assert svc("events", "replay", "--pending").code == 11
         with closing(sqlite3.connect(state)) as database, database:
             database.execute("UPDATE inbox SET outcome = 'failed'")
@@ -174,7 +174,7 @@ def test_an_event_without_a_known_secret_stops_no_other(waiting: int, svc: Svc, 
             " SELECT 99, 'other', origin, profile, mode, targets FROM listeners LIMIT 1"
         )
         database.execute("UPDATE inbox SET listener = 99 WHERE type = 'payment.captured'")
-    with Target(port=waiting) as target:
+    with TargetServer(port=waiting) as target:
         done = svc("events", "replay", which, "-o", "human")
         assert done.code == 11
         assert "is not known here" in done.err
@@ -184,7 +184,7 @@ def test_an_event_without_a_known_secret_stops_no_other(waiting: int, svc: Svc, 
 
 def test_replay_ends_with_a_count(waiting: int, svc: Svc) -> None:
     """For a person; a program counts the records."""
-    with Target(port=waiting):
+    with TargetServer(port=waiting):
         sent = svc("events", "replay", "--pending", "-o", "human")
         assert sent.err == "2 events sent again, all taken.\n"
         names = [one["id"] for one in svc.ok("events", "inbox")]
@@ -242,7 +242,7 @@ def test_failed_events_go_only_to_who_did_not_take_them(
         wrong = request.head.startswith(b"POST /b") and broken["is"]
         return status_line(500 if wrong else 200)
 
-    with Target(reply) as target:
+    with TargetServer(reply) as target:
         port = target.port
         with listen(tmp_path, "--forward-to", f":{port}/a", "--forward-to", f":{port}/b") as it:
             pay()

@@ -338,10 +338,10 @@ def test_a_request_of_the_old_key_goes_on_under_the_new_one(
 
 DYING = """
 import os, signal
-from fake_file_ring import Keyring as Kept
+from fake_file_ring import Keyring
 
 
-class Keyring(Kept):
+class DyingKeyring(Keyring):
     # Replaces as the macOS keychain does: delete, then add.
     def set_password(self, service, username, password):
         try:
@@ -373,7 +373,7 @@ def dying_ring(fake_ring: FakeRing, isolated: Path, monkeypatch: pytest.MonkeyPa
     (folder / "dying_ring.py").write_text(DYING)
     monkeypatch.setenv("PYTHONPATH", f"{folder}{os.pathsep}{os.environ['PYTHONPATH']}")
     config = isolated / "config" / "config.toml"
-    config.write_text('keyring_backends = ["dying_ring.Keyring"]\n')
+    config.write_text('keyring_backends = ["dying_ring.DyingKeyring"]\n')
     return Path(f"{fake_ring.path}.steps")
 
 

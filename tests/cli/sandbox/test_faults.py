@@ -14,7 +14,7 @@ from typer.main import get_command
 
 from support.orders import ORDER
 from support.running import Sandbox, Svc
-from support.serving import Hook, Receiver
+from support.serving import Hook, HookReceiver
 from svc import signature
 from svc.cli.help.page import ShellLines, page_of
 from svc.cli.main import main
@@ -236,7 +236,7 @@ def test_webhook_rule_does_what_the_help_says(
 ) -> None:
     """Three events under a rule, as a receiver with the official check sees them (R90)."""
     checking = Checking()
-    with Receiver(heard=checking.take).listening() as receiver:
+    with HookReceiver(heard=checking.take).listening() as receiver:
         endpoint = {"url": receiver.url, "events": ["order.cancelled"]}
         made = json.loads(caller.ask("POST", "/v1/webhook_endpoints", endpoint)[2])
         checking.secret = made["secret"]

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from support.running import Sandbox, Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 from svc.sandbox.process.records import RunRecord, holding
 
 KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
@@ -40,12 +40,12 @@ COMMANDS = (
 
 
 @pytest.fixture
-def stranger(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def stranger(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
     """Somebody who listens where the sandbox of the active profile listened until it ended."""
     port = svc.ok("sandbox", "start", "--detach", "--port", "0")["port"]
     assert svc.ok("orders", "list")["data"] == []
     assert [each["result"] for each in svc.ok("sandbox", "stop")] == ["stopped"]
-    server = Server(port)
+    server = ScriptedServer(port)
     server.play(server.reply(200, {"object": "sandbox", "id": "ord_1", "data": []}))
     yield server
     server.stop()
@@ -54,7 +54,7 @@ def stranger(svc: Svc, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 @pytest.mark.parametrize("key", [KEY, None], ids=["own key", "the sandbox's key"])
 def test_a_stranger_on_its_port_gets_no_key(
     svc: Svc,
-    stranger: Server,
+    stranger: ScriptedServer,
     monkeypatch: pytest.MonkeyPatch,
     tmp_path: Path,
     key: str | None,
@@ -70,7 +70,7 @@ def test_a_stranger_on_its_port_gets_no_key(
     assert svc.ok("requests", "list", "--unresolved") == []
 
 
-def test_the_way_out_is_named(svc: Svc, stranger: Server) -> None:
+def test_the_way_out_is_named(svc: Svc, stranger: ScriptedServer) -> None:
     """The exit code is that of a service that is not there; nothing was sent."""
     result = svc("orders", "list")
     assert result.code == 8
@@ -80,7 +80,7 @@ def test_the_way_out_is_named(svc: Svc, stranger: Server) -> None:
 
 
 def test_whoever_names_the_address_himself_reaches_it(
-    svc: Svc, stranger: Server, sandbox: Sandbox
+    svc: Svc, stranger: ScriptedServer, sandbox: Sandbox
 ) -> None:
     """An option or SVC_BASE_URL is no profile, though it be the address of one."""
     stranger.play(stranger.reply(200, {"object": "list", "data": [], "has_more": False}))
@@ -90,7 +90,7 @@ def test_whoever_names_the_address_himself_reaches_it(
 
 
 def test_a_record_that_somebody_else_wrote_vouches_for_nobody(
-    svc: Svc, stranger: Server, isolated: Path
+    svc: Svc, stranger: ScriptedServer, isolated: Path
 ) -> None:
     """R106: he can write one and hold its lock, where he may write at all."""
     folder = isolated / "state" / "sandbox"
@@ -115,7 +115,7 @@ def test_a_command_that_is_under_way_sends_a_stranger_no_key(svc: Svc) -> None:
             if line.startswith(b"GET "):
                 break
         assert svc("sandbox", "stop").code == 0
-        server = Server(port)
+        server = ScriptedServer(port)
         server.play(server.reply(200, {"object": "payout", "id": "po_1", "status": "paid"}))
         said = waiting.stderr.read().decode()
     server.stop()
@@ -139,7 +139,7 @@ def test_a_batch_that_is_under_way_sends_a_stranger_no_key(svc: Svc, tmp_path: P
         for _ in range(20):
             assert batch.stderr.readline().startswith(b"POST /v1/orders")
         assert svc("sandbox", "stop").code == 0
-        server = Server(port)
+        server = ScriptedServer(port)
         server.play(server.reply(200, {"object": "order", "id": "ord_1", "livemode": False}))
         said = batch.communicate()[1].decode()
     server.stop()

@@ -11,7 +11,7 @@ import pytest
 
 from support.kills.killable import child, resident
 from support.listening import (
-    Target,
+    TargetServer,
     delivery,
     event,
     listening,
@@ -64,7 +64,10 @@ def test_body_of_300_mb_costs_nothing_and_delays_nobody(
 ) -> None:
     """R57: while eight senders pour, good events take under 1 s; memory stays flat."""
     statuses: list[int] = []
-    with Target() as target, child(tmp_path / "s" / "state.db", target.port) as (process, port):
+    with (
+        TargetServer() as target,
+        child(tmp_path / "s" / "state.db", target.port) as (process, port),
+    ):
         good(port, 0)
         before = resident(process.pid)
         pouring = [
@@ -92,7 +95,10 @@ def test_hostile_requests_in_between_cost_no_memory(tmp_path: Path) -> None:
         b"GET /../../etc/passwd HTTP/1.1\r\nHost: localhost\r\n\r\n",
         b"\x00\xff" * 50 + b"\r\n\r\n",
     ]
-    with Target() as target, child(tmp_path / "s" / "state.db", target.port) as (process, port):
+    with (
+        TargetServer() as target,
+        child(tmp_path / "s" / "state.db", target.port) as (process, port),
+    ):
         for number in range(100):
             assert status(talk(port, bad[number % len(bad)])) >= 400
         before = resident(process.pid)
@@ -130,7 +136,7 @@ def test_real_limit_of_a_hanging_target(tmp_path: Path) -> None:
     """R51: 504 after 8 s and before 9, to the first copy and to those that wait for it."""
     answers: list[tuple[int, float]] = []
     with (
-        Target(lambda _: None) as target,
+        TargetServer(lambda _: None) as target,
         listening(tmp_path, target.port, ack="forwarded") as listener,
     ):
         started = time.monotonic()

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.kills.killable import end, spawn
-from support.listening import Target, delivery, event, status, talk
+from support.listening import TargetServer, delivery, event, status, talk
 
 SENDERS = 4
 EACH = 15
@@ -71,7 +71,7 @@ def traced(tmp_path: Path) -> list[str]:
     trace = tmp_path / "trace"
     under = ["strace", "-f", "-y", "-s", "6000", "-e", f"trace={CALLS}", "-o", str(trace)]
     answers: list[int] = []
-    with Target() as target:
+    with TargetServer() as target:
         process, port = spawn(tmp_path / "state" / "state.db", target.port, under=under)
 
         def send(first: int) -> None:

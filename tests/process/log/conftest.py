@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.running import Sandbox, Svc
-from support.team.commands import Team, server_of
+from support.team.commands import TeamCommands, server_of
 from support.team.log import make_streams
 from support.team.servers import SERVER, Servers, servers
 
@@ -29,11 +29,11 @@ def server(needed: None, tmp_path: Path) -> Iterator[Servers]:
 @pytest.fixture
 def team(
     needed: None, sandbox: Sandbox, svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Team]:
+) -> Iterator[TeamCommands]:
     running = server_of(svc, tmp_path / "server", monkeypatch)
     running.nodes[0].start()
     try:
-        made = Team(running, svc, tmp_path)
+        made = TeamCommands(running, svc, tmp_path)
         made.run(
             "admin",
             "events",

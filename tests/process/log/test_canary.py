@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import Target
+from support.listening import TargetServer
 from support.team.log import connect, make_streams, wait_for
-from support.team.members import Member, Sender
+from support.team.members import EventSender, Member
 from support.team.servers import Servers, servers
 from svc.listen.log.streams import stream_info
 
@@ -61,7 +61,7 @@ def test_no_secret_is_in_a_message_a_log_or_a_state(tmp_path: Path) -> None:  # 
     )
     with ExitStack() as open_, servers(tmp_path / "log", more=authorization()) as running:
         make_streams(running, f"admin:{USERS['admin']}")
-        target = open_.enter_context(Target())
+        target = open_.enter_context(TargetServer())
 
         def member(user: str, *argv: str) -> Member:
             made = Member(tmp_path / user, ("events", *argv), secret=ENDPOINT)
@@ -83,7 +83,7 @@ def test_no_secret_is_in_a_message_a_log_or_a_state(tmp_path: Path) -> None:  # 
             for one in everybody
             if one.process
         ]
-        sender = Sender(lambda: receiver.door, 3, 1, secret=ENDPOINT)
+        sender = EventSender(lambda: receiver.door, 3, 1, secret=ENDPOINT)
         for number in range(3):
             sender.deliver(number)
         wait_for(lambda: len(target.received) >= 6 and seen.exists() and own.exists())

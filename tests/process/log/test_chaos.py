@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import Received, Target
+from support.listening import Received, TargetServer
 from support.suite.patience import patient
 from support.team.log import make_streams
-from support.team.members import SOUND, Member, Sender
-from support.team.servers import Node, Servers, servers
+from support.team.members import SOUND, EventSender, Member
+from support.team.servers import LogNode, Servers, servers
 
 EVENTS = int(os.environ.get("CHAOS_EVENTS", "500"))
 FEWEST_KILLS = 5
@@ -50,7 +50,7 @@ QuickInbox.store_at_once = lambda self, batch: None
 
 
 @dataclass
-class Team:
+class ChaosTeam:
     running: Servers
     receiver: Member
     laptop: Member
@@ -93,10 +93,10 @@ def members(
 
 
 @contextmanager
-def team(folder: Path, laptop: int, ci: int, before: str = "") -> Iterator[Team]:
+def team(folder: Path, laptop: int, ci: int, before: str = "") -> Iterator[ChaosTeam]:
     with servers(folder / "log", 3) as running:
         make_streams(running)
-        made = Team(running, *members(folder, running, laptop, ci, before))
+        made = ChaosTeam(running, *members(folder, running, laptop, ci, before))
         try:
             for member in made.members:
                 member.start()
@@ -107,7 +107,7 @@ def team(folder: Path, laptop: int, ci: int, before: str = "") -> Iterator[Team]
                 member.kill()
 
 
-def wait(true: Callable[[], bool], made: Team, seconds: float) -> None:
+def wait(true: Callable[[], bool], made: ChaosTeam, seconds: float) -> None:
     end = time.monotonic() + seconds
     while not true():
         if time.monotonic() > end:
@@ -116,7 +116,7 @@ def wait(true: Callable[[], bool], made: Team, seconds: float) -> None:
         time.sleep(0.1)
 
 
-def kill_by_turns(made: Team, drawn: random.Random, until: threading.Event) -> Counter[str]:
+def kill_by_turns(made: ChaosTeam, drawn: random.Random, until: threading.Event) -> Counter[str]:
     """Kills one thing after the other, a majority of the servers now and then, until it is over."""
     kills: Counter[str] = Counter()
     pause = threading.Event()
@@ -136,7 +136,7 @@ def kill_by_turns(made: Team, drawn: random.Random, until: threading.Event) -> C
     return kills
 
 
-def back_again(nodes: list[Node], pause: float) -> None:
+def back_again(nodes: list[LogNode], pause: float) -> None:
     for node in nodes:
         node.kill()
     time.sleep(pause)
@@ -155,7 +155,7 @@ def unmarked(received: list[Received]) -> int:
 
 
 @dataclass
-class Outcome:
+class ChaosOutcome:
     lost: int
     doubled: int
     unmarked: int
@@ -163,11 +163,17 @@ class Outcome:
     refused: int
 
 
-def play(folder: Path, seed: int, count: int, before: str = "", patience: float = 90) -> Outcome:
+def play(
+    folder: Path, seed: int, count: int, before: str = "", patience: float = 90
+) -> ChaosOutcome:
     """Lets it all happen; gives what became of the events that were acknowledged."""
     over = threading.Event()
-    with Target() as anna, Target() as ci, team(folder, anna.port, ci.port, before) as made:
-        sender = Sender(made.address, count, seed, pause=SENDING_SECONDS * 8 / count)
+    with (
+        TargetServer() as anna,
+        TargetServer() as ci,
+        team(folder, anna.port, ci.port, before) as made,
+    ):
+        sender = EventSender(made.address, count, seed, pause=SENDING_SECONDS * 8 / count)
         threads = [threading.Thread(target=sender.run, args=(n, 8)) for n in range(8)]
         found: list[Counter[str]] = []
         drawn = random.Random(seed)
@@ -186,7 +192,7 @@ def play(folder: Path, seed: int, count: int, before: str = "", patience: float 
         lost = len(owed - set(anna.ids)) + len(owed - set(ci.ids))
         doubled = sum(len(one.received) - len(set(one.ids)) for one in (anna, ci))
         bad = unmarked(anna.received) + unmarked(ci.received)
-    return Outcome(lost, doubled, bad, found[0], sender.refused)
+    return ChaosOutcome(lost, doubled, bad, found[0], sender.refused)
 
 
 @pytest.mark.slow(seconds=60)

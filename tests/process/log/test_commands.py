@@ -9,20 +9,20 @@ from pathlib import Path
 import pytest
 
 from support.forks.program import Forking
-from support.listening import Target
+from support.listening import TargetServer
 from support.running import Sandbox, Svc
-from support.team.commands import USERS, Command, Team, server_of
+from support.team.commands import USERS, RunningCommand, TeamCommands, server_of
 from svc.signature import verify
 
 
 def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
-    team: Team, forking: Forking
+    team: TeamCommands, forking: Forking
 ) -> None:
     """From the service by a receiver to each laptop and to one job, with the template's rights."""
-    with ExitStack() as open_, Target() as anna, Target() as ci:
+    with ExitStack() as open_, TargetServer() as anna, TargetServer() as ci:
 
-        def begin(user: str, *argv: str) -> Command:
-            command = Command(forking, team.folder, user, *argv)
+        def begin(user: str, *argv: str) -> RunningCommand:
+            command = RunningCommand(forking, team.folder, user, *argv)
             open_.callback(command.end)
             command.wait("ready")
             return command
@@ -68,7 +68,7 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
     ],
 )
 def test_refused_right_names_itself(
-    user: str, argv: tuple[str, ...], right: str, team: Team
+    user: str, argv: tuple[str, ...], right: str, team: TeamCommands
 ) -> None:
     """nats-py has a time-out for it; who read that would look for a firewall."""
     if "refill" in argv:
@@ -84,7 +84,7 @@ def test_refused_right_names_itself(
     assert time.monotonic() - started < 8
 
 
-def keep_a_copy(team: Team) -> None:
+def keep_a_copy(team: TeamCommands) -> None:
     """Receives one event, so that there is something to put into the log."""
     done = team.svc(
         "events",
@@ -99,7 +99,7 @@ def keep_a_copy(team: Team) -> None:
     assert done.code == 0, done.err
 
 
-def test_credentials_that_are_not_taken_are_named(team: Team) -> None:
+def test_credentials_that_are_not_taken_are_named(team: TeamCommands) -> None:
     done = team.svc(
         "events", "log", "status", "--from", team.url, env={"SVC_LOG_CREDENTIALS": "anna:wrong"}
     )
@@ -108,7 +108,7 @@ def test_credentials_that_are_not_taken_are_named(team: Team) -> None:
     assert "wrong" not in done.err
 
 
-def test_stream_of_another_mode_or_service_is_refused(team: Team) -> None:
+def test_stream_of_another_mode_or_service_is_refused(team: TeamCommands) -> None:
     """Test and live events, and those of two services, never meet in one log."""
     address = ("--to", team.url)
     done = team.svc(
@@ -162,7 +162,7 @@ def test_lazy_log_is_refused(
     node.config = lazy.replace("max_payload: 4MB", "max_payload: 1MB")
     node.start()
     try:
-        team = Team(running, svc, tmp_path)
+        team = TeamCommands(running, svc, tmp_path)
         team.run("admin", "events", "log", "create", "--to", team.url, "--replicas", "1")
         argv = ("events", "receive", "--to", team.url, "--log-monitor", running.monitor)
         done = team.run("receiver", *argv, code=2)

@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from support.listening import OK, Received, Target, status_line
+from support.listening import OK, Received, TargetServer, status_line
 from support.team.log import connect, job, publish, wait_for
 from support.team.servers import Servers
 from svc.listen.forward.target_queue import ForwardOptions
@@ -31,7 +31,7 @@ def pending(server: Servers) -> tuple[int, int]:
         return info["num_pending"], info["num_ack_pending"]
 
 
-def marks(*targets: Target) -> set[bytes]:
+def marks(*targets: TargetServer) -> set[bytes]:
     return {mark for target in targets for one in target.received for mark in _mark(one)}
 
 
@@ -40,7 +40,7 @@ def _mark(one: Received) -> list[bytes]:
 
 
 def test_each_event_goes_to_one_job(server: Servers, tmp_path: Path) -> None:
-    with Target() as one, Target() as two, connect(server) as connection:
+    with TargetServer() as one, TargetServer() as two, connect(server) as connection:
         with job(server, tmp_path / "a", one.port), job(server, tmp_path / "b", two.port):
             publish(connection, range(100))
             wait_for(lambda: len(one.received) + len(two.received) >= 100)
@@ -57,7 +57,7 @@ def test_poison_is_put_aside_with_the_targets_answer(server: Servers, tmp_path: 
     def reply(request: Received) -> bytes:
         return status_line(422) if b'"evt_3"' in request.body else OK
 
-    with Target(reply) as target, connect(server) as connection:
+    with TargetServer(reply) as target, connect(server) as connection:
         publish(connection, range(6))
         with job(server, tmp_path / "a", target.port) as listener:
             listener.forwards(6)
@@ -69,7 +69,7 @@ def test_poison_is_put_aside_with_the_targets_answer(server: Servers, tmp_path: 
 
 def test_job_without_a_target_takes_nothing(server: Servers, tmp_path: Path) -> None:
     """It would fail fastest and so take most; the others get its share, none more than twice."""
-    with Target() as target, connect(server) as connection:
+    with TargetServer() as target, connect(server) as connection:
         with job(server, tmp_path / "a", 1) as without, job(server, tmp_path / "b", target.port):
             publish(connection, range(200))
             wait_for(lambda: len(target.received) >= 200)
@@ -83,10 +83,10 @@ def test_target_that_goes_away_hands_its_events_to_the_others(
 ) -> None:
     """What finds it away goes back at once, and comes marked to whoever takes it."""
     with (
-        Target() as stays,
+        TargetServer() as stays,
         connect(server) as connection,
         job(server, tmp_path / "a", stays.port),
-        Target() as leaves,
+        TargetServer() as leaves,
         job(server, tmp_path / "b", leaves.port) as listener,
     ):
         publish(connection, range(40))
@@ -106,7 +106,7 @@ def test_what_comes_to_a_job_whose_target_is_away_goes_to_the_next_job(
     server: Servers, tmp_path: Path
 ) -> None:
     """Events that it had asked for before do not wait for the log to miss them, after 30 s."""
-    with Target() as leaves, connect(server) as connection:
+    with TargetServer() as leaves, connect(server) as connection:
         with job(server, tmp_path / "a", leaves.port):
             publish(connection, [0])
             wait_for(lambda: leaves.ids == ["evt_0"])
@@ -114,7 +114,7 @@ def test_what_comes_to_a_job_whose_target_is_away_goes_to_the_next_job(
             publish(connection, [1])
             wait_for(lambda: pending(server) == (1, 0) or pending(server) == (0, 1))
             publish(connection, range(2, 7))
-            with Target() as stays, job(server, tmp_path / "b", stays.port):
+            with TargetServer() as stays, job(server, tmp_path / "b", stays.port):
                 wait_for(lambda: {f"evt_{n}" for n in range(1, 7)} <= {*stays.ids}, 10)
         leaves.__enter__()
 
@@ -123,7 +123,11 @@ def test_job_that_dies_before_its_word_leaves_the_event_to_another(
     server: Servers, tmp_path: Path
 ) -> None:
     """Between the target's 200 and the log's hearing of it: once more, and marked."""
-    with Target(lambda _: None) as silent, Target() as target, connect(server) as connection:
+    with (
+        TargetServer(lambda _: None) as silent,
+        TargetServer() as target,
+        connect(server) as connection,
+    ):
         publish(connection, [1])
         with job(server, tmp_path / "a", silent.port):
             wait_for(lambda: bool(silent.received))
@@ -137,7 +141,11 @@ def test_job_that_dies_before_its_word_leaves_the_event_to_another(
 
 def test_same_job_takes_up_what_it_left(server: Servers, tmp_path: Path) -> None:
     """What its own inbox has from before is no reason to pass it over."""
-    with Target(lambda _: None) as silent, Target() as target, connect(server) as connection:
+    with (
+        TargetServer(lambda _: None) as silent,
+        TargetServer() as target,
+        connect(server) as connection,
+    ):
         publish(connection, range(3))
         with job(server, tmp_path / "a", silent.port, forwarding=ForwardOptions(8)):
             wait_for(lambda: len(silent.received) == 3)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import Target, event
+from support.listening import TargetServer, event
 from support.running import Sandbox, Svc
 from support.servers.accepting import OneByOne
 from support.servers.relays import Relay
@@ -29,7 +29,7 @@ from svc.listen.verify.verify import Delivery, read_facts
 pytestmark = pytest.mark.usefixtures("needed")
 
 
-class Reached(Servers):
+class RelayedLog(Servers):
     """A log by another way."""
 
     def __init__(self, port: int) -> None:
@@ -45,7 +45,7 @@ class Reached(Servers):
 @pytest.mark.limit(90)
 def test_receiver_drops_a_connection_on_which_nothing_comes(server: Servers) -> None:
     """The other end has vanished without a word: a firewall, a laptop's sleep; not for 30 s."""
-    with Relay(server.nodes[0].port) as relay, connect(Reached(relay.port)) as connection:
+    with Relay(server.nodes[0].port) as relay, connect(RelayedLog(relay.port)) as connection:
         inbox = LogInbox(connection, "test")
         assert isinstance(inbox.store(Batch([arrival(1)]))[0], Kept)
         relay.forget()
@@ -63,8 +63,8 @@ def test_laptop_drops_a_connection_on_which_nothing_comes(server: Servers, tmp_p
     with (
         connect(server) as direct,
         Relay(server.nodes[0].port) as relay,
-        Target() as target,
-        laptop(Reached(relay.port), tmp_path / "a", target.port) as listener,
+        TargetServer() as target,
+        laptop(RelayedLog(relay.port), tmp_path / "a", target.port) as listener,
     ):
         publish(direct, [1])
         listener.forwards(1)
@@ -112,7 +112,7 @@ def test_queue_that_is_deleted_is_told_and_goes_on_when_it_is_there(
     server: Servers, tmp_path: Path
 ) -> None:
     """Where another one begins is for whoever deleted it to say; nobody waits in silence."""
-    with Target() as target, connect(server) as connection:
+    with TargetServer() as target, connect(server) as connection:
         publish(connection, range(3))
         with job(server, tmp_path / "a", target.port) as listener:
             listener.forwards(3)
@@ -134,7 +134,7 @@ def test_twins_that_begin_at_once_do_not_take_turns(server: Servers, tmp_path: P
     """Two machines with one name: one reads, the other says why it does not, and misses nothing."""
     wanted = sorted(f"evt_{number}" for number in range(60))
     with ExitStack() as open_, connect(server) as connection:
-        targets = [open_.enter_context(Target()) for _ in range(2)]
+        targets = [open_.enter_context(TargetServer()) for _ in range(2)]
         both = [
             open_.enter_context(laptop(server, tmp_path / str(one.port), one.port, name="eva"))
             for one in targets
@@ -221,7 +221,7 @@ def test_header_that_a_publisher_made_up_reaches_no_target(server: Servers, tmp_
     """R52, R108: what a receiver would not have passed on is not passed on from a log either."""
     body = event(1)
     lines = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nCookie: a=b\r\n"
-    with connect(server) as connection, Target() as target:
+    with connect(server) as connection, TargetServer() as target:
         made_up = Delivery(body, lines + b"Svc-Event-Id: evt_2\r\n", 1.0, read_facts(body))
         LogInbox(connection, "test").store(Batch([Arrival(made_up, None)]))
         with laptop(server, tmp_path / "a", target.port) as listener:

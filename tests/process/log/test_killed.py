@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import Received, Target
+from support.listening import Received, TargetServer
 from support.team.log import connect, publish, wait_for
-from support.team.members import SOUND, Member, Sender
+from support.team.members import SOUND, EventSender, Member
 from support.team.servers import Servers
 from svc.listen.log.streams import stream_info
 
@@ -77,7 +77,7 @@ def test_receiver_killed_between_log_and_answer(server: Servers, tmp_path: Path)
     receiver = Member(tmp_path / "receiver", argv, dying(AFTER_THE_LOG_HAS_IT))
     receiver.start()
     wait_for(lambda: bool(receiver.ready))
-    sender = Sender(lambda: receiver.door, 1, 1)
+    sender = EventSender(lambda: receiver.door, 1, 1)
     try:
         sender.try_once(0)
         until_dead(receiver)
@@ -106,7 +106,7 @@ def test_listener_killed_at_a_seam(
 ) -> None:
     """R50: what was not kept is read again; what may have been sent before says so."""
     argv = ("events", "listen", "--from", server.url(), "--from-start", "all", "--name", "anna")
-    with connect(server) as connection, Target() as target:
+    with connect(server) as connection, TargetServer() as target:
         publish(connection, [0])
         listener = Member(tmp_path / "a", (*argv, "--forward-to", str(target.port)), dying(moment))
         listener.start()
@@ -129,7 +129,7 @@ def test_listener_killed_at_a_seam(
 def test_job_killed_between_target_and_log(server: Servers, tmp_path: Path) -> None:
     """R50: the other job gets the event when its lease has ended, and the target is told so."""
     listen = ("events", "listen", "--from", server.url(), "--from-start", "all", "--group", "ci")
-    with connect(server) as connection, Target() as target:
+    with connect(server) as connection, TargetServer() as target:
         publish(connection, [0])
         argv = (*listen, "--forward-to", str(target.port))
         dies = Member(tmp_path / "one", argv, dying(BEFORE_THE_LOG_HEARS_OF_IT))

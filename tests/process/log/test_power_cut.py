@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from support.team.log import connect, make_streams, publish, wait_for
-from support.team.servers import Node, Servers, config_of, free_ports
+from support.team.servers import LogNode, Servers, config_of, free_ports
 from svc.errors import SvcError
 from svc.listen.log.streams import event_at, replicas_current, stream_info
 
@@ -36,11 +36,11 @@ def mounted(image: Path, at: Path) -> Iterator[None]:
         subprocess.run(["umount", "--lazy", at], check=False)
 
 
-def nodes_on(folder: Path, ports: list[int], sync: str) -> list[Node]:
+def nodes_on(folder: Path, ports: list[int], sync: str) -> list[LogNode]:
     trios = [(ports[n * 3], ports[n * 3 + 1], ports[n * 3 + 2]) for n in range(3)]
     routes = [trio[2] for trio in trios]
     return [
-        Node(
+        LogNode(
             folder / f"n{n}",
             f"n{n}",
             trio[0],
@@ -51,7 +51,7 @@ def nodes_on(folder: Path, ports: list[int], sync: str) -> list[Node]:
     ]
 
 
-def cut(folder: Path, nodes: list[Node]) -> None:
+def cut(folder: Path, nodes: list[LogNode]) -> None:
     """Stops all servers and keeps what had been sent to their disks by then."""
     for node in nodes:
         assert node.process is not None

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import Target, event
+from support.listening import TargetServer, event
 from support.team.log import OWN, connect, laptop, publish, wait_for
 from support.team.servers import Servers
 from svc.listen.log.connection import LogConnection
@@ -21,7 +21,7 @@ def test_laptop_gets_all_in_order_signed_with_its_own_secret(
     with connect(server) as connection:
         first = publish(connection, range(300))
         assert [one.seq for one in first] == list(range(1, 301))
-        with Target() as target, laptop(server, tmp_path / "a", target.port) as listener:
+        with TargetServer() as target, laptop(server, tmp_path / "a", target.port) as listener:
             listener.forwards(300)
             assert [one.id for one in listener.events(300)] == [f"evt_{n}" for n in range(300)]
             publish(connection, [300])
@@ -34,7 +34,7 @@ def test_laptop_gets_all_in_order_signed_with_its_own_secret(
 
 def test_laptop_goes_on_where_it_was(server: Servers, tmp_path: Path) -> None:
     """What came while it slept comes when it is back; nothing comes twice."""
-    with connect(server) as connection, Target() as target:
+    with connect(server) as connection, TargetServer() as target:
         publish(connection, range(10))
         with laptop(server, tmp_path / "a", target.port) as listener:
             listener.forwards(10)
@@ -46,7 +46,7 @@ def test_laptop_goes_on_where_it_was(server: Servers, tmp_path: Path) -> None:
 
 def test_log_that_was_made_anew_is_read_from_its_beginning(server: Servers, tmp_path: Path) -> None:
     """A position is a place and an id: the same number in another log is another event."""
-    with connect(server) as connection, Target() as target:
+    with connect(server) as connection, TargetServer() as target:
         publish(connection, range(20))
         with laptop(server, tmp_path / "a", target.port) as listener:
             listener.forwards(20)
@@ -65,7 +65,7 @@ def test_consumer_that_is_deleted_by_hand_is_made_again(server: Servers, tmp_pat
     """Whoever tidies up at the log costs the laptop a moment and no event."""
     with (
         connect(server) as connection,
-        Target() as target,
+        TargetServer() as target,
         laptop(server, tmp_path / "a", target.port) as listener,
     ):
         publish(connection, range(5))
@@ -89,7 +89,7 @@ def consumer_is_there(connection: LogConnection) -> bool:
 
 def test_events_that_are_too_old_are_missed_aloud(server: Servers, tmp_path: Path) -> None:
     """What the log has dropped for its age is counted and said, never passed over in silence."""
-    with connect(server) as connection, Target() as target:
+    with connect(server) as connection, TargetServer() as target:
         publish(connection, range(4))
         with laptop(server, tmp_path / "a", target.port) as listener:
             listener.forwards(4)
@@ -122,7 +122,7 @@ def test_events_that_are_too_old_are_missed_aloud(server: Servers, tmp_path: Pat
 @pytest.mark.slow(seconds=8)
 def test_listener_outlives_its_log(server: Servers, tmp_path: Path) -> None:
     """A log that is away is told once, tried again, and told when it is back."""
-    with Target() as target, laptop(server, tmp_path / "a", target.port) as listener:
+    with TargetServer() as target, laptop(server, tmp_path / "a", target.port) as listener:
         with connect(server) as connection:
             publish(connection, range(3))
         listener.forwards(3)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import SECRET, Target, event
+from support.listening import SECRET, TargetServer, event
 from support.team.log import connect, laptop, make_streams, wait_for
 from support.team.members import Member
 from support.team.servers import Servers, servers
@@ -75,7 +75,7 @@ def test_two_receivers_of_one_event_make_one_message(
     told = [record["duplicate"] for one in both for record in one.told("event")]
     assert sorted(told) == [False, True]
     assert messages(server) == 1
-    with Target() as target, laptop(server, tmp_path / "a", target.port) as listener:
+    with TargetServer() as target, laptop(server, tmp_path / "a", target.port) as listener:
         listener.forwards(1)
     assert target.ids == ["evt_1"]
     assert target.received[0].header("svc-redelivered") == []

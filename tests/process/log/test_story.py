@@ -16,11 +16,11 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import Received, Target
+from support.listening import Received, TargetServer
 from support.running import Svc
 from support.team.log import wait_for
-from support.team.members import Member, Sender
-from support.team.servers import Node, Servers, free_ports
+from support.team.members import EventSender, Member
+from support.team.servers import LogNode, Servers, free_ports
 from svc.errors import ExitCode
 
 pytestmark = pytest.mark.usefixtures("needed")
@@ -57,7 +57,7 @@ def three_servers(svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> It
         place = folder / f"n{number}"
         text = text.replace(f'"./shop-{number}"', f'"{place}/data"')
         nodes.append(
-            Node(place, f"shop-{number}", ports[4221 + number], ports[8221 + number], text)
+            LogNode(place, f"shop-{number}", ports[4221 + number], ports[8221 + number], text)
         )
     running = Servers(nodes)
     try:
@@ -68,11 +68,11 @@ def three_servers(svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> It
         running.close()
 
 
-class Team:
+class StoryTeam:
     """Everybody, each a process with credentials and a home of its own."""
 
     def __init__(
-        self, running: Servers, svc: Svc, folder: Path, targets: dict[str, Target]
+        self, running: Servers, svc: Svc, folder: Path, targets: dict[str, TargetServer]
     ) -> None:
         self.running = running
         self._svc = svc
@@ -148,10 +148,10 @@ class Team:
             assert code in (None, ExitCode.UNAVAILABLE, ExitCode.TERMINATED), one.errors
 
 
-def sent(team: Team, first: int, count: int) -> int:
+def sent(team: StoryTeam, first: int, count: int) -> int:
     """Sends so many events over many connections; gives how often a sender was sent away."""
     senders = [
-        Sender(lambda: team.receiver.door, first + count, number) for number in range(SENDERS)
+        EventSender(lambda: team.receiver.door, first + count, number) for number in range(SENDERS)
     ]
     threads = [
         threading.Thread(target=one.run, args=(first + number, SENDERS))
@@ -177,7 +177,7 @@ def doubles(received: list[Received]) -> tuple[int, int]:
     return twice, unmarked
 
 
-def while_ben_sleeps(team: Team) -> None:
+def while_ben_sleeps(team: StoryTeam) -> None:
     """A server dies and comes back empty; a laptop and a job are killed and started again."""
     time.sleep(SLEPT / 5_000)
     node = team.running.nodes[1]
@@ -194,14 +194,14 @@ def while_ben_sleeps(team: Team) -> None:
 @pytest.mark.limit(900)
 def test_a_teams_day(tmp_path: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
     """R50: nothing is lost, what comes twice says so, and a laptop that slept has all of it."""
-    targets = {name: Target() for name in ("anna", "ben", "ci")}
+    targets = {name: TargetServer() for name in ("anna", "ben", "ci")}
     with (
         targets["anna"],
         targets["ben"],
         targets["ci"],
         three_servers(svc, tmp_path, monkeypatch) as running,
     ):
-        team = Team(running, svc, tmp_path, targets)
+        team = StoryTeam(running, svc, tmp_path, targets)
         wait_for(lambda: meta_leader(running), 40)
         made = team.run("create", "--to", running.url(), "--group", "ci", "--max-bytes", "512MiB")
         say("created:", json.dumps(made["streams"]))
@@ -212,7 +212,7 @@ def test_a_teams_day(tmp_path: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch) 
                 one.kill()
 
 
-def play(team: Team) -> None:
+def play(team: StoryTeam) -> None:
     for one in team.everybody:
         one.start()
     wait_for(lambda: all(one.ready for one in team.everybody), 60)
@@ -238,7 +238,7 @@ def play(team: Team) -> None:
     judge(team, total)
 
 
-def judge(team: Team, total: int) -> None:
+def judge(team: StoryTeam, total: int) -> None:
     """Counts what is where."""
     status = team.status()
     wanted = {f"evt_{number}" for number in range(total)}

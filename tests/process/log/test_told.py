@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from support.listening import SECRET, Target, event
+from support.listening import SECRET, TargetServer, event
 from support.servers.relays import Relay
-from support.team.commands import Team
+from support.team.commands import TeamCommands
 from support.team.log import ORIGIN, connect, make_streams, publish, wait_for
-from support.team.members import SOUND, Member, Sender
+from support.team.members import SOUND, EventSender, Member
 from support.team.servers import Servers, servers
 from svc.errors import SignatureError
 from svc.listen.inbox.inbox import Arrival, Batch
@@ -95,7 +95,10 @@ def test_credentials_that_are_revoked_fail_what_was_waited_for(
     more: tuple[str, ...], tmp_path: Path
 ) -> None:
     """The listener says so, tries on until its time is up, and ends with 11 and the reason."""
-    with servers(tmp_path / "log", more=USERS.format(anna=GOOD)) as running, Target() as target:
+    with (
+        servers(tmp_path / "log", more=USERS.format(anna=GOOD)) as running,
+        TargetServer() as target,
+    ):
         make_streams(running, "admin:pw")
         node = running.nodes[0]
         until = ("--until", "order.paid:2", "--timeout", "15", "--forward-to", str(target.port))
@@ -135,7 +138,7 @@ def test_receiver_whose_credentials_are_revoked_takes_nothing(tmp_path: Path) ->
 
         try:
             wait_for(lambda: bool(member.ready))
-            sender = Sender(lambda: member.door, 3, 1)
+            sender = EventSender(lambda: member.door, 3, 1)
             assert sender.try_once(0) == 200
             node.reload(node.config.replace(GOOD, "another"))
             wait_for(lambda: "configuration" in node.log.lower())
@@ -209,7 +212,7 @@ def test_laptop_with_a_wrong_clock_signs_with_it_and_is_warned(
     """R52's exception: its app runs on the same machine and looks at the same clock."""
     secret = tmp_path / "secret"
     exec_ = f'printf %s "$SVC_WEBHOOK_SECRET" > {shlex.quote(str(secret))}; sleep 60'
-    with connect(server) as connection, Target() as target:
+    with connect(server) as connection, TargetServer() as target:
         publish(connection, [1])
         argv = listen(server.url(), "--forward-to", str(target.port), "--exec", exec_)
         member = Member(tmp_path / "a", argv, TEN_MINUTES_AHEAD + SOUND)
@@ -251,7 +254,7 @@ def test_record_says_who_verified_the_signature(
     """A machine that has the endpoint's secret checks again, as of when the event came."""
     forge(server, 1, SECRET)
     forge(server, 2, "whsec_of_somebody_else")
-    with Target() as target:
+    with TargetServer() as target:
         until = ("--until", "order.paid:2", "--timeout", "20", "--forward-to", str(target.port))
         member = Member(tmp_path / "a", listen(server.url(), *until, *more))
         member.secret = known
@@ -262,7 +265,7 @@ def test_record_says_who_verified_the_signature(
     assert [found["evt_1"], found["evt_2"]] == verified
 
 
-def test_doctor_warns_of_a_laptop_that_may_publish(team: Team) -> None:
+def test_doctor_warns_of_a_laptop_that_may_publish(team: TeamCommands) -> None:
     """Whoever may publish may forge; looking puts nothing into the log."""
     for user, verdict in (("anna", "ok"), ("admin", "warning")):
         with connect(team.running, f"{user}:{team.password(user)}") as connection:

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import pytest
 
-from support.listening import Target
+from support.listening import TargetServer
 from support.servers.certificates import Authority
 from support.team.log import arrival, connect, laptop, make_streams, publish, wait_for
 from support.team.servers import Servers, free_ports, servers
@@ -72,7 +72,7 @@ def test_without_a_majority_nothing_is_taken(tmp_path: Path) -> None:
 @pytest.mark.limit(120)
 def test_a_reader_starts_although_the_server_of_its_last_run_has_gone(tmp_path: Path) -> None:
     """What a killed run had at the log lives on one server; with that one away nobody answers for it."""
-    with servers(tmp_path / "log", 3) as running, Target() as target:
+    with servers(tmp_path / "log", 3) as running, TargetServer() as target:
         make_streams(running)
         cursor = own_cursor.Cursor("c_anna", "test")
         with connect(running) as connection:

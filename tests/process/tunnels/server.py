@@ -108,7 +108,7 @@ def is_alive(pid: int) -> bool:
 
 
 @dataclass
-class Server:
+class TunnelServer:
     """The running server.
 
     `url` is its public address, `remote` the port that nginx hands on to, `authority` the file
@@ -129,7 +129,7 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path) -> Iterator[Server]:
+def serving(folder: Path) -> Iterator[TunnelServer]:
     """Runs sshd and nginx with keys and a certificate made for this once."""
     ssh_port, remote, https = free_port(), free_port(), free_port()
     _make_keys(folder, ssh_port)
@@ -144,7 +144,7 @@ def serving(folder: Path) -> Iterator[Server]:
         until(lambda: answers(ssh_port) and answers(https))
         url = f"https://localhost:{https}"
         path = f"{_named_ssh(folder, ssh_port)}:{os.environ['PATH']}"
-        yield Server(folder, url, remote, folder / "authority.pem", path, sshd)
+        yield TunnelServer(folder, url, remote, folder / "authority.pem", path, sshd)
 
 
 @contextmanager

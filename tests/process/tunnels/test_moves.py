@@ -9,7 +9,7 @@ import pytest
 
 from process.tunnels.server import children, until
 from support.listeners import Listen, Running
-from support.listening import SECRET, Target, event, status, talk
+from support.listening import SECRET, TargetServer, event, status, talk
 from support.running import Sandbox, Svc, inside
 from support.servers import tunnels as stand_ins
 from support.servers.tunnels import cloudflared_log, on_path, stand_in
@@ -85,7 +85,10 @@ def test_deliveries_go_on_after_a_cloudflared_stand_in_has_moved(
     sandbox: Sandbox, cloudflared: Path, tmp_path: Path, listen: Listen
 ) -> None:
     """R55: the tunnel's host is let in, and no other; after a move the new one, newly signed."""
-    with Target() as target, listen(tmp_path, *ARGV, "--forward-to", f"{target.port}") as running:
+    with (
+        TargetServer() as target,
+        listen(tmp_path, *ARGV, "--forward-to", f"{target.port}") as running,
+    ):
         url = running.wait("ready")[0]["url"]
         port = int(Path(f"{cloudflared}.argv").read_text().rsplit(":", 1)[1])
         old = inside("events", "listen", *ARGV, "--print-secret").out.strip()
@@ -105,7 +108,10 @@ def test_a_sandbox_that_was_reset_behind_a_tunnel_gets_its_endpoint_again(
     sandbox: Sandbox, cloudflared: Path, tmp_path: Path, listen: Listen
 ) -> None:
     """The new endpoint has the tunnel's address, and its deliveries are taken; so after a move."""
-    with Target() as target, listen(tmp_path, *ARGV, "--forward-to", f"{target.port}") as running:
+    with (
+        TargetServer() as target,
+        listen(tmp_path, *ARGV, "--forward-to", f"{target.port}") as running,
+    ):
         url = running.wait("ready")[0]["url"]
         port = int(Path(f"{cloudflared}.argv").read_text().rsplit(":", 1)[1])
 

@@ -13,7 +13,7 @@ from process.tunnels.server import (
     NGINX,
     SSH,
     SSHD,
-    Server,
+    TunnelServer,
     answers,
     children,
     is_alive,
@@ -22,7 +22,7 @@ from process.tunnels.server import (
 )
 from support.launching import launch_options
 from support.listeners import Listen, Pay, Running
-from support.listening import Target
+from support.listening import TargetServer
 from support.running import Sandbox, Svc, inside
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import start, stop
@@ -34,13 +34,13 @@ pytestmark = pytest.mark.skipif(
 
 
 @pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[TunnelServer]:
     with serving(tmp_path_factory.mktemp("server")) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def trusting(server: Server, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+def trusting(server: TunnelServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """A sandbox that delivers to the server's address: it trusts the authority of its certificate."""
     folder = tmp_path_factory.mktemp("trusting")
     options = launch_options(folder)
@@ -59,13 +59,13 @@ def sandbox(trusting: Sandbox, monkeypatch: pytest.MonkeyPatch) -> Sandbox:
 
 
 @pytest.fixture
-def argv(server: Server) -> tuple[str, ...]:
+def argv(server: TunnelServer) -> tuple[str, ...]:
     """What leads to the server; `front` is its name in the user's ssh configuration."""
     return ("--tunnel", f"ssh:front:{server.remote}", "--public-url", server.url)
 
 
 @pytest.fixture(autouse=True)
-def at_home(server: Server, monkeypatch: pytest.MonkeyPatch) -> None:
+def at_home(server: TunnelServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", server.path)
 
 
@@ -75,10 +75,13 @@ def links(running: Running) -> list[str]:
 
 
 def test_events_come_through_ssh_and_again_after_the_connection_was_cut(
-    pay: Pay, server: Server, argv: tuple[str, ...], tmp_path: Path, listen: Listen
+    pay: Pay, server: TunnelServer, argv: tuple[str, ...], tmp_path: Path, listen: Listen
 ) -> None:
     """Events arrive verified over TLS, nginx and ssh; a cut is told at once and mended alone."""
-    with Target() as target, listen(tmp_path, *argv, "--forward-to", f"{target.port}") as running:
+    with (
+        TargetServer() as target,
+        listen(tmp_path, *argv, "--forward-to", f"{target.port}") as running,
+    ):
         [ready] = running.wait("ready")
         pay()
         running.wait("event", 2)
@@ -130,7 +133,7 @@ def test_ssh_has_no_key_of_ours_and_dies_with_a_listener_that_is_killed(
 
 
 def test_login_that_is_refused_ends_the_listener(
-    sandbox: Sandbox, server: Server, svc: Svc
+    sandbox: Sandbox, server: TunnelServer, svc: Svc
 ) -> None:
     """A server that does not let us in is named with ssh's own words, before anything is ready."""
     result = svc(
@@ -144,7 +147,7 @@ def test_login_that_is_refused_ends_the_listener(
 
 
 def test_port_that_is_taken_on_the_server_ends_the_listener(
-    sandbox: Sandbox, server: Server, argv: tuple[str, ...], svc: Svc
+    sandbox: Sandbox, server: TunnelServer, argv: tuple[str, ...], svc: Svc
 ) -> None:
     """A port of the server that leads elsewhere is no way in: ssh's own words say so."""
     with socket.create_server(("127.0.0.1", server.remote)):

@@ -24,7 +24,7 @@ EXITS = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 129, 130, 141, 143}
 
 
 @dataclass
-class Machine:
+class UserMachine:
     """One user's home and the service that this user calls."""
 
     home: Path

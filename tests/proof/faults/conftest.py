@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from proof.faults.bench import Machine
+from proof.faults.bench import UserMachine
 from proof.faults.ledger import Ledger
 from support.forks.program import Forking
 
@@ -19,8 +19,8 @@ def ledger() -> Iterator[Ledger]:
 
 
 @pytest.fixture
-def machine(ledger: Ledger, tmp_path: Path, forking: Forking) -> Machine:
+def machine(ledger: Ledger, tmp_path: Path, forking: Forking) -> UserMachine:
     """A user with a home of its own and a key for the ledger."""
     home = tmp_path / "machine"
     home.mkdir(mode=0o700)
-    return Machine(home, ledger, forking)
+    return UserMachine(home, ledger, forking)

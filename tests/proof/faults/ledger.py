@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import parse_qsl
 
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 Spoil = Callable[[socket.socket, bytes], bool]  # is given the answer that it spoils
 
@@ -69,7 +69,7 @@ class Posted(NamedTuple):
         return document
 
 
-class Ledger(Server):
+class Ledger(ScriptedServer):
     """Counts effects; `spoil` says what goes wrong with the next requests of a mark.
 
     Attributes:

@@ -2,13 +2,13 @@
 
 import pytest
 
-from proof.faults.bench import CANARY, Machine
+from proof.faults.bench import CANARY, UserMachine
 from proof.faults.ledger import CLIENT_SECRET, SIGNING_SECRET
 from proof.faults.operations import command
 
 
 @pytest.mark.parametrize("secret", [CANARY, CLIENT_SECRET, SIGNING_SECRET])
-def test_a_secret_in_any_file_would_be_seen(machine: Machine, secret: str) -> None:
+def test_a_secret_in_any_file_would_be_seen(machine: UserMachine, secret: str) -> None:
     """R39, R45: beside what the program has really written."""
     assert machine.run(*command("refund", "mark-1")).code == 0
     assert machine.rows()
@@ -18,7 +18,7 @@ def test_a_secret_in_any_file_would_be_seen(machine: Machine, secret: str) -> No
         machine.assert_no_secret("")
 
 
-def test_a_key_on_a_stream_would_be_seen(machine: Machine) -> None:
+def test_a_key_on_a_stream_would_be_seen(machine: UserMachine) -> None:
     """R39: also in the middle of a line."""
     with pytest.raises(AssertionError):
         machine.assert_no_secret(f"Bearer sk_test_{CANARY}!")
@@ -26,7 +26,7 @@ def test_a_key_on_a_stream_would_be_seen(machine: Machine) -> None:
 
 @pytest.mark.parametrize("operation", ["create", "endpoint"])
 def test_the_ledger_does_answer_with_the_secrets_that_are_looked_for(
-    machine: Machine, operation: str
+    machine: UserMachine, operation: str
 ) -> None:
     """R45: they came to the program, which shows them and keeps them nowhere."""
     shown = machine.run(*command(operation, "mark-1"), "-o", "json")

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from proof.faults.bench import Machine, Process
+from proof.faults.bench import Process, UserMachine
 from proof.faults.ledger import Fault, http
 from proof.faults.operations import command
 from proof.faults.test_sharing import wait_for_posts
@@ -60,7 +60,7 @@ def stop(process: Process, number: int) -> float:
     ],
 )
 def test_signal_leaves_the_request_resumable(
-    machine: Machine, where: str, number: int, code: int
+    machine: UserMachine, where: str, number: int, code: int
 ) -> None:
     """R78: ends within a second, names the request, and it can be resumed."""
     spoil = machine.ledger.gate.hold if where == "in flight" else busy
@@ -83,7 +83,7 @@ def test_signal_leaves_the_request_resumable(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_signal_while_another_process_holds_the_journal(machine: Machine, number: int) -> None:
+def test_signal_while_another_process_holds_the_journal(machine: UserMachine, number: int) -> None:
     """R68, R78: a held journal is waited for, but a signal is heard within a second."""
     assert machine.run(*command("quote", "mark-0")).code == 0
     with closing(sqlite3.connect(machine.state / "state.db")) as other:
@@ -114,7 +114,7 @@ def wait_for_journal(process: Process) -> None:
     time.sleep(0.1)
 
 
-def test_signal_during_the_wait_names_what_was_done(machine: Machine) -> None:
+def test_signal_during_the_wait_names_what_was_done(machine: UserMachine) -> None:
     """R77, R78: the refund was made; only its settling was still waited for."""
     process = machine.start(*REFUND, "--wait", "-o", "json", hurry=1)
     wait_for_posts(machine, 2)  # the second is the GET that waits
@@ -126,7 +126,7 @@ def test_signal_during_the_wait_names_what_was_done(machine: Machine) -> None:
     assert machine.rows()[0]["state"] == "done"
 
 
-def test_signal_before_anything_is_sent_says_nothing(machine: Machine) -> None:
+def test_signal_before_anything_is_sent_says_nothing(machine: UserMachine) -> None:
     """A command that reads ends by the signal's code alone."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold))
     process = machine.start("orders", "list", hurry=1)
@@ -136,7 +136,7 @@ def test_signal_before_anything_is_sent_says_nothing(machine: Machine) -> None:
     assert (ended.code, ended.err, ended.out) == (130, "", "")
 
 
-def test_bug_in_the_middle_of_a_request_names_it(machine: Machine) -> None:
+def test_bug_in_the_middle_of_a_request_names_it(machine: UserMachine) -> None:
     """R10, R79: exit 1, a report without the key, and the request can be resumed."""
     result = machine.run(*REFUND, "-o", "json", bug="Authorization: Bearer")
     assert (result.code, result.out) == (1, "")
@@ -159,7 +159,7 @@ TAKERS = {
 
 
 @pytest.mark.parametrize("taker", TAKERS)
-def test_lost_result_of_a_refund_is_named(machine: Machine, taker: str) -> None:
+def test_lost_result_of_a_refund_is_named(machine: UserMachine, taker: str) -> None:
     """R77: non-zero, the object's id on stderr, and no second refund is made."""
     script, code = TAKERS[taker]
     if taker == "gone":
@@ -180,21 +180,21 @@ def slow(sock: object, reply: bytes) -> bool:
 
 
 @pytest.mark.parametrize("script", ['exec "$@" 2>&-', 'exec "$@" <&-', 'exec "$@" 2>/dev/full'])
-def test_other_streams_may_be_closed(machine: Machine, script: str) -> None:
+def test_other_streams_may_be_closed(machine: UserMachine, script: str) -> None:
     """A refund needs neither stdin nor stderr."""
     result = machine.run(*REFUND, "-o", "json", wrap=("bash", "-c", script, "bash"))
     assert (result.code, result.json["id"]) == (0, "rf_1")
     assert machine.rows()[0]["state"] == "done"
 
 
-def test_unknown_outcome_without_stderr_keeps_its_exit_code(machine: Machine) -> None:
+def test_unknown_outcome_without_stderr_keeps_its_exit_code(machine: UserMachine) -> None:
     """R10: exit 7 says it all where nothing else can be said."""
     machine.ledger.spoil(*(Fault(lambda sock, reply: False, carried_out=True),) * 4)
     wrap = ("bash", "-c", 'exec "$@" >&- 2>&-', "bash")
     assert machine.run(*REFUND, wrap=wrap).code == 7
 
 
-def test_reader_that_has_had_enough_is_no_error(machine: Machine) -> None:
+def test_reader_that_has_had_enough_is_no_error(machine: UserMachine) -> None:
     """R77: a command that changes nothing ends by 141 without a word."""
     machine.ledger.spoil(Fault(slow_list))
     wrap = ("bash", "-c", TAKERS["gone"][0], "bash")
@@ -210,7 +210,7 @@ def slow_list(sock: object, reply: bytes) -> bool:
 # --- disks and state ----------------------------------------------------------------------------
 
 
-def test_full_disk_before_sending_sends_nothing(machine: Machine) -> None:
+def test_full_disk_before_sending_sends_nothing(machine: UserMachine) -> None:
     """R70: exit 10, nothing sent, nothing listed."""
     assert machine.run(*command("quote", "mark-0")).code == 0
     result = machine.run(*REFUND, "-o", "json", full="before")
@@ -223,7 +223,7 @@ def test_full_disk_before_sending_sends_nothing(machine: Machine) -> None:
 
 @pytest.mark.parametrize("before", [("requests", "list"), REFUND], ids=["no log", "a log"])
 def test_full_disk_before_a_list_is_begun_says_that_nothing_was_sent(
-    machine: Machine, tmp_path: Path, before: tuple[str, ...]
+    machine: UserMachine, tmp_path: Path, before: tuple[str, ...]
 ) -> None:
     """R70: in the same words as for a single command."""
     path = tmp_path / "list.ndjson"
@@ -236,7 +236,7 @@ def test_full_disk_before_a_list_is_begun_says_that_nothing_was_sent(
     assert len(machine.ledger.posts) == sent
 
 
-def test_full_disk_after_the_reply_shows_the_result(machine: Machine) -> None:
+def test_full_disk_after_the_reply_shows_the_result(machine: UserMachine) -> None:
     """R70: the result is printed, exit 10, the id on stderr; a resume mends the journal."""
     result = machine.run(*REFUND, "-o", "json", full="after")
     assert (result.code, result.json["id"]) == (10, "rf_1")
@@ -248,7 +248,7 @@ def test_full_disk_after_the_reply_shows_the_result(machine: Machine) -> None:
     assert machine.ledger.effects[MARK] == 1
 
 
-def test_full_disk_after_a_lost_reply_is_still_unknown(machine: Machine) -> None:
+def test_full_disk_after_a_lost_reply_is_still_unknown(machine: UserMachine) -> None:
     """R10, R70: the outcome matters more than the journal."""
     machine.ledger.spoil(*(Fault(lambda sock, reply: False, carried_out=True),) * 4)
     result = machine.run(*REFUND, "-o", "json", full="after")
@@ -298,7 +298,7 @@ def newer(state: Path) -> None:
 @pytest.mark.parametrize(
     "spoil", [linked, open_to_all, readable_database, a_file, rubbish, cut_short, newer]
 )
-def test_unusable_state_sends_nothing(machine: Machine, spoil: Callable[[Path], None]) -> None:
+def test_unusable_state_sends_nothing(machine: UserMachine, spoil: Callable[[Path], None]) -> None:
     """R67, R70: exit 10 before any byte, and no write through a link."""
     spoil(machine.state)
     result = machine.run(*REFUND, "-o", "json")
@@ -310,7 +310,7 @@ def test_unusable_state_sends_nothing(machine: Machine, spoil: Callable[[Path], 
 
 @pytest.mark.parametrize("spoil", [rubbish, cut_short])
 def test_damaged_state_is_set_aside_and_the_next_refund_works(
-    machine: Machine, spoil: Callable[[Path], None]
+    machine: UserMachine, spoil: Callable[[Path], None]
 ) -> None:
     """R67: never silently reset; the user is told once, and goes on."""
     spoil(machine.state)
@@ -322,7 +322,7 @@ def test_damaged_state_is_set_aside_and_the_next_refund_works(
 
 
 @pytest.mark.skipif(PLAIN_USER is None, reason="nothing is read-only for root here")
-def test_read_only_state_sends_nothing(machine: Machine) -> None:
+def test_read_only_state_sends_nothing(machine: UserMachine) -> None:
     """R70: exit 10, nothing sent."""
     assert machine.run(*command("quote", "mark-0")).code == 0
     for path in (*machine.state.glob("state.db*"), machine.state):
@@ -335,7 +335,7 @@ def test_read_only_state_sends_nothing(machine: Machine) -> None:
     assert machine.ledger.sent(MARK) == []
 
 
-def test_missing_state_folder_is_made_private(machine: Machine) -> None:
+def test_missing_state_folder_is_made_private(machine: UserMachine) -> None:
     """0700 and 0600 (R67)."""
     assert machine.run(*REFUND).code == 0
     assert stat.S_IMODE(machine.state.stat().st_mode) == 0o700

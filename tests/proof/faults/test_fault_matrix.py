@@ -18,11 +18,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from proof.faults.bench import Machine
+from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault, Ledger, Spoil, http
 from proof.faults.operations import OPERATIONS, command
 from support.forks.program import Forking
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 MARK = "mark-1"
 ATTEMPTS = 4
@@ -36,7 +36,7 @@ def closed(sock: socket.socket, reply: bytes) -> bool:
 
 def reset(sock: socket.socket, reply: bytes) -> bool:
     """The connection is reset without a byte."""
-    return Server.reset_now(sock)
+    return ScriptedServer.reset_now(sock)
 
 
 def cut(sock: socket.socket, reply: bytes) -> bool:
@@ -69,7 +69,7 @@ def refusal(code: str, kind: str = "invalid_request_error") -> dict[str, str]:
     return {"type": kind, "code": code, "message": f"Refused: {code}."}
 
 
-class Row(NamedTuple):
+class MatrixRow(NamedTuple):
     """One row of the matrix.
 
     Attributes:
@@ -100,41 +100,41 @@ FAILED = refusal("internal_error", "api_error")
 BOMB = {f"X-{n}": "y" * 100 for n in range(10_000)}
 HOSTILE = b"\x1b]0;owned\x07[/foo] \x1b[31m" + b"x" * 2_000_000
 ROWS = (
-    Row("reset before", before(reset), 0, "done", 2),
-    Row("carried out, then dropped", after(closed), 0, "done", 2),
-    Row("dropped for ever", after(closed, 4), 7, "unknown", 4),
-    Row("cut in the body", after(cut), 0, "done", 2),
-    Row("cut in the body for ever", after(cut, 4), 7, "unknown", 4),
-    Row("no object: empty", after(says(200, b""), 4), 7, "unknown", 4),
-    Row("no object: a page", after(says(200, b"<html>ok</html>"), 4), 7, "unknown", 4),
-    Row("no object: a list", after(says(200, b"[]"), 4), 7, "unknown", 4),
-    Row("another object once", after(says(200, {"id": "x", "object": "y"})), 0, "done", 2),
-    Row("no object: no id", after(says(200, {"object": "order"}), 4), 7, "unknown", 4),
-    Row("drip", after(dripping), 7, "unknown", 1, ("--max-time", "0.5")),
-    Row("429 once", before(says(429, LIMITED, Retry_After="2")), 0, "done", 2),
-    Row("429 for an hour", before(says(429, LIMITED, Retry_After="3600")), 8, "refused", 1),
+    MatrixRow("reset before", before(reset), 0, "done", 2),
+    MatrixRow("carried out, then dropped", after(closed), 0, "done", 2),
+    MatrixRow("dropped for ever", after(closed, 4), 7, "unknown", 4),
+    MatrixRow("cut in the body", after(cut), 0, "done", 2),
+    MatrixRow("cut in the body for ever", after(cut, 4), 7, "unknown", 4),
+    MatrixRow("no object: empty", after(says(200, b""), 4), 7, "unknown", 4),
+    MatrixRow("no object: a page", after(says(200, b"<html>ok</html>"), 4), 7, "unknown", 4),
+    MatrixRow("no object: a list", after(says(200, b"[]"), 4), 7, "unknown", 4),
+    MatrixRow("another object once", after(says(200, {"id": "x", "object": "y"})), 0, "done", 2),
+    MatrixRow("no object: no id", after(says(200, {"object": "order"}), 4), 7, "unknown", 4),
+    MatrixRow("drip", after(dripping), 7, "unknown", 1, ("--max-time", "0.5")),
+    MatrixRow("429 once", before(says(429, LIMITED, Retry_After="2")), 0, "done", 2),
+    MatrixRow("429 for an hour", before(says(429, LIMITED, Retry_After="3600")), 8, "refused", 1),
     *(
-        Row(f"429, {text}", before(says(429, LIMITED, Retry_After=text)), 0, "done", 2)
+        MatrixRow(f"429, {text}", before(says(429, LIMITED, Retry_After=text)), 0, "done", 2)
         for text in ("-5", "abc", "1000000000000", "Wed, 21 Oct 2015 07:28:00 GMT")
     ),
-    Row("429 for ever", before(says(429, LIMITED), 4), 8, "refused", 4),
-    Row("500 once", after(says(500, FAILED)), 0, "done", 2),
-    Row("502, 503, 504", sum(((Fault(says(s)),) for s in (502, 503, 504)), ()), 0, "done", 4),
-    Row("500 for ever", after(says(500, FAILED), 4), 7, "unknown", 4),
-    Row("500 stored", after(says(500, FAILED, Idempotent_Replayed="true")), 7, "unknown", 1),
-    Row("in progress", before(says(409, refusal("idempotency_key_in_use"))), 0, "done", 2),
+    MatrixRow("429 for ever", before(says(429, LIMITED), 4), 8, "refused", 4),
+    MatrixRow("500 once", after(says(500, FAILED)), 0, "done", 2),
+    MatrixRow("502, 503, 504", sum(((Fault(says(s)),) for s in (502, 503, 504)), ()), 0, "done", 4),
+    MatrixRow("500 for ever", after(says(500, FAILED), 4), 7, "unknown", 4),
+    MatrixRow("500 stored", after(says(500, FAILED, Idempotent_Replayed="true")), 7, "unknown", 1),
+    MatrixRow("in progress", before(says(409, refusal("idempotency_key_in_use"))), 0, "done", 2),
     *(
-        Row(f"key reused: {s}", before(says(s, refusal("x", "idempotency_error"))), 6, "refused", 1)
+        MatrixRow(f"key reused: {s}", before(says(s, refusal("x", "idempotency_error"))), 6, "refused", 1)
         for s in (400, 409, 422)
     ),
-    Row("401", before(says(401, refusal("api_key_invalid"))), 4, "refused", 1),
-    Row("403", before(says(403, refusal("permission_denied"))), 4, "refused", 1),
-    Row("404", before(says(404, refusal("resource_missing"))), 5, "refused", 1),
-    Row("402", before(says(402, refusal("card_declined"))), 3, "refused", 1),
-    Row("401 after a drop", (*after(closed), *before(says(401))), 7, "unknown", 2),
-    Row("a hostile page", before(says(400, HOSTILE)), 3, "refused", 1),
-    Row("header bomb", after(says(200, **BOMB), 4), 7, "unknown", 4),
-    Row("moved", after(says(307, Location="http://evil.example/x")), 7, "unknown", 1),
+    MatrixRow("401", before(says(401, refusal("api_key_invalid"))), 4, "refused", 1),
+    MatrixRow("403", before(says(403, refusal("permission_denied"))), 4, "refused", 1),
+    MatrixRow("404", before(says(404, refusal("resource_missing"))), 5, "refused", 1),
+    MatrixRow("402", before(says(402, refusal("card_declined"))), 3, "refused", 1),
+    MatrixRow("401 after a drop", (*after(closed), *before(says(401))), 7, "unknown", 2),
+    MatrixRow("a hostile page", before(says(400, HOSTILE)), 3, "refused", 1),
+    MatrixRow("header bomb", after(says(200, **BOMB), 4), 7, "unknown", 4),
+    MatrixRow("moved", after(says(307, Location="http://evil.example/x")), 7, "unknown", 1),
 )  # fmt: skip
 
 OPERATION_NAMES = tuple(OPERATIONS)
@@ -147,7 +147,7 @@ def diagonal() -> list[Any]:
     return [pytest.param(*pair, id=f"{pair[0].name}-{pair[1]}") for pair in pairs]
 
 
-def rows_of(operation: str) -> list[Row]:
+def rows_of(operation: str) -> list[MatrixRow]:
     """Every row that can happen to an operation.
 
     Of a path that nobody knows nobody knows either what it should answer with.
@@ -160,12 +160,12 @@ def rows_of(operation: str) -> list[Row]:
     return [row for row in ROWS if row.name not in open_ended]
 
 
-def check_alone(folder: Path, forking: Forking, operation: str, row: Row) -> None:
+def check_alone(folder: Path, forking: Forking, operation: str, row: MatrixRow) -> None:
     """The same on a machine and with a service of its own."""
     home = folder / re.sub(r"\W", "-", row.name)
     home.mkdir(mode=0o700)
     with closing_ledger() as ledger:
-        check(Machine(home, ledger, forking), row, operation)
+        check(UserMachine(home, ledger, forking), row, operation)
 
 
 @contextmanager
@@ -177,7 +177,7 @@ def closing_ledger() -> Iterator[Ledger]:
         ledger.stop()
 
 
-def check(machine: Machine, row: Row, operation: str) -> None:
+def check(machine: UserMachine, row: MatrixRow, operation: str) -> None:
     machine.ledger.spoil(*row.faults)
     result = machine.run(*command(operation, MARK), *row.options, "-o", "json")
     assert result.code == row.code, (result.err, machine.ledger.posts)
@@ -205,7 +205,7 @@ def assert_named(result: Any, kept: dict[str, Any]) -> None:
         assert "failed" not in error["message"].replace("failed to", "")
 
 
-def assert_resumed(machine: Machine, kept: dict[str, Any]) -> None:
+def assert_resumed(machine: UserMachine, kept: dict[str, Any]) -> None:
     """R3: what is unresolved ends in one effect, with the key and the bytes of the first time."""
     resumed = machine.run("requests", "resume", kept["id"], "-o", "json")
     assert resumed.code == 0, resumed.err
@@ -215,7 +215,9 @@ def assert_resumed(machine: Machine, kept: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(("row", "operation"), diagonal())
-def test_fault_is_met_as_the_matrix_says(machine: Machine, row: Row, operation: str) -> None:
+def test_fault_is_met_as_the_matrix_says(
+    machine: UserMachine, row: MatrixRow, operation: str
+) -> None:
     """Each row of the matrix, with one operation."""
     check(machine, row, operation)
 
@@ -240,7 +242,7 @@ def test_matrix_counts_what_it_says() -> None:
     "twist", [{"livemode": True}, {"amount": 4998}, {"currency": "USD"}], ids=str
 )
 def test_contradicting_answer_is_shown_with_both_values(
-    machine: Machine, twist: dict[str, Any]
+    machine: UserMachine, twist: dict[str, Any]
 ) -> None:
     """R15, R93: exit 1, both values, what was made is shown; unresolved, for it may be another's."""
     machine.ledger.twist(**twist)
@@ -258,7 +260,7 @@ def test_contradicting_answer_is_shown_with_both_values(
 
 
 @pytest.mark.parametrize("operation", ["create", "payout"])
-def test_nobody_listens(machine: Machine, operation: str) -> None:
+def test_nobody_listens(machine: UserMachine, operation: str) -> None:
     """Four attempts, exit 8, not sent, and the same command may come again."""
     machine.ledger.stop()
     for _ in range(2):
@@ -269,9 +271,9 @@ def test_nobody_listens(machine: Machine, operation: str) -> None:
     assert machine.unresolved() == []
 
 
-def test_tls_that_ends_in_the_handshake_sends_nothing(machine: Machine) -> None:
+def test_tls_that_ends_in_the_handshake_sends_nothing(machine: UserMachine) -> None:
     """Retried, exit 8, and no byte of the request was seen."""
-    server = Server()
+    server = ScriptedServer()
     server.play(server.reset_unread())
     try:
         address = server.url.replace("http:", "https:")
@@ -283,9 +285,9 @@ def test_tls_that_ends_in_the_handshake_sends_nothing(machine: Machine) -> None:
         server.stop()
 
 
-def test_proxies_of_the_environment_see_nothing(machine: Machine) -> None:
+def test_proxies_of_the_environment_see_nothing(machine: UserMachine) -> None:
     """For this machine no proxy is used, whatever the environment says."""
-    hostile = Server().play(lambda sock: False)
+    hostile = ScriptedServer().play(lambda sock: False)
     try:
         names = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy")
         env = {**dict.fromkeys(names, hostile.url), "SSL_CERT_FILE": "/dev/null"}
@@ -296,7 +298,7 @@ def test_proxies_of_the_environment_see_nothing(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("limit", ["-n 16", "-v 300000"])
-def test_few_resources_end_in_a_clean_error_or_in_none(machine: Machine, limit: str) -> None:
+def test_few_resources_end_in_a_clean_error_or_in_none(machine: UserMachine, limit: str) -> None:
     """16 descriptors, 300 MB: it works, or it says in one line why not."""
     wrap = ("bash", "-c", f'ulimit {limit}; exec "$@"', "bash")
     result = machine.run(*command("refund", MARK), wrap=wrap)
@@ -304,7 +306,7 @@ def test_few_resources_end_in_a_clean_error_or_in_none(machine: Machine, limit: 
     assert machine.ledger.effects[MARK] == (1 if result.code == 0 else 0)
 
 
-def test_bare_environment_is_enough(machine: Machine) -> None:
+def test_bare_environment_is_enough(machine: UserMachine) -> None:
     """LANG=C, no TERM, 20 columns: a refund works, and what is shown is ASCII."""
     machine.ledger.twist(reason="Zurück")
     env = {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "TERM": "", "COLUMNS": "20"}

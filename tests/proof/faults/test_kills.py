@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 import pytest
 
-from proof.faults.bench import Machine
+from proof.faults.bench import UserMachine
 from proof.faults.driver import POINTS
 from proof.faults.ledger import Fault, Ledger
 from proof.faults.operations import OPERATIONS, command
@@ -65,10 +65,10 @@ def kills(seeds: int) -> list[Kill]:
     return [Kill(number, *case) for number, case in enumerate(cases, 1)]
 
 
-def machine_for(folder: Path, ledger: Ledger, forking: Forking, number: int) -> Machine:
+def machine_for(folder: Path, ledger: Ledger, forking: Forking, number: int) -> UserMachine:
     home = folder / f"home-{number}"
     home.mkdir(mode=0o700)
-    return Machine(home, ledger, forking)
+    return UserMachine(home, ledger, forking)
 
 
 def check_kill(folder: Path, ledger: Ledger, forking: Forking, kill: Kill) -> None:
@@ -88,7 +88,7 @@ def check_kill(folder: Path, ledger: Ledger, forking: Forking, kill: Kill) -> No
     assert len({post.key for post in ledger.sent(kill.mark)}) == 1, kill
 
 
-def assert_resumable(machine: Machine, kill: Kill) -> None:
+def assert_resumable(machine: UserMachine, kill: Kill) -> None:
     if kill.point in ("after_intent", "after_connect") and not kill.faults:
         assert machine.ledger.sent(kill.mark) == []
     # Each process counts: that they are listed is seen in a third of the cases.
@@ -98,7 +98,7 @@ def assert_resumable(machine: Machine, kill: Kill) -> None:
     assert resumed.code == 0, (kill, resumed.err)
 
 
-def open_rows(machine: Machine) -> list[str]:
+def open_rows(machine: UserMachine) -> list[str]:
     return [row["id"] for row in machine.rows() if row["state"] in ("open", "unknown")]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from proof.faults.bench import Machine
+from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault, http
 from proof.faults.operations import command
 from support.running import Result
@@ -42,7 +42,7 @@ def attempts(result: Result) -> list[float]:
     return [float(spent) for _, spent in found]
 
 
-def assert_not_sent(machine: Machine, result: Result, tries: int) -> None:
+def assert_not_sent(machine: UserMachine, result: Result, tries: int) -> None:
     assert (result.code, result.error["outcome"]) == (8, "not_sent"), result.err
     assert len(attempts(result)) == tries
     (row,) = machine.rows()
@@ -50,7 +50,7 @@ def assert_not_sent(machine: Machine, result: Result, tries: int) -> None:
     assert machine.unresolved() == []
 
 
-def test_host_that_nobody_knows(machine: Machine) -> None:
+def test_host_that_nobody_knows(machine: UserMachine) -> None:
     """Four attempts, exit 8, not carried out."""
     env = {"SVC_BASE_URL": "https://api.example.com"}
     result = machine.run(*PAYOUT, "--verbose", env=env, no_names=True)
@@ -58,7 +58,7 @@ def test_host_that_nobody_knows(machine: Machine) -> None:
     assert "could not be resolved" in result.error["message"]
 
 
-def test_connection_that_hangs(machine: Machine) -> None:
+def test_connection_that_hangs(machine: UserMachine) -> None:
     """Four attempts within the deadline of a minute, exit 8, not carried out."""
     with full_house() as port:
         env = {"SVC_BASE_URL": f"http://127.0.0.1:{port}"}
@@ -78,7 +78,7 @@ def test_connection_that_hangs(machine: Machine) -> None:
     ids=["expired", "unknown authority", "self-signed", "wrong host"],
 )
 def test_certificate_that_is_not_valid(
-    machine: Machine, tmp_path: Path, host: str, options: dict[str, bool], bundled: bool
+    machine: UserMachine, tmp_path: Path, host: str, options: dict[str, bool], bundled: bool
 ) -> None:
     """R27: one attempt, exit 8, and not a byte of the request."""
     authority = Authority(tmp_path)
@@ -95,7 +95,7 @@ def test_certificate_that_is_not_valid(
 
 
 @pytest.mark.slow
-def test_answer_that_does_not_come_within_a_minute(machine: Machine) -> None:
+def test_answer_that_does_not_come_within_a_minute(machine: UserMachine) -> None:
     """R9: cut after the 60 s that are the default; exit 7, and then resumed."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))
     result = machine.run(*PAYOUT, "--verbose", fast=FAST)
@@ -107,7 +107,7 @@ def test_answer_that_does_not_come_within_a_minute(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("carried_out", [False, True])
-def test_machine_that_sleeps_ten_minutes_goes_on(machine: Machine, carried_out: bool) -> None:
+def test_machine_that_sleeps_ten_minutes_goes_on(machine: UserMachine, carried_out: bool) -> None:
     """The key is young enough, so the attempts go on."""
     machine.ledger.spoil(Fault(busy_now, carried_out))
     assert machine.run(*PAYOUT, asleep=600).code == 0
@@ -115,7 +115,7 @@ def test_machine_that_sleeps_ten_minutes_goes_on(machine: Machine, carried_out: 
     assert machine.ledger.effects[MARK] == 1
 
 
-def test_machine_that_sleeps_a_day_sends_nothing_more(machine: Machine) -> None:
+def test_machine_that_sleeps_a_day_sends_nothing_more(machine: UserMachine) -> None:
     """R4: the service may have forgotten the key; exit 7, and where to look."""
     machine.ledger.spoil(Fault(busy_now, carried_out=True))
     result = machine.run(*PAYOUT, asleep=24 * 3600)

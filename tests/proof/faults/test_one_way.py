@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from proof.faults.bench import Machine
+from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault, http
 from support.running import Result
 
@@ -61,7 +61,7 @@ def refund(amount: int, payment: str = "pay_X1") -> dict[str, Any]:
     return {"amount": amount, "payment": payment, "metadata": {"note": f"mark-{amount}"}}
 
 
-def effects(machine: Machine) -> int:
+def effects(machine: UserMachine) -> int:
     return len(machine.ledger._answers)
 
 
@@ -75,7 +75,7 @@ def outcomes(path: str) -> list[str]:
 
 @pytest.mark.parametrize("second", [REFUND, TYPED, POSTED], ids=["typed", "fields", "form"])
 def test_the_same_single_command_stops_however_it_is_spelled(
-    machine: Machine, second: tuple[str, ...]
+    machine: UserMachine, second: tuple[str, ...]
 ) -> None:
     """R91: order of the fields, options or `-d`, JSON or a form: one effect, exit 6."""
     machine.ledger.spoil(*(LOST,) * 4)
@@ -89,7 +89,7 @@ def test_the_same_single_command_stops_however_it_is_spelled(
 
 
 def test_a_row_that_a_single_command_has_begun_stops_the_list(
-    machine: Machine, tmp_path: Path
+    machine: UserMachine, tmp_path: Path
 ) -> None:
     """R91: exit 7, then a list with that row: exit 6, one refund."""
     machine.ledger.spoil(*(LOST,) * 4)
@@ -100,7 +100,7 @@ def test_a_row_that_a_single_command_has_begun_stops_the_list(
     assert again.error["request"] == first.error["request"]
 
 
-def test_a_single_command_that_a_list_has_begun_stops(machine: Machine, tmp_path: Path) -> None:
+def test_a_single_command_that_a_list_has_begun_stops(machine: UserMachine, tmp_path: Path) -> None:
     """R91, the other way round; another profile with the same key, and localhost, are no way out."""
     machine.ledger.spoil(*(LOST,) * 4)
     path = listed(tmp_path, refund(500))
@@ -119,7 +119,7 @@ def test_a_single_command_that_a_list_has_begun_stops(machine: Machine, tmp_path
     assert (resumed.code, effects(machine)) == (0, 1)
 
 
-def test_lists_that_share_rows_give_each_effect_once(machine: Machine, tmp_path: Path) -> None:
+def test_lists_that_share_rows_give_each_effect_once(machine: UserMachine, tmp_path: Path) -> None:
     """R92: the second list begins while the first one has only reserved what they share."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold))
     rows = [refund(100 + number) for number in range(40)]
@@ -147,7 +147,7 @@ def test_lists_that_share_rows_give_each_effect_once(machine: Machine, tmp_path:
 
 @pytest.mark.parametrize("made", ["rf_1", "rf_77"], ids=["row 1's", "nobody's"])
 def test_an_answer_about_another_object_settles_nothing(
-    machine: Machine, tmp_path: Path, made: str
+    machine: UserMachine, tmp_path: Path, made: str
 ) -> None:
     """R93: row 2 is not carried out and another payment's refund is its answer: unknown, a stop."""
     other = {"id": made, "object": "refund", "amount": 100, "payment": "pay_0"}
@@ -171,7 +171,7 @@ def test_an_answer_about_another_object_settles_nothing(
     ids=["cancel", "capture", "refund", "livemode"],
 )
 def test_a_single_command_believes_no_answer_about_another_object(
-    machine: Machine, command: tuple[str, ...], answer: dict[str, Any]
+    machine: UserMachine, command: tuple[str, ...], answer: dict[str, Any]
 ) -> None:
     """R93: exit 7, unresolved, and resumed to one effect."""
     machine.ledger.spoil(*(Fault(says(200, answer)),) * 4)
@@ -188,7 +188,7 @@ def payout(number: int, iban: str) -> dict[str, Any]:
     return {"amount": 1000, "currency": "EUR", "destination": to, "metadata": note}
 
 
-def test_one_stored_answer_pays_nobody_twice(machine: Machine, tmp_path: Path) -> None:
+def test_one_stored_answer_pays_nobody_twice(machine: UserMachine, tmp_path: Path) -> None:
     """R93: a proxy gives the first answer to every POST; an id counts for one key only."""
     stored = {"id": "po_1", "object": "payout", "amount": 1000, "currency": "EUR"}
     machine.ledger.spoil(*(Fault(says(200, stored)),) * 300)
@@ -202,7 +202,7 @@ def test_one_stored_answer_pays_nobody_twice(machine: Machine, tmp_path: Path) -
     assert (alone.code, alone.error["code"]) == (7, "reply_not_ours")
 
 
-def test_one_stored_payment_captures_one_order(machine: Machine, tmp_path: Path) -> None:
+def test_one_stored_payment_captures_one_order(machine: UserMachine, tmp_path: Path) -> None:
     """R93: a payment that names no order is of one order; the order itself may be asked twice."""
     stored = {"id": "pay_1", "object": "payment", "amount_captured": 500}
     machine.ledger.spoil(*(Fault(says(200, stored)),) * 300)
@@ -216,7 +216,7 @@ def test_one_stored_payment_captures_one_order(machine: Machine, tmp_path: Path)
 
 
 def test_a_stored_answer_of_an_earlier_command_does_no_row(
-    machine: Machine, tmp_path: Path
+    machine: UserMachine, tmp_path: Path
 ) -> None:
     """R93: what a single command has made is on record, so no row of a list has made it as well."""
     stored = {"id": "po_1", "object": "payout", "amount": 1000, "currency": "EUR"}
@@ -230,7 +230,7 @@ def test_a_stored_answer_of_an_earlier_command_does_no_row(
     assert [row["state"] for row in machine.rows()][:2] == ["done", "unknown"]
 
 
-def test_a_payout_that_went_to_another_account_is_not_ours(machine: Machine) -> None:
+def test_a_payout_that_went_to_another_account_is_not_ours(machine: UserMachine) -> None:
     """R93: exit 7 with what the answer names, unresolved, and resumed to one effect."""
     to = {"country": "DE", "account_holder_name": "Person 1", "last4": "9999"}
     other = {"id": "po_9", "object": "payout", "amount": 500, "currency": "EUR", "destination": to}
@@ -243,7 +243,7 @@ def test_a_payout_that_went_to_another_account_is_not_ours(machine: Machine) -> 
     assert effects(machine) == 1
 
 
-def test_an_answer_with_two_ids_is_no_answer(machine: Machine) -> None:
+def test_an_answer_with_two_ids_is_no_answer(machine: UserMachine) -> None:
     """R14: nobody can tell which of them was made: exit 7, resumed to one effect."""
     twice = b'{"id":"rf_8","object":"refund","payment":"pay_X1","amount":500,"id":"rf_9"}'
 
@@ -259,7 +259,7 @@ def test_an_answer_with_two_ids_is_no_answer(machine: Machine) -> None:
     assert (resumed.code, resumed.json["id"], effects(machine)) == (0, "rf_1", 1)
 
 
-def test_a_key_that_the_service_knows_otherwise_is_a_conflict(machine: Machine) -> None:
+def test_a_key_that_the_service_knows_otherwise_is_a_conflict(machine: UserMachine) -> None:
     """422 `idempotency_key_mismatch` is as good as any other word for it: exit 6, not 3."""
     said = {"type": "invalid_request_error", "code": "idempotency_key_mismatch", "message": "No."}
     machine.ledger.spoil(Fault(says(422, said)))
@@ -269,7 +269,9 @@ def test_a_key_that_the_service_knows_otherwise_is_a_conflict(machine: Machine) 
     assert effects(machine) == 0
 
 
-def test_an_answer_that_comes_twice_is_not_the_next_ones(machine: Machine, tmp_path: Path) -> None:
+def test_an_answer_that_comes_twice_is_not_the_next_ones(
+    machine: UserMachine, tmp_path: Path
+) -> None:
     """R93: late answers on a kept connection: each row has the object that it has made."""
 
     def again(sock: socket.socket, reply: bytes) -> bool:
@@ -297,7 +299,7 @@ def test_an_answer_that_comes_twice_is_not_the_next_ones(machine: Machine, tmp_p
     ids=["problem", "route", "gateway", "reused"],
 )
 def test_only_the_service_itself_refuses_what_may_have_been_done(
-    machine: Machine, status: int, body: dict[str, Any], kind: str
+    machine: UserMachine, status: int, body: dict[str, Any], kind: str
 ) -> None:
     """R94: attempt 1 is carried out and lost, attempt 2 meets somebody else: 7, one effect."""
     machine.ledger.spoil(LOST, Fault(says(status, body, kind)))
@@ -308,7 +310,7 @@ def test_only_the_service_itself_refuses_what_may_have_been_done(
     assert effects(machine) == 1
 
 
-def test_what_was_made_with_another_amount_is_not_settled(machine: Machine) -> None:
+def test_what_was_made_with_another_amount_is_not_settled(machine: UserMachine) -> None:
     """R15, R93: exit 1 with both; the same command stops; resumed: 1 again, or settled."""
     other = {"id": "rf_77", "object": "refund", "payment": "pay_X1", "amount": 900}
     machine.ledger.spoil(Fault(says(200, other)))
@@ -326,7 +328,7 @@ def test_what_was_made_with_another_amount_is_not_settled(machine: Machine) -> N
 
 
 def test_a_row_made_with_another_amount_goes_again_under_its_key(
-    machine: Machine, tmp_path: Path
+    machine: UserMachine, tmp_path: Path
 ) -> None:
     """R15, R93: the list ends with 1, and with 1 again, until the row's own answer comes."""
     other = {"id": "rf_77", "object": "refund", "payment": "pay_X1", "amount": 900}
@@ -344,7 +346,7 @@ def test_a_row_made_with_another_amount_goes_again_under_its_key(
 
 
 def test_a_changed_object_that_differs_is_said_again_by_every_run(
-    machine: Machine, tmp_path: Path
+    machine: UserMachine, tmp_path: Path
 ) -> None:
     """R15: its id stood in the path, so it is done; the list goes on, and never ends with 0."""
     rows = [
@@ -372,12 +374,14 @@ def test_a_changed_object_that_differs_is_said_again_by_every_run(
 # --- whose it is -------------------------------------------------------------------------------
 
 
-def run_with(machine: Machine, key: str, *argv: str) -> Result:
+def run_with(machine: UserMachine, key: str, *argv: str) -> Result:
     with machine.start(*argv, env={"SVC_API_KEY": key}) as process:
         return machine.ended(process)
 
 
-def test_done_rows_are_not_skipped_for_another_account(machine: Machine, tmp_path: Path) -> None:
+def test_done_rows_are_not_skipped_for_another_account(
+    machine: UserMachine, tmp_path: Path
+) -> None:
     """R95: with a key that nothing shows to be of the first account: exit 6, nothing skipped."""
     path = listed(tmp_path, refund(500), refund(501))
     assert machine.run("batch", "refunds.create", path, *QUICK).code == 0

@@ -4,7 +4,7 @@ import signal
 from pathlib import Path
 from typing import Any
 
-from proof.faults.bench import Machine
+from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed, refusal, says
@@ -16,17 +16,17 @@ OWN = (*command("refund", "mark-1"), "--idempotency-key", "refund-1", "-o", "jso
 OTHER = "sk_test_another7account5wxyz"
 
 
-def run_as(machine: Machine, key: str, *argv: str) -> Any:
+def run_as(machine: UserMachine, key: str, *argv: str) -> Any:
     with machine.start(*argv, env={"SVC_API_KEY": key}) as process:
         return machine.ended(process)
 
 
-def blind(machine: Machine) -> None:
+def blind(machine: UserMachine) -> None:
     """The other account does not see what the first one has made."""
     machine.ledger.spoil(Fault(says(404, refusal("resource_missing"))))
 
 
-def test_done_request_is_not_sent_again_by_another_account(machine: Machine) -> None:
+def test_done_request_is_not_sent_again_by_another_account(machine: UserMachine) -> None:
     """R12: the other account would carry it out once more; exit 6, nothing sent."""
     assert machine.run(*OWN).code == 0
     blind(machine)
@@ -38,7 +38,7 @@ def test_done_request_is_not_sent_again_by_another_account(machine: Machine) -> 
     assert (row["state"], row["sendings"], row["object_id"]) == ("done", 1, "rf_1")
 
 
-def test_key_that_sees_the_same_objects_is_of_the_same_account(machine: Machine) -> None:
+def test_key_that_sees_the_same_objects_is_of_the_same_account(machine: UserMachine) -> None:
     """A key that was rolled in the dashboard gets the first result again, unasked."""
     assert machine.run(*OWN).code == 0
     again = run_as(machine, OTHER, *OWN)
@@ -46,7 +46,7 @@ def test_key_that_sees_the_same_objects_is_of_the_same_account(machine: Machine)
     assert machine.ledger.effects["mark-1"] == 1
 
 
-def test_resume_with_a_key_of_the_same_account_needs_no_yes(machine: Machine) -> None:
+def test_resume_with_a_key_of_the_same_account_needs_no_yes(machine: UserMachine) -> None:
     """Proved by an object that the first key has made."""
     assert machine.run(*command("payout", "mark-2")).code == 0
     machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4, mark="mark-1")
@@ -59,7 +59,7 @@ def test_resume_with_a_key_of_the_same_account_needs_no_yes(machine: Machine) ->
     assert machine.ledger.effects["mark-1"] == 1
 
 
-def test_refusal_to_a_key_of_the_same_account_settles_it(machine: Machine) -> None:
+def test_refusal_to_a_key_of_the_same_account_settles_it(machine: UserMachine) -> None:
     """R12: then it is the service's word on the first request."""
     assert machine.run(*command("payout", "mark-2")).code == 0
     machine.run(*OWN, kill="after_intent")

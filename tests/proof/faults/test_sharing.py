@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from proof.faults.bench import Machine
+from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault
 from proof.faults.operations import OPERATIONS, command
 from proof.faults.test_fault_matrix import closed
@@ -12,7 +12,7 @@ from proof.faults.test_fault_matrix import closed
 DEADLINE = 20.0
 
 
-def wait_for_posts(machine: Machine, count: int) -> None:
+def wait_for_posts(machine: UserMachine, count: int) -> None:
     deadline = time.monotonic() + DEADLINE
     while len(machine.ledger.posts) < count:
         assert time.monotonic() < deadline, "the program sent nothing"
@@ -20,7 +20,7 @@ def wait_for_posts(machine: Machine, count: int) -> None:
 
 
 @pytest.mark.parametrize("processes", [8, pytest.param(32, marks=pytest.mark.slow(seconds=5))])
-def test_processes_at_once_lose_no_row(machine: Machine, processes: int) -> None:
+def test_processes_at_once_lose_no_row(machine: UserMachine, processes: int) -> None:
     """R68: every one exits 0, every row is there, nobody waits in vain."""
     names = list(OPERATIONS)
     started = [
@@ -36,7 +36,7 @@ def test_processes_at_once_lose_no_row(machine: Machine, processes: int) -> None
     assert list((machine.state / "senders").iterdir()) == []
 
 
-def test_two_resumes_of_one_request_are_one(machine: Machine) -> None:
+def test_two_resumes_of_one_request_are_one(machine: UserMachine) -> None:
     """R69: one exits 0, the other 6, and only one request is in flight."""
     gate = machine.ledger.gate
     machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4, Fault(gate.hold))
@@ -55,7 +55,7 @@ def test_two_resumes_of_one_request_are_one(machine: Machine) -> None:
     assert machine.run("requests", "resume", request).code == 6
 
 
-def test_two_resumes_at_the_same_moment_are_one(machine: Machine) -> None:
+def test_two_resumes_at_the_same_moment_are_one(machine: UserMachine) -> None:
     """R69: started together, whoever comes first."""
     machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4)
     assert machine.run(*command("refund", "mark-1")).code == 7
@@ -66,7 +66,7 @@ def test_two_resumes_at_the_same_moment_are_one(machine: Machine) -> None:
     assert len(machine.ledger.posts) == before + 1
 
 
-def test_resume_waits_for_the_first_sending_too(machine: Machine) -> None:
+def test_resume_waits_for_the_first_sending_too(machine: UserMachine) -> None:
     """R69: a request that its own command still sends is not sent by anybody else."""
     gate = machine.ledger.gate
     machine.ledger.spoil(Fault(gate.hold))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from proof.faults.bench import Machine, Process
+from proof.faults.bench import Process, UserMachine
 from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_sharing import wait_for_posts
@@ -20,7 +20,7 @@ from support.suite.patience import patient
 MARK = "mark-1"
 
 
-def test_terminal_that_is_closed_leaves_the_request_resumable(machine: Machine) -> None:
+def test_terminal_that_is_closed_leaves_the_request_resumable(machine: UserMachine) -> None:
     """R78: exit 129 within a second, no traceback, and a resume ends in one refund."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))
     child, terminal = pty.fork()

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from proof.faults.bench import Machine
+from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault, Spoil
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed
@@ -25,7 +25,7 @@ ORDER = (
 
 
 @pytest.mark.parametrize("how", ["deleted", "replaced", "damaged"])
-def test_a_journal_that_goes_during_a_post_is_told(machine: Machine, how: str) -> None:
+def test_a_journal_that_goes_during_a_post_is_told(machine: UserMachine, how: str) -> None:
     """R102, R67: the answer comes, the record is gone: what is known is said, and no id of it."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))
     with machine.start(*PAYOUT, hurry=1) as process:
@@ -52,7 +52,7 @@ def test_a_journal_that_goes_during_a_post_is_told(machine: Machine, how: str) -
         assert "state.db.corrupt-1 is a damaged state database" in listed.err
 
 
-def test_a_journal_that_is_damaged_during_a_change_is_told(machine: Machine) -> None:
+def test_a_journal_that_is_damaged_during_a_change_is_told(machine: UserMachine) -> None:
     """R102, R67: keeping the end is the first to meet the damage; no id of what is gone is named."""
     machine.ledger.spoil(Fault(answered_late(machine), carried_out=True))
     with machine.start(*command("cancel", "mark-1"), "-o", "json", hurry=1) as process:
@@ -67,7 +67,7 @@ def test_a_journal_that_is_damaged_during_a_change_is_told(machine: Machine) -> 
     assert "ord_1" in result.error["message"]
 
 
-def answered_late(machine: Machine) -> Spoil:
+def answered_late(machine: UserMachine) -> Spoil:
     """The answer is given when the gate is opened."""
 
     def late(sock: socket.socket, reply: bytes) -> bool:
@@ -78,7 +78,7 @@ def answered_late(machine: Machine) -> Spoil:
     return late
 
 
-def test_a_list_whose_journal_goes_sends_nothing_more(machine: Machine, tmp_path: Path) -> None:
+def test_a_list_whose_journal_goes_sends_nothing_more(machine: UserMachine, tmp_path: Path) -> None:
     """R102: the state folder is deleted in a batch: exit 10, and the results say what was done."""
     rows = [
         {"amount": 100, "payment": "pay_1", "metadata": {"note": f"mark-{n}"}} for n in range(9)
@@ -113,7 +113,7 @@ def test_a_clock_that_was_turned_before_does_not_age_a_request(svc: Svc, sandbox
 
 
 def test_a_request_that_the_sandbox_never_saw_is_as_old_as_it_is(
-    svc: Svc, sandbox: Sandbox, machine: Machine
+    svc: Svc, sandbox: Sandbox, machine: UserMachine
 ) -> None:
     """R101: killed before its first byte, three days ahead: only the record knows its age."""
     sandbox.control("POST", "/clock/advance", {"seconds": 3 * 24 * 3600})
@@ -135,7 +135,7 @@ def test_a_sandbox_that_was_reset_may_give_the_same_ids(svc: Svc, sandbox: Sandb
     assert ids[0] == ids[1]
 
 
-def test_advice_goes_to_the_account_that_it_is_about(machine: Machine) -> None:
+def test_advice_goes_to_the_account_that_it_is_about(machine: UserMachine) -> None:
     """Profile, mode and address of the request, whichever profile is active; every page of it."""
     base = ("--base-url", machine.ledger.url)
     for name in ("shop", "other"):
@@ -151,7 +151,7 @@ def test_advice_goes_to_the_account_that_it_is_about(machine: Machine) -> None:
     assert "--profile shop; then svc requests forget" in refused.error["message"]
 
 
-def shop(machine: Machine) -> tuple[str, ...]:
+def shop(machine: UserMachine) -> tuple[str, ...]:
     """A profile that is not the active one, for a key of this machine's."""
     base = ("--base-url", machine.ledger.url)
     for name in ("shop", "other"):
@@ -160,7 +160,7 @@ def shop(machine: Machine) -> tuple[str, ...]:
     return ("--profile", "shop")
 
 
-def test_advice_about_a_row_goes_to_its_account(machine: Machine, tmp_path: Path) -> None:
+def test_advice_about_a_row_goes_to_its_account(machine: UserMachine, tmp_path: Path) -> None:
     """A row that is too old to be sent again is looked for where it went, on every page."""
     profile = shop(machine)
     path = tmp_path / "salaries.ndjson"
@@ -176,7 +176,7 @@ def test_advice_about_a_row_goes_to_its_account(machine: Machine, tmp_path: Path
     assert "--profile shop; then svc requests forget" in said
 
 
-def test_advice_of_a_wait_and_of_a_lost_result_goes_to_the_account(machine: Machine) -> None:
+def test_advice_of_a_wait_and_of_a_lost_result_goes_to_the_account(machine: UserMachine) -> None:
     """What was made for the profile `shop` is not looked for in the active one."""
     profile = shop(machine)
     waited = machine.run(*PAYOUT, "--wait", "--max-time", "0.5", *profile)
@@ -200,7 +200,7 @@ def test_the_next_page_is_of_the_same_account(svc: Svc, sandbox: Sandbox) -> Non
     assert (second.code, made[0] in second.out) == (0, True)
 
 
-def test_verbose_lines_that_nobody_takes_cost_no_row(machine: Machine, tmp_path: Path) -> None:
+def test_verbose_lines_that_nobody_takes_cost_no_row(machine: UserMachine, tmp_path: Path) -> None:
     """`svc batch --verbose` on a full disk: every row is sent, done and told."""
     path = tmp_path / "list.ndjson"
     rows = [{"amount": n, "payment": "pay_1", "metadata": {"note": f"mark-{n}"}} for n in (1, 2)]
@@ -211,7 +211,9 @@ def test_verbose_lines_that_nobody_takes_cost_no_row(machine: Machine, tmp_path:
     assert [row["state"] for row in machine.rows()] == ["done", "done"]
 
 
-def test_a_full_disk_under_the_results_takes_no_summary(machine: Machine, tmp_path: Path) -> None:
+def test_a_full_disk_under_the_results_takes_no_summary(
+    machine: UserMachine, tmp_path: Path
+) -> None:
     """R70: exit 10 with the file, how far it goes and what to do; the summary counts every row."""
     path = tmp_path / "list.ndjson"
     rows = [{"amount": n, "payment": "pay_1", "metadata": {"note": f"mark-{n}"}} for n in (1, 2, 3)]
@@ -229,7 +231,7 @@ def test_a_full_disk_under_the_results_takes_no_summary(machine: Machine, tmp_pa
     assert len(machine.ledger.posts) == len(rows)
 
 
-def test_what_cannot_be_told_costs_no_result(machine: Machine) -> None:
+def test_what_cannot_be_told_costs_no_result(machine: UserMachine) -> None:
     """--verbose on a full disk: the POST goes on, its result is printed and kept."""
     argv = (*PAYOUT, "--verbose")
     with machine.start(*argv, wrap=("sh", "-c", 'exec "$@" 2>/dev/full', "sh")) as process:
@@ -240,7 +242,7 @@ def test_what_cannot_be_told_costs_no_result(machine: Machine) -> None:
 
 
 def test_a_list_that_was_done_long_ago_is_not_skipped_in_silence(
-    machine: Machine, tmp_path: Path
+    machine: UserMachine, tmp_path: Path
 ) -> None:
     """R96: a month later: exit 6 with both ways on; --continue sends what was added."""
     rows = [

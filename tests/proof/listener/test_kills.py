@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.kills.killable import end, spawn
-from support.listening import OK, Received, Target, delivery, event, status, talk
+from support.listening import OK, Received, TargetServer, delivery, event, status, talk
 from support.suite.patience import patient
 from svc.clock import SystemClock
 from svc.state import Database
@@ -42,7 +42,7 @@ class Child:
 
 
 @dataclass
-class Service:
+class WebhookService:
     """Sends each event until it is answered 200, as the service does; several at once."""
 
     child: Child
@@ -69,7 +69,7 @@ class Service:
 
 
 @dataclass
-class Ledger:
+class AnswerTimes:
     """When the target answered each event."""
 
     times: dict[str, list[float]] = field(default_factory=dict)
@@ -83,7 +83,7 @@ class Ledger:
         return {name: times for name, times in self.times.items() if len(times) > 1}
 
 
-def has(service: Service, count: int) -> bool:
+def has(service: WebhookService, count: int) -> bool:
     return len(service.acknowledged) >= count
 
 
@@ -98,10 +98,10 @@ def test_kills_lose_nothing_and_repeat_only_what_was_in_flight(
     kills: int, events: int, tmp_path: Path
 ) -> None:
     """R50: every acknowledged event arrives; only what was in flight at a kill arrives twice."""
-    ledger, state = Ledger(), tmp_path / "state" / "state.db"
-    with Target(ledger.reply) as target:
+    ledger, state = AnswerTimes(), tmp_path / "state" / "state.db"
+    with TargetServer(ledger.reply) as target:
         child = Child(state, target.port)
-        service = Service(child, iter(range(events)))
+        service = WebhookService(child, iter(range(events)))
         senders = [threading.Thread(target=service.run) for _ in range(SENDERS)]
         for sender in senders:
             sender.start()
@@ -149,20 +149,20 @@ def test_kill_between_the_targets_answer_and_its_note_sends_again(tmp_path: Path
             return None
         return OK
 
-    with Target(reply) as target:
+    with TargetServer(reply) as target:
         child = Child(tmp_path / "state" / "state.db", target.port)
-        Service(child, iter([1])).run()
+        WebhookService(child, iter([1])).run()
         wait_until(lambda: target.ids == ["evt_1"])
         time.sleep(NOTED_SECONDS)
         doomed.append(child)
         # Its 200 may have left before the kill, or not: then the service sends it once more.
-        service = threading.Thread(target=Service(child, iter([2])).run)
+        service = threading.Thread(target=WebhookService(child, iter([2])).run)
         service.start()
         wait_until(lambda: len(child.killed) == 1)
         child.start()
         service.join()
         wait_until(lambda: len(target.ids) == 3)
-        Service(child, iter([2])).run()  # the service's own retry is known, and sent no more
+        WebhookService(child, iter([2])).run()  # the service's own retry is known, and sent no more
         time.sleep(0.2)
         child.kill()
     assert target.ids == ["evt_1", "evt_2", "evt_2"]

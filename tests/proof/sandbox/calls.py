@@ -80,7 +80,7 @@ class Calls:
         raise NotImplementedError
 
 
-class Wire(Calls):
+class AsgiCalls(Calls):
     """A running sandbox; every call is a whole request through its ASGI interface."""
 
     def __init__(self, **options: Any) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proof.sandbox.calls import Socket, Wire
+from proof.sandbox.calls import AsgiCalls, Socket
 
 
 @pytest.fixture
@@ -23,10 +23,10 @@ def over_http(tmp_path: Path) -> Iterator[Socket]:
 @pytest.fixture
 def make_wire() -> Iterator[Any]:
     """Makes sandboxes and closes them."""
-    made: list[Wire] = []
+    made: list[AsgiCalls] = []
 
-    def make(**options: Any) -> Wire:
-        made.append(Wire(**options))
+    def make(**options: Any) -> AsgiCalls:
+        made.append(AsgiCalls(**options))
         return made[-1]
 
     yield make

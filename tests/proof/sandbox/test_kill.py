@@ -34,7 +34,7 @@ PAYOUT = {
 }
 
 
-class Line:
+class SandboxConnection:
     """One kept-alive connection to a sandbox."""
 
     def __init__(self, port: int) -> None:
@@ -64,7 +64,7 @@ class Line:
 
 
 @dataclass
-class Call:
+class LoggedCall:
     """One POST: what was sent under a key, and the answer if there was one."""
 
     path: str
@@ -73,37 +73,37 @@ class Call:
 
 
 @dataclass
-class Ledger:
+class CallLog:
     """What the callers know: every call by its key."""
 
-    calls: dict[str, Call] = field(default_factory=dict)
+    calls: dict[str, LoggedCall] = field(default_factory=dict)
     unexpected: list[Any] = field(default_factory=list)
 
-    def made(self, noun: str) -> dict[str, Call]:
+    def made(self, noun: str) -> dict[str, LoggedCall]:
         return {key: call for key, call in self.calls.items() if call.path == f"/v1/{noun}"}
 
 
-def keep_calling(port: int, name: str, ledger: Ledger) -> None:
+def keep_calling(port: int, name: str, log: CallLog) -> None:
     """Creates payouts and orders and cancels some, until the connection breaks."""
-    line = Line(port)
+    connection = SandboxConnection(port)
     try:
         for number in range(10**6):
-            for path, body in one_of_each(f"{name}-{number}", ledger):
+            for path, body in one_of_each(f"{name}-{number}", log):
                 key = f"{name}-{number}-{path}"
-                call = ledger.calls[key] = Call(path, body)
-                status, call.answer, replayed = line.post(path, body, key)
+                call = log.calls[key] = LoggedCall(path, body)
+                status, call.answer, replayed = connection.post(path, body, key)
                 if status != 200 or replayed:
-                    ledger.unexpected.append((status, call.answer))
+                    log.unexpected.append((status, call.answer))
     except (OSError, HTTPException):
-        line.close()  # killed: the last call has no answer
+        connection.close()  # killed: the last call has no answer
 
 
-def one_of_each(ref: str, ledger: Ledger) -> Any:
+def one_of_each(ref: str, log: CallLog) -> Any:
     """Three calls; the last one names the order that the second one made."""
     metadata = {"ref": ref}
     yield "/v1/payouts", {**PAYOUT, "metadata": metadata}
     yield "/v1/orders", {**ORDER, "metadata": metadata}
-    answer = ledger.calls[f"{ref}-/v1/orders"].answer
+    answer = log.calls[f"{ref}-/v1/orders"].answer
     yield f"/v1/orders/{json.loads(answer or b'')['id']}/cancel", {}
 
 
@@ -129,10 +129,10 @@ class Rounds:
 
     def one(self, number: int) -> None:
         """Load, kill at a random moment, restart, check everything that this round did."""
-        ledger = Ledger()
+        log = CallLog()
         port = self._server.port
         threads = [
-            threading.Thread(target=keep_calling, args=(port, f"{number}-{caller}", ledger))
+            threading.Thread(target=keep_calling, args=(port, f"{number}-{caller}", log))
             for caller in range(CALLERS)
         ]
         for thread in threads:
@@ -141,15 +141,15 @@ class Rounds:
         self._kill()
         for thread in threads:
             thread.join()
-        assert ledger.unexpected == []
+        assert log.unexpected == []
         with closing(sqlite3.connect(self._db)) as database:
             assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         self._server = self._started()
-        line = Line(self._server.port)
+        connection = SandboxConnection(self._server.port)
         try:
-            self._check(line, ledger)
+            self._check(connection, log)
         finally:
-            line.close()
+            connection.close()
 
     def _started(self) -> RunRecord:
         record = launch.start(self._options, os.environ, SystemClock())
@@ -161,9 +161,9 @@ class Rounds:
         os.kill(self._server.pid, signal.SIGKILL)
         os.waitpid(self._server.pid, 0)
 
-    def _check(self, line: Line, ledger: Ledger) -> None:
-        for key, call in ledger.calls.items():
-            status, answer, replayed = line.post(call.path, call.body, key)
+    def _check(self, connection: SandboxConnection, log: CallLog) -> None:
+        for key, call in log.calls.items():
+            status, answer, replayed = connection.post(call.path, call.body, key)
             assert status == 200, answer
             if call.answer is not None:  # acknowledged: there, byte for byte
                 assert (replayed, answer) == (True, call.answer)
@@ -172,41 +172,41 @@ class Rounds:
                 self.unanswered += 1
                 self.survived += replayed
                 call.answer = answer
-        self._check_payouts(line, ledger.made("payouts"))
-        self._check_orders(line, ledger)
+        self._check_payouts(connection, log.made("payouts"))
+        self._check_orders(connection, log)
 
-    def _check_payouts(self, line: Line, calls: dict[str, Call]) -> None:
+    def _check_payouts(self, connection: SandboxConnection, calls: dict[str, LoggedCall]) -> None:
         """Each payout once, with its one event, and its cost taken once from the balance."""
         shown = {key: json.loads(call.answer or b"") for key, call in calls.items()}
-        payouts = self._fresh(line, "payouts")
+        payouts = self._fresh(connection, "payouts")
         assert {doc["id"]: doc for doc in payouts} == {doc["id"]: doc for doc in shown.values()}
         assert len(payouts) == len(calls)
-        events = self._events(line, "payout.created", len(payouts))
+        events = self._events(connection, "payout.created", len(payouts))
         assert sorted(doc["id"] for doc in events) == sorted(doc["id"] for doc in payouts)
         self._spent += sum(doc["source_amount"] for doc in payouts)
-        balances = line.get("/_sandbox/balances")["data"]
+        balances = connection.get("/_sandbox/balances")["data"]
         left = next(each["amount"] for each in balances if each["currency"] == "USD")
         assert left == 100_000_000 - self._spent
         self._remember("payouts", payouts)
 
-    def _check_orders(self, line: Line, ledger: Ledger) -> None:
+    def _check_orders(self, connection: SandboxConnection, log: CallLog) -> None:
         """Each order once; those whose cancelling was sent are cancelled, with one event."""
-        orders = self._fresh(line, "orders")
-        created = [json.loads(call.answer or b"")["id"] for call in ledger.made("orders").values()]
+        orders = self._fresh(connection, "orders")
+        created = [json.loads(call.answer or b"")["id"] for call in log.made("orders").values()]
         assert sorted(doc["id"] for doc in orders) == sorted(created)
         cancelled = {doc["id"] for doc in orders if doc["status"] == "cancelled"}
-        asked = {c.path.split("/")[3] for c in ledger.calls.values() if c.path.endswith("/cancel")}
+        asked = {c.path.split("/")[3] for c in log.calls.values() if c.path.endswith("/cancel")}
         assert cancelled == asked
-        events = self._events(line, "order.cancelled", len(cancelled))
+        events = self._events(connection, "order.cancelled", len(cancelled))
         assert sorted(doc["id"] for doc in events) == sorted(cancelled)
         self._remember("orders", orders)
 
-    def _fresh(self, line: Line, noun: str) -> list[Any]:
+    def _fresh(self, connection: SandboxConnection, noun: str) -> list[Any]:
         """The objects that were made since the last round, newest first."""
         found: list[Any] = []
         more, after = True, ""
         while more:
-            page = line.get(f"/v1/{noun}?limit=100{after}")
+            page = connection.get(f"/v1/{noun}?limit=100{after}")
             for doc in page["data"]:
                 if doc["id"] == self._last[noun]:
                     return found
@@ -215,13 +215,13 @@ class Rounds:
             after = f"&starting_after={found[-1]['id']}" if found else ""
         return found
 
-    def _events(self, line: Line, kind: str, count: int) -> list[Any]:
+    def _events(self, connection: SandboxConnection, kind: str, count: int) -> list[Any]:
         """The objects of the newest `count` events of a type."""
         found: list[Any] = []
         after = ""
         while len(found) < count:
             limit = min(100, count - len(found))
-            page = line.get(f"/_sandbox/events?type={kind}&limit={limit}{after}")["data"]
+            page = connection.get(f"/_sandbox/events?type={kind}&limit={limit}{after}")["data"]
             assert page, f"an event of {kind} is missing"
             found += [event["data"]["object"] for event in page]
             after = f"&starting_after={page[-1]['id']}"

@@ -117,7 +117,7 @@ def check_payment(payment: Doc) -> None:
         assert payment["settlement_amount"] == settled
 
 
-class Story(RuleBasedStateMachine):
+class TwoModeModel(RuleBasedStateMachine):
     """Orders, payments, refunds, disputes, payouts and time, in any order, in two modes."""
 
     wire: "Calls"
@@ -556,7 +556,7 @@ def path_of(doc: Doc) -> str:
 
 
 def play(wire: Calls, runs: int, steps: int) -> None:
-    Story.wire = wire
+    TwoModeModel.wire = wire
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,
@@ -566,7 +566,7 @@ def play(wire: Calls, runs: int, steps: int) -> None:
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(Story, settings=chosen)
+    run_state_machine_as_test(TwoModeModel, settings=chosen)
 
 
 def test_stories_in_two_modes_go_as_foretold(make_wire: Any) -> None:

@@ -4,21 +4,21 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 
 @pytest.fixture
-def hostile() -> Iterator[Server]:
+def hostile() -> Iterator[ScriptedServer]:
     """A server that answers what the test says."""
-    server = Server()
+    server = ScriptedServer()
     yield server
     server.stop()
 
 
 @pytest.fixture
-def elsewhere() -> Iterator[Server]:
+def elsewhere() -> Iterator[ScriptedServer]:
     """A second server, which nobody should ever talk to."""
-    server = Server()
+    server = ScriptedServer()
     server.play(server.reply(200, {"object": "order"}))
     yield server
     server.stop()

@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from acceptance.examples.test_examples import DECLINED, PLAIN, prepare, shell
-from acceptance.examples.world import World, real
+from acceptance.examples.world import ExampleWorld, real
 from proof.security.watching import CLIENT_SECRET, SIGNING_SECRET, Watch, forms, holders
 from support.running import Sandbox, Svc
 
@@ -46,14 +46,14 @@ def canary(sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch) -> str:
 
 
 @pytest.fixture
-def world(sandbox: Sandbox, tmp_path: Path) -> World:
+def world(sandbox: Sandbox, tmp_path: Path) -> ExampleWorld:
     folder = tmp_path / "here"
     folder.mkdir()
-    return World(sandbox, folder)
+    return ExampleWorld(sandbox, folder)
 
 
 def searched(
-    line: str, done: "subprocess.CompletedProcess[str]", key: str, world: World, home: Path
+    line: str, done: "subprocess.CompletedProcess[str]", key: str, world: ExampleWorld, home: Path
 ) -> None:
     """Holds everything that a line has left against what must not be there."""
     shown = (done.stdout + done.stderr).encode()
@@ -87,12 +87,12 @@ def test_search_finds_what_is_planted(svc: Svc, canary: str, tmp_path: Path) -> 
     assert SIGNING_SECRET.fullmatch(endpoint["secret"].encode())
 
 
-def ready(line: str, world: World) -> str:
+def ready(line: str, world: ExampleWorld) -> str:
     """The line with ids that are there, answered with yes."""
     return real(line, world) + (" --yes" if "completion" not in line else "")
 
 
-def ran(line: str, world: World, svc: Svc) -> "subprocess.CompletedProcess[str]":
+def ran(line: str, world: ExampleWorld, svc: Svc) -> "subprocess.CompletedProcess[str]":
     """Runs a line; where a shell has nothing to do but to split it, without one."""
     if set(line) & set("|<>$`&;*?~(){}[]!#\\\n"):
         return shell(line, world.folder)
@@ -106,7 +106,7 @@ def ran(line: str, world: World, svc: Svc) -> "subprocess.CompletedProcess[str]"
 @pytest.mark.slow
 @pytest.mark.parametrize("line", LINES)
 def test_a_working_command_leaves_no_secret(
-    line: str, world: World, svc: Svc, canary: str, isolated: Path
+    line: str, world: ExampleWorld, svc: Svc, canary: str, isolated: Path
 ) -> None:
     """With `--verbose`, which says most."""
     prepare(line, world, svc)
@@ -119,7 +119,7 @@ def test_a_working_command_leaves_no_secret(
 @pytest.mark.slow
 @pytest.mark.parametrize("line", FAILING)
 def test_a_command_whose_service_fails_leaves_no_secret(
-    line: str, world: World, svc: Svc, canary: str, isolated: Path
+    line: str, world: ExampleWorld, svc: Svc, canary: str, isolated: Path
 ) -> None:
     """A 500 that repeats the key in its body, and an answer cut off behind what was done."""
     prepare(line, world, svc)
@@ -135,7 +135,7 @@ def test_a_command_whose_service_fails_leaves_no_secret(
 @pytest.mark.slow
 @pytest.mark.parametrize("line", LINES)
 def test_a_command_that_crashes_leaves_no_secret(
-    line: str, world: World, svc: Svc, canary: str, isolated: Path
+    line: str, world: ExampleWorld, svc: Svc, canary: str, isolated: Path
 ) -> None:
     """An unforeseen error at one of the first 3,000 calls: one line, and a report without it."""
     prepare(line, world, svc)
@@ -194,7 +194,7 @@ NOT_SEARCHED = {"sandbox export"}
 def test_the_other_commands_leave_no_secret(
     line: str,
     crash: int,
-    world: World,
+    world: ExampleWorld,
     svc: Svc,
     canary: str,
     isolated: Path,
@@ -224,7 +224,7 @@ def test_every_command_is_run_with_the_canary(svc: Svc) -> None:
 
 @pytest.mark.parametrize("broken", ["active_profile = \n", '[profiles.x]\nkey = "{key}"\n', "\x00"])
 def test_broken_settings_leave_no_secret(
-    svc: Svc, world: World, canary: str, isolated: Path, broken: str
+    svc: Svc, world: ExampleWorld, canary: str, isolated: Path, broken: str
 ) -> None:
     """Even where somebody has put a key into the file, no message repeats it."""
     config = isolated / "config" / "config.toml"
@@ -237,7 +237,7 @@ def test_broken_settings_leave_no_secret(
 
 
 def test_no_process_has_a_secret_in_its_arguments(
-    svc: Svc, world: World, canary: str, isolated: Path
+    svc: Svc, world: ExampleWorld, canary: str, isolated: Path
 ) -> None:
     """R32: /proc is sampled while commands run, one with a child of its own (R43)."""
     secrets = [*forms(canary), b"whsec_"]

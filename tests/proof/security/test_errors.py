@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.running import Sandbox, Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 # Not the key in use, which is looked for as it is: these are known by their looks alone.
 SECRETS = (
@@ -26,7 +26,7 @@ ENCODED = b64encode(b"sk_live_canary7Qx2").decode()[:20]
 @pytest.mark.parametrize("secret", SECRETS)
 @pytest.mark.parametrize("form", ["human", "json"])
 def test_no_field_of_an_error_repeats_a_secret(
-    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch, secret: str, form: str
+    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch, secret: str, form: str
 ) -> None:
     """R39: type, code, message, parameter and request id are the service's words, all of them."""
     monkeypatch.setenv("SVC_BASE_URL", hostile.url)

@@ -12,7 +12,7 @@ import pytest
 
 import svc as package
 from support.running import Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 CRASHING = Path(__file__).with_name("crashing.py")
 STRANGER = 47_110  # a user that no machine has
@@ -181,7 +181,7 @@ def test_under_umask_000_nobody_else_writes_a_completion(
 
 @as_root
 def test_a_configuration_that_somebody_planted_gets_no_key(
-    hostile: Server, isolated: Path, monkeypatch: pytest.MonkeyPatch, careless: Careless
+    hostile: ScriptedServer, isolated: Path, monkeypatch: pytest.MonkeyPatch, careless: Careless
 ) -> None:
     """R104: once ~/.config was open to all, he chose the proxy, and who vouches for it."""
     for name in OPEN_HOME:
@@ -230,7 +230,7 @@ def planted(somebody: Somebody, owner: int, mode: int, url: str) -> Path:
     ],
 )
 def test_who_is_not_root_believes_himself_and_root(
-    hostile: Server, somebody: Somebody, owner: int, mode: int, code: int
+    hostile: ScriptedServer, somebody: Somebody, owner: int, mode: int, code: int
 ) -> None:
     """R104: whoever else may write the folder chooses no address for his key."""
     folder = planted(somebody, owner, mode, hostile.url)

@@ -12,9 +12,9 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from support.browsing import REBOUND, browser, needs_chromium
-from support.listening import PATH, Target, event
+from support.listening import PATH, TargetServer, event
 from support.running import Sandbox
-from support.serving import Handler, serving
+from support.serving import QuietHandler, serving
 from support.suite.patience import patient
 from unit.listen.inspector.attacks import ATTACKS
 from unit.listen.inspector.watched import watching
@@ -88,7 +88,7 @@ def site() -> Iterator[Site]:
     """It listens on loopback; what makes it another site is its name."""
     made = Site()
 
-    class Showing(Handler):
+    class Showing(QuietHandler):
         def get(self) -> None:
             self.answer(200, made.page.encode(), "text/html; charset=utf-8")
 
@@ -209,7 +209,7 @@ def test_a_rebound_name_is_not_the_sandbox(page: Page, sandbox: Sandbox) -> None
 
 def test_a_rebound_name_is_not_the_inspector(page: Page, tmp_path: Path) -> None:
     """R55: even where it has the token, and the same for the address of the deliveries."""
-    with Target() as target, watching(tmp_path, target.port) as watched:
+    with TargetServer() as target, watching(tmp_path, target.port) as watched:
         watched.send(event(1))
         watched.settled(1)
         root, port = urlsplit(watched.url).path, urlsplit(watched.url).port

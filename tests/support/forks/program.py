@@ -23,7 +23,7 @@ NOT_AT_START: Final = ("PYTHONPATH", "PYTHON_KEYRING_BACKEND")
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedRun:
     """What a run has left: its exit code, negative for the signal that ended it, and its bytes."""
 
     code: int
@@ -71,7 +71,7 @@ class Forking:
         stdin: bytes = b"",
         limit: float = 60.0,
         entry: str = "svc.__main__",
-    ) -> Ended:
+    ) -> EndedRun:
         """Calls `main` of a module, as `svc ARGV...` would, and waits for the end.
 
         Raises:
@@ -86,7 +86,7 @@ class Forking:
                 finally:
                     for fd in theirs:
                         os.close(fd)
-            run = _Run(argv, [pipe[1] for pipe in pipes], stdin, limit)
+            run = _RunStreams(argv, [pipe[1] for pipe in pipes], stdin, limit)
             return run.until_it_ends()
 
     def start(
@@ -245,7 +245,7 @@ def _pipe(ours: ExitStack, *, into: bool) -> tuple[int, IO[bytes]]:
     return theirs, ours.enter_context(os.fdopen(kept, "wb" if into else "rb", buffering=0))
 
 
-class _Run:
+class _RunStreams:
     """Feeds one run and reads what it says."""
 
     def __init__(
@@ -258,7 +258,7 @@ class _Run:
         self._left = memoryview(stdin)
         self._read = {file: bytearray() for file in self._reading}
 
-    def until_it_ends(self) -> Ended:
+    def until_it_ends(self) -> EndedRun:
         with selectors.DefaultSelector() as ready:
             ready.register(self._feeding, selectors.EVENT_WRITE)
             for file in self._reading:
@@ -270,7 +270,7 @@ class _Run:
                         if key.fileobj is self._feeding:
                             self._feeding.close()
         out, err, told = (bytes(read) for read in self._read.values())
-        return Ended(int(told.split()[1]), out, err)
+        return EndedRun(int(told.split()[1]), out, err)
 
     def _feed(self) -> bool:
         """Writes once; false when all is written, or nobody reads any more."""

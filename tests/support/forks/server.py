@@ -75,7 +75,7 @@ def warm_up() -> None:
     assert threading.active_count() == 1  # a fork would have what it holds, and not the thread
 
 
-class Server:
+class ForkServer:
     """Forks for each request and tells the exit code of each fork."""
 
     def __init__(self, requests: socket.socket) -> None:
@@ -172,4 +172,4 @@ if __name__ == "__main__":
     gc.freeze()
     with socket.socket(fileno=int(sys.argv[1])) as asked:
         asked.send(b"loaded")
-        Server(asked).serve()
+        ForkServer(asked).serve()

@@ -21,6 +21,10 @@ _BACK: Final = {number for name, number in opcode.opmap.items() if name.startswi
 _SILENT: Final = (inspect.CO_GENERATOR, "__del__")  # what Python drops there is another story
 
 
+class SignalError(BaseException):
+    """Stands for what a signal raises in the main thread."""
+
+
 @contextmanager
 def closed_at_the_end() -> Iterator[None]:
     """Lets go of files and databases whose opening was cut off, as the end of a process does."""

@@ -11,7 +11,7 @@ from typing import Any
 Step = Callable[[socket.socket], bool]  # plays one answer; true if the connection stays open
 
 
-class Server:
+class ScriptedServer:
     """An HTTP server on loopback that plays one step a request; the last one for ever.
 
     Attributes:
@@ -35,7 +35,7 @@ class Server:
 
     # --- the script ---
 
-    def play(self, *steps: Step) -> "Server":
+    def play(self, *steps: Step) -> "ScriptedServer":
         self._script = list(steps)
         return self
 

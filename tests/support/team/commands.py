@@ -10,7 +10,7 @@ import pytest
 
 from support.forks.program import Forking
 from support.running import Result, Svc
-from support.team.servers import Node, Servers, free_ports
+from support.team.servers import LogNode, Servers, free_ports
 
 PASSWORDS = {
     name: f"pw{number}"
@@ -22,7 +22,7 @@ USERS = {name.lower(): f"{name.lower()}:{password}" for name, password in PASSWO
 
 
 @dataclass
-class Team:
+class TeamCommands:
     """The servers, and the program as each of the users."""
 
     running: Servers
@@ -64,10 +64,10 @@ def server_of(svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Server
     monkeypatch.setenv("LOG_KEY", "akeyofnoimportance")
     for name, password in PASSWORDS.items():
         monkeypatch.setenv(f"LOG_{name}_PASSWORD", password)
-    return Servers([Node(folder, "shop-1", port, monitor, alone)])
+    return Servers([LogNode(folder, "shop-1", port, monitor, alone)])
 
 
-class Command:
+class RunningCommand:
     """A command that runs until the block ends."""
 
     def __init__(self, forking: Forking, folder: Path, user: str, *argv: str) -> None:

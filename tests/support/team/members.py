@@ -86,7 +86,7 @@ class Member:
 
 
 @dataclass
-class Sender:
+class EventSender:
     """Sends each event until it is answered 200, as the service does, and some of them again."""
 
     url: Callable[[], tuple[int, str]]

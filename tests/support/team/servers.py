@@ -34,7 +34,7 @@ def free_ports(count: int) -> list[int]:
 
 
 @dataclass
-class Node:
+class LogNode:
     """One server; `config` is everything but its ports, names and folder."""
 
     folder: Path
@@ -89,7 +89,7 @@ class Node:
 class Servers:
     """One server or a cluster of them."""
 
-    nodes: list[Node] = field(default_factory=list)
+    nodes: list[LogNode] = field(default_factory=list)
     scheme: str = "nats"
 
     @property
@@ -148,7 +148,7 @@ def servers(
     trios = [(ports[n * 3], ports[n * 3 + 1], ports[n * 3 + 2]) for n in range(count)]
     routes = [trio[2] for trio in trios] if count > 1 else []
     nodes = [
-        Node(
+        LogNode(
             folder / f"n{n}",
             f"n{n}",
             trio[0],

@@ -38,7 +38,7 @@ class QuickClock(SystemClock):
         super().sleep(min(seconds, 0.01))
 
 
-class Service:
+class RefundService:
     """Answers refunds without a network, and remembers what it was asked.
 
     `answer` decides over a request: a number is an error's status, None is success.
@@ -92,7 +92,7 @@ def _answer(found: Answer | int) -> Answer:
     return RawReply(found, (), json.dumps({"code": f"code_{found}", "message": "No."}).encode())
 
 
-class Watch:
+class FakeProgress:
     """A progress bar that a test looks through."""
 
     def __init__(self) -> None:
@@ -111,8 +111,8 @@ class Floor:
 
     def __init__(self, folder: Path, state: Database) -> None:
         self.clock: SystemClock = QuickClock()
-        self.service = Service()
-        self.watch = Watch()
+        self.service = RefundService()
+        self.watch = FakeProgress()
         self.state = state
         self.folder = folder
         self.path = folder / "r.ndjson"

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support.kills.interrupting import closed_at_the_end
+from support.kills.interrupting import SignalError, closed_at_the_end
 from svc.batch import journal, outcome, results, run, tally, workers
 from svc.clock import SystemClock
 from svc.state import Database
@@ -22,10 +22,6 @@ WATCHED = frozenset(
 )
 AMOUNTS: list[int | str] = [5, 70, "bad", 900]
 GOOD = {1: 5, 2: 70, 4: 900}
-
-
-class Signal(BaseException):
-    """Stands for what a signal raises in the main thread."""
 
 
 @contextmanager
@@ -41,7 +37,7 @@ def signal_before(step: int) -> Iterator[Callable[[], bool]]:
         frame.f_trace_opcodes = True
         if event == "opcode" and next(steps) == step:
             came = True
-            raise Signal
+            raise SignalError
         return trace
 
     before = sys.gettrace()
@@ -57,7 +53,7 @@ def interrupted(floor: Floor, step: int) -> bool:
     with signal_before(step) as has_come:
         try:
             floor.run(AMOUNTS, size=2)
-        except Signal:
+        except SignalError:
             pass
         else:
             assert not has_come()

@@ -8,7 +8,7 @@ from svc.batch.workers import Rate, RowJob, Workers
 from svc.client.client import Client
 
 
-class Sender:
+class RecordingClient:
     """Keeps what it was told of a request's past."""
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class Sender:
 
 def test_a_row_is_sent_with_the_time_of_its_first_sending() -> None:
     """R4: a row that is sent again is as old as when it was sent first, not as this run."""
-    sender, clock = Sender(), ManualClock()
+    sender, clock = RecordingClient(), ManualClock()
     kept = SimpleNamespace(idempotency_key="key-1")
     intent = SimpleNamespace(sent_before=True, first_sent_at=1234.5, stored=kept)
     job = RowJob(1, 2, cast("Any", intent), cast("Any", None), cast("Any", None))

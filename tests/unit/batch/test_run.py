@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import pytest
 
+from support.kills.interrupting import SignalError
 from support.suite.patience import patient
 from svc.base_url import BaseUrl
 from svc.batch import run as run_module
@@ -396,10 +397,6 @@ def test_a_row_that_hangs_while_the_journal_goes_is_told_without_its_id(
     assert (first["row"], first["outcome"], first["request"]) == (1, "unknown", None)
 
 
-class Signal(BaseException):
-    """Stands for what a signal raises in the main thread."""
-
-
 def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: Floor) -> None:
     """R78: what has ended is kept, what hangs is unknown, the rest not sent; in under a second."""
     hang = threading.Event()
@@ -413,11 +410,11 @@ def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: Floor) -> 
         if totals.done == 20 and floor.service.at_once == 4:
             floor.watch.told = lambda totals: None
             stopped.append(time.monotonic())
-            raise Signal
+            raise SignalError
 
     floor.service.answer = answer
     floor.watch.told = stop
-    with pytest.raises(Signal), patch.object(floor.intents, "hurry") as hurried:
+    with pytest.raises(SignalError), patch.object(floor.intents, "hurry") as hurried:
         floor.run(list(range(1, 101)), size=4)
     hurried.assert_called_once_with(0.1)
     assert time.monotonic() - stopped[0] < patient(1.0)
@@ -439,11 +436,11 @@ def test_a_signal_has_no_further_row_begun(floor: Floor) -> None:
     def stop(totals: Any) -> None:
         if totals.done and not begun:
             begun.append(len(floor.service.requests))
-            raise Signal
+            raise SignalError
 
     floor.service.answer = lambda request, nth: time.sleep(0.02)
     floor.watch.told = stop
-    with pytest.raises(Signal):
+    with pytest.raises(SignalError):
         floor.run(list(range(1, 101)), size=2)
     assert len(floor.service.requests) <= begun[0] + 2
     assert floor.outcomes.count("done") == len(floor.service.made) == floor.states.count("done")
@@ -524,7 +521,7 @@ def test_a_row_that_is_too_old_is_reported_with_where_to_look(floor: Floor) -> N
 # --- what a signal or a full disk leaves --------------------------------------------------------
 
 
-class Interrupting(SystemClock):
+class InterruptingClock(SystemClock):
     """A clock during whose third moment of gathering Ctrl-C is pressed."""
 
     def __init__(self) -> None:
@@ -540,7 +537,7 @@ class Interrupting(SystemClock):
 
 def test_answers_that_have_come_survive_ctrl_c(floor: Floor) -> None:
     """Every row that the service has carried out and answered is done, here and in the file."""
-    floor.clock = Interrupting()
+    floor.clock = InterruptingClock()
     floor.service.answer = lambda request, nth: time.sleep(0.003)
     with pytest.raises(KeyboardInterrupt):
         floor.run(list(range(1, 101)), size=4)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from support.clocks import ManualClock
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 from svc.base_url import BaseUrl
 from svc.client.client import Client
 from svc.clock import Clock
@@ -15,9 +15,9 @@ from unit.client.bench import KEY, Bench
 
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server() -> Iterator[ScriptedServer]:
     """A server that misbehaves on order."""
-    made = Server()
+    made = ScriptedServer()
     yield made
     made.stop()
 

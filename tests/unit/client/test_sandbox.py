@@ -15,7 +15,7 @@ from svc.errors import ApiError, AuthError, NetworkError, OutcomeUnknown, UsageE
 from unit.client.bench import FakeWire
 
 if TYPE_CHECKING:
-    from support.servers.misbehaving import Server
+    from support.servers.misbehaving import ScriptedServer
 
 HEALTHY = RawReply(200, (), b'{"object":"sandbox","version":"1"}')
 
@@ -122,7 +122,7 @@ def test_a_control_says_the_mode_in_its_query(fake: Any) -> None:
     assert json.loads(wire.requests[1].body) == {"currency": "EUR", "amount": 1}
 
 
-def test_one_deadline_may_hold_for_all_controls(server: "Server") -> None:
+def test_one_deadline_may_hold_for_all_controls(server: "ScriptedServer") -> None:
     """R9: what one call took is not there for the next one any more."""
     clock = ManualClock()
     server.play(server.reply(200, {"object": "sandbox"}))
@@ -230,7 +230,7 @@ def test_bodies_of_controls() -> None:
     assert controls.roll_key("key_1", 60).body == {"expires_in": 60}
 
 
-def test_a_control_works_on_a_socket(server: "Server") -> None:
+def test_a_control_works_on_a_socket(server: "ScriptedServer") -> None:
     """Health and call over one real connection; DELETE has a length of zero."""
     server.play(server.reply(200, {"object": "sandbox"}))
     with SandboxClient(BaseUrl.parse(server.url)) as control:

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from simulation.listener_world import World, in_memory
+from simulation.listener_world import ListenerWorld, in_memory
 
 
 @pytest.fixture
-def world() -> Iterator[World]:
+def world() -> Iterator[ListenerWorld]:
     """Targets, senders and listeners of which nothing takes real time, but the real inbox."""
     state = in_memory()
-    made = World(state)
+    made = ListenerWorld(state)
     yield made
     made.close()
     state.close()

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from simulation.listener_world import Event, Reaction, World, tried
+from simulation.listener_world import Event, ListenerWorld, Reaction, tried
 from svc.errors import LocalError
 from svc.listen.forward.waiting import AWAY, status_for_group
 from svc.listen.inbox.inbox import OpenItem
@@ -14,7 +14,7 @@ from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.records import Forwarded
 
 
-def test_event_that_is_taken_up_is_not_read_once_more(world: World) -> None:
+def test_event_that_is_taken_up_is_not_read_once_more(world: ListenerWorld) -> None:
     """R50: what an earlier run left open is read page by page, and it is on the last of them."""
     crowd = [world.event(number) for number in range(200)]
     target = world.target(3001)
@@ -38,7 +38,7 @@ def test_event_that_is_taken_up_is_not_read_once_more(world: World) -> None:
     assert answers == [200]
 
 
-def test_copy_of_an_event_that_is_on_its_way_waits_with_it(world: World) -> None:
+def test_copy_of_an_event_that_is_on_its_way_waits_with_it(world: ListenerWorld) -> None:
     """R50: it is not looked up a second time, for whoever has it will end it."""
     event = world.event(1)
     target = world.target(3001, lambda *_: Reaction(delay=2))
@@ -61,7 +61,7 @@ def test_copy_of_an_event_that_is_on_its_way_waits_with_it(world: World) -> None
     assert (answers, tried(target), looked) == ([200], ["evt_1"], [])
 
 
-def test_sender_of_an_event_that_is_closed_elsewhere_is_answered(world: World) -> None:
+def test_sender_of_an_event_that_is_closed_elsewhere_is_answered(world: ListenerWorld) -> None:
     """R51: as soon as its turn comes; somebody has sent it, and nobody will once more."""
     first, second = world.event(1), world.event(2)
     target = world.target(3001, lambda *_: Reaction(delay=5))
@@ -77,7 +77,7 @@ def test_sender_of_an_event_that_is_closed_elsewhere_is_answered(world: World) -
     assert listener.pipeline.idle
 
 
-def test_suspect_that_is_closed_elsewhere_holds_up_nobody(world: World) -> None:
+def test_suspect_that_is_closed_elsewhere_holds_up_nobody(world: ListenerWorld) -> None:
     """While somebody may have killed the target one goes at a time; these two are sent no more."""
     bad = [world.event(1), world.event(2)]
     target = world.target(
@@ -97,7 +97,7 @@ def test_suspect_that_is_closed_elsewhere_holds_up_nobody(world: World) -> None:
     assert [one.event for one in target.tries[2:]] == others
 
 
-def test_target_that_is_away_is_left_alone_for_longer_and_longer(world: World) -> None:
+def test_target_that_is_away_is_left_alone_for_longer_and_longer(world: ListenerWorld) -> None:
     """`--retry fast`: 1, 2, 4 ... 30 seconds; once it has answered, it begins with one again."""
     target = world.target(3001)
     target.up = False
@@ -119,7 +119,7 @@ def test_target_that_is_away_is_left_alone_for_longer_and_longer(world: World) -
     assert waits()[8:] == [0, 1, 2]
 
 
-def test_end_waits_for_what_is_under_way_and_no_longer(world: World) -> None:
+def test_end_waits_for_what_is_under_way_and_no_longer(world: ListenerWorld) -> None:
     """R78: an answer that comes within the grace counts, and nothing is waited for after it."""
     world.target(3001, lambda *_: Reaction(delay=0.2))
     listener = world.listener()
@@ -132,7 +132,7 @@ def test_end_waits_for_what_is_under_way_and_no_longer(world: World) -> None:
     assert world.outcomes(listener) == {"evt_1": "forwarded"}
 
 
-def test_nothing_is_begun_after_the_end(world: World) -> None:
+def test_nothing_is_begun_after_the_end(world: ListenerWorld) -> None:
     """R78: what waits while the last answer comes in stays for the next run."""
     target = world.target(3001, lambda *_: Reaction(delay=0.2))
     listener = world.listener(concurrency=1)
@@ -145,7 +145,7 @@ def test_nothing_is_begun_after_the_end(world: World) -> None:
     assert world.outcomes(listener) == {"evt_1": "forwarded", "evt_2": None}
 
 
-def test_nothing_is_looked_for_after_the_end(world: World) -> None:
+def test_nothing_is_looked_for_after_the_end(world: ListenerWorld) -> None:
     """R78: what was being taken up while the state database was busy waits for the next run."""
     looked: list[int] = []
 
@@ -171,7 +171,7 @@ def test_nothing_is_looked_for_after_the_end(world: World) -> None:
         assert len(looked) == found
 
 
-def test_event_that_no_target_wants_is_no_pending_one(world: World) -> None:
+def test_event_that_no_target_wants_is_no_pending_one(world: ListenerWorld) -> None:
     """What counts at the end is what somebody has still to get, whatever was kept."""
     target = world.target(3001)
     target.up = False
@@ -183,7 +183,7 @@ def test_event_that_no_target_wants_is_no_pending_one(world: World) -> None:
     assert world.loop.do(listener.stop()) == 2
 
 
-def test_what_is_pending_is_known_although_the_state_database_is_busy(world: World) -> None:
+def test_what_is_pending_is_known_although_the_state_database_is_busy(world: ListenerWorld) -> None:
     """R78: the end of a listener says how much it leaves, as far as it knows."""
 
     def busy(_: SqliteInbox, seq: int) -> dict[str, int]:
@@ -198,7 +198,7 @@ def test_what_is_pending_is_known_although_the_state_database_is_busy(world: Wor
         assert world.loop.do(listener.stop()) == 2
 
 
-def test_event_whose_sender_no_longer_waits_is_not_sent_for_it(world: World) -> None:
+def test_event_whose_sender_no_longer_waits_is_not_sent_for_it(world: ListenerWorld) -> None:
     """R51: with no time left it is answered as late, and a target gets nothing."""
     target = world.target(3001, lambda *_: Reaction("hang"))
     listener = world.listener(ack="forwarded", concurrency=1)
@@ -212,7 +212,7 @@ def test_event_whose_sender_no_longer_waits_is_not_sent_for_it(world: World) -> 
 
 @pytest.mark.parametrize("up", [True, False])
 def test_event_that_others_may_have_is_handed_back_where_the_target_is_away(
-    world: World, up: bool
+    world: ListenerWorld, up: bool
 ) -> None:
     """Those who share a queue get it then; it is neither forwarded nor failed here."""
     target = world.target(3001, lambda *_: Reaction(status=503))

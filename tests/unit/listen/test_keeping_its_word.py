@@ -8,10 +8,10 @@ import pytest
 
 from simulation.listener_world import (
     Event,
+    ListenerWorld,
     Reaction,
     SimListener,
     SimTarget,
-    World,
     tried,
 )
 from support.clocks import ManualClock
@@ -27,7 +27,7 @@ from svc.state import Database
 URL = "http://localhost:3001"
 
 
-def test_only_closes_count_against_an_event(world: World) -> None:
+def test_only_closes_count_against_an_event(world: ListenerWorld) -> None:
     """Five refused connections say nothing of the event: a close after them is the first one."""
     target = world.target(3001, lambda _, number: Reaction("close" if number == 1 else "answer"))
     target.up = False
@@ -41,7 +41,7 @@ def test_only_closes_count_against_an_event(world: World) -> None:
     assert world.outcomes(listener) == {"evt_1": "forwarded"}
 
 
-def test_a_restart_counts_closes_anew(world: World) -> None:
+def test_a_restart_counts_closes_anew(world: ListenerWorld) -> None:
     """An event on which the target closed four times before a restart has five tries after it."""
     target = world.target(3001, lambda *_: Reaction("close"))
     listener = world.listener()
@@ -58,7 +58,7 @@ def test_a_restart_counts_closes_anew(world: World) -> None:
 
 @pytest.mark.parametrize("ordered", [False, True])
 def test_an_event_that_crashes_its_target_takes_no_other_with_it(
-    world: World, ordered: bool
+    world: ListenerWorld, ordered: bool
 ) -> None:
     """Who was under way with it at a crash is tried alone, and only it is given up."""
     killer = world.event(3)
@@ -78,7 +78,7 @@ def test_an_event_that_crashes_its_target_takes_no_other_with_it(
     assert tried(target).count("evt_3") == 6  # once among others, five times alone
 
 
-def test_an_objects_turn_is_kept_while_its_event_waits(world: World) -> None:
+def test_an_objects_turn_is_kept_while_its_event_waits(world: ListenerWorld) -> None:
     """`--ordered --retry real`: after a 503 the later state waits, and does not arrive first."""
     first = world.event(1, "ord_same")
     target = world.target(
@@ -95,7 +95,7 @@ def test_an_objects_turn_is_kept_while_its_event_waits(world: World) -> None:
     assert same == ["evt_1", "evt_1", "evt_1", "evt_2"]
 
 
-def test_turns_are_kept_over_a_restart(world: World) -> None:
+def test_turns_are_kept_over_a_restart(world: ListenerWorld) -> None:
     """The event that waits for its next try keeps its object's turn in the next run as well."""
     first = world.event(1, "ord_same")
     target = world.target(
@@ -111,7 +111,7 @@ def test_turns_are_kept_over_a_restart(world: World) -> None:
     assert tried(target) == ["evt_1", "evt_1", "evt_1", "evt_2"]
 
 
-def waiting(world: World, count: int) -> tuple[SimTarget, SimListener]:
+def waiting(world: ListenerWorld, count: int) -> tuple[SimTarget, SimListener]:
     """A listener with so many events for a target that is away."""
     target = world.target(3001)
     target.up = False
@@ -123,7 +123,7 @@ def waiting(world: World, count: int) -> tuple[SimTarget, SimListener]:
 
 
 @pytest.mark.parametrize("count", [20, 640])
-def test_what_was_closed_elsewhere_is_not_sent(world: World, count: int) -> None:
+def test_what_was_closed_elsewhere_is_not_sent(world: ListenerWorld, count: int) -> None:
     """Events that waited are looked at again; nothing spins, and nothing counts as pending."""
     target, listener = waiting(world, count)
     world.replay(listener)
@@ -139,7 +139,7 @@ def test_what_was_closed_elsewhere_is_not_sent(world: World, count: int) -> None
     assert world.loop.do(listener.stop()) == 0
 
 
-def test_an_event_that_failed_and_comes_again_is_sent_again_and_ends(world: World) -> None:
+def test_an_event_that_failed_and_comes_again_is_sent_again_and_ends(world: ListenerWorld) -> None:
     """Once it has, nothing of it is left to wait for."""
     event = world.event(1)
     world.target(3001, lambda _, number: Reaction(status=500 if number == 1 else 200))
@@ -153,7 +153,7 @@ def test_an_event_that_failed_and_comes_again_is_sent_again_and_ends(world: Worl
         assert listener.pipeline.idle
 
 
-def test_a_target_that_took_an_event_elsewhere_does_not_get_it(world: World) -> None:
+def test_a_target_that_took_an_event_elsewhere_does_not_get_it(world: ListenerWorld) -> None:
     """What one of two targets took by a replay is still sent to the other, and to it alone."""
     one, two = world.target(3001), world.target(3002)
     one.up = two.up = False
@@ -174,7 +174,7 @@ def test_a_target_that_took_an_event_elsewhere_does_not_get_it(world: World) -> 
 
 
 @pytest.mark.parametrize("noticed", [True, False])
-def test_events_of_a_sandbox_that_was_reset_are_new(world: World, noticed: bool) -> None:
+def test_events_of_a_sandbox_that_was_reset_are_new(world: ListenerWorld, noticed: bool) -> None:
     """R50: ids are given anew: another body is another event, also while the old one waits."""
     target, listener = waiting(world, 3)
     if noticed:
@@ -194,7 +194,7 @@ def test_events_of_a_sandbox_that_was_reset_are_new(world: World, noticed: bool)
 
 
 @pytest.mark.parametrize("how", ["reset", "replay"])
-def test_what_was_closed_while_it_waits_holds_no_turn(world: World, how: str) -> None:
+def test_what_was_closed_while_it_waits_holds_no_turn(world: ListenerWorld, how: str) -> None:
     """`--ordered --retry real`: nobody waits hours for an event that is not sent any more."""
     old = world.event(1, "ord_same")
     target = world.target(3001, lambda event, _: Reaction(status=503 if event is old else 200))
@@ -216,7 +216,7 @@ def test_what_was_closed_while_it_waits_holds_no_turn(world: World, how: str) ->
     assert [one.event for one in target.tries[tries:]] == left
 
 
-def test_what_waits_is_looked_at_for_each_that_comes(world: World) -> None:
+def test_what_waits_is_looked_at_for_each_that_comes(world: ListenerWorld) -> None:
     """`--ordered`: it was still open for the second of its object, and is closed for the third."""
     old, second, third = (world.event(number, "ord_same") for number in (1, 2, 3))
     target = world.target(3001, lambda event, _: Reaction(status=503 if event is old else 200))
@@ -233,7 +233,7 @@ def test_what_waits_is_looked_at_for_each_that_comes(world: World) -> None:
     assert tried(target) == ["evt_1", "evt_2", "evt_3"]
 
 
-def test_copies_of_both_runs_of_a_sandbox_are_known(world: World) -> None:
+def test_copies_of_both_runs_of_a_sandbox_are_known(world: ListenerWorld) -> None:
     """Within one group, too: each body is forwarded once."""
     target = world.target(3001)
     listener = world.listener(ack="forwarded")
@@ -247,7 +247,7 @@ def test_copies_of_both_runs_of_a_sandbox_are_known(world: World) -> None:
     assert Counter(one.event for one in target.tries) == {old: 1, new: 1}
 
 
-def test_until_counts_distinct_events(world: World) -> None:
+def test_until_counts_distinct_events(world: ListenerWorld) -> None:
     """`--until TYPE:2 --ack forwarded`: one event that fails three times is one event."""
     world.target(3001, lambda *_: Reaction(status=500))
     listener = world.listener(ack="forwarded")
@@ -264,7 +264,7 @@ def test_until_counts_distinct_events(world: World) -> None:
     assert pipeline.progress.reached is True
 
 
-def test_restarts_spend_no_attempts_of_the_services_schedule(world: World) -> None:
+def test_restarts_spend_no_attempts_of_the_services_schedule(world: ListenerWorld) -> None:
     """`--retry real`: the next attempt falls when the last one says, not at each start."""
     target = world.target(3001, lambda *_: Reaction(status=503))
     listener = world.listener(retry="real")
@@ -289,7 +289,7 @@ def test_restarts_spend_no_attempts_of_the_services_schedule(world: World) -> No
     assert sum(gaps) == pytest.approx(undisturbed[-1], abs=1)
 
 
-def test_a_targets_final_answer_is_kept(world: World) -> None:
+def test_a_targets_final_answer_is_kept(world: ListenerWorld) -> None:
     """What one target refused for good it does not get at each restart while another is away."""
     refuses = world.target(3001, lambda *_: Reaction(status=422))
     away = world.target(3002)
@@ -309,7 +309,7 @@ def test_a_targets_final_answer_is_kept(world: World) -> None:
     assert world.outcomes(listener) == {"evt_1": "failed"}
 
 
-def test_a_sender_that_comes_late_hears_of_every_target(world: World) -> None:
+def test_a_sender_that_comes_late_hears_of_every_target(world: ListenerWorld) -> None:
     """R51: what one target refused before anybody waited is not answered 200 for the other's sake."""
     refuses = world.target(3001, lambda *_: Reaction(status=422))
     away = world.target(3002)
@@ -328,7 +328,7 @@ def test_a_sender_that_comes_late_hears_of_every_target(world: World) -> None:
     assert (tried(refuses), tried(away)) == (["evt_1"], ["evt_1"])
 
 
-def test_a_sender_whose_wait_is_over_may_come_again(world: World) -> None:
+def test_a_sender_whose_wait_is_over_may_come_again(world: ListenerWorld) -> None:
     """`--ack forwarded`: an event that was closed elsewhere, unsent, is answered when it comes."""
     world.target(3001, lambda *_: Reaction("hang"))
     listener = world.listener(ack="forwarded", concurrency=1)
@@ -342,7 +342,7 @@ def test_a_sender_whose_wait_is_over_may_come_again(world: World) -> None:
     assert answers == [200]
 
 
-def test_a_crowded_object_is_passed_over(world: World) -> None:
+def test_a_crowded_object_is_passed_over(world: ListenerWorld) -> None:
     """`--ordered`: 700 events of one object before a hanging target hold up no other object."""
     target = world.target(
         3001,
@@ -364,7 +364,7 @@ def test_a_crowded_object_is_passed_over(world: World) -> None:
     assert world.loop.do(listener.pipeline.dispatcher.pending()) == 0
 
 
-def test_no_more_than_so_many_wait_for_turns_in_memory(world: World) -> None:
+def test_no_more_than_so_many_wait_for_turns_in_memory(world: ListenerWorld) -> None:
     """However many events of one object come, 512 wait in memory; and large bodies do not."""
     most: list[int] = []
     admit = ObjectTurns.admit
@@ -383,7 +383,7 @@ def test_no_more_than_so_many_wait_for_turns_in_memory(world: World) -> None:
     assert max(most) == 512
 
 
-def test_targets_that_hang_are_ended_all_at_once(world: World) -> None:
+def test_targets_that_hang_are_ended_all_at_once(world: ListenerWorld) -> None:
     """R78: six targets cost no more time at the end than one."""
     for port in range(3001, 3007):
         world.target(port, lambda *_: Reaction("hang"))
@@ -419,7 +419,7 @@ def test_one_arrival_that_cannot_be_kept_fails_alone(tmp_path: Path) -> None:
         ]
 
 
-def test_the_sender_of_an_event_that_was_not_kept_is_told(world: World) -> None:
+def test_the_sender_of_an_event_that_was_not_kept_is_told(world: ListenerWorld) -> None:
     """Of a group of 32 one is answered 503 and comes again; 31 are answered 200."""
     target = world.target(3001)
     listener = world.listener()

@@ -16,7 +16,7 @@ from support.listening import (
     SECRET,
     Received,
     RunningListener,
-    Target,
+    TargetServer,
     event,
     listening,
     plan_for,
@@ -41,7 +41,7 @@ REFUSALS = [
 @pytest.mark.parametrize(("reply", "expected"), REFUSALS)
 def test_ack_forwarded_passes_the_verdict_on(reply: Any, expected: int, tmp_path: Path) -> None:
     """R51: the sender hears of the failure and its next try is forwarded again."""
-    with Target(reply) as target:
+    with TargetServer(reply) as target:
         forwarding = ForwardOptions(seconds=0.3)
         with listening(tmp_path, target.port, ack="forwarded", forwarding=forwarding) as listener:
             assert listener.send(event()) == expected
@@ -71,7 +71,7 @@ def test_sender_gets_its_answer_in_time_whatever_the_queue(tmp_path: Path) -> No
     limits = ReceiverLimits(answer_seconds=0.5)
     forwarding = ForwardOptions(concurrency=1)
     with (
-        Target(lambda _: None) as target,
+        TargetServer(lambda _: None) as target,
         listening(
             tmp_path, target.port, ack="forwarded", limits=limits, forwarding=forwarding
         ) as listener,
@@ -99,7 +99,10 @@ def test_copies_wait_for_the_first_one(tmp_path: Path) -> None:
         gate.wait(10)
         return next(outcomes)
 
-    with Target(reply) as target, listening(tmp_path, target.port, ack="forwarded") as listener:
+    with (
+        TargetServer(reply) as target,
+        listening(tmp_path, target.port, ack="forwarded") as listener,
+    ):
         for expected in (502, 200):
             answers: list[int] = []
             gate.clear()
@@ -120,7 +123,7 @@ def test_copies_wait_for_the_first_one(tmp_path: Path) -> None:
 
 def test_ack_forwarded_asks_all_targets(tmp_path: Path) -> None:
     """Two targets: the worst verdict goes back, and only the one that failed is asked again."""
-    with Target() as good, Target(lambda _: status_line(503)) as bad:
+    with TargetServer() as good, TargetServer(lambda _: status_line(503)) as bad:
         with listening(tmp_path, good.port, bad.port, ack="forwarded") as listener:
             assert listener.send(event()) == 502
             bad.reply = lambda _: OK
@@ -130,7 +133,7 @@ def test_ack_forwarded_asks_all_targets(tmp_path: Path) -> None:
 
 def test_ack_received_answers_before_the_target(tmp_path: Path) -> None:
     """R51: by default the answer does not wait for the target."""
-    with Target(lambda _: None) as target, listening(tmp_path, target.port) as listener:
+    with TargetServer(lambda _: None) as target, listening(tmp_path, target.port) as listener:
         started = time.monotonic()
         assert listener.send(event()) == 200
         assert time.monotonic() - started < patient(1)
@@ -150,7 +153,7 @@ def test_ordered_keeps_the_order_of_each_object(tmp_path: Path) -> None:
 
     forwarding = ForwardOptions(ordered=True)
     with (
-        Target(reply) as target,
+        TargetServer(reply) as target,
         listening(tmp_path, target.port, forwarding=forwarding) as listener,
     ):
         with listener.peer() as peer:
@@ -168,7 +171,7 @@ def test_ordered_keeps_the_order_of_each_object(tmp_path: Path) -> None:
 
 def test_ordered_keeps_the_order_when_the_target_was_away(tmp_path: Path) -> None:
     """`--ordered` and `--retry fast`: what had to wait goes first when the target is back."""
-    with Target() as target:
+    with TargetServer() as target:
         port = target.port
     with listening(tmp_path, port, forwarding=ForwardOptions(ordered=True)) as listener:
         for number in range(5):
@@ -176,7 +179,7 @@ def test_ordered_keeps_the_order_when_the_target_was_away(tmp_path: Path) -> Non
             body["data"]["object"]["id"] = "ord_same"
             listener.send(json.dumps(body).encode())
         listener.forwards(1)
-        with Target(port=port) as target:
+        with TargetServer(port=port) as target:
             listener.until(lambda: len(target.received) == 5)
             assert target.ids == [f"evt_{number}" for number in range(5)]
 
@@ -184,7 +187,7 @@ def test_ordered_keeps_the_order_when_the_target_was_away(tmp_path: Path) -> Non
 @pytest.mark.parametrize(("mode", "livemode"), [("test", True), ("live", False)])
 def test_event_of_the_other_mode_is_withheld(mode: str, livemode: bool, tmp_path: Path) -> None:
     """R60: a live event on a test listener, and the reverse, is flagged and not forwarded."""
-    with Target() as target, listening(tmp_path, target.port, mode=mode) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port, mode=mode) as listener:
         assert listener.send(event(livemode=livemode)) == 200
         assert [one.wrong_mode for one in listener.events(1)] == [True]
         summary = listener.stop()
@@ -230,7 +233,7 @@ def test_two_secrets_during_rotation(tmp_path: Path) -> None:
 def test_until_ends_after_the_forward(tmp_path: Path) -> None:
     """`--until TYPE:N`: ends by itself once the Nth such event has arrived at the target."""
     until = Until.parse("order.paid:2")
-    with Target() as target, listening(tmp_path, target.port, until=until) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port, until=until) as listener:
         listener.send(event(1, "payment.captured"))
         listener.send(event(2, "order.paid"))
         listener.send(event(2, "order.paid"))
@@ -279,7 +282,7 @@ def test_ready_file_that_cannot_be_written_ends_the_listener(tmp_path: Path) -> 
 
 def test_stop_is_quick_and_loses_nothing(tmp_path: Path) -> None:
     """R78: with a hanging target the listener ends within a second; the event stays open."""
-    with Target(lambda _: None) as target:
+    with TargetServer(lambda _: None) as target:
         with listening(tmp_path, target.port) as listener:
             listener.send(event())
             listener.until(lambda: len(target.received) == 1)
@@ -294,7 +297,7 @@ def test_stop_is_quick_and_loses_nothing(tmp_path: Path) -> None:
 def test_records_are_plain_json(tmp_path: Path) -> None:
     """Each record becomes one JSON object; the payload is there byte for byte, in base64."""
     hostile = event(note="\u202e\x1b]52;c;x\x07[/foo] :smile: \ud800")
-    with Target() as target, listening(tmp_path, target.port) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port) as listener:
         listener.send(hostile)
         listener.send(event(2), secret="whsec_wrong")
         listener.forwards(1)
@@ -332,7 +335,7 @@ def test_records_are_plain_json(tmp_path: Path) -> None:
 )
 def test_signed_nonsense_is_forwarded(body: bytes, tmp_path: Path) -> None:
     """R46: whatever was signed is passed on as it is; what it does not say is left empty."""
-    with Target() as target, listening(tmp_path, target.port) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port) as listener:
         assert listener.send(body) == 200
         [heard] = listener.events(1)
         listener.forwards(1)

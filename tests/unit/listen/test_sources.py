@@ -12,7 +12,7 @@ from support.listening import (
     NOW,
     SECRET,
     RunningListener,
-    Target,
+    TargetServer,
     event,
     listening,
     plan_for,
@@ -107,7 +107,7 @@ def fed(folder: Path, plan: ListenerPlan) -> Fed:
 
 def test_listener_runs_on_another_source(tmp_path: Path) -> None:
     """R52's exception: what comes is kept, answered, told with its age, forwarded once; the source is let go."""
-    with Target() as target:
+    with TargetServer() as target:
         listener = fed(tmp_path, plan_for(target.port, marking=ANEW))
         listener.source.give(1)
         listener.source.give(1)
@@ -132,7 +132,7 @@ def test_what_an_earlier_run_may_have_sent_says_so(tmp_path: Path) -> None:
         silent.source.give(number)
     silent.events(3)
     assert silent.stop().pending == 3
-    with Target() as target:
+    with TargetServer() as target:
         listener = fed(tmp_path, plan_for(target.port, marking=ANEW))
         listener.source.give(3)
         listener.forwards(4)
@@ -145,14 +145,14 @@ def test_target_behind_http_gets_no_marks(tmp_path: Path) -> None:
     """R108: without a log the sender's headers are all; one that claims to be ours is dropped."""
     with listening(tmp_path, 1) as listener:
         assert listener.send(event(1), Svc_Redelivered="7") == 200
-    with Target() as target, listening(tmp_path, target.port) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port) as listener:
         listener.forwards(1)
     assert target.received[0].header("svc-redelivered") == []
 
 
 def test_source_that_fails_at_its_stop_takes_nothing_with_it(tmp_path: Path) -> None:
     """Its error comes out of the listener; what it gave before is forwarded and answered first."""
-    with Target() as target:
+    with TargetServer() as target:
         plan = plan_for(target.port, ack="forwarded", until=Until.parse("order.paid"))
         listener = Fed(tmp_path / "state" / "state.db", plan, ManualClock(NOW), FailingSource)
         with pytest.raises(RuntimeError, match="the source has died"):
@@ -168,7 +168,7 @@ def test_whoever_waits_hears_what_the_plan_makes_of_a_reply(
     answer: int, status: int, tmp_path: Path
 ) -> None:
     """A source may want to know the target's own word, where the service gets 502."""
-    with Target(lambda _: status_line(answer)) as target:
+    with TargetServer(lambda _: status_line(answer)) as target:
         plan = plan_for(target.port, ack="forwarded", verdict=lambda reply: reply.status or 599)
         listener = fed(tmp_path, plan)
         listener.source.give(1)

@@ -6,7 +6,7 @@ from unittest.mock import patch
 
 import pytest
 
-from simulation.listener_world import Reaction, SimListener, SimTarget, World, tried
+from simulation.listener_world import ListenerWorld, Reaction, SimListener, SimTarget, tried
 from svc.errors import LocalError
 from svc.listen.inbox.inbox import OpenItem
 from svc.listen.inbox.sqlite import SqliteInbox
@@ -15,7 +15,7 @@ BUSY_TIMES = 4
 
 
 @pytest.fixture
-def away(world: World) -> tuple[SimTarget, SimListener]:
+def away(world: ListenerWorld) -> tuple[SimTarget, SimListener]:
     """A target that was away while an event came, and the listener that has it."""
     target = world.target(3001)
     target.up = False
@@ -41,7 +41,7 @@ def busy_for(times: int) -> tuple[Callable[[Any, int], OpenItem | None], list[in
     return open_item, looked
 
 
-def test_less_than_a_second_of_waiting_is_waited_out(world: World) -> None:
+def test_less_than_a_second_of_waiting_is_waited_out(world: ListenerWorld) -> None:
     """`--retry real`: half a second before its time an event is not sent by a restart."""
     target = world.target(3001, lambda _, number: Reaction(status=503 if number == 1 else 200))
     listener = world.listener(retry="real")
@@ -57,7 +57,7 @@ def test_less_than_a_second_of_waiting_is_waited_out(world: World) -> None:
     assert target.tries[1].at - target.tries[0].at == pytest.approx(60, abs=0.1)
 
 
-def test_what_need_not_wait_is_sent_as_it_was_read(world: World) -> None:
+def test_what_need_not_wait_is_sent_as_it_was_read(world: ListenerWorld) -> None:
     """No event is read a second time on its way, now or when it was left by an earlier run."""
     target = world.target(3001)
     listener = world.listener()
@@ -78,7 +78,7 @@ def test_what_need_not_wait_is_sent_as_it_was_read(world: World) -> None:
 
 
 def test_a_busy_state_database_is_asked_once_a_second(
-    world: World, away: tuple[SimTarget, SimListener]
+    world: ListenerWorld, away: tuple[SimTarget, SimListener]
 ) -> None:
     """An event that waited is looked at before it is sent, with a pause after each failure."""
     target, listener = away
@@ -92,7 +92,7 @@ def test_a_busy_state_database_is_asked_once_a_second(
 
 
 def test_the_end_does_not_wait_for_a_busy_state_database(
-    world: World, away: tuple[SimTarget, SimListener]
+    world: ListenerWorld, away: tuple[SimTarget, SimListener]
 ) -> None:
     """R78: what was to be looked at before it is sent is left to the next run."""
     target, listener = away
@@ -106,7 +106,9 @@ def test_the_end_does_not_wait_for_a_busy_state_database(
     assert tried(target) == []
 
 
-def test_an_event_that_is_taken_up_again_waits_for_a_busy_state_database(world: World) -> None:
+def test_an_event_that_is_taken_up_again_waits_for_a_busy_state_database(
+    world: ListenerWorld,
+) -> None:
     """`--ack forwarded`: what failed and comes again is looked up, with the same pauses."""
     target = world.target(3001, lambda _, number: Reaction(status=503 if number == 1 else 200))
     listener = world.listener(ack="forwarded")
@@ -125,7 +127,7 @@ def test_an_event_that_is_taken_up_again_waits_for_a_busy_state_database(world: 
 
 
 def test_what_one_target_refused_is_told_although_the_other_has_passed_it_over(
-    world: World,
+    world: ListenerWorld,
 ) -> None:
     """`--ordered --ack forwarded`: the sender hears the worst of both, whichever ends last."""
     crowd = [world.event(number, "ord_same") for number in range(700)]
@@ -146,7 +148,9 @@ def test_what_one_target_refused_is_told_although_the_other_has_passed_it_over(
     assert told == {event.name: 200 for event in crowd} | {"evt_699": 502}
 
 
-def test_a_passed_over_event_that_is_closed_elsewhere_leaves_nothing_behind(world: World) -> None:
+def test_a_passed_over_event_that_is_closed_elsewhere_leaves_nothing_behind(
+    world: ListenerWorld,
+) -> None:
     """`--ordered`: hundreds of events that a replay has sent are not pending, now or at the end."""
     crowd = [world.event(number, "ord_same") for number in range(700)]
     target = world.target(3001, lambda *_: Reaction("hang"))

@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from unit.render.samples import KINDS, Printed
+from unit.render.samples import KINDS, StringOutput
 
 
 @pytest.fixture(name="printed")
-def printed_fixture() -> type[Printed]:
+def printed_fixture() -> type[StringOutput]:
     """Prints through a new Output: `printed("json", width=40).one(data)`."""
-    return Printed
+    return StringOutput
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ from typing import Any
 
 from svc.inputs import Format
 from svc.render.output import Output
+from unit.terminals import TtyStream
 
 ZONE = timezone(timedelta(hours=2))
 NOW = 1790852400.0  # 2026-10-01T11:00:00Z
@@ -299,21 +300,14 @@ def sent(data: object) -> str:
     return json.dumps(data, separators=(",", ":"), ensure_ascii=False, default=float)
 
 
-class Terminal(io.StringIO):
-    """A string that says that it is a terminal."""
-
-    def isatty(self) -> bool:
-        return True
-
-
-class Printed:
+class StringOutput:
     """An Output on two strings, at a fixed time in a fixed zone."""
 
     def __init__(
         self, form: Format, width: int = 80, *, terminal: bool = False, **options: Any
     ) -> None:
         self.stdout = io.StringIO()
-        self.stderr = Terminal() if terminal else io.StringIO()
+        self.stderr = TtyStream() if terminal else io.StringIO()
         options = {"color": False, "now": lambda: NOW, "tz": ZONE, **options}
         self.output = Output(
             format=form, stdout=self.stdout, stderr=self.stderr, width=width, **options

@@ -18,7 +18,7 @@ FORMATS = "json ndjson id csv human".split()
 SPELLED = '{"id":"po_1","fx_rate":0.90909091000,"big":1E+5,"neg":-0.0,"n":12345678901234567890123}'
 
 
-class Number(float):
+class SpelledNumber(float):
     """A float that remembers its spelling, as the client makes them."""
 
     text: str
@@ -64,7 +64,7 @@ def test_indent_survives_hostile_nesting() -> None:
 
 def test_dump_keeps_spelled_numbers_and_decimals() -> None:
     """Numbers of parsed objects are written as they were read."""
-    rate = Number("0.90909091")
+    rate = SpelledNumber("0.90909091")
     rate.text = "0.90909091000"
     data = {"rate": rate, "whole": Decimal("1.10"), "n": 3, "f": 0.5}
     assert dump(data) == '{"rate":0.90909091000,"whole":1.10,"n":3,"f":0.5}'

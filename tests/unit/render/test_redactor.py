@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.running import Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 from svc.redaction import Redactor
 from svc.render.output import Output
 from unit.render.samples import sent
@@ -59,7 +59,7 @@ def test_a_service_that_repeats_the_key_shows_it_to_nobody(
     svc: Svc, monkeypatch: pytest.MonkeyPatch, form: str
 ) -> None:
     """In an object, where everything else is shown as it was sent."""
-    server = Server()
+    server = ScriptedServer()
     try:
         order = {"id": "ord_1", "object": "order", "livemode": False, "note": f"a{KEY}b {BASIC}"}
         page = {"object": "list", "data": [order], "has_more": False}

@@ -14,13 +14,12 @@ from typing import Any
 import pytest
 import uvicorn
 
-from support.sandbox_calls import Sandbox, Served
-from support.serving import Hook
-from support.serving import Receiver as HookReceiver
+from support.sandbox_calls import AsgiSandbox, Served
+from support.serving import Hook, HookReceiver
 from svc.sandbox.app import create_app
 from svc.sandbox.process.records import listen_on
 from unit.sandbox.diary import Diary
-from unit.sandbox.lab import Kit, Lab, Receiver, status
+from unit.sandbox.lab import Kit, Lab, ScriptedReceiver, status
 
 
 @pytest.fixture
@@ -34,9 +33,9 @@ def kit() -> Kit:
 
 
 @pytest.fixture
-def receiver(kit: Kit) -> Receiver:
+def receiver(kit: Kit) -> ScriptedReceiver:
     """A receiver that says 200 until told otherwise."""
-    return Receiver([status(200)])
+    return ScriptedReceiver([status(200)])
 
 
 @pytest.fixture
@@ -45,17 +44,17 @@ def diary(lab: Lab) -> Diary:
 
 
 @pytest.fixture
-def sandbox() -> Iterator[Sandbox]:
+def sandbox() -> Iterator[AsgiSandbox]:
     """A fresh sandbox in memory, seeded, its clock at START."""
-    made = Sandbox()
+    made = AsgiSandbox()
     yield made
     made.close()
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Sandbox]:
+def shared() -> Iterator[AsgiSandbox]:
     """One sandbox for tests that change nothing, or nothing that another one looks at."""
-    made = Sandbox()
+    made = AsgiSandbox()
     yield made
     made.close()
 
@@ -63,10 +62,10 @@ def shared() -> Iterator[Sandbox]:
 @pytest.fixture
 def make_sandbox() -> Iterator[Any]:
     """Makes sandboxes with options of their own."""
-    made: list[Sandbox] = []
+    made: list[AsgiSandbox] = []
 
-    def make(**options: Any) -> Sandbox:
-        made.append(Sandbox(**options))
+    def make(**options: Any) -> AsgiSandbox:
+        made.append(AsgiSandbox(**options))
         return made[-1]
 
     yield make

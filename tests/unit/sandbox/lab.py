@@ -22,7 +22,7 @@ START = "2026-10-01T09:00:00Z"
 
 
 @dataclass
-class Arrival:
+class ReceivedHook:
     """One request as the receiver saw it; `at` is the sandbox's clock in seconds after START."""
 
     at: float
@@ -35,11 +35,11 @@ Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
 @dataclass
-class Receiver:
+class ScriptedReceiver:
     """A webhook receiver on loopback; `answers` are played in turn, the last one for ever."""
 
     answers: list[Answer] = field(default_factory=list)
-    arrivals: list[Arrival] = field(default_factory=list)
+    arrivals: list[ReceivedHook] = field(default_factory=list)
     engine: Engine | None = None
     url: str = ""
     open_now: int = 0
@@ -47,7 +47,7 @@ class Receiver:
     _connections: int = 0
 
     @asynccontextmanager
-    async def listening(self) -> AsyncIterator["Receiver"]:
+    async def listening(self) -> AsyncIterator["ScriptedReceiver"]:
         server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
         self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
         try:
@@ -61,7 +61,7 @@ class Receiver:
         try:
             while head := await self._read_head(reader):
                 body = await reader.readexactly(int(head["content-length"]))
-                self.arrivals.append(Arrival(self._now(), head, body, connection))
+                self.arrivals.append(ReceivedHook(self._now(), head, body, connection))
                 await self._answer(writer)
         except (asyncio.IncompleteReadError, ConnectionError):
             pass

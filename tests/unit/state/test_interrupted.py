@@ -7,17 +7,13 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from support.kills.interrupting import interrupted
+from support.kills.interrupting import SignalError, interrupted
 from svc.state import Database, Tx
 
 INSERT = (
     "INSERT INTO endpoints (origin, profile, mode, url, events, endpoint_id, created_at)"
     " VALUES ('https://api.example.com', 'default', 'test', ?, '', 'we_1', 0)"
 )
-
-
-class SignalError(BaseException):
-    """Stands for what a signal raises in the main thread."""
 
 
 def come() -> None:

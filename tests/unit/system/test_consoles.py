@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from svc.system.consoles import forget_what_was_typed, takes_color, write_alike
+from unit.terminals import TtyStream
 
 
 class Console:
@@ -31,16 +32,6 @@ class Console:
         return 1
 
 
-class Terminal(io.StringIO):
-    """A stream that a person sees."""
-
-    def fileno(self) -> int:
-        return 1
-
-    def isatty(self) -> bool:
-        return True
-
-
 def put(monkeypatch: pytest.MonkeyPatch, console: Console) -> None:
     """Puts the stand-in where Windows has its kernel."""
     monkeypatch.setitem(sys.modules, "msvcrt", SimpleNamespace(get_osfhandle=lambda number: number))
@@ -53,7 +44,7 @@ def test_stand_in_for_a_windows_console_is_told_to_understand_colours(
     """R75: what else it was told stays as it was."""
     console = Console(0b11)
     put(monkeypatch, console)
-    assert takes_color(Terminal(), "win32")
+    assert takes_color(TtyStream(), "win32")
     assert console.mode == 0b111
 
 
@@ -63,7 +54,7 @@ def test_stand_in_for_a_windows_console_without_colours_gets_none(
 ) -> None:
     """No ESC byte goes to what would show it."""
     put(monkeypatch, console)
-    assert not takes_color(Terminal(), "win32")
+    assert not takes_color(TtyStream(), "win32")
 
 
 @pytest.mark.parametrize(
@@ -86,5 +77,5 @@ def test_what_was_typed_before_a_question_is_no_answer_to_it(
     typed = list("y\ry")
     keyboard = SimpleNamespace(kbhit=lambda: bool(typed), getwch=lambda: typed.pop(0))
     monkeypatch.setitem(sys.modules, "msvcrt", keyboard)
-    forget_what_was_typed(Terminal(), "win32")
+    forget_what_was_typed(TtyStream(), "win32")
     assert typed == []

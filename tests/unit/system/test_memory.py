@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 _ASKED = """
 import ctypes, os, sys
@@ -23,7 +23,7 @@ def test_nobody_reads_the_memory_of_a_command_that_holds_a_key(
     monkeypatch: pytest.MonkeyPatch, key: str, dumpable: int
 ) -> None:
     """R42: no debugger and no /proc of another program; the sandbox's constants are no secrets."""
-    server = Server()
+    server = ScriptedServer()
     server.play(server.reply(200, {"object": "list", "data": [], "has_more": False}))
     monkeypatch.setenv("SVC_BASE_URL", server.url)
     monkeypatch.setenv("SVC_API_KEY", key)

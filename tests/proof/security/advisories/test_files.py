@@ -10,7 +10,7 @@ import pytest
 
 from support.forks.program import Forking
 from support.running import Sandbox, Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 from svc.cli.quickstart.processes import SvcProcesses
 from svc.clock import SystemClock
 
@@ -23,7 +23,7 @@ CREATE = (
 
 
 @pytest.fixture
-def evil_service(hostile: Server, monkeypatch: pytest.MonkeyPatch) -> Server:
+def evil_service(hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch) -> ScriptedServer:
     """A service whose every text would move the cursor."""
     monkeypatch.setenv("SVC_BASE_URL", hostile.url)
     monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
@@ -43,7 +43,7 @@ def planted(folder: Path, name: str) -> Path:
 
 @pytest.mark.parametrize("form", ["human", "json", "ndjson", "csv"])
 def test_cve_2026_45803_no_escape_of_the_service_reaches_the_terminal(
-    svc: Svc, evil_service: Server, form: str
+    svc: Svc, evil_service: ScriptedServer, form: str
 ) -> None:
     """What gh printed from logs could move the cursor; here every form is clean (R61)."""
     result = svc("orders", "retrieve", "ord_1", "-o", form, "--color", "never")
@@ -54,7 +54,7 @@ def test_cve_2026_45803_no_escape_of_the_service_reaches_the_terminal(
 
 
 def test_cve_2024_43785_no_escape_of_an_error_reaches_the_terminal(
-    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What gitoxide printed from errors could move the cursor; here errors are clean, too."""
     monkeypatch.setenv("SVC_BASE_URL", hostile.url)
@@ -122,7 +122,11 @@ def test_ghsa_fqfh_778m_2v32_cve_2022_24753_no_program_of_the_current_folder_is_
 
 
 def test_cve_2022_24753_no_file_of_the_current_folder_says_key_or_address(
-    svc: Svc, sandbox: Sandbox, hostile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc,
+    sandbox: Sandbox,
+    hostile: ScriptedServer,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Whoever runs a command in somebody else's project sends nothing there (R43)."""
     monkeypatch.delenv("SVC_API_KEY")
@@ -156,7 +160,7 @@ def test_ghsa_fqfh_778m_2v32_no_module_of_the_current_folder_is_run(
 
 @pytest.mark.parametrize("identifier", ["../../admin", "..", "a/b", "a%2fb", "ord_1?x", "ord_1#"])
 def test_ghsa_fv4g_gwpj_74gr_no_id_leads_out_of_the_api(
-    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch, identifier: str
+    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch, identifier: str
 ) -> None:
     """A plugin's name with dots overwrote files of stripe-cli; an id has no such marks (R25)."""
     monkeypatch.setenv("SVC_BASE_URL", hostile.url)
@@ -166,7 +170,7 @@ def test_ghsa_fv4g_gwpj_74gr_no_id_leads_out_of_the_api(
 
 
 def test_cve_2019_10751_no_answer_names_a_file(
-    svc: Svc, hostile: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, hostile: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A redirect chose the name of httpie's output file; no answer makes a file here (R65)."""
     monkeypatch.setenv("SVC_BASE_URL", hostile.url)
@@ -222,7 +226,7 @@ def test_rich_2408_no_traceback_shows_a_value(
 
 @pytest.mark.parametrize("start", ["=", "+", "-", "@", "\t", "\r"])
 def test_cve_2021_41270_no_cell_begins_as_a_formula(
-    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch, start: str
+    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch, start: str
 ) -> None:
     """Symfony left TAB and CR out; here they are defused, too (R64)."""
     monkeypatch.setenv("SVC_BASE_URL", hostile.url)

@@ -7,7 +7,7 @@ import pytest
 
 from support.absence import files_in
 from support.running import Sandbox, Svc
-from support.servers.misbehaving import Server
+from support.servers.misbehaving import ScriptedServer
 
 ORDER = {"id": "ord_1", "object": "order", "livemode": False}
 
@@ -22,8 +22,8 @@ def keep_key(svc: Svc, base_url: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("way", ["option", "environment", "configuration"])
 def test_cve_2024_53858_cve_2024_53859_a_key_goes_to_no_other_host(
     svc: Svc,
-    hostile: Server,
-    elsewhere: Server,
+    hostile: ScriptedServer,
+    elsewhere: ScriptedServer,
     gnome_keyring: None,
     monkeypatch: pytest.MonkeyPatch,
     way: str,
@@ -46,7 +46,7 @@ def test_cve_2024_53858_cve_2024_53859_a_key_goes_to_no_other_host(
 
 
 def test_cve_2026_48501_the_key_stays_in_one_header_of_the_api_host(
-    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Gh sent its token to a host that was not the API's; here it is in Authorization alone (R28)."""
     hostile.play(hostile.reply(200, ORDER))
@@ -60,7 +60,11 @@ def test_cve_2026_48501_the_key_stays_in_one_header_of_the_api_host(
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
 def test_cve_2018_1000007_no_credentials_follow_a_redirect(
-    svc: Svc, hostile: Server, elsewhere: Server, monkeypatch: pytest.MonkeyPatch, status: int
+    svc: Svc,
+    hostile: ScriptedServer,
+    elsewhere: ScriptedServer,
+    monkeypatch: pytest.MonkeyPatch,
+    status: int,
 ) -> None:
     """Curl sent Authorization to the host of a redirect; here none is followed (R24)."""
     hostile.play(hostile.reply(status, b"", {"Location": f"{elsewhere.url}/v1/orders"}))
@@ -73,7 +77,7 @@ def test_cve_2018_1000007_no_credentials_follow_a_redirect(
 
 
 def test_cve_2021_22876_no_referer_is_sent(
-    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Curl put credentials of a URL into Referer; here the header does not exist."""
     hostile.play(hostile.reply(200, {"object": "list", "data": [], "has_more": False}))
@@ -84,7 +88,7 @@ def test_cve_2021_22876_no_referer_is_sent(
 
 
 def test_cve_2022_24737_cve_2026_63481_cookies_are_not_kept(
-    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Httpie and hurl gave cookies to other hosts; here no cookie is ever sent back (R29)."""
     cookie = {"Set-Cookie": "session=stolen; Path=/"}
@@ -144,7 +148,7 @@ def test_cve_2024_50349_no_prompt_shows_escapes(svc: Svc, name: str) -> None:
 
 
 def test_cve_2023_48052_there_is_no_request_besides_the_one_asked_for(
-    svc: Svc, hostile: Server, monkeypatch: pytest.MonkeyPatch
+    svc: Svc, hostile: ScriptedServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Httpie asked for updates without verifying; here nothing else is ever asked (R27, R75)."""
     hostile.play(hostile.reply(200, ORDER))

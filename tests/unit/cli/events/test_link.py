@@ -22,7 +22,7 @@ from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
 NEW = "whsec_test_Zq8LmX2vTn5RkW9yB4cJ7dHs"
 
 
-class _Tunnel:
+class _FakeTunnel:
     """Stands for the watching thread: tells what it is told to tell, on a thread of its own."""
 
     def __init__(self, *changes: TunnelChange) -> None:
@@ -36,7 +36,7 @@ class _Tunnel:
             told(change)
 
 
-class _Relay:
+class _FakeRelay:
     def __init__(self) -> None:
         self.moves: list[tuple[str, tuple[str, ...]]] = []
 
@@ -44,7 +44,7 @@ class _Relay:
         self.moves.append((host, secrets))
 
 
-class _Service:
+class _EndpointService:
     """Registers endpoints, or answers with the errors that it was given first."""
 
     def __init__(self, *errors: Exception) -> None:
@@ -60,16 +60,16 @@ class _Service:
 
 
 def followed(
-    service: _Service, *changes: TunnelChange
-) -> tuple[list[ListenerRecord], list[object], _Relay, str]:
+    service: _EndpointService, *changes: TunnelChange
+) -> tuple[list[ListenerRecord], list[object], _FakeRelay, str]:
     """What a loop hears of these changes: records, errors; how the relay moved; and stderr."""
     streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
     records: list[ListenerRecord] = []
     errors: list[object] = []
-    relay = _Relay()
+    relay = _FakeRelay()
 
     async def listen(session: Session) -> None:
-        tunnel = cast("Tunnel", _Tunnel(*changes))
+        tunnel = cast("Tunnel", _FakeTunnel(*changes))
         link = TunnelLink(session, tunnel, "https://first.example", service.register, 0.01)
         ended = asyncio.Event()
 
@@ -94,7 +94,7 @@ def followed(
 
 def test_same_address_keeps_its_endpoint() -> None:
     """A link that comes back where it was needs nothing from the service."""
-    service = _Service()
+    service = _EndpointService()
     records, errors, relay, said = followed(service, Down("cut"), Up("https://first.example"))
     assert [type(record) for record in records] == [TunnelUp, TunnelDown, TunnelUp]
     assert (service.registered, relay.moves, errors, said) == (
@@ -107,7 +107,7 @@ def test_same_address_keeps_its_endpoint() -> None:
 
 def test_other_address_is_up_when_its_endpoint_is_registered() -> None:
     """The relay takes the new host and both secrets; no secret is shown."""
-    records, _, relay, said = followed(_Service(), Up("https://second.example"))
+    records, _, relay, said = followed(_EndpointService(), Up("https://second.example"))
     assert records[1:] == [TunnelUp(records[1].time, "https://second.example", "we_2")]
     assert relay.moves == [("second.example", (NEW, SECRET))]
     assert NEW not in said
@@ -115,7 +115,7 @@ def test_other_address_is_up_when_its_endpoint_is_registered() -> None:
 
 def test_service_that_is_away_is_asked_again() -> None:
     """The link stays down, with the reason, until the endpoint for its new address is there."""
-    service = _Service(*(NetworkError("it was not reached") for _ in range(3)))
+    service = _EndpointService(*(NetworkError("it was not reached") for _ in range(3)))
     records, errors, relay, _ = followed(service, Up("https://second.example"))
     down = TunnelDown(
         records[0].time,
@@ -130,4 +130,4 @@ def test_service_that_is_away_is_asked_again() -> None:
 def test_broken_tunnel_ends_the_listener() -> None:
     """What no new attempt will mend, such as a key without the permission, is an error."""
     refused = Forbidden("The key may not register endpoints.")
-    assert followed(_Service(), TunnelBroken(refused))[1] == [refused]
+    assert followed(_EndpointService(), TunnelBroken(refused))[1] == [refused]

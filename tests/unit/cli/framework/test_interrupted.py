@@ -34,7 +34,7 @@ NEAR = (
 FAR = ("client/", "state/", "system/", "cli/main", "cli/framework/sending", "cli/framework/errors")
 
 
-class Service:
+class KeyedService:
     """Makes a refund for each key, without a network."""
 
     def __init__(self) -> None:
@@ -62,7 +62,7 @@ class Short(Session):
         return Client(self.base_url, KEY, mode="test", **more)
 
 
-class Ended(NamedTuple):
+class InterruptedRun(NamedTuple):
     """A run: its exit code, its words, and whether it was interrupted."""
 
     code: int
@@ -76,11 +76,11 @@ class Ended(NamedTuple):
         return json.loads(self.err)["error"] if self.err.strip() else {}
 
 
-class Machine:
+class CommandMachine:
     """A state folder, the service, and commands that are run on them."""
 
     def __init__(self, folder: Path, *argv: str) -> None:
-        self.service = Service()
+        self.service = KeyedService()
         self.argv = argv
         self._state = folder / "state"
         self._env = {"SVC_API_KEY": KEY, "SVC_BASE_URL": "https://api.example.com"}
@@ -89,7 +89,7 @@ class Machine:
         if not argv:
             self.argv = ("requests", "resume", self._left_unknown(), "-o", "json")
 
-    def run(self, *argv: str, place: int = 0, rooms: tuple[str, ...] = ()) -> Ended:
+    def run(self, *argv: str, place: int = 0, rooms: tuple[str, ...] = ()) -> InterruptedRun:
         streams = Streams(io.StringIO(), io.StringIO(), io.StringIO())
         session = Short(argv, self._env, streams)
         session.service = self.service
@@ -98,7 +98,7 @@ class Machine:
         out, err = streams.stdout, streams.stderr
         assert isinstance(out, io.StringIO)
         assert isinstance(err, io.StringIO)
-        return Ended(code, out.getvalue(), err.getvalue(), interruption.came)
+        return InterruptedRun(code, out.getvalue(), err.getvalue(), interruption.came)
 
     @property
     def requests(self) -> list[Intent]:
@@ -127,7 +127,7 @@ class Machine:
             yield Journal(lambda: state, Leases(self._state / "senders"), clock)
 
 
-def judge(machine: Machine, ended: Ended) -> None:
+def judge(machine: CommandMachine, ended: InterruptedRun) -> None:
     """What is said and kept, against what the service has made."""
     kept, made = machine.requests, machine.service.made
     assert len(kept) <= 1
@@ -146,7 +146,7 @@ def judge(machine: Machine, ended: Ended) -> None:
     assert is_true(machine, ended, unresolved=any(each.is_unresolved for each in kept))
 
 
-def is_true(machine: Machine, ended: Ended, *, unresolved: bool) -> bool:
+def is_true(machine: CommandMachine, ended: InterruptedRun, *, unresolved: bool) -> bool:
     """What was said of the request."""
     made = machine.service.made.values()
     match ended.error.get("outcome"):
@@ -161,7 +161,7 @@ def is_true(machine: Machine, ended: Ended, *, unresolved: bool) -> bool:
     return not made or bool(ended.out)
 
 
-def settle(machine: Machine) -> None:
+def settle(machine: CommandMachine) -> None:
     """Does what is advised, or the same once more: there is one object, and it is known."""
     unresolved = [each.id for each in machine.requests if each.is_unresolved]
     if unresolved or not machine.service.made:
@@ -190,11 +190,11 @@ def test_a_signal_at_any_place_leaves_the_truth(
     tmp_path: Path, rooms: tuple[str, ...], stride: int, argv: tuple[str, ...]
 ) -> None:
     """R78: nothing is lost, doubled or misreported, and what is advised ends it."""
-    whole = Machine(tmp_path / "whole", *argv)  # what is imported now is not interrupted
+    whole = CommandMachine(tmp_path / "whole", *argv)  # what is imported now is not interrupted
     whole.run(*whole.argv)
     with closed_at_the_end():
         for place in count(1, stride):
-            machine = Machine(tmp_path / str(place), *argv)
+            machine = CommandMachine(tmp_path / str(place), *argv)
             ended = machine.run(*machine.argv, place=place, rooms=rooms)
             judge(machine, ended)
             settle(machine)

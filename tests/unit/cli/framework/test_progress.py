@@ -50,7 +50,7 @@ def test_the_line_is_due_ten_times_a_second() -> None:
     assert not LiveLine(None, clock, 80).is_due()
 
 
-class Gone(StringIO):
+class ClosedTerminal(StringIO):
     """A terminal whose window was closed."""
 
     def write(self, text: str) -> int:
@@ -59,7 +59,7 @@ class Gone(StringIO):
 
 def test_a_terminal_that_goes_away_stops_nothing() -> None:
     """What is under way matters more than who watches."""
-    live = LiveLine(Gone(), ManualClock(), 80)
+    live = LiveLine(ClosedTerminal(), ManualClock(), 80)
     live.show("12 objects")
     assert not live.is_watched
     live.show("13 objects")

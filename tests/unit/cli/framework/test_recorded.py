@@ -22,7 +22,7 @@ from svc.client.resources import refunds
 KEY = "sk_test_canary7Qx2Lw9Zp4"
 
 
-class Sender(Client):
+class RefundClient(Client):
     """Keeps what it was told of a request's past, and carries it out."""
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Sender(Client):
 
 def test_a_request_is_sent_with_the_time_of_its_first_sending(isolated: Path) -> None:
     """R4: what is resumed is as old as when it was sent first, not as this run."""
-    clock, sender = ManualClock(), Sender()
+    clock, sender = ManualClock(), RefundClient()
     env = {"SVC_STATE_DIR": str(isolated / "state"), "SVC_API_KEY": KEY}
     env |= {"SVC_BASE_URL": "https://api.example.com", "SVC_CONFIG_DIR": str(isolated / "config")}
     session = Session(["refunds"], env, Streams.of_process(), clock)
@@ -51,7 +51,7 @@ def test_a_request_is_sent_with_the_time_of_its_first_sending(isolated: Path) ->
     assert (past["sent_before"], past["first_sent_at"]) == (True, first.first_sent_at)
 
 
-class Answering:
+class RefundWire:
     """A wire on which every request is carried out."""
 
     def exchange(self, *_: object, **__: object) -> RawReply:
@@ -89,7 +89,7 @@ def test_a_request_that_was_recorded_and_not_sent_is_settled_so(
     """Ctrl-C while the record is synced: nothing was sent, which is said and kept."""
     interrupt(monkeypatch, "record")
     with session_in(isolated) as session, journal_of(session) as journal:
-        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", RefundWire()))
         with pytest.raises(Stopped) as caught:
             send_recorded(session, client, refunds.create({"payment": "pay_1"}))
         assert (caught.value.unsent, caught.value.sending) == ("/v1/refunds", None)
@@ -105,7 +105,7 @@ def test_a_known_answer_survives_ctrl_c_while_it_is_kept(
     """The id is known: it is told and kept, and nobody is sent to resume it."""
     interrupt(monkeypatch, "settle", before=before)
     with session_in(isolated) as session, journal_of(session) as journal:
-        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", RefundWire()))
         with pytest.raises(Stopped) as caught:
             send_recorded(session, client, refunds.create({"payment": "pay_1"}))
         assert caught.value.sending is None
@@ -118,7 +118,7 @@ def test_a_key_of_the_users_own_is_known_for_one(isolated: Path, given: bool) ->
     """However it looks: own keys keep a request from being made again, others go after 90 days."""
     key = "9b2f6b3e-6c1c-4c51-9d43-0c8b2f1f7a55" if given else None
     with session_in(isolated) as session, journal_of(session) as journal:
-        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", Answering()))
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", RefundWire()))
         send_recorded(session, client, refunds.create({"payment": "pay_1"}), idempotency_key=key)
         journal._forget_old(session.clock.now() + 91 * 24 * 3600)
         assert len(journal.list()) == given

@@ -6,16 +6,7 @@ from typing import TextIO
 import pytest
 
 from svc.cli.framework.streams import Streams
-
-
-class Terminal(io.StringIO):
-    """A stream that a person sees."""
-
-    def fileno(self) -> int:
-        return 1
-
-    def isatty(self) -> bool:
-        return True
+from unit.terminals import TtyStream
 
 
 def test_colour_is_asked_for_only_where_it_is_wanted() -> None:
@@ -26,7 +17,7 @@ def test_colour_is_asked_for_only_where_it_is_wanted() -> None:
         asked.append(stream)
         return True
 
-    streams = Streams(io.StringIO(), Terminal(), io.StringIO())
+    streams = Streams(io.StringIO(), TtyStream(), io.StringIO())
 
     def wants(env: dict[str, str], choice: str, stream: TextIO) -> bool:
         return streams.wants_color(env, choice, stream, takes_color)

@@ -6,16 +6,12 @@ from itertools import count
 
 import pytest
 
-from support.kills.interrupting import interrupted
+from support.kills.interrupting import SignalError, interrupted
 from svc.client.journal.journal import Journal
 from unit.client.journal.asking import asked, done
 
 ROOMS = ("client/journal/", "state/")
 pytestmark = pytest.mark.limit(20)  # a lock that is left is waited for without an end
-
-
-class SignalError(BaseException):
-    """Stands for what a signal raises in the main thread."""
 
 
 def come() -> None:

@@ -24,7 +24,7 @@ from unit.client.wire.sending import POST, ended
 pytestmark = pytest.mark.smoke
 
 if TYPE_CHECKING:
-    from support.servers.misbehaving import Server
+    from support.servers.misbehaving import ScriptedServer
 
     Connect = Callable[..., Client]
 
@@ -33,7 +33,9 @@ GET = refunds.retrieve("rf_1")
 REFUND = {"id": "rf_1", "object": "refund", "amount": 100}
 
 
-def test_a_request_is_exactly_what_was_prepared(server: "Server", connect: "Connect") -> None:
+def test_a_request_is_exactly_what_was_prepared(
+    server: "ScriptedServer", connect: "Connect"
+) -> None:
     """Spec, Authentication and Versioning: host, key, version, key of the request and body."""
     server.play(server.reply(200, REFUND, {"Request-Id": "req_1"}))
     client = connect(server.url, api_version="2026-03-01", new_key=lambda: "key-1")
@@ -51,14 +53,16 @@ def test_a_request_is_exactly_what_was_prepared(server: "Server", connect: "Conn
     assert body == b'{"payment":"pay_1","amount":100}'
 
 
-def test_basic_auth_is_the_key_without_a_password(server: "Server", connect: "Connect") -> None:
+def test_basic_auth_is_the_key_without_a_password(
+    server: "ScriptedServer", connect: "Connect"
+) -> None:
     """Spec, Authentication 2."""
     server.play(server.reply(200, REFUND))
     connect(server.url, auth="basic").send(GET)
     assert b"Authorization: Basic c2tfdGVzdF9jYW5hcnk6\r\n" in server.requests[0]
 
 
-def test_attempts_are_byte_identical(server: "Server", connect: "Connect") -> None:
+def test_attempts_are_byte_identical(server: "ScriptedServer", connect: "Connect") -> None:
     """R1: whatever happens in between, the same bytes go out."""
     server.play(
         server.reset(),
@@ -72,7 +76,9 @@ def test_attempts_are_byte_identical(server: "Server", connect: "Connect") -> No
     assert len(set(server.requests)) == 1
 
 
-def test_a_reset_before_reading_is_tried_again(server: "Server", connect: "Connect") -> None:
+def test_a_reset_before_reading_is_tried_again(
+    server: "ScriptedServer", connect: "Connect"
+) -> None:
     """Reset before the request is read, then one object."""
     server.play(server.reset_unread(), server.reply(200, REFUND))
     assert connect(server.url).send(POST).attempts == 2
@@ -83,7 +89,9 @@ def test_a_reset_before_reading_is_tried_again(server: "Server", connect: "Conne
     "name",
     ["close", "reset", "truncated", "garbage", "half a head", "no status", "bad chunk", "101"],
 )
-def test_no_definite_answer_is_unknown(name: str, server: "Server", connect: "Connect") -> None:
+def test_no_definite_answer_is_unknown(
+    name: str, server: "ScriptedServer", connect: "Connect"
+) -> None:
     """R10: four identical attempts, then exit 7 with the key; a GET ends with 8."""
     step = {
         "close": server.close(),
@@ -108,7 +116,7 @@ def test_no_definite_answer_is_unknown(name: str, server: "Server", connect: "Co
 
 @pytest.mark.parametrize("call", [POST, GET])
 def test_a_hanging_server_is_cut_at_the_deadline(
-    call: Call, server: "Server", connect: "Connect", stopwatch: Callable[[], float]
+    call: Call, server: "ScriptedServer", connect: "Connect", stopwatch: Callable[[], float]
 ) -> None:
     """R9: one attempt takes all the time there is, and not a second more."""
     server.play(server.hang())
@@ -120,7 +128,7 @@ def test_a_hanging_server_is_cut_at_the_deadline(
 
 @pytest.mark.parametrize("where", ["head", "body", "chunks", "endless informational"])
 def test_a_dripping_server_is_cut_at_the_deadline(
-    where: str, server: "Server", connect: "Connect", stopwatch: Callable[[], float]
+    where: str, server: "ScriptedServer", connect: "Connect", stopwatch: Callable[[], float]
 ) -> None:
     """R9: the limit is total, not one for each read."""
     head = b"HTTP/1.1 200 OK\r\nContent-Length: 9999\r\n\r\n"
@@ -137,7 +145,7 @@ def test_a_dripping_server_is_cut_at_the_deadline(
     assert isinstance(error, OutcomeUnknown)
 
 
-def _after(server: "Server", head: bytes, data: bytes) -> Callable[[socket.socket], bool]:
+def _after(server: "ScriptedServer", head: bytes, data: bytes) -> Callable[[socket.socket], bool]:
     drip = server.drip(data, 0.02)
 
     def step(sock: socket.socket) -> bool:
@@ -155,14 +163,14 @@ def _after(server: "Server", head: bytes, data: bytes) -> Callable[[socket.socke
     ],
     ids=["one of 1 MB", "10,000"],
 )
-def test_header_bombs_are_cut(bomb: bytes, server: "Server", connect: "Connect") -> None:
+def test_header_bombs_are_cut(bomb: bytes, server: "ScriptedServer", connect: "Connect") -> None:
     """Exit 7 for a POST, 8 for a GET."""
     server.play(server.raw(bomb))
     assert isinstance(ended(connect(server.url), POST), OutcomeUnknown)
     assert isinstance(ended(connect(server.url), GET), NetworkError)
 
 
-def test_a_gzip_bomb_is_cut(server: "Server", connect: "Connect") -> None:
+def test_a_gzip_bomb_is_cut(server: "ScriptedServer", connect: "Connect") -> None:
     """R20: the cap is on the decoded body; one attempt, unknown."""
     bomb = gzip.compress(b"0" * (BODY_MAX * 4))
     server.play(server.reply(200, bomb, {"Content-Encoding": "gzip"}))
@@ -186,14 +194,14 @@ def test_a_gzip_bomb_is_not_unpacked() -> None:
     assert peak < BODY_MAX * 3
 
 
-def test_an_overlong_body_is_not_even_read(server: "Server", connect: "Connect") -> None:
+def test_an_overlong_body_is_not_even_read(server: "ScriptedServer", connect: "Connect") -> None:
     """R20: a length over the cap is believed."""
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {BODY_MAX + 1}\r\n\r\n".encode()
     server.play(server.raw(head, keep=True))
     assert isinstance(ended(connect(server.url), GET), NetworkError)
 
 
-def test_an_endless_chunked_body_is_cut(server: "Server", connect: "Connect") -> None:
+def test_an_endless_chunked_body_is_cut(server: "ScriptedServer", connect: "Connect") -> None:
     """R20: without a length the bytes are counted."""
     chunk = b"100000\r\n" + b" " * 0x100000 + b"\r\n"
     head = b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -202,7 +210,7 @@ def test_an_endless_chunked_body_is_cut(server: "Server", connect: "Connect") ->
 
 
 @pytest.mark.slow
-def test_a_body_at_the_cap_is_read(server: "Server", connect: "Connect") -> None:
+def test_a_body_at_the_cap_is_read(server: "ScriptedServer", connect: "Connect") -> None:
     """R20, R99: an object may have 1 MiB, a page 16 MiB."""
     text = b'{"id":"rf_1","object":"refund"}'
     server.play(server.reply(200, text + b" " * (1024 * 1024 - len(text))))
@@ -212,7 +220,7 @@ def test_a_body_at_the_cap_is_read(server: "Server", connect: "Connect") -> None
     assert connect(server.url).send(refunds.list()).data["data"] == []
 
 
-def test_gzip_is_read_although_nobody_asked(server: "Server", connect: "Connect") -> None:
+def test_gzip_is_read_although_nobody_asked(server: "ScriptedServer", connect: "Connect") -> None:
     """A proxy may compress against our wish."""
     body = gzip.compress(b'{"id":"rf_1","object":"refund"}', mtime=0)
     server.play(server.reply(200, body, {"Content-Encoding": "gzip"}))
@@ -230,7 +238,7 @@ def test_gzip_is_read_although_nobody_asked(server: "Server", connect: "Connect"
     ],
 )
 def test_a_body_that_cannot_be_decoded_is_no_answer(
-    body: bytes, encoding: str, server: "Server", connect: "Connect"
+    body: bytes, encoding: str, server: "ScriptedServer", connect: "Connect"
 ) -> None:
     """R14: cut or foreign compression is unknown for a POST."""
     server.play(server.reply(200, body, {"Content-Encoding": encoding}))
@@ -239,7 +247,7 @@ def test_a_body_that_cannot_be_decoded_is_no_answer(
 
 @pytest.mark.parametrize("encoding", ["identity", "br", "gzip"])
 def test_an_errors_status_counts_whatever_its_body(
-    encoding: str, server: "Server", connect: "Connect"
+    encoding: str, server: "ScriptedServer", connect: "Connect"
 ) -> None:
     """Ten megabytes of nonsense in any encoding are one line and the right exit."""
     body = b"\x1b[2J[/foo] no\n" * 750_000
@@ -255,7 +263,7 @@ def test_an_errors_status_counts_whatever_its_body(
     ("body", "taken"), [(b'{"id":"rf_1","object":"refund"}', True), (b'{"id":"rf_1"', False)]
 )
 def test_a_body_that_ends_with_the_connection(
-    body: bytes, taken: bool, server: "Server", connect: "Connect"
+    body: bytes, taken: bool, server: "ScriptedServer", connect: "Connect"
 ) -> None:
     """Without a length it counts only if it is whole JSON."""
     server.play(server.raw(b"HTTP/1.1 200 OK\r\n\r\n" + body))
@@ -267,7 +275,9 @@ def test_a_body_that_ends_with_the_connection(
         assert len(server.requests) == 4
 
 
-def test_an_answer_before_the_body_was_read_counts(server: "Server", connect: "Connect") -> None:
+def test_an_answer_before_the_body_was_read_counts(
+    server: "ScriptedServer", connect: "Connect"
+) -> None:
     """A server may refuse a request early; its answer is definite."""
 
     def refuse(sock: socket.socket) -> bool:
@@ -281,7 +291,7 @@ def test_an_answer_before_the_body_was_read_counts(server: "Server", connect: "C
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
-def test_no_redirect_is_followed(status: int, server: "Server", connect: "Connect") -> None:
+def test_no_redirect_is_followed(status: int, server: "ScriptedServer", connect: "Connect") -> None:
     """R24: neither the key nor the body goes anywhere else."""
     server.play(server.reply(status, b"", {"Location": f"{server.url}/v1/elsewhere"}))
     error = ended(connect(server.url), POST)
@@ -290,7 +300,9 @@ def test_no_redirect_is_followed(status: int, server: "Server", connect: "Connec
     assert len(server.requests) == 1
 
 
-def test_a_connection_is_kept_for_the_next_call(server: "Server", connect: "Connect") -> None:
+def test_a_connection_is_kept_for_the_next_call(
+    server: "ScriptedServer", connect: "Connect"
+) -> None:
     """Paging and batches use one connection."""
     server.play(server.reply(200, REFUND))
     client = connect(server.url)
@@ -302,7 +314,9 @@ def test_a_connection_is_kept_for_the_next_call(server: "Server", connect: "Conn
 
 
 @pytest.mark.parametrize("call", [GET, POST])
-def test_a_closed_connection_is_replaced(call: Call, server: "Server", connect: "Connect") -> None:
+def test_a_closed_connection_is_replaced(
+    call: Call, server: "ScriptedServer", connect: "Connect"
+) -> None:
     """A kept connection that the server closed meanwhile costs no attempt."""
     server.play(server.reply(200, REFUND, keep=False))
     client = connect(server.url)
@@ -312,7 +326,9 @@ def test_a_closed_connection_is_replaced(call: Call, server: "Server", connect: 
     assert server.connections == 2
 
 
-def test_an_old_connection_is_not_used_for_a_post(server: "Server", connect: "Connect") -> None:
+def test_an_old_connection_is_not_used_for_a_post(
+    server: "ScriptedServer", connect: "Connect"
+) -> None:
     """A POST does not meet a server that is about to drop an idle connection; a GET may."""
     clock = ManualClock()
     server.play(server.reply(200, REFUND))
@@ -326,7 +342,9 @@ def test_an_old_connection_is_not_used_for_a_post(server: "Server", connect: "Co
     assert server.connections == 2
 
 
-def test_a_get_on_a_connection_that_dies_goes_again(server: "Server", connect: "Connect") -> None:
+def test_a_get_on_a_connection_that_dies_goes_again(
+    server: "ScriptedServer", connect: "Connect"
+) -> None:
     """A kept connection that is closed just as a GET uses it is replaced without an attempt."""
     server.play(server.reply(200, REFUND), server.close(), server.reply(200, REFUND))
     client = connect(server.url)
@@ -336,7 +354,7 @@ def test_a_get_on_a_connection_that_dies_goes_again(server: "Server", connect: "
 
 
 def test_a_post_on_a_connection_that_dies_is_an_attempt(
-    server: "Server", connect: "Connect"
+    server: "ScriptedServer", connect: "Connect"
 ) -> None:
     """R10: a POST that was sent and lost is never sent again silently, and keeps its key."""
     server.play(server.reply(200, REFUND), server.close(), server.reply(200, REFUND))
@@ -346,7 +364,7 @@ def test_a_post_on_a_connection_that_dies_is_an_attempt(
     assert server.requests[1] == server.requests[2]
 
 
-def test_bytes_beyond_an_answer_are_no_answer(server: "Server", connect: "Connect") -> None:
+def test_bytes_beyond_an_answer_are_no_answer(server: "ScriptedServer", connect: "Connect") -> None:
     """What a server says unasked is never read as the answer to the next request."""
     extra = b'HTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n{"id":"rf_6","object":"refund"}'
     whole = b'HTTP/1.1 200 OK\r\nContent-Length: 31\r\n\r\n{"id":"rf_1","object":"refund"}'
@@ -358,7 +376,7 @@ def test_bytes_beyond_an_answer_are_no_answer(server: "Server", connect: "Connec
 
 
 def test_hostile_surroundings_have_no_effect(
-    server: "Server", connect: "Connect", monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+    server: "ScriptedServer", connect: "Connect", monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:
     """R26, R29: no proxy variable, netrc or cookie touches a request to this machine."""
     proxy = f"http://127.0.0.1:{free_port()}"
@@ -376,7 +394,7 @@ def test_hostile_surroundings_have_no_effect(
 
 
 def test_an_interrupt_closes_the_connection(
-    server: "Server", connect: "Connect", monkeypatch: pytest.MonkeyPatch
+    server: "ScriptedServer", connect: "Connect", monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R78: Ctrl-C in an exchange leaves no socket behind and is not swallowed."""
     closed: list[Connection] = []
@@ -397,7 +415,7 @@ def test_an_interrupt_closes_the_connection(
     assert len(closed) == 1
 
 
-def test_the_troubles_are_told_apart(server: "Server", connect: "Connect") -> None:
+def test_the_troubles_are_told_apart(server: "ScriptedServer", connect: "Connect") -> None:
     """The message says what happened on the wire."""
     for step, trouble in (
         (server.close(), Trouble.CLOSED),
@@ -408,7 +426,7 @@ def test_the_troubles_are_told_apart(server: "Server", connect: "Connect") -> No
         assert trouble.value in ended(connect(server.url), GET).message
 
 
-def test_a_base_path_stands_before_the_api(server: "Server", connect: "Connect") -> None:
+def test_a_base_path_stands_before_the_api(server: "ScriptedServer", connect: "Connect") -> None:
     """R25: a gateway may serve the API below a path of its own."""
     server.play(server.reply(200, {"object": "list", "data": [], "has_more": False}))
     url = str(BaseUrl.parse(f"{server.url}/gateway/"))
@@ -417,7 +435,7 @@ def test_a_base_path_stands_before_the_api(server: "Server", connect: "Connect")
 
 
 def test_a_server_that_closes_after_each_answer_costs_one_further_attempt_at_most(
-    server: "Server", connect: "Connect"
+    server: "ScriptedServer", connect: "Connect"
 ) -> None:
     """It does not say so; after the first time every request gets a connection of its own."""
     answer = server.reply(200, REFUND, keep=False)

@@ -20,7 +20,7 @@ from unit.client.wire.sending import POST, ended
 pytestmark = pytest.mark.smoke
 
 if TYPE_CHECKING:
-    from support.servers.misbehaving import Server
+    from support.servers.misbehaving import ScriptedServer
 
     Connect = Callable[..., Client]
 
@@ -101,7 +101,9 @@ def test_this_machine_is_never_looked_up(monkeypatch: pytest.MonkeyPatch) -> Non
     assert addresses("10.0.0.1", 1, limit) == [(socket.AF_INET, ("10.0.0.1", 1))]
 
 
-def test_the_next_address_is_tried(server: "Server", monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_next_address_is_tried(
+    server: "ScriptedServer", monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A host with two addresses of which one is dead is reached by the other."""
     ports = [free_port(), server.port]
 

@@ -12,7 +12,7 @@ from svc.keys.keyrings.library import LibraryBackend
 from svc.keys.places import KWALLET, MACOS, SECRET_SERVICE, WINDOWS
 from svc.keys.store import KeyStore
 
-EVIL = "evil_ring.Keyring"
+EVIL = "evil_ring.PlantedKeyring"
 USER = "https://api.example.com|default|test"
 
 STAND_IN = """
@@ -22,7 +22,7 @@ from keyring.compat import properties
 Path(__file__).with_name("imported").touch()
 
 
-class Keyring(KeyringBackend):
+class PlantedKeyring(KeyringBackend):
     items = {}
 
     @properties.classproperty
@@ -39,7 +39,7 @@ class Keyring(KeyringBackend):
         del self.items[service, username]
 
 
-class Broken(Keyring):
+class BrokenKeyring(PlantedKeyring):
     @properties.classproperty
     def priority(cls):
         raise RuntimeError("not here")
@@ -165,7 +165,9 @@ def test_an_allowed_keyring_serves(planted: Path) -> None:
     assert store.get(USER) is None
 
 
-@pytest.mark.parametrize("name", ["evil_ring.Broken", "evil_ring.Nothing", "no_such_ring.Keyring"])
+@pytest.mark.parametrize(
+    "name", ["evil_ring.BrokenKeyring", "evil_ring.Nothing", "no_such_ring.Keyring"]
+)
 def test_a_keyring_that_cannot_work_is_passed_over(planted: Path, name: str) -> None:
     """Not installed, or it says itself that this machine is not for it."""
     allowed = (name, EVIL)
@@ -192,7 +194,7 @@ def test_the_library_s_errors_are_sorted(
         raise getattr(keyring.errors, error)("sk_test_leak")
 
     ring = importlib.import_module("evil_ring")
-    monkeypatch.setattr(ring.Keyring, "get_password", fail)
+    monkeypatch.setattr(ring.PlantedKeyring, "get_password", fail)
     backend = LibraryBackend(EVIL)
     with pytest.raises(KeyStoreError) as caught:
         KeyStore([backend]).get(USER)

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support.listening import OK, Received, Target, event, listening
+from support.listening import OK, Received, TargetServer, event, listening
 from svc.listen import targets
 from svc.listen.forward.connection import TargetConnection, TargetReply, exchange_once
 from svc.listen.forward.target_queue import ForwardOptions
@@ -17,7 +17,7 @@ from svc.listen.forward.target_queue import ForwardOptions
 REQUEST = b"POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\nhi"
 
 
-class Closing(Target):
+class Closing(TargetServer):
     """A target that reads a request and closes the connection where its answer is empty."""
 
     answers: list[bytes]
@@ -180,7 +180,7 @@ def test_answer_that_comes_as_the_wait_is_cancelled_is_let_go() -> None:
     """A signal cancels the wait in the very pass of the loop in which the answer is read."""
     troubles: list[dict[str, object]] = []
 
-    async def talk(target: Target) -> None:
+    async def talk(target: TargetServer) -> None:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(lambda _, context: troubles.append(context))
         link = TargetConnection(targets.Target.parse(str(target.port)))
@@ -195,6 +195,6 @@ def test_answer_that_comes_as_the_wait_is_cancelled_is_let_go() -> None:
         with pytest.raises(asyncio.CancelledError):
             await waiting
 
-    with Target() as target:
+    with TargetServer() as target:
         asyncio.run(talk(target))
     assert troubles == []

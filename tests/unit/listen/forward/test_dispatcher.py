@@ -16,7 +16,7 @@ from support.listening import (
     OK,
     SECRET,
     Received,
-    Target,
+    TargetServer,
     event,
     listening,
     status_line,
@@ -37,7 +37,10 @@ OFF = ForwardOptions(retry="off", seconds=0.3)
 def test_target_gets_the_same_bytes(tmp_path: Path) -> None:
     """R46, R52: body, signature, content type and the service's headers arrive as they were sent."""
     body = b"\n " + event(note="\\u00e9 \u00e9 10.0 ") + b" \r\n"
-    with Target() as target, listening(tmp_path, f"localhost:{target.port}/hooks?a=b") as listener:
+    with (
+        TargetServer() as target,
+        listening(tmp_path, f"localhost:{target.port}/hooks?a=b") as listener,
+    ):
         assert listener.send(body, Svc_Delivery_Id="dlv_1", Svc_Delivery_Attempt="3") == 200
         listener.forwards(1)
         [got] = target.received
@@ -64,7 +67,7 @@ def test_target_gets_nothing_of_the_way_there(tmp_path: Path) -> None:
         "Proxy_Authorization": "Basic x",
         "Te": "trailers",
     }
-    with Target() as target, listening(tmp_path, target.port) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port) as listener:
         assert listener.send(event(), **unwanted) == 200
         listener.forwards(1)
         [got] = target.received
@@ -76,7 +79,7 @@ def test_target_gets_no_header_that_only_looks_like_the_senders(tmp_path: Path) 
     """R108: the signature is of the body; whoever has one copy can send it with other headers."""
     documented = {"Svc_Delivery_Id": "dlv_1", "Svc_Delivery_Attempt": "3"}
     forged = {"Svc_Role": "admin", "Svc_Account": "acct_2", "Svc_Event_Type": "order.paid"}
-    with Target() as target, listening(tmp_path, target.port) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port) as listener:
         assert listener.send(event(), **documented, **forged, Svc_Event_Id="evt_999") == 200
         listener.forwards(1)
         [got] = target.received
@@ -91,7 +94,7 @@ def test_target_gets_no_header_that_only_looks_like_the_senders(tmp_path: Path) 
 def test_extra_headers_are_added(tmp_path: Path) -> None:
     """`--header` adds headers and replaces the caller's of the same name, the signed ones excepted."""
     headers = (parse_header("X-Team: a: b"), parse_header("user-agent: mine"))
-    with Target() as target, listening(tmp_path, target.port, headers=headers) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port, headers=headers) as listener:
         assert listener.send(event(), User_Agent="Svc-Webhooks/1.0") == 200
         listener.forwards(1)
         [got] = target.received
@@ -156,7 +159,7 @@ ANSWERS = [
 @pytest.mark.parametrize(("answer", "expected", "reply"), ANSWERS)
 def test_answer_is_noted(answer: bytes, expected: int, reply: bytes, tmp_path: Path) -> None:
     """R54: status, time and the beginning of the body are told; no redirect is followed."""
-    with Target(lambda _: answer) as target, listening(tmp_path, target.port) as listener:
+    with TargetServer(lambda _: answer) as target, listening(tmp_path, target.port) as listener:
         for number in (1, 2):
             listener.send(event(number))
         first, second = listener.forwards(2)
@@ -182,7 +185,7 @@ def test_trouble_is_named(answer: bytes | None, words: str, tmp_path: Path) -> N
     """An answer that never comes or is none ends in a sentence and fails the event for good."""
     forwarding = ForwardOptions(retry="off", seconds=5.0 if answer else 0.3)
     with (
-        Target(lambda _: answer) as target,
+        TargetServer(lambda _: answer) as target,
         listening(tmp_path, target.port, forwarding=forwarding) as listener,
     ):
         assert listener.send(event()) == 200
@@ -212,7 +215,7 @@ def test_the_status_counts_where_the_body_never_ends(
 ) -> None:
     """A target has answered with its head; what it still wants to say is let go."""
     with (
-        Target(lambda _: answer) as target,
+        TargetServer(lambda _: answer) as target,
         listening(tmp_path, target.port, forwarding=OFF) as one,
     ):
         one.send(event())
@@ -241,7 +244,7 @@ def test_the_status_counts_where_the_body_is_cut_short(
     """A target that has said 2xx has the event, and does not get it again (spec: Delivery 1)."""
     fast = ForwardOptions(retry="fast", seconds=20)
     with (
-        Target(lambda _: answer) as target,
+        TargetServer(lambda _: answer) as target,
         listening(tmp_path, target.port, forwarding=fast) as one,
     ):
         one.send(event())
@@ -267,7 +270,7 @@ def test_fast_retry_waits_for_the_target(tmp_path: Path) -> None:
             assert listener.send(event(number)) == 200
         first = listener.forwards(1)[0]
         assert 0 < (first.retry_in or 0) <= 1
-        with Target(port=port) as target:
+        with TargetServer(port=port) as target:
             forwards = listener.forwards(4)
     assert target.ids == ["evt_0", "evt_1", "evt_2"]
     assert [one.status for one in forwards] == [None, 200, 200, 200]
@@ -277,7 +280,7 @@ def test_fast_retry_waits_for_the_target(tmp_path: Path) -> None:
 def test_fast_retry_leaves_http_errors_alone(tmp_path: Path) -> None:
     """`--retry fast`: an answer, even 500, is final."""
     with (
-        Target(lambda _: status_line(500)) as target,
+        TargetServer(lambda _: status_line(500)) as target,
         listening(tmp_path, target.port, forwarding=FAST) as listener,
     ):
         listener.send(event(1))
@@ -301,7 +304,7 @@ def test_target_that_dies_of_an_event_is_given_up(tmp_path: Path) -> None:
     assert target.ids.count("evt_1") == 5
 
 
-class Dying(Target):
+class Dying(TargetServer):
     """A target that closes the connection where its answer is empty."""
 
     def _answer(self, peer: socket.socket, data: bytes) -> bytes:
@@ -315,7 +318,7 @@ class Dying(Target):
 def test_idle_connection_that_the_target_closed_costs_nothing(tmp_path: Path) -> None:
     """A kept connection that is gone by the next event is opened anew within the same attempt."""
     with (
-        Target() as target,
+        TargetServer() as target,
         listening(tmp_path, target.port, forwarding=ForwardOptions(1)) as listener,
     ):
         listener.send(event(1))
@@ -332,7 +335,7 @@ def test_idle_connection_that_the_target_closed_costs_nothing(tmp_path: Path) ->
 def test_connections_are_kept(tmp_path: Path) -> None:
     """Forwards to one target use at most `--concurrency` connections and use them again."""
     with (
-        Target() as target,
+        TargetServer() as target,
         listening(tmp_path, target.port, forwarding=ForwardOptions(4)) as listener,
     ):
         for number in range(40):
@@ -354,7 +357,7 @@ def test_concurrency_is_bounded(tmp_path: Path) -> None:
         return OK
 
     with (
-        Target(reply) as target,
+        TargetServer(reply) as target,
         listening(tmp_path, target.port, forwarding=ForwardOptions(3)) as listener,
     ):
         for number in range(20):
@@ -379,7 +382,10 @@ def hosts(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
 def test_name_that_leads_away_is_not_followed(hosts: dict[str, str], tmp_path: Path) -> None:
     """R53: a name is checked by the address that it has when the connection is made."""
     hosts["app.test"] = "127.0.0.1"
-    with Target() as target, listening(tmp_path, f"http://app.test:{target.port}") as listener:
+    with (
+        TargetServer() as target,
+        listening(tmp_path, f"http://app.test:{target.port}") as listener,
+    ):
         listener.send(event(1))
         assert listener.forwards(1)[0].status == 200
         for peer in target.peers:
@@ -395,7 +401,7 @@ def test_proxies_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     """R54: proxy settings of the environment have no effect."""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY", "all_proxy"):
         monkeypatch.setenv(name, "http://127.0.0.1:9")
-    with Target() as target, listening(tmp_path, target.port) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port) as listener:
         listener.send(event())
         assert listener.forwards(1)[0].status == 200
 
@@ -410,7 +416,7 @@ def test_httpx_is_not_loaded() -> None:
 
 def test_routes_share_nothing(tmp_path: Path) -> None:
     """Each target gets its own types, one that hangs does not hold up the other."""
-    with Target(lambda _: None) as slow, Target() as quick:
+    with TargetServer(lambda _: None) as slow, TargetServer() as quick:
         routes = Routes.parse(
             [f"order.*=:{slow.port}", f"payment.*=:{quick.port}", f":{quick.port}/rest"]
         )

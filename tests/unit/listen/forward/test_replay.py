@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, SECRET, Target, event
+from support.listening import NOW, SECRET, TargetServer, event
 from support.running import Svc
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch
@@ -58,7 +58,7 @@ def test_a_job_opens_the_state_database_once(kept: Database) -> None:
     def few_descriptors() -> None:
         resource.setrlimit(resource.RLIMIT_NOFILE, (40, 40))
 
-    with Target() as target:
+    with TargetServer() as target:
         done = subprocess.run(
             [*REPLAY, "--times", "400", "--forward-to", str(target.port)],
             capture_output=True,
@@ -77,7 +77,7 @@ def test_what_was_sent_is_noted_when_a_signal_ends_the_rest(kept: Database) -> N
 
     All lines are read by one reader: `communicate` does not see what `readline` has read ahead.
     """
-    with Target() as target:
+    with TargetServer() as target:
         process = subprocess.Popen(
             [*REPLAY, "--times", "1000", "--forward-to", str(target.port)],
             stdout=subprocess.PIPE,
@@ -131,7 +131,7 @@ def test_the_inbox_costs_no_more_for_an_event_that_was_replayed_often(isolated: 
 
 def test_replays_of_one_event_are_numbered_for_each_target(kept: Database, svc: Svc) -> None:
     """A second job goes on where the first ended; another target begins at one."""
-    with Target() as one, Target() as other:
+    with TargetServer() as one, TargetServer() as other:
         for target, times in ((one, 2), (other, 1), (one, 2)):
             where = ("--times", str(times), "--forward-to", str(target.port))
             assert svc("events", "replay", "evt_1", *where).code == 0

@@ -21,7 +21,7 @@ PAGE = 16
 
 
 @dataclass
-class Entry:
+class KeptEvent:
     """One kept event."""
 
     seq: int
@@ -34,8 +34,8 @@ class MemoryInbox:
     """Keeps everything as long as the object lives; two halves may use it from two threads."""
 
     def __init__(self, *, retake_failed: bool = False) -> None:
-        self.entries: dict[str, Entry] = {}
-        self._by_seq: dict[int, Entry] = {}
+        self.entries: dict[str, KeptEvent] = {}
+        self._by_seq: dict[int, KeptEvent] = {}
         self._retake_failed = retake_failed
         self._lock = threading.Lock()
 
@@ -83,7 +83,7 @@ class MemoryInbox:
         known = self.entries.get(arrival.delivery.facts.id)
         if known is None:
             seq = max(self._by_seq, default=0) + 1
-            entry = Entry(seq, arrival, arrival.outcome)
+            entry = KeptEvent(seq, arrival, arrival.outcome)
             self.entries[arrival.delivery.facts.id] = self._by_seq[seq] = entry
             return Kept(seq, duplicate=False, again=False, open=arrival.outcome is None)
         if self._retake_failed and known.outcome == "failed":
@@ -93,7 +93,7 @@ class MemoryInbox:
         return Kept(known.seq, duplicate=True, again=False, open=known.outcome is None)
 
 
-def _item(one: Entry) -> OpenItem:
+def _item(one: KeptEvent) -> OpenItem:
     delivery = one.arrival.delivery
     tried: dict[str, Tried] = {}
     ended: dict[str, bool] = {}

@@ -15,7 +15,7 @@ from support.listening import (
     OK,
     SECRET,
     RunningListener,
-    Target,
+    TargetServer,
     delivery,
     event,
     listening,
@@ -70,7 +70,7 @@ def test_relay_runs_on_another_inbox(tmp_path: Path) -> None:
         assert listener.send(event(7)) == 200
         assert listener.stop().pending == 40
     with (
-        Target() as target,
+        TargetServer() as target,
         on(inbox, tmp_path, target.port, forwarding=ForwardOptions(1)) as listener,
     ):
         listener.forwards(40)
@@ -86,7 +86,7 @@ def test_ack_forwarded_works_on_another_inbox(tmp_path: Path) -> None:
     """R50, R51: the verdict goes back, and what failed is taken again when the sender retries."""
     inbox = MemoryInbox(retake_failed=True)
     with (
-        Target(lambda _: status_line(500)) as target,
+        TargetServer(lambda _: status_line(500)) as target,
         on(inbox, tmp_path, target.port, ack="forwarded") as listener,
     ):
         assert listener.send(event()) == 502
@@ -181,7 +181,7 @@ class Forwarding(Half):
 def test_halves_work_apart_with_only_the_inbox_between_them() -> None:
     """Receiver and forwarder on two loops: every event is forwarded once, and its end is stored."""
     inbox = MemoryInbox()
-    with Target() as target:
+    with TargetServer() as target:
         routes = Routes.parse([str(target.port)])
         forwarding = Forwarding(inbox, routes)
         receiving = Receiving(inbox, routes, forwarding.wake)
@@ -220,7 +220,7 @@ def test_what_was_left_is_told_and_not_forwarded_without_resume(tmp_path: Path) 
     with listening(tmp_path, 1) as listener:
         for number in range(70):
             listener.send(event(number))
-    with Target() as target:
+    with TargetServer() as target:
         with listening(tmp_path, target.port, resume=False) as listener:
             assert listener.send(event(3)) == 200
             assert listener.send(event(100)) == 200
@@ -243,7 +243,7 @@ def test_sender_that_waits_for_an_old_event_has_it_forwarded(resume: bool, tmp_p
         listener.send(event(1))
         listener.send(event(2))
     with (
-        Target() as target,
+        TargetServer() as target,
         listening(tmp_path, target.port, ack="forwarded", resume=resume) as listener,
     ):
         assert listener.send(event(1)) == 200
@@ -261,7 +261,7 @@ def test_the_newest_of_what_was_left_is_taken_up_too(tmp_path: Path) -> None:
         listener.send(event(2))
     hang = ForwardOptions(seconds=5)
     with (
-        Target(lambda _: None) as target,
+        TargetServer(lambda _: None) as target,
         listening(
             tmp_path, target.port, ack="forwarded", resume=False, forwarding=hang
         ) as listener,
@@ -270,7 +270,7 @@ def test_the_newest_of_what_was_left_is_taken_up_too(tmp_path: Path) -> None:
         sender.sendall(delivery(event(2)))
         listener.until(lambda: target.ids == ["evt_2"])
         assert listener.stop().pending == 1
-    with Target() as target:
+    with TargetServer() as target:
         with listening(tmp_path, target.port, ack="forwarded", resume=False) as listener:
             assert listener.send(event(2)) == 200
             assert listener.stop().pending == 0
@@ -279,7 +279,7 @@ def test_the_newest_of_what_was_left_is_taken_up_too(tmp_path: Path) -> None:
 
 def test_only_the_target_that_failed_is_asked_again(tmp_path: Path) -> None:
     """`--ack forwarded`, two targets: the sender's retry goes to the one that did not take it."""
-    with Target() as good, Target(lambda _: status_line(503)) as bad:
+    with TargetServer() as good, TargetServer(lambda _: status_line(503)) as bad:
         with listening(tmp_path, good.port, bad.port, ack="forwarded") as listener:
             assert listener.send(event()) == 502
             bad.reply = lambda _: OK

@@ -14,7 +14,16 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, RunningListener, Target, delivery, event, plan_for, status, talk
+from support.listening import (
+    NOW,
+    RunningListener,
+    TargetServer,
+    delivery,
+    event,
+    plan_for,
+    status,
+    talk,
+)
 from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE
@@ -23,12 +32,12 @@ from svc.listen.inbox.quick import QuickInbox, open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, NotSynced
-from unit.listen.inspector.watched import Watched, watching
+from unit.listen.inspector.watched import WatchedListener, watching
 
 WHOLE_LOG = 20 * 1024 * 1024  # what is kept of it while the database is written to, and some more
 
 
-class Disk:
+class CountingDisk:
     """A disk whose syncs are counted, and take as long or fail as they are told to."""
 
     def __init__(self, clock: ManualClock) -> None:
@@ -55,8 +64,8 @@ def clock() -> ManualClock:
 
 
 @pytest.fixture
-def disk(clock: ManualClock) -> Disk:
-    return Disk(clock)
+def disk(clock: ManualClock) -> CountingDisk:
+    return CountingDisk(clock)
 
 
 @pytest.fixture
@@ -65,7 +74,7 @@ def path(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def inbox(path: Path, clock: ManualClock, disk: Disk) -> Iterator[QuickInbox]:
+def inbox(path: Path, clock: ManualClock, disk: CountingDisk) -> Iterator[QuickInbox]:
     opened: list[Database] = []
 
     def open_state() -> Database:
@@ -113,7 +122,9 @@ async def until(true: Callable[[], bool]) -> None:
         await asyncio.sleep(0)
 
 
-def test_group_is_synced_before_anybody_is_told(inbox: QuickInbox, disk: Disk, path: Path) -> None:
+def test_group_is_synced_before_anybody_is_told(
+    inbox: QuickInbox, disk: CountingDisk, path: Path
+) -> None:
     """R50, R51: three that come together are one sync, on the loop's own thread."""
     told: list[tuple[Kept | LocalError, int, int]] = []
 
@@ -136,7 +147,7 @@ def test_what_is_committed_at_once_is_there_without_a_close(inbox: QuickInbox, p
     assert len(ids(path)) == 3
 
 
-def test_sync_that_fails_is_the_last(inbox: QuickInbox, disk: Disk) -> None:
+def test_sync_that_fails_is_the_last(inbox: QuickInbox, disk: CountingDisk) -> None:
     """R50: what is not on the disk gets no 200, nor does what comes after it, though that syncs.
 
     The log is a chain: what follows a page that was lost is lost with it.
@@ -159,7 +170,9 @@ def test_sync_that_fails_is_the_last(inbox: QuickInbox, disk: Disk) -> None:
 
 
 @pytest.mark.parametrize("seconds", [0.01, 0.05, 0.2])
-def test_slow_disk_is_left_to_the_thread(inbox: QuickInbox, disk: Disk, seconds: float) -> None:
+def test_slow_disk_is_left_to_the_thread(
+    inbox: QuickInbox, disk: CountingDisk, seconds: float
+) -> None:
     """One sync may hold the loop up; from then on none does until the disk is quick again."""
     disk.seconds = seconds
     assert inbox.store_at_once(batch(1)) is not None
@@ -179,7 +192,9 @@ def test_listing_ids_is_left_to_the_thread(inbox: QuickInbox) -> None:
     assert inbox.store_at_once(batch(1)) == [Kept(2, duplicate=True, again=False, open=True)]
 
 
-def test_sync_that_fails_as_ids_are_listed_is_the_last(inbox: QuickInbox, disk: Disk) -> None:
+def test_sync_that_fails_as_ids_are_listed_is_the_last(
+    inbox: QuickInbox, disk: CountingDisk
+) -> None:
     """R50: whatever is written behind it would be lost with it."""
     inbox.store_at_once(batch(*range(1, LISTED_AT_ONCE - 1)))
     disk.error, disk.lasts = OSError(errno.EIO, "Input/output error"), 1
@@ -419,7 +434,7 @@ class SlowDisk:
         self.syncing.clear()
 
 
-class Stuck(RunningListener):
+class SlowDiskListener(RunningListener):
     """A listener on a slow disk."""
 
     def make_inbox(self) -> Inbox:
@@ -429,16 +444,18 @@ class Stuck(RunningListener):
 
 
 @pytest.fixture
-def stuck(tmp_path: Path, clock: ManualClock) -> Iterator[tuple[Stuck, Target]]:
-    with Target() as target:
-        listener = Stuck(tmp_path / "state" / "state.db", plan_for(target.port), clock)
+def stuck(tmp_path: Path, clock: ManualClock) -> Iterator[tuple[SlowDiskListener, TargetServer]]:
+    with TargetServer() as target:
+        listener = SlowDiskListener(tmp_path / "state" / "state.db", plan_for(target.port), clock)
         listener.start()
         yield listener, target
         listener.disk.may_sync.set()
         listener.stop()
 
 
-def test_others_are_answered_while_the_disk_is_slow(stuck: tuple[Stuck, Target]) -> None:
+def test_others_are_answered_while_the_disk_is_slow(
+    stuck: tuple[SlowDiskListener, TargetServer],
+) -> None:
     """A stranger hears 404 and a forgery 400 at once; the delivery hears 200 after its sync."""
     listener, target = stuck
     assert listener.send(event(1)) == 200
@@ -466,7 +483,7 @@ class Failing(RunningListener):
 def test_listener_ends_with_the_disk(path: Path, clock: ManualClock) -> None:
     """R50: the sender hears 503, nothing is forwarded, and the listener says why it ends."""
     answers: list[int] = []
-    with Target() as target:
+    with TargetServer() as target:
         listener = Failing(path, plan_for(target.port), clock)
         sender = threading.Thread(target=lambda: answers.append(listener.send(event(1))))
         sender.start()  # its connection waits for the listener
@@ -488,10 +505,10 @@ def test_page_is_shown_while_the_disk_is_slow(
         def open_state() -> Database:
             return stack.enter_context(Database.open(path, clock=clock))
 
-        def make_inbox(watched: Watched) -> Inbox:
+        def make_inbox(watched: WatchedListener) -> Inbox:
             return QuickInbox(open_state, watched.scope, clock, sync=disk.sync)
 
-        monkeypatch.setattr(Watched, "make_inbox", make_inbox)
+        monkeypatch.setattr(WatchedListener, "make_inbox", make_inbox)
         watched = stack.enter_context(watching(tmp_path, clock=clock))
         stack.callback(disk.may_sync.set)
         assert watched.send(event(1)) == 200

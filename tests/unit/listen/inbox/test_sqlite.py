@@ -15,7 +15,7 @@ from support.listening import (
     OK,
     SECRET,
     Received,
-    Target,
+    TargetServer,
     delivery,
     event,
     listening,
@@ -216,7 +216,7 @@ def test_a_huge_batch_is_stored(state: Database) -> None:
 def test_50_copies_at_once_are_forwarded_once(tmp_path: Path) -> None:
     """R50: all copies are answered 200, one is forwarded, the rest are marked."""
     answers: list[int] = []
-    with Target() as target, listening(tmp_path, target.port) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port) as listener:
         senders = [
             threading.Thread(target=lambda: answers.append(listener.send(event())))
             for _ in range(50)
@@ -236,7 +236,7 @@ def test_50_copies_at_once_are_forwarded_once(tmp_path: Path) -> None:
 
 def test_duplicates_are_known_after_a_restart(tmp_path: Path) -> None:
     """R50: ids survive a restart."""
-    with Target() as target:
+    with TargetServer() as target:
         with listening(tmp_path, target.port) as listener:
             assert listener.send(event()) == 200
             listener.forwards(1)
@@ -252,7 +252,7 @@ def test_what_was_not_forwarded_is_forwarded_after_a_restart(tmp_path: Path) -> 
         for number in range(100):
             assert listener.send(event(number)) == 200
         assert listener.stop().pending == 100
-    with Target() as target:
+    with TargetServer() as target:
         with listening(tmp_path, target.port, forwarding=ForwardOptions(1)) as listener:
             forwards = listener.forwards(100)
             assert listener.stop().pending == 0
@@ -267,15 +267,15 @@ def test_what_was_not_forwarded_is_forwarded_after_a_restart(tmp_path: Path) -> 
 def test_a_target_that_has_an_event_does_not_get_it_again(tmp_path: Path) -> None:
     """A restart resumes at the target that is missing, not at the one that has taken the event."""
     with (
-        Target() as one,
-        Target(lambda _: None) as two,
+        TargetServer() as one,
+        TargetServer(lambda _: None) as two,
         listening(tmp_path, one.port, two.port) as listener,
     ):
         listener.send(event())
         listener.forwards(1)
         listener.until(lambda: len(two.received) == 1)
         two_port = two.port
-    with Target(port=two_port) as two, Target(port=one.port) as again:
+    with TargetServer(port=two_port) as two, TargetServer(port=one.port) as again:
         with listening(tmp_path, again.port, two.port) as listener:
             listener.forwards(1)
         assert (again.ids, two.ids) == ([], ["evt_1"])
@@ -283,7 +283,7 @@ def test_a_target_that_has_an_event_does_not_get_it_again(tmp_path: Path) -> Non
 
 def test_an_event_whose_forward_was_noted_but_not_its_end_is_closed(tmp_path: Path) -> None:
     """A crash between the last forward and its note sends nothing again."""
-    target = Target()
+    target = TargetServer()
     with target:
         with Database.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
             inbox = SqliteInbox(state, "test")
@@ -307,7 +307,7 @@ def test_memory_holds_a_window_only(tmp_path: Path) -> None:
         return OK
 
     with (
-        Target(reply) as target,
+        TargetServer(reply) as target,
         listening(tmp_path, target.port, forwarding=ForwardOptions(1)) as listener,
     ):
         bodies = [event(number) for number in range(900)]
@@ -334,7 +334,7 @@ def test_a_store_that_fails_is_not_acknowledged(
         return original(self, tx, batch, whole=whole)
 
     monkeypatch.setattr(SqliteInbox, "_write", write)
-    with Target() as target, listening(tmp_path, target.port) as listener:
+    with TargetServer() as target, listening(tmp_path, target.port) as listener:
         full.set()
         assert listener.send(event()) == 503
         assert listener.rejected(1)[0].reason == "not_stored"
@@ -367,7 +367,7 @@ def test_kill_loses_no_acknowledged_event(after: int, tmp_path: Path) -> None:
     state = tmp_path / "state" / "state.db"
     acknowledged: set[str] = set()
     numbers = iter(range(100_000))
-    with Target(slowly) as target:
+    with TargetServer(slowly) as target:
         with child(state, target.port) as (process, port):
             senders = [
                 threading.Thread(target=send_until_dead, args=(port, numbers, acknowledged))
@@ -400,7 +400,10 @@ def test_unverified_events_are_not_kept(tmp_path: Path) -> None:
 
 def test_failed_forward_is_remembered_as_failed(tmp_path: Path) -> None:
     """An event that the target refused is closed as failed, with its attempt, for `inbox --failed`."""
-    with Target(lambda _: status_line(418)) as target, listening(tmp_path, target.port) as listener:
+    with (
+        TargetServer(lambda _: status_line(418)) as target,
+        listening(tmp_path, target.port) as listener,
+    ):
         listener.send(event())
         listener.forwards(1)
     with Database.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
@@ -419,7 +422,10 @@ def test_ten_thousand_bad_requests_cost_nothing(tmp_path: Path) -> None:
         b"\x00\xff" * 50 + b"\r\n\r\n",
         delivery(event())[:200],
     ]
-    with Target() as target, child(tmp_path / "state" / "state.db", target.port) as (process, port):
+    with (
+        TargetServer() as target,
+        child(tmp_path / "state" / "state.db", target.port) as (process, port),
+    ):
         for number in range(500):
             knock(port, bad[number % len(bad)])
         before = resident(process.pid)

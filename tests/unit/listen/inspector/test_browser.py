@@ -10,9 +10,9 @@ import pytest
 from playwright.sync_api import Browser, Page, ViewportSize, expect
 
 from support.browsing import browser, needs_chromium
-from support.listening import Received, Target, delivery, event, talk
+from support.listening import Received, TargetServer, delivery, event, talk
 from unit.listen.inspector.attacks import ATTACKS
-from unit.listen.inspector.watched import Watched, watching
+from unit.listen.inspector.watched import WatchedListener, watching
 from unit.sandbox.checkout.test_browser import CONTRASTS
 
 __all__ = ["browser"]  # a fixture
@@ -31,7 +31,7 @@ Open = Callable[..., Page]
 
 
 @pytest.fixture
-def target() -> Iterator[Target]:
+def target() -> Iterator[TargetServer]:
     """An application that takes everything but payment.failed, which it answers with an attack."""
 
     def reply(request: Received) -> bytes:
@@ -40,12 +40,12 @@ def target() -> Iterator[Target]:
         said = "\n".join(ATTACKS).encode()[:4000]
         return b"HTTP/1.1 500 Oops\r\nContent-Length: %d\r\n\r\n%s" % (len(said), said)
 
-    with Target(reply) as running:
+    with TargetServer(reply) as running:
         yield running
 
 
 @pytest.fixture
-def watched(tmp_path: Path, target: Target) -> Iterator[Watched]:
+def watched(tmp_path: Path, target: TargetServer) -> Iterator[WatchedListener]:
     """A listener that forwards to it, with an inspector."""
     with watching(tmp_path, target.port) as running:
         yield running
@@ -58,7 +58,7 @@ def complaints() -> list[str]:
 
 
 @pytest.fixture
-def open_page(browser: Browser, watched: Watched, complaints: list[str]) -> Iterator[Open]:
+def open_page(browser: Browser, watched: WatchedListener, complaints: list[str]) -> Iterator[Open]:
     """Opens a path below the token in a window of its own, which nothing may complain about."""
     contexts = []
 
@@ -80,7 +80,7 @@ def open_page(browser: Browser, watched: Watched, complaints: list[str]) -> Iter
     assert complaints == []
 
 
-def stock(watched: Watched) -> None:
+def stock(watched: WatchedListener) -> None:
     """Three deliveries and a rejection."""
     watched.send(event(1))
     watched.send(event(2, "payment.failed"))
@@ -97,7 +97,7 @@ def focused(page: Page) -> str:
     return found
 
 
-def test_deliveries_arrive_by_themselves(watched: Watched, open_page: Open) -> None:
+def test_deliveries_arrive_by_themselves(watched: WatchedListener, open_page: Open) -> None:
     """A page that is open shows what comes, says so politely, and shows what became of it."""
     page = open_page()
     expect(page.get_by_text("Nothing was received yet.")).to_be_visible()
@@ -111,7 +111,7 @@ def test_deliveries_arrive_by_themselves(watched: Watched, open_page: Open) -> N
 
 
 @pytest.mark.slow
-def test_open_delivery_is_brought_up_to_date(watched: Watched, open_page: Open) -> None:
+def test_open_delivery_is_brought_up_to_date(watched: WatchedListener, open_page: Open) -> None:
     """A replay from elsewhere appears in the delivery that is shown; what was folded stays so."""
     stock(watched)
     page = open_page("delivery/evt_1")
@@ -123,7 +123,7 @@ def test_open_delivery_is_brought_up_to_date(watched: Watched, open_page: Open) 
 
 
 @pytest.mark.slow
-def test_filter_narrows_while_typing(watched: Watched, open_page: Open) -> None:
+def test_filter_narrows_while_typing(watched: WatchedListener, open_page: Open) -> None:
     """Text, type and state; the address keeps it, so that it survives a reload."""
     stock(watched)
     page = open_page()
@@ -144,7 +144,7 @@ def test_filter_narrows_while_typing(watched: Watched, open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_keys_move_and_open(watched: Watched, open_page: Open) -> None:
+def test_keys_move_and_open(watched: WatchedListener, open_page: Open) -> None:
     """Moving with j and k, opening with Enter, leaving with Esc; the browser's back works too."""
     stock(watched)
     page = open_page()
@@ -168,7 +168,9 @@ def test_keys_move_and_open(watched: Watched, open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_keys_replay_and_filter(watched: Watched, target: Target, open_page: Open) -> None:
+def test_keys_replay_and_filter(
+    watched: WatchedListener, target: TargetServer, open_page: Open
+) -> None:
     """Replaying with r; in the filter, which / leads to, letters are letters."""
     stock(watched)
     page = open_page("delivery/evt_1")
@@ -188,7 +190,7 @@ def test_keys_replay_and_filter(watched: Watched, target: Target, open_page: Ope
 
 
 @pytest.mark.slow
-def test_tab_reaches_every_control(watched: Watched, open_page: Open) -> None:
+def test_tab_reaches_every_control(watched: WatchedListener, open_page: Open) -> None:
     """In the order in which they are seen, with the focus in sight."""
     watched.send(event(1))
     watched.settled(1)
@@ -205,7 +207,7 @@ def test_tab_reaches_every_control(watched: Watched, open_page: Open) -> None:
 
 @pytest.mark.slow
 def test_replay_by_form_says_what_came_of_it(
-    watched: Watched, target: Target, open_page: Open, complaints: list[str]
+    watched: WatchedListener, target: TargetServer, open_page: Open, complaints: list[str]
 ) -> None:
     """To where it went and to another address; a wrong address is said beside the field."""
     stock(watched)
@@ -213,7 +215,7 @@ def test_replay_by_form_says_what_came_of_it(
     page.get_by_role("button", name="Replay").click()
     expect(page.locator("#said")).to_contain_text("Sent again: 200 OK")
     expect(page).to_have_url(re.compile(r"delivery/evt_1#?$"))
-    with Target() as other:
+    with TargetServer() as other:
         page.get_by_label("Replay to").fill(f"{other.port}/elsewhere")
         page.get_by_role("button", name="Replay").click()
         expect(page.locator("#said")).to_contain_text("/elsewhere")
@@ -230,7 +232,7 @@ def test_replay_by_form_says_what_came_of_it(
 
 
 @pytest.mark.slow
-def test_curl_command_is_copied(watched: Watched, open_page: Open) -> None:
+def test_curl_command_is_copied(watched: WatchedListener, open_page: Open) -> None:
     """The button puts the command into the clipboard and says so."""
     stock(watched)
     page = open_page("delivery/evt_1", permissions=["clipboard-read", "clipboard-write"])
@@ -241,7 +243,9 @@ def test_curl_command_is_copied(watched: Watched, open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_page_works_without_javascript(watched: Watched, target: Target, open_page: Open) -> None:
+def test_page_works_without_javascript(
+    watched: WatchedListener, target: TargetServer, open_page: Open
+) -> None:
     """List, filter, detail, folding and replay are plain links and forms."""
     stock(watched)
     page = open_page(java_script_enabled=False)
@@ -259,7 +263,7 @@ def test_page_works_without_javascript(watched: Watched, target: Target, open_pa
 
 @pytest.mark.slow
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_every_text_stands_out(watched: Watched, open_page: Open, scheme: str) -> None:
+def test_every_text_stands_out(watched: WatchedListener, open_page: Open, scheme: str) -> None:
     """4.5 to 1 for text and 3 to 1 for the edges of fields, in light and in dark."""
     stock(watched)
     page = open_page(None, color_scheme=scheme)
@@ -276,7 +280,7 @@ def test_every_text_stands_out(watched: Watched, open_page: Open, scheme: str) -
 
 @pytest.mark.slow
 @pytest.mark.parametrize("width", [320, 360])
-def test_everything_fits_a_phone(watched: Watched, open_page: Open, width: int) -> None:
+def test_everything_fits_a_phone(watched: WatchedListener, open_page: Open, width: int) -> None:
     """Nothing sticks out, a finger hits everything, list and detail take turns."""
     stock(watched)
     watched.send(event(4, note="W" * 900, deep={"x" * 300: {"y" * 200: ["z"]}}))
@@ -297,7 +301,9 @@ def test_everything_fits_a_phone(watched: Watched, open_page: Open, width: int) 
 
 
 @pytest.mark.parametrize("width", [320, 400])
-def test_the_filter_is_folded_on_a_phone(watched: Watched, open_page: Open, width: int) -> None:
+def test_the_filter_is_folded_on_a_phone(
+    watched: WatchedListener, open_page: Open, width: int
+) -> None:
     """The list comes first; what narrows it stays in sight, and a wide window needs no folding."""
     stock(watched)
     size: ViewportSize = {"width": width, "height": 740}
@@ -319,7 +325,7 @@ def test_the_filter_is_folded_on_a_phone(watched: Watched, open_page: Open, widt
 
 
 @pytest.mark.slow
-def test_controls_have_names(watched: Watched, open_page: Open) -> None:
+def test_controls_have_names(watched: WatchedListener, open_page: Open) -> None:
     """Every field, button, link and region is named for those who do not see it."""
     stock(watched)
     page = open_page("delivery/evt_2")
@@ -347,7 +353,7 @@ def test_controls_have_names(watched: Watched, open_page: Open) -> None:
 
 
 @pytest.mark.slow
-def test_hostile_strings_run_nothing(watched: Watched, open_page: Open) -> None:
+def test_hostile_strings_run_nothing(watched: WatchedListener, open_page: Open) -> None:
     """64 of them in keys, values, types, headers, replies, filter and field: all stay text."""
     assert len(ATTACKS) == 64
     hostile = {f"{number}{attack}": attack for number, attack in enumerate(ATTACKS)}
@@ -387,7 +393,7 @@ def stranger(page: Page, content: str) -> None:
 
 @pytest.mark.slow
 def test_strangers_page_cannot_replay(
-    watched: Watched, target: Target, open_page: Open, complaints: list[str]
+    watched: WatchedListener, target: TargetServer, open_page: Open, complaints: list[str]
 ) -> None:
     """Even one that knows the token sends nothing: no form, no request, no script of ours."""
     watched.send(event(1))
@@ -416,7 +422,7 @@ def test_strangers_page_cannot_replay(
 
 @pytest.mark.slow
 def test_stranger_cannot_frame_the_page(
-    watched: Watched, open_page: Open, complaints: list[str]
+    watched: WatchedListener, open_page: Open, complaints: list[str]
 ) -> None:
     """No other site can lay the inspector under its own buttons (clickjacking)."""
     page = open_page(None)

@@ -18,14 +18,14 @@ from typing import Any
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import PATH, Received, Target, delivery, event, status_line, talk
+from support.listening import PATH, Received, TargetServer, delivery, event, status_line, talk
 from support.suite.patience import patient
 from svc.listen.inbox.history import InboxEntry
 from svc.listen.inspector.history import STATES
 from svc.listen.inspector.page import Times, masked
 from svc.listen.records import Forwarded
 from svc.signature import header_value, verify
-from unit.listen.inspector.watched import NOW, SECRET, Watched, watching
+from unit.listen.inspector.watched import NOW, SECRET, WatchedListener, watching
 
 POLICY = {
     "default-src": "'none'",
@@ -42,7 +42,7 @@ POLICY = {
 
 
 @contextmanager
-def application() -> Iterator[Target]:
+def application() -> Iterator[TargetServer]:
     """Takes everything but payment.failed."""
 
     def reply(request: Received) -> bytes:
@@ -51,12 +51,12 @@ def application() -> Iterator[Target]:
         said = b"no such <b>order</b>"
         return b"HTTP/1.1 500 Oops\r\nContent-Length: %d\r\n\r\n%s" % (len(said), said)
 
-    with Target(reply) as running:
+    with TargetServer(reply) as running:
         yield running
 
 
 @pytest.fixture
-def target() -> Iterator[Target]:
+def target() -> Iterator[TargetServer]:
     """An application."""
     with application() as running:
         yield running
@@ -66,8 +66,8 @@ def target() -> Iterator[Target]:
 class Stocked:
     """A listener with three deliveries that tests only look at."""
 
-    watched: Watched
-    target: Target
+    watched: WatchedListener
+    target: TargetServer
 
 
 @pytest.fixture(scope="module")
@@ -83,7 +83,7 @@ def stocked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stocked]:
 
 
 @pytest.fixture
-def watched(tmp_path: Path, target: Target) -> Iterator[Watched]:
+def watched(tmp_path: Path, target: TargetServer) -> Iterator[WatchedListener]:
     """A listener that forwards to it, with an inspector."""
     with watching(tmp_path, target.port) as running:
         yield running
@@ -99,7 +99,7 @@ def rows(page: str) -> list[str]:
     return re.findall(r'class="row [^"]*" href="/[0-9a-f]{32}/([^"?]*)', page)
 
 
-def test_list_shows_what_came(watched: Watched) -> None:
+def test_list_shows_what_came(watched: WatchedListener) -> None:
     """Type, time, state, amount and id of each delivery, the newest first."""
     watched.send(event(1))
     watched.send(event(2, "payment.failed"))
@@ -113,13 +113,13 @@ def test_list_shows_what_came(watched: Watched) -> None:
     assert "22:13:20.000" in said
 
 
-def test_empty_list_says_so(watched: Watched) -> None:
+def test_empty_list_says_so(watched: WatchedListener) -> None:
     """Before anything came, and where a filter finds nothing."""
     assert "Nothing was received yet." in watched.get().body
     assert "Nothing fits this filter." in watched.get("?text=x").body
 
 
-def test_detail_shows_everything(watched: Watched) -> None:
+def test_detail_shows_everything(watched: WatchedListener) -> None:
     """The verdict with its reason, headers, payload, each forward with what the target said."""
     watched.send(event(2, "payment.failed"))
     watched.settled(1)
@@ -146,7 +146,7 @@ def test_refused_connection_is_shown(tmp_path: Path) -> None:
         assert "tried again soon" in watched.get().body
 
 
-def test_secrets_are_masked(watched: Watched) -> None:
+def test_secrets_are_masked(watched: WatchedListener) -> None:
     """A client secret or a signing secret in a payload is not on any page (promises R39, R45)."""
     secret = "ord_1_secret_" + "a" * 24
     signing = "whsec_" + "b" * 24
@@ -171,7 +171,7 @@ def test_secrets_are_masked_where_text_is_cut(offset: int) -> None:
         assert "ddddd" not in shown
 
 
-def test_control_characters_are_shown(watched: Watched) -> None:
+def test_control_characters_are_shown(watched: WatchedListener) -> None:
     """Nothing in a payload hides, reorders or acts (promise R61)."""
     body = json.dumps({"id": "evt_1", "type": "order.paid", "note": "\u202e\x1b]0;x\x07\x00\ud800"})
     raw = body.replace("\\u202e", "\u202e").encode()
@@ -183,7 +183,7 @@ def test_control_characters_are_shown(watched: Watched) -> None:
     assert "\\u{202e}" in page
 
 
-def test_numbers_keep_their_spelling(watched: Watched) -> None:
+def test_numbers_keep_their_spelling(watched: WatchedListener) -> None:
     """What the sender wrote is what is shown, twice where it was written twice."""
     watched.send(
         b'{"id":"evt_1","type":"order.paid","fx":1.10,"big":1e400,"n":12345678901234567890,"a":1,"a":2}'
@@ -195,7 +195,7 @@ def test_numbers_keep_their_spelling(watched: Watched) -> None:
     assert re.findall(r"\na\n: \n(\d)", said) == ["1", "2"]
 
 
-def test_any_signed_body_is_shown(watched: Watched) -> None:
+def test_any_signed_body_is_shown(watched: WatchedListener) -> None:
     """What is no JSON, or absurd, is shown raw; no page breaks."""
     nested = b"{" + b'"a":{' * 3000
     bodies = [b"", b"\xff\xfe\x00", b"[]", b'"text"', b"[" * 5000, nested, b"\x00" * 2000]
@@ -207,7 +207,7 @@ def test_any_signed_body_is_shown(watched: Watched) -> None:
         assert "Raw" in page.body
 
 
-def test_large_payload_is_shown_in_time(watched: Watched) -> None:
+def test_large_payload_is_shown_in_time(watched: WatchedListener) -> None:
     """A mebibyte of the worst text makes a page of bounded size, and the receiver goes on."""
     body = event(1, note="." * 1_000_000)
     watched.send(body)
@@ -219,7 +219,7 @@ def test_large_payload_is_shown_in_time(watched: Watched) -> None:
     assert "characters left out" in page.body
 
 
-def test_many_members_are_counted(watched: Watched) -> None:
+def test_many_members_are_counted(watched: WatchedListener) -> None:
     """Of thousands of members the first are drawn; the rest is in Raw."""
     watched.send(event(1, many=list(range(5000)), deep=json.loads("[" * 60 + "]" * 60)))
     watched.settled(1)
@@ -230,7 +230,7 @@ def test_many_members_are_counted(watched: Watched) -> None:
     assert "deeper: see Raw" in watched.get("delivery/evt_2").body
 
 
-def test_rejected_delivery_is_shown_without_its_payload(watched: Watched) -> None:
+def test_rejected_delivery_is_shown_without_its_payload(watched: WatchedListener) -> None:
     """The reason, the sentence and the headers; never what it said (promise R49)."""
     body = event(1, note="forged<script>")
     assert talk(watched.port, delivery(body, secret="whsec_another_one_00000000", Cookie="c=1"))
@@ -247,7 +247,7 @@ def test_rejected_delivery_is_shown_without_its_payload(watched: Watched) -> Non
         assert "abcdefgh" not in seen.body
 
 
-def test_only_the_last_rejections_are_kept(watched: Watched) -> None:
+def test_only_the_last_rejections_are_kept(watched: WatchedListener) -> None:
     """A flood of forgeries costs a bounded amount of memory."""
     with socket.create_connection(("127.0.0.1", watched.port), 10) as peer:
         for _ in range(230):
@@ -278,7 +278,7 @@ def test_filter_narrows_the_list(stocked: Stocked, query: str, expected: list[st
     assert rows(stocked.watched.get(query).body) == [f"delivery/{name}" for name in expected]
 
 
-def test_list_has_pages(watched: Watched) -> None:
+def test_list_has_pages(watched: WatchedListener) -> None:
     """Fifty a page; every delivery is on one of them, and rejections are where they belong."""
     with socket.create_connection(("127.0.0.1", watched.port), 10) as peer:
         for number in range(120):
@@ -299,7 +299,7 @@ def test_list_has_pages(watched: Watched) -> None:
     ]
 
 
-def test_replay_signs_anew_and_is_noted(watched: Watched, target: Target) -> None:
+def test_replay_signs_anew_and_is_noted(watched: WatchedListener, target: TargetServer) -> None:
     """The same bytes, a signature of now, recorded like any forward, told like any forward."""
     watched.send(event(1))
     watched.settled(1)
@@ -318,13 +318,15 @@ def test_replay_signs_anew_and_is_noted(watched: Watched, target: Target) -> Non
     assert [(one.id, one.status) for one in told] == [("evt_1", 200)] * 2
 
 
-def test_a_replay_says_what_came_of_it_and_of_no_other(watched: Watched, target: Target) -> None:
+def test_a_replay_says_what_came_of_it_and_of_no_other(
+    watched: WatchedListener, target: TargetServer
+) -> None:
     """Whichever address was tried more often, and whatever the clock says: it stands still here."""
     watched.send(event(1))
     watched.settled(1)
     for _ in range(3):
         watched.submit("delivery/evt_1/replay", to="")
-    with Target() as other:
+    with TargetServer() as other:
         sent = watched.submit("delivery/evt_1/replay", to=f"{other.port}/elsewhere")
     query = sent.headers["location"].partition("?")[2].partition("#")[0]
     said = f"Sent again: 200 OK from http://localhost:{other.port}/elsewhere."
@@ -349,7 +351,7 @@ def test_every_time_has_one_style_and_its_zone(utc: bool, zone: str) -> None:
     assert re.fullmatch(zone, times.zone(1_700_000_000))
 
 
-def test_pages_write_times_with_their_zone(watched: Watched, target: Target) -> None:
+def test_pages_write_times_with_their_zone(watched: WatchedListener, target: TargetServer) -> None:
     """Above the list once; with each moment of a delivery: received, created, each attempt."""
     watched.send(event(1, created="2023-11-14T22:13:20Z"))
     watched.settled(1)
@@ -362,7 +364,7 @@ def test_pages_write_times_with_their_zone(watched: Watched, target: Target) -> 
     assert "T22:13:20Z" not in page.partition('class="payload"')[0]
 
 
-def test_states_are_explained_in_words(watched: Watched, target: Target) -> None:
+def test_states_are_explained_in_words(watched: WatchedListener, target: TargetServer) -> None:
     """Where one is chosen and where one is shown."""
     watched.send(event(1))
     watched.settled(1)
@@ -371,7 +373,9 @@ def test_states_are_explained_in_words(watched: Watched, target: Target) -> None
     assert "forwarded: every target took it" in texts(watched.get("delivery/evt_1").body)
 
 
-def test_replay_keeps_the_original_signature(watched: Watched, target: Target) -> None:
+def test_replay_keeps_the_original_signature(
+    watched: WatchedListener, target: TargetServer
+) -> None:
     """What a target gets is then what came, to the letter."""
     watched.send(event(1))
     watched.settled(1)
@@ -380,11 +384,11 @@ def test_replay_keeps_the_original_signature(watched: Watched, target: Target) -
     assert again.header("svc-signature") == first.header("svc-signature")
 
 
-def test_replay_goes_to_another_address(watched: Watched, target: Target) -> None:
+def test_replay_goes_to_another_address(watched: WatchedListener, target: TargetServer) -> None:
     """Of this machine, and a success there closes an event that had failed."""
     watched.send(event(2, "payment.failed"))
     watched.settled(1)
-    with Target() as other:
+    with TargetServer() as other:
         assert watched.submit("delivery/evt_2/replay", to=f"{other.port}/x").status == 303
         assert other.ids == ["evt_2"]
         assert other.received[0].head.startswith(b"POST /x ")
@@ -415,7 +419,7 @@ def test_replay_elsewhere_is_refused(stocked: Stocked, to: str) -> None:
     assert len(stocked.target.received) == 3
 
 
-def test_name_that_leads_elsewhere_is_not_sent_to(watched: Watched) -> None:
+def test_name_that_leads_elsewhere_is_not_sent_to(watched: WatchedListener) -> None:
     """The address counts when it is connected to, whatever its name (promise R53)."""
     watched.send(event(1))
     watched.settled(1)
@@ -425,13 +429,13 @@ def test_name_that_leads_elsewhere_is_not_sent_to(watched: Watched) -> None:
     assert "its host name is not known" in said or "Cannot forward to" in said
 
 
-def test_configured_headers_stay_with_their_target(tmp_path: Path, target: Target) -> None:
+def test_configured_headers_stay_with_their_target(tmp_path: Path, target: TargetServer) -> None:
     """What --header sends along may be a credential: another address does not get it."""
     with watching(tmp_path, target.port, headers=(("X-Local", "token"),)) as watched:
         watched.send(event(1))
         watched.settled(1)
         watched.submit("delivery/evt_1/replay", to="")
-        with Target() as other:
+        with TargetServer() as other:
             watched.submit("delivery/evt_1/replay", to=str(other.port))
             assert other.received[0].header("x-local") == []
     assert [one.header("x-local") for one in target.received] == [[b"token"]] * 2
@@ -449,7 +453,7 @@ def test_replay_without_a_target_asks_where_to(tmp_path: Path) -> None:
 
 
 def test_event_of_the_other_mode_is_not_sent_by_a_mere_click(
-    watched: Watched, target: Target
+    watched: WatchedListener, target: TargetServer
 ) -> None:
     """A live event on a test listener goes only where somebody says (promise R60)."""
     watched.send(event(1, livemode=True))
@@ -465,7 +469,7 @@ def test_event_of_the_other_mode_is_not_sent_by_a_mere_click(
 
 def test_what_was_not_tried_yet_says_what_becomes_of_it(tmp_path: Path) -> None:
     """In the words of the filter: it is still to be forwarded."""
-    with Target(lambda _: None) as silent, watching(tmp_path, silent.port) as watched:
+    with TargetServer(lambda _: None) as silent, watching(tmp_path, silent.port) as watched:
         watched.send(event(1))
         watched.until(lambda: silent.received != [])
         said = texts(watched.get().body)
@@ -473,7 +477,7 @@ def test_what_was_not_tried_yet_says_what_becomes_of_it(tmp_path: Path) -> None:
         assert "\nstill to be forwarded\n" in said
 
 
-def test_copies_are_counted(watched: Watched) -> None:
+def test_copies_are_counted(watched: WatchedListener) -> None:
     """A delivery that came more than once says how often."""
     for _ in range(3):
         watched.send(event(1))
@@ -484,7 +488,7 @@ def test_copies_are_counted(watched: Watched) -> None:
 
 def test_replay_to_a_silent_target_ends(tmp_path: Path) -> None:
     """After the forward's limit the page says that no answer came; others are served meanwhile."""
-    with Target(lambda _: None) as silent, Target() as target:
+    with TargetServer(lambda _: None) as silent, TargetServer() as target:
         forwarding = watching_manner(0.3)
         with watching(tmp_path, target.port, forwarding=forwarding) as watched:
             watched.send(event(1))
@@ -502,7 +506,7 @@ def watching_manner(seconds: float) -> Any:
 
 def test_delivery_of_another_endpoint_is_signed_with_its_secret(tmp_path: Path) -> None:
     """The secret of the endpoint that it came through; unknown, it is not signed at all."""
-    with Target() as target, watching(tmp_path, target.port, endpoint="we_old") as watched:
+    with TargetServer() as target, watching(tmp_path, target.port, endpoint="we_old") as watched:
         watched.send(event(1))
         watched.settled(1)
         assert "Verified: signed with" in watched.get("delivery/evt_1").body
@@ -525,7 +529,7 @@ def test_delivery_of_another_endpoint_is_signed_with_its_secret(tmp_path: Path) 
     ids=["plain", "quotes", "list"],
 )
 def test_curl_command_sends_the_same_bytes(
-    watched: Watched, target: Target, more: dict[str, Any]
+    watched: WatchedListener, target: TargetServer, more: dict[str, Any]
 ) -> None:
     """Pasted into a shell it delivers the same body, signed now."""
     watched.send(event(1, **more))
@@ -538,7 +542,7 @@ def test_curl_command_sends_the_same_bytes(
     verify(again.body, again.header("svc-signature"), [SECRET], NOW)
 
 
-def test_curl_command_reads_what_it_must_not_show(watched: Watched) -> None:
+def test_curl_command_reads_what_it_must_not_show(watched: WatchedListener) -> None:
     """A secret or an escape sequence is not written into a command that people paste."""
     for number, note in enumerate(("whsec_" + "c" * 24, "\u202e", "\x7f")):
         body = event(number).replace(b'"livemode"', b'"note":"%s","livemode"' % note.encode())
@@ -593,7 +597,7 @@ def test_pages_hold_no_inline_code(stocked: Stocked) -> None:
         assert [one for one in links if not one.startswith(stocked.watched.root)] == []
 
 
-def test_strangers_are_turned_away(watched: Watched, target: Target) -> None:
+def test_strangers_are_turned_away(watched: WatchedListener, target: TargetServer) -> None:
     """Wrong token, other host, another page's form: over the wire, and nothing is sent."""
     watched.send(event(1))
     watched.settled(1)
@@ -615,7 +619,7 @@ def test_strangers_are_turned_away(watched: Watched, target: Target) -> None:
     assert len(target.received) == 1
 
 
-def test_requests_have_limits(watched: Watched) -> None:
+def test_requests_have_limits(watched: WatchedListener) -> None:
     """A form of 16 KiB and more, or a head, is refused; half a request does not last (R57)."""
     own = watched.url.rsplit("/", 2)[0]
     path = f"{watched.root}delivery/evt_1/replay"
@@ -627,7 +631,7 @@ def test_requests_have_limits(watched: Watched) -> None:
     assert watched.get(X="y" * 20_000).status == 431
 
 
-def test_news_are_pushed(watched: Watched) -> None:
+def test_news_are_pushed(watched: WatchedListener) -> None:
     """A watcher hears within a moment that something came, or was rejected, and only numbers."""
     with socket.create_connection(("127.0.0.1", watched.page_port), 10) as peer:
         host = f"127.0.0.1:{watched.page_port}"
@@ -647,7 +651,7 @@ def test_news_are_pushed(watched: Watched) -> None:
         assert news == {"received": 1, "rejected": 1}
 
 
-def test_crowd_of_sockets_stops_nobody(watched: Watched) -> None:
+def test_crowd_of_sockets_stops_nobody(watched: WatchedListener) -> None:
     """Silent connections to the page cost each other their place, not the next visitor his."""
     peers = [socket.create_connection(("127.0.0.1", watched.page_port), 10) for _ in range(100)]
     try:
@@ -660,7 +664,9 @@ def test_crowd_of_sockets_stops_nobody(watched: Watched) -> None:
             peer.close()
 
 
-def test_slow_page_delays_no_delivery(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_slow_page_delays_no_delivery(
+    watched: WatchedListener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """While a page is being drawn the receiver answers as ever."""
     drawing, drawn = threading.Event(), threading.Event()
 
@@ -680,7 +686,7 @@ def test_slow_page_delays_no_delivery(watched: Watched, monkeypatch: pytest.Monk
     visitor.join(10)
 
 
-def test_search_reads_a_bounded_amount(tmp_path: Path, target: Target) -> None:
+def test_search_reads_a_bounded_amount(tmp_path: Path, target: TargetServer) -> None:
     """Of very much payload the newest is searched, and the page says that it was not all."""
     with watching(tmp_path, target.port, searched_bytes=1000) as watched:
         for number in range(4):
@@ -692,7 +698,9 @@ def test_search_reads_a_bounded_amount(tmp_path: Path, target: Target) -> None:
         assert len(rows(watched.get("?text=evt_").body)) == 4
 
 
-def test_page_of_a_busy_database_says_so(watched: Watched, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_page_of_a_busy_database_says_so(
+    watched: WatchedListener, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What the database refuses is told on the page; the listener goes on."""
     from svc.errors import LocalError
 
@@ -711,13 +719,16 @@ def test_page_of_a_busy_database_says_so(watched: Watched, monkeypatch: pytest.M
 
 def test_status_without_a_name_is_shown(tmp_path: Path) -> None:
     """A target may answer with any number."""
-    with Target(lambda _: status_line(299)) as target, watching(tmp_path, target.port) as watched:
+    with (
+        TargetServer(lambda _: status_line(299)) as target,
+        watching(tmp_path, target.port) as watched,
+    ):
         watched.send(event(1))
         watched.settled(1)
         assert "299" in texts(watched.get("delivery/evt_1").body)
 
 
-def test_old_delivery_shows_how_old_its_signature_was(watched: Watched) -> None:
+def test_old_delivery_shows_how_old_its_signature_was(watched: WatchedListener) -> None:
     """The verdict says how long before it came a delivery was signed."""
     body = event(1)
     request = delivery(body, Svc_Signature=header_value(body, [SECRET], NOW - 42))

@@ -34,7 +34,7 @@ ORIGIN = "https://api.example.com"
 
 
 @dataclass(frozen=True)
-class Seen:
+class InspectorAnswer:
     """One answer of the inspector."""
 
     status: int
@@ -43,7 +43,7 @@ class Seen:
 
 
 @dataclass
-class Watched:
+class WatchedListener:
     """A listener, its inspector, and all that it has told."""
 
     plan: ListenerPlan
@@ -130,20 +130,20 @@ class Watched:
 
         self.until(so)
 
-    def call(self, method: str, path: str, body: str = "", **headers: str) -> Seen:
+    def call(self, method: str, path: str, body: str = "", **headers: str) -> InspectorAnswer:
         """One request to a path of this server, with these headers and a Host."""
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         with closing(HTTPConnection("127.0.0.1", self.page_port, timeout=10)) as connection:
             connection.request(method, path, body.encode() or None, named)
             answer = connection.getresponse()
             lines = {name.lower(): value for name, value in answer.getheaders()}
-            return Seen(answer.status, lines, answer.read().decode())
+            return InspectorAnswer(answer.status, lines, answer.read().decode())
 
-    def get(self, path: str = "", **headers: str) -> Seen:
+    def get(self, path: str = "", **headers: str) -> InspectorAnswer:
         """One page, by its path below the token."""
         return self.call("GET", self.root + path, **headers)
 
-    def submit(self, path: str, **fields: str) -> Seen:
+    def submit(self, path: str, **fields: str) -> InspectorAnswer:
         """Sends a form as a browser does from our own page."""
         return self.call(
             "POST",
@@ -163,7 +163,7 @@ def watching(
     others: dict[str, Sequence[str]] | None = None,
     searched_bytes: int = SEARCHED_BYTES,
     **told: Any,
-) -> Iterator[Watched]:
+) -> Iterator[WatchedListener]:
     """Runs a listener with its inspector; `told` goes into its plan."""
     clock = clock or ManualClock(NOW)
     plan = plan_for(*forward_to, **told)
@@ -182,7 +182,9 @@ def watching(
         inspector = Inspector(
             page, plan.mode, archive, clock, utc=True, searched_bytes=searched_bytes
         )
-        watched = Watched(plan, state, archive, inspector, bound, clock, claim.scope, others or {})
+        watched = WatchedListener(
+            plan, state, archive, inspector, bound, clock, claim.scope, others or {}
+        )
         watched.start()
         try:
             yield watched
@@ -190,4 +192,4 @@ def watching(
             watched.stop()
 
 
-__all__ = ["NOW", "PATH", "SECRET", "Seen", "Watched", "watching"]
+__all__ = ["NOW", "PATH", "SECRET", "InspectorAnswer", "WatchedListener", "watching"]

@@ -8,7 +8,7 @@ PATIENCE = 0.25
 
 
 @dataclass(eq=False)
-class Sender:
+class FakeHolder:
     """A connection that does as it is told."""
 
     slots: Slots
@@ -36,20 +36,20 @@ LATE = PATIENCE + 1
 def test_the_oldest_unfinished_request_gives_way_and_no_other() -> None:
     """R57: one that is being answered, or has only begun, stays."""
     slots = Slots(4, 0, PATIENCE)
-    answered, young, old, older = (Sender(slots, age) for age in (0, 0.1, LATE, LATE + 1))
+    answered, young, old, older = (FakeHolder(slots, age) for age in (0, 0.1, LATE, LATE + 1))
     assert all(slots.take(sender) for sender in (answered, young, old, older))
-    assert slots.take(Sender(slots))
+    assert slots.take(FakeHolder(slots))
     assert [len(one.heard) for one in (answered, young, old, older)] == [0, 0, 0, 1]
 
 
 def test_who_has_proven_itself_has_slots_of_its_own_and_goes_first() -> None:
     """R57: strangers fill neither the reserved slots nor the place before a known sender."""
     slots = Slots(1, 1, PATIENCE)
-    holder, known, stranger = Sender(slots), Sender(slots, proven=True), Sender(slots)
+    holder, known, stranger = FakeHolder(slots), FakeHolder(slots, proven=True), FakeHolder(slots)
     assert slots.take(holder)
     assert not slots.take(stranger)
     assert slots.take(known)
-    second = Sender(slots, proven=True)
+    second = FakeHolder(slots, proven=True)
     assert not slots.take(second)
     slots.leave(known)
     assert (second.heard, stranger.heard) == (["served"], [])
@@ -58,17 +58,17 @@ def test_who_has_proven_itself_has_slots_of_its_own_and_goes_first() -> None:
 def test_a_stranger_gives_way_before_a_known_sender() -> None:
     """R57: even where the known one is the slower of the two."""
     slots = Slots(2, 0, PATIENCE)
-    known, stranger = Sender(slots, LATE + 5, proven=True), Sender(slots, LATE)
+    known, stranger = FakeHolder(slots, LATE + 5, proven=True), FakeHolder(slots, LATE)
     assert slots.take(known)
     assert slots.take(stranger)
-    assert slots.take(Sender(slots))
+    assert slots.take(FakeHolder(slots))
     assert (known.heard, stranger.heard) == ([], ["gave way"])
 
 
 def test_senders_that_wait_are_let_in_as_those_before_them_grow_late() -> None:
     """R57: nobody need knock again for that."""
     slots = Slots(1, 0, PATIENCE)
-    holder, waiting = Sender(slots), Sender(slots)
+    holder, waiting = FakeHolder(slots), FakeHolder(slots)
     slots.take(holder)
     assert not slots.take(waiting)
     slots.relieve()
@@ -81,11 +81,11 @@ def test_senders_that_wait_are_let_in_as_those_before_them_grow_late() -> None:
 def test_a_long_queue_of_refused_requests_ends() -> None:
     """R58: each leaves while it is being served; that is no reason to run out of stack."""
     slots = Slots(1, 0, PATIENCE)
-    holder = Sender(slots)
+    holder = FakeHolder(slots)
     slots.take(holder)
-    queue = [Sender(slots, refused_at_once=True) for _ in range(5000)]
+    queue = [FakeHolder(slots, refused_at_once=True) for _ in range(5000)]
     for sender in queue:
         assert not slots.take(sender)
     slots.leave(holder)
     assert all(sender.heard == ["served"] for sender in queue)
-    assert slots.take(Sender(slots))
+    assert slots.take(FakeHolder(slots))

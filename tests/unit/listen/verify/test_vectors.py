@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import PATH, SECRET, RunningListener, Target, listening, status, talk
+from support.listening import PATH, SECRET, RunningListener, TargetServer, listening, status, talk
 from svc.errors import SignatureError
 from svc.listen.verify.verify import Intake
 from svc.signature import verify
@@ -86,7 +86,7 @@ def test_receiver_agrees_with_the_vector(vector: dict[str, Any], tmp_path: Path)
     body = body_of(vector)
     secrets = tuple(vector["secrets"])
     with (
-        Target() as target,
+        TargetServer() as target,
         listening(
             tmp_path, target.port, secrets=secrets, clock=ManualClock(vector["now"])
         ) as listener,

@@ -2,10 +2,10 @@
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 
 
-def test_everything_still_works_at_the_last_moment(sandbox: Sandbox) -> None:
+def test_everything_still_works_at_the_last_moment(sandbox: AsgiSandbox) -> None:
     """What is scheduled there lies beyond the last moment, and can be waited for no longer."""
     assert sandbox.control("/clock", {"now": "9000-01-01T00:00:00Z"}).status == 200
     order = sandbox.order(capture_method="manual")
@@ -23,7 +23,7 @@ def test_everything_still_works_at_the_last_moment(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("back", ["1969-12-31T23:59:59Z", "-001-01-01T00:00:00Z"])
-def test_a_time_before_the_present_is_refused(sandbox: Sandbox, back: str) -> None:
+def test_a_time_before_the_present_is_refused(sandbox: AsgiSandbox, back: str) -> None:
     """The clock goes forward only, whatever is asked for."""
     assert sandbox.control("/clock", {"now": back}).status == 400
     assert sandbox.control("/clock/advance", {"seconds": -(2**53)}).status == 400
@@ -31,14 +31,14 @@ def test_a_time_before_the_present_is_refused(sandbox: Sandbox, back: str) -> No
 
 @pytest.mark.parametrize("amount", [2**53 - 1, 2**53, 2**53 + 1, 2**63, -(2**53)])
 def test_numbers_that_doubles_cannot_hold_are_refused_as_amounts(
-    sandbox: Sandbox, amount: int
+    sandbox: AsgiSandbox, amount: int
 ) -> None:
     """They are read exactly: none of them turns into a neighbour that is allowed."""
     answer = sandbox.post("/v1/orders", {**sandbox.order_params, "amount": amount})
     assert (answer.status, answer.param) == (400, "amount")
 
 
-def test_balances_beyond_doubles_stay_exact(sandbox: Sandbox) -> None:
+def test_balances_beyond_doubles_stay_exact(sandbox: AsgiSandbox) -> None:
     """A payment of one cent on top of 2^53 gives 2^53 + 1; an export keeps every digit."""
     assert sandbox.control("/balances", {"currency": "USD", "amount": 1}).status == 200
     state = sandbox.control("/export", method="GET").json

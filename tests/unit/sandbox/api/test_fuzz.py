@@ -6,7 +6,7 @@ from urllib.parse import quote, urlencode
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.sandbox_calls import Answer, Sandbox
+from support.sandbox_calls import AsgiSandbox, SandboxAnswer
 from support.suite.drawing import examples
 from svc.sandbox.openapi.document import OPERATIONS
 
@@ -74,7 +74,7 @@ fuzz = settings(
 )
 
 
-def check(answer: Answer) -> None:
+def check(answer: SandboxAnswer) -> None:
     shown = answer.json
     assert answer.status in (200, 400, 403, 404, 405, 413, 415), answer.body
     assert answer.headers["request-id"].startswith("req_")
@@ -89,7 +89,7 @@ def check(answer: Answer) -> None:
 @given(operation=st.sampled_from(OPERATIONS), body=bodies, version=st.none() | st.text(max_size=10))
 @fuzz
 def test_any_json_gets_an_answer(
-    shared: Sandbox, operation: Any, body: Any, version: str | None
+    shared: AsgiSandbox, operation: Any, body: Any, version: str | None
 ) -> None:
     """Any JSON object at any operation."""
     path = operation.path.replace(":id", shared_id(shared, operation.kind))
@@ -105,7 +105,7 @@ def test_any_json_gets_an_answer(
     operation=st.sampled_from(OPERATIONS), text=st.text(alphabet="aitems[]0=&%2Bé+ ", max_size=60)
 )
 @fuzz
-def test_any_form_gets_an_answer(shared: Sandbox, operation: Any, text: str) -> None:
+def test_any_form_gets_an_answer(shared: AsgiSandbox, operation: Any, text: str) -> None:
     """Any form text at any operation."""
     path = operation.path.replace(":id", shared_id(shared, operation.kind))
     if operation.method == "GET":
@@ -116,7 +116,7 @@ def test_any_form_gets_an_answer(shared: Sandbox, operation: Any, text: str) -> 
 
 @given(body=orders)
 @fuzz
-def test_plausible_orders_are_priced_or_refused(shared: Sandbox, body: Any) -> None:
+def test_plausible_orders_are_priced_or_refused(shared: AsgiSandbox, body: Any) -> None:
     """Extreme but plausible orders are computed exactly or refused, and can be paid."""
     answer = shared.post("/v1/orders", body)
     check(answer)
@@ -128,7 +128,7 @@ def test_plausible_orders_are_priced_or_refused(shared: Sandbox, body: Any) -> N
         assert shared.pay(order).status == 200
 
 
-def shared_id(shared: Sandbox, kind: str | None) -> str:
+def shared_id(shared: AsgiSandbox, kind: str | None) -> str:
     """The id of an existing object of the kind where that is easy, else of none."""
     if kind == "order":
         return str(shared.order()["id"])

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 from svc.sandbox.api.idempotency import InFlight, fingerprint
 
 FORM = (
@@ -14,12 +14,12 @@ FORM = (
 )
 
 
-def orders(sandbox: Sandbox, key: str = "sk_test_sandbox") -> list[Any]:
+def orders(sandbox: AsgiSandbox, key: str = "sk_test_sandbox") -> list[Any]:
     found: list[Any] = sandbox.call("GET", "/v1/orders", key=key).json["data"]
     return found
 
 
-def test_the_same_request_is_replayed_byte_for_byte(sandbox: Sandbox) -> None:
+def test_the_same_request_is_replayed_byte_for_byte(sandbox: AsgiSandbox) -> None:
     """Status and body come back as they were, with the header and a new Request-Id; one object."""
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     again = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
@@ -32,7 +32,7 @@ def test_the_same_request_is_replayed_byte_for_byte(sandbox: Sandbox) -> None:
     assert len(orders(sandbox)) == 1
 
 
-def test_a_replay_shows_the_original_even_if_the_object_changed(sandbox: Sandbox) -> None:
+def test_a_replay_shows_the_original_even_if_the_object_changed(sandbox: AsgiSandbox) -> None:
     """The stored answer is replayed after the order was paid, and makes no new event."""
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     sandbox.pay(first.json)
@@ -42,7 +42,7 @@ def test_a_replay_shows_the_original_even_if_the_object_changed(sandbox: Sandbox
 
 
 @pytest.mark.parametrize("path", ["capture", "cancel"])
-def test_a_state_change_happens_once(sandbox: Sandbox, path: str) -> None:
+def test_a_state_change_happens_once(sandbox: AsgiSandbox, path: str) -> None:
     """Capture and cancel with one key act once and answer the same twice."""
     held = sandbox.paid(capture_method="manual")
     url = f"/v1/orders/{held['order']}/{path}"
@@ -52,7 +52,7 @@ def test_a_state_change_happens_once(sandbox: Sandbox, path: str) -> None:
     assert sandbox.post(url, idem="other").code == "order_unexpected_state"
 
 
-def test_money_moves_once(sandbox: Sandbox) -> None:
+def test_money_moves_once(sandbox: AsgiSandbox) -> None:
     """Refund and payout under one key move the balance once."""
     payment = sandbox.paid()
     before = sandbox.balance("USD")
@@ -64,7 +64,7 @@ def test_money_moves_once(sandbox: Sandbox) -> None:
     assert sandbox.balance("USD") == before - 11200
 
 
-def test_webhook_endpoint_and_its_secret_are_replayed(sandbox: Sandbox) -> None:
+def test_webhook_endpoint_and_its_secret_are_replayed(sandbox: AsgiSandbox) -> None:
     """The secret, shown once, is shown again by the replay of the same request."""
     text = "url=https://example.com/&events[]=order.paid"
     first, again = (sandbox.form("/v1/webhook_endpoints", text, idem="k") for _ in range(2))
@@ -80,7 +80,9 @@ def test_webhook_endpoint_and_its_secret_are_replayed(sandbox: Sandbox) -> None:
         ("/v1/refunds", {"payment": "pay_x"}),
     ],
 )
-def test_a_key_used_for_another_request_is_refused(sandbox: Sandbox, path: str, body: Any) -> None:
+def test_a_key_used_for_another_request_is_refused(
+    sandbox: AsgiSandbox, path: str, body: Any
+) -> None:
     """Another body or path under a used key is 400 idempotency_key_reused, before validation."""
     sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     answer = sandbox.post(path, sandbox.order_params if body is None else body, idem="k1")
@@ -89,7 +91,7 @@ def test_a_key_used_for_another_request_is_refused(sandbox: Sandbox, path: str, 
     assert "param" not in answer.json
 
 
-def test_the_key_belongs_to_a_path_with_its_id(sandbox: Sandbox) -> None:
+def test_the_key_belongs_to_a_path_with_its_id(sandbox: AsgiSandbox) -> None:
     """Cancelling another order under the same key is another request."""
     one, two = sandbox.order(), sandbox.order()
     assert sandbox.post(f"/v1/orders/{one['id']}/cancel", idem="k").status == 200
@@ -98,7 +100,7 @@ def test_the_key_belongs_to_a_path_with_its_id(sandbox: Sandbox) -> None:
     assert sandbox.again(two)["status"] == "requires_payment"
 
 
-def test_form_and_json_with_one_content_match(sandbox: Sandbox) -> None:
+def test_form_and_json_with_one_content_match(sandbox: AsgiSandbox) -> None:
     """The fingerprint is over coerced parameters: encoding and key order do not matter."""
     first = sandbox.form("/v1/orders", FORM, idem="k1")
     assert first.status == 200
@@ -116,14 +118,14 @@ MISMATCHES = [
 
 
 @pytest.mark.parametrize("changes", MISMATCHES)
-def test_what_is_not_the_same_content_does_not_match(sandbox: Sandbox, changes: Any) -> None:
+def test_what_is_not_the_same_content_does_not_match(sandbox: AsgiSandbox, changes: Any) -> None:
     """JSON text is no number, and a default that is spelled out is another request."""
     sandbox.form("/v1/orders", FORM, idem="k1")
     answer = sandbox.post("/v1/orders", {**sandbox.order_params, **changes}, idem="k1")
     assert answer.code == "idempotency_key_reused"
 
 
-def test_null_in_json_matches_an_empty_value_in_a_form(sandbox: Sandbox) -> None:
+def test_null_in_json_matches_an_empty_value_in_a_form(sandbox: AsgiSandbox) -> None:
     """Both say that a field is to be unset."""
     order = sandbox.order()
     path = f"/v1/orders/{order['id']}"
@@ -151,7 +153,7 @@ def test_what_says_the_same_has_one_fingerprint(one: Any, other: Any, same: bool
     assert len({fingerprint("POST", path, one) for path in ("/v1/orders", "/v1/refunds")}) == 2
 
 
-def test_the_version_header_is_not_part_of_the_request(sandbox: Sandbox) -> None:
+def test_the_version_header_is_not_part_of_the_request(sandbox: AsgiSandbox) -> None:
     """The same request in another version is replayed (assumptions: Idempotency)."""
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     older = {"svc-version": "2026-03-01"}
@@ -160,7 +162,7 @@ def test_the_version_header_is_not_part_of_the_request(sandbox: Sandbox) -> None
     assert again.headers["svc-version"] == "2026-03-01"
 
 
-def test_keys_are_shared_by_all_keys_of_the_account(sandbox: Sandbox) -> None:
+def test_keys_are_shared_by_all_keys_of_the_account(sandbox: AsgiSandbox) -> None:
     """A rolled API key replays what the old one did."""
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     fresh = sandbox.control("/keys", {"type": "secret"}).json["secret"]
@@ -168,7 +170,7 @@ def test_keys_are_shared_by_all_keys_of_the_account(sandbox: Sandbox) -> None:
     assert again.body == first.body
 
 
-def test_keys_of_the_modes_are_apart(sandbox: Sandbox) -> None:
+def test_keys_of_the_modes_are_apart(sandbox: AsgiSandbox) -> None:
     """The same key in live mode is a new one."""
     sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     live = sandbox.post("/v1/orders", sandbox.order_params, idem="k1", key=sandbox.live)
@@ -188,7 +190,7 @@ REFUSALS: list[tuple[dict[str, Any], int]] = [
 
 
 @pytest.mark.parametrize(("wrong", "status"), REFUSALS)
-def test_an_error_releases_the_key(sandbox: Sandbox, wrong: Any, status: int) -> None:
+def test_an_error_releases_the_key(sandbox: AsgiSandbox, wrong: Any, status: int) -> None:
     """Only 2xx results are stored: after an error the key is free for a corrected request."""
     request: dict[str, Any] = {"headers": {"content-type": "application/json"}, **wrong}
     assert sandbox.call("POST", "/v1/orders", idem="k1", **request).status == status
@@ -197,7 +199,7 @@ def test_an_error_releases_the_key(sandbox: Sandbox, wrong: Any, status: int) ->
     assert "idempotent-replayed" not in good.headers
 
 
-def test_state_errors_missing_objects_and_limits_release_the_key(sandbox: Sandbox) -> None:
+def test_state_errors_missing_objects_and_limits_release_the_key(sandbox: AsgiSandbox) -> None:
     """404, state errors, 429 and injected 5xx are not stored either."""
     body = {"payment": "pay_none"}
     assert sandbox.post("/v1/refunds", body, idem="a").status == 404
@@ -210,7 +212,7 @@ def test_state_errors_missing_objects_and_limits_release_the_key(sandbox: Sandbo
     assert len(orders(sandbox)) == 2
 
 
-def test_a_key_is_held_for_exactly_24_hours(sandbox: Sandbox) -> None:
+def test_a_key_is_held_for_exactly_24_hours(sandbox: AsgiSandbox) -> None:
     """One second before 24 h the result is replayed; at 24 h the key is free (spec: Limits)."""
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     sandbox.advance(24 * 3600 - 1)
@@ -221,7 +223,7 @@ def test_a_key_is_held_for_exactly_24_hours(sandbox: Sandbox) -> None:
     assert fresh.json["id"] != first.json["id"]
 
 
-def test_a_replay_does_not_prolong_the_24_hours(sandbox: Sandbox) -> None:
+def test_a_replay_does_not_prolong_the_24_hours(sandbox: AsgiSandbox) -> None:
     """Retention counts from the first use."""
     sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     for _ in range(3):
@@ -231,7 +233,7 @@ def test_a_replay_does_not_prolong_the_24_hours(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("count", [2, 10])
-def test_concurrent_requests_with_one_key_make_one_object(sandbox: Sandbox, count: int) -> None:
+def test_concurrent_requests_with_one_key_make_one_object(sandbox: AsgiSandbox, count: int) -> None:
     """However many arrive at once: one order; every 200 is the same answer, the rest is 409."""
     request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
     answers = sandbox.together(*[request] * count)
@@ -242,7 +244,7 @@ def test_concurrent_requests_with_one_key_make_one_object(sandbox: Sandbox, coun
     assert {answer.status for answer in answers} <= {200, 409}
 
 
-def test_a_request_that_is_running_holds_its_key(sandbox: Sandbox) -> None:
+def test_a_request_that_is_running_holds_its_key(sandbox: AsgiSandbox) -> None:
     """A second request meanwhile is 409 idempotency_key_in_use, and can be repeated afterwards."""
     sandbox.control("/faults", {"effect": {"delay_ms": 50}})
     request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
@@ -254,7 +256,7 @@ def test_a_request_that_is_running_holds_its_key(sandbox: Sandbox) -> None:
     assert sandbox.post("/v1/orders", sandbox.order_params, idem="k1").body == slow.body
 
 
-def test_a_finished_request_is_replayed_to_all_who_ask_at_once(sandbox: Sandbox) -> None:
+def test_a_finished_request_is_replayed_to_all_who_ask_at_once(sandbox: AsgiSandbox) -> None:
     """Forty repeats in one moment: nobody is told that the first one is still running."""
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
@@ -268,7 +270,7 @@ def test_a_finished_request_is_replayed_to_all_who_ask_at_once(sandbox: Sandbox)
 
 @pytest.mark.parametrize("phase", ["before", "after"])
 def test_replays_that_a_rule_holds_do_not_turn_each_other_away(
-    sandbox: Sandbox, phase: str
+    sandbox: AsgiSandbox, phase: str
 ) -> None:
     """R81: of a finished request any number may be on its way, however long a rule holds them."""
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
@@ -279,7 +281,7 @@ def test_replays_that_a_rule_holds_do_not_turn_each_other_away(
     assert {answer.body for answer in answers} == {first.body}
 
 
-def test_change_on_disk_whose_answer_a_rule_holds_keeps_its_key(sandbox: Sandbox) -> None:
+def test_change_on_disk_whose_answer_a_rule_holds_keeps_its_key(sandbox: AsgiSandbox) -> None:
     """R81: its request is still running, and the result is nobody else's before it has ended."""
     sandbox.control("/faults", {"phase": "after", "effect": {"delay_ms": 80}})
     request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})
@@ -287,7 +289,7 @@ def test_change_on_disk_whose_answer_a_rule_holds_keeps_its_key(sandbox: Sandbox
     assert sorted(answer.status for answer in answers) == [200, 409, 409, 409, 409]
 
 
-def test_other_keys_and_requests_without_one_do_not_wait(sandbox: Sandbox) -> None:
+def test_other_keys_and_requests_without_one_do_not_wait(sandbox: AsgiSandbox) -> None:
     """Only the same key in the same mode is held."""
     sandbox.control("/faults", {"match": {"idempotency_key": "k1"}, "effect": {"delay_ms": 50}})
     body = {"json": sandbox.order_params}
@@ -301,20 +303,20 @@ def test_other_keys_and_requests_without_one_do_not_wait(sandbox: Sandbox) -> No
 
 
 @pytest.mark.parametrize("key", ["", " ", "a b", "é", "a\t", "k" * 256, "a\x7f"])
-def test_a_malformed_key_is_refused(shared: Sandbox, key: str) -> None:
+def test_a_malformed_key_is_refused(shared: AsgiSandbox, key: str) -> None:
     """Keys are 1 to 255 printable ASCII characters without spaces."""
     answer = shared.post("/v1/orders", shared.order_params, idem=key)
     assert (answer.status, answer.code) == (400, "idempotency_key_invalid")
 
 
 @pytest.mark.parametrize("key", ["k", "~!@#$%^&*()_+{}|:\"<>?`-=[]\\;',./", "k" * 255])
-def test_a_strange_but_legal_key_is_taken(sandbox: Sandbox, key: str) -> None:
+def test_a_strange_but_legal_key_is_taken(sandbox: AsgiSandbox, key: str) -> None:
     """Every printable character will do."""
     first, again = (sandbox.post("/v1/orders", sandbox.order_params, idem=key) for _ in range(2))
     assert first.body == again.body
 
 
-def test_a_get_ignores_the_key(sandbox: Sandbox) -> None:
+def test_a_get_ignores_the_key(sandbox: AsgiSandbox) -> None:
     """GET is not stored and not replayed, and its key is not even looked at."""
     empty = sandbox.call("GET", "/v1/orders", idem="k1")
     sandbox.order()
@@ -324,7 +326,7 @@ def test_a_get_ignores_the_key(sandbox: Sandbox) -> None:
     assert sandbox.post("/v1/orders", sandbox.order_params, idem="k1").status == 200
 
 
-def test_the_checkout_does_not_take_idempotency_keys(sandbox: Sandbox) -> None:
+def test_the_checkout_does_not_take_idempotency_keys(sandbox: AsgiSandbox) -> None:
     """Controls are outside the rule: the second payment meets a paid order."""
     order = sandbox.order()
     headers = {"idempotency-key": "k1"}
@@ -369,7 +371,7 @@ def test_key_that_was_let_go_is_free_before_the_end_and_stays_with_who_has_it_ne
     following.release()
 
 
-def test_third_request_is_turned_away_like_the_second(sandbox: Sandbox) -> None:
+def test_third_request_is_turned_away_like_the_second(sandbox: AsgiSandbox) -> None:
     """R81: while the first one runs, every other one is told to try again, and none gets through."""
     sandbox.control("/faults", {"effect": {"delay_ms": 80}})
     request = ("POST", "/v1/orders", {"json": sandbox.order_params, "idem": "k1"})

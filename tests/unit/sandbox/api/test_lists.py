@@ -5,7 +5,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 
 PATHS = ["/v1/orders", "/v1/payments", "/v1/refunds", "/v1/payouts", "/v1/disputes"]
 STATUSES = {
@@ -25,7 +25,7 @@ def ids(answer: Any) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def full(shared: Sandbox) -> Sandbox:
+def full(shared: AsgiSandbox) -> AsgiSandbox:
     """Every list with entries in several states, spread over two hours."""
     for _ in range(3):
         shared.order()
@@ -42,7 +42,7 @@ def full(shared: Sandbox) -> Sandbox:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_lists_are_newest_first_and_page_without_gaps(full: Sandbox, path: str) -> None:
+def test_lists_are_newest_first_and_page_without_gaps(full: AsgiSandbox, path: str) -> None:
     """Paging by any limit gives each object once, newest first, ties by creation."""
     everything = ids(full.get(path, limit=100))
     created = [entry["created"] for entry in full.get(path, limit=100).json["data"]]
@@ -60,13 +60,13 @@ def test_lists_are_newest_first_and_page_without_gaps(full: Sandbox, path: str) 
         assert found == everything
 
 
-def test_order_of_creation_decides_within_a_second(sandbox: Sandbox) -> None:
+def test_order_of_creation_decides_within_a_second(sandbox: AsgiSandbox) -> None:
     """Objects of one second are listed newest first by creation."""
     made = [sandbox.order()["id"] for _ in range(5)]
     assert ids(sandbox.get("/v1/orders")) == made[::-1]
 
 
-def test_default_page_has_25_objects(sandbox: Sandbox) -> None:
+def test_default_page_has_25_objects(sandbox: AsgiSandbox) -> None:
     """25 without a limit; `has_more` says that there is another one (spec: Limits)."""
     for _ in range(26):
         sandbox.order()
@@ -77,7 +77,7 @@ def test_default_page_has_25_objects(sandbox: Sandbox) -> None:
     assert sandbox.get("/v1/orders", limit=26).json["has_more"] is False
 
 
-def test_a_page_after_the_last_object_is_empty(sandbox: Sandbox) -> None:
+def test_a_page_after_the_last_object_is_empty(sandbox: AsgiSandbox) -> None:
     """The end is an empty list, not an error."""
     order = sandbox.order()
     page = sandbox.get("/v1/orders", starting_after=order["id"])
@@ -86,7 +86,7 @@ def test_a_page_after_the_last_object_is_empty(sandbox: Sandbox) -> None:
 
 @pytest.mark.parametrize("path", PATHS)
 @pytest.mark.parametrize("limit", ["0", "101", "-1", "x", "1.0", "", "9" * 30, "%2B1"])
-def test_limit_is_1_to_100(full: Sandbox, path: str, limit: str) -> None:
+def test_limit_is_1_to_100(full: AsgiSandbox, path: str, limit: str) -> None:
     """Anything else is refused, an empty one too."""
     answer = full.call("GET", path, query=f"limit={limit}")
     code = "parameter_invalid_integer" if limit else "parameter_invalid_empty"
@@ -96,7 +96,7 @@ def test_limit_is_1_to_100(full: Sandbox, path: str, limit: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_starting_after_must_exist(full: Sandbox, path: str) -> None:
+def test_starting_after_must_exist(full: AsgiSandbox, path: str) -> None:
     """An unknown id, an id of another type and an empty one are refused."""
     other = "/v1/orders" if path != "/v1/orders" else "/v1/payments"
     for identity in ("ord_none", ids(full.get(other))[0]):
@@ -107,7 +107,7 @@ def test_starting_after_must_exist(full: Sandbox, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_status_filter(full: Sandbox, path: str) -> None:
+def test_status_filter(full: AsgiSandbox, path: str) -> None:
     """Each status gives exactly the objects in it; the statuses together give all."""
     everything = full.get(path, limit=100).json["data"]
     found = []
@@ -125,7 +125,7 @@ def test_status_filter(full: Sandbox, path: str) -> None:
     ("path", "name"),
     [("/v1/payments", "order"), ("/v1/refunds", "payment"), ("/v1/disputes", "payment")],
 )
-def test_filter_by_parent(full: Sandbox, path: str, name: str) -> None:
+def test_filter_by_parent(full: AsgiSandbox, path: str, name: str) -> None:
     """Payments of an order, refunds and disputes of a payment; an unknown one has none."""
     entry = full.get(path).json["data"][0]
     found = full.get(path, **{name: entry[name]}).json["data"]
@@ -146,7 +146,7 @@ def test_filter_by_parent(full: Sandbox, path: str, name: str) -> None:
         ("/v1/orders", "ending_before"),
     ],
 )
-def test_other_filters_do_not_exist(full: Sandbox, path: str, name: str) -> None:
+def test_other_filters_do_not_exist(full: AsgiSandbox, path: str, name: str) -> None:
     """A filter that the list does not have is an unknown parameter."""
     answer = full.get(path, **{name: "x"})
     assert (answer.code, answer.param) == ("parameter_unknown", name)
@@ -162,7 +162,7 @@ def test_other_filters_do_not_exist(full: Sandbox, path: str, name: str) -> None
         ("lt", lambda created, at: created < at),
     ],
 )
-def test_created_filters(full: Sandbox, path: str, bound: str, keeps: Any) -> None:
+def test_created_filters(full: AsgiSandbox, path: str, bound: str, keeps: Any) -> None:
     """Each bound of `created` keeps just what it says."""
     everything = full.get(path, limit=100).json["data"]
     at = everything[len(everything) // 2]["created"]
@@ -171,7 +171,7 @@ def test_created_filters(full: Sandbox, path: str, bound: str, keeps: Any) -> No
     assert found == [entry["id"] for entry in everything if keeps(entry["created"], at)]
 
 
-def test_filters_combine_and_page(full: Sandbox) -> None:
+def test_filters_combine_and_page(full: AsgiSandbox) -> None:
     """Bounds, status and cursor hold together; the cursor need not match the filter."""
     everything = full.get("/v1/orders", limit=100).json["data"]
     wanted = [
@@ -196,14 +196,14 @@ BAD_TIMES = ["", "2026-10-01", "2026-10-01T09:00:00", "2026-10-01T09:00:00+00:00
 
 
 @pytest.mark.parametrize("text", BAD_TIMES)
-def test_created_takes_timestamps_only(full: Sandbox, text: str) -> None:
+def test_created_takes_timestamps_only(full: AsgiSandbox, text: str) -> None:
     """Anything but `YYYY-MM-DDTHH:MM:SSZ` is refused."""
     answer = full.get("/v1/orders", **{"created[gte]": text})
     code = "parameter_invalid_timestamp" if text else "parameter_invalid_empty"
     assert (answer.code, answer.param) == (code, "created[gte]")
 
 
-def test_created_has_four_bounds(full: Sandbox) -> None:
+def test_created_has_four_bounds(full: AsgiSandbox) -> None:
     """Another bound is unknown, and a bare value has the wrong type."""
     answer = full.get("/v1/orders", **{"created[eq]": "2026-10-01T09:00:00Z"})
     assert (answer.code, answer.param) == ("parameter_unknown", "created[eq]")
@@ -211,7 +211,7 @@ def test_created_has_four_bounds(full: Sandbox) -> None:
     assert (bare.code, bare.param) == ("parameter_invalid_type", "created")
 
 
-def test_a_retrieve_takes_no_parameters(full: Sandbox) -> None:
+def test_a_retrieve_takes_no_parameters(full: AsgiSandbox) -> None:
     """GET of one object refuses what it does not know."""
     order = ids(full.get("/v1/orders"))[0]
     answer = full.get(f"/v1/orders/{order}", **{"expand[]": "payments"})

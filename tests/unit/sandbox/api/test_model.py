@@ -18,7 +18,7 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 
 CARDS = [
     "4242424242424242",
@@ -40,10 +40,10 @@ def usd(amount: int) -> int:
     return int((Decimal(amount) * 11 / 10).quantize(Decimal(1), ROUND_HALF_UP))
 
 
-class Story(RuleBasedStateMachine):
+class SandboxModel(RuleBasedStateMachine):
     """Orders, captures, refunds, disputes, payouts and time, in any order."""
 
-    make: "Callable[[], Sandbox]"
+    make: "Callable[[], AsgiSandbox]"
     orders, payments = Bundle("orders"), Bundle("payments")
     disputes, payouts = Bundle("disputes"), Bundle("payouts")
 
@@ -236,13 +236,13 @@ def _expected_balance(all_of: dict[str, list[Any]]) -> int:
 
 
 def play(make: Any, runs: int, steps: int) -> None:
-    Story.make = staticmethod(make)
+    SandboxModel.make = staticmethod(make)
     chosen = settings(
         max_examples=runs,
         stateful_step_count=steps,
         suppress_health_check=list(HealthCheck),
     )
-    run_state_machine_as_test(Story, settings=chosen)
+    run_state_machine_as_test(SandboxModel, settings=chosen)
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.clocks import ManualClock
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 from svc.sandbox.resources import orders
 
 pytestmark = pytest.mark.smoke
@@ -47,20 +47,20 @@ WRONG = [
 
 
 @pytest.mark.parametrize(("method", "path"), UNKNOWN)
-def test_unknown_path_is_404(shared: Sandbox, method: str, path: str) -> None:
+def test_unknown_path_is_404(shared: AsgiSandbox, method: str, path: str) -> None:
     """No other path exists, and none is redirected (assumptions: Operations)."""
     answer = shared.call(method, path)
     assert (answer.status, answer.code) == (404, "endpoint_unknown")
 
 
-def test_event_list_does_not_exist(shared: Sandbox) -> None:
+def test_event_list_does_not_exist(shared: AsgiSandbox) -> None:
     """There is no list of events in the documented API."""
     assert shared.get("/v1/events").code == "endpoint_unknown"
 
 
 @pytest.mark.parametrize(("method", "path", "allow"), WRONG)
 def test_wrong_method_is_405_with_allow(
-    shared: Sandbox, method: str, path: str, allow: str
+    shared: AsgiSandbox, method: str, path: str, allow: str
 ) -> None:
     """A known path with another method answers 405 and names what it takes."""
     answer = shared.call(method, path)
@@ -68,7 +68,7 @@ def test_wrong_method_is_405_with_allow(
     assert answer.headers["allow"] == allow
 
 
-def test_request_id_is_new_for_each_exchange(sandbox: Sandbox) -> None:
+def test_request_id_is_new_for_each_exchange(sandbox: AsgiSandbox) -> None:
     """Every answer carries its own Request-Id and the version used."""
     seen = set()
     for path in ("/v1/orders", "/v1/nothing", "/v1/orders/ord_x"):
@@ -78,7 +78,7 @@ def test_request_id_is_new_for_each_exchange(sandbox: Sandbox) -> None:
     assert len(seen) == 3
 
 
-def test_version_is_pinned_at_the_first_authenticated_request(sandbox: Sandbox) -> None:
+def test_version_is_pinned_at_the_first_authenticated_request(sandbox: AsgiSandbox) -> None:
     """The account is pinned to the newest version by its first request, even a refused one."""
 
     def pinned() -> Any:
@@ -92,7 +92,7 @@ def test_version_is_pinned_at_the_first_authenticated_request(sandbox: Sandbox) 
 
 
 @pytest.mark.parametrize("version", ["2026-03-01", "2026-09-01"])
-def test_version_header_tries_another_version(sandbox: Sandbox, version: str) -> None:
+def test_version_header_tries_another_version(sandbox: AsgiSandbox, version: str) -> None:
     """`Svc-Version` holds for one request; the pin stays and can be changed by a setting."""
     answer = sandbox.call("GET", "/v1/orders", headers={"svc-version": version})
     assert answer.headers["svc-version"] == version
@@ -104,7 +104,7 @@ def test_version_header_tries_another_version(sandbox: Sandbox, version: str) ->
 
 
 @pytest.mark.parametrize("version", ["", "2026-09-02", "2026-9-1", "v1", "latest", "2026-03-01 "])
-def test_unknown_version_is_400(shared: Sandbox, version: str) -> None:
+def test_unknown_version_is_400(shared: AsgiSandbox, version: str) -> None:
     """A wrong form or an unknown date is version_invalid; nothing is carried out."""
     answer = shared.post("/v1/orders", shared.order_params, headers={"svc-version": version})
     assert (answer.status, answer.code) == (400, "version_invalid")
@@ -130,7 +130,7 @@ MENDED: list[tuple[str, str, dict[str, Any]]] = [
 ]
 
 
-def test_checks_come_in_the_chosen_order(sandbox: Sandbox) -> None:
+def test_checks_come_in_the_chosen_order(sandbox: AsgiSandbox) -> None:
     """A request that breaks every rule is told of them one by one."""
     paid = sandbox.paid()["order"]
     sandbox.settings(insecure_http="reject")
@@ -146,7 +146,7 @@ def test_checks_come_in_the_chosen_order(sandbox: Sandbox) -> None:
         assert sandbox.call(method, path, **request).code == code
 
 
-def test_rate_limit_comes_after_permission_and_before_the_version(sandbox: Sandbox) -> None:
+def test_rate_limit_comes_after_permission_and_before_the_version(sandbox: AsgiSandbox) -> None:
     """What was refused before the limit is looked at costs no token."""
     sandbox.settings(rate_limit="on")
     for _ in range(30):
@@ -158,7 +158,7 @@ def test_rate_limit_comes_after_permission_and_before_the_version(sandbox: Sandb
     assert sandbox.call("GET", "/v1/orders", headers=wrong).code == "rate_limit"
 
 
-def test_rate_limit_is_a_bucket_on_the_real_clock(sandbox: Sandbox) -> None:
+def test_rate_limit_is_a_bucket_on_the_real_clock(sandbox: AsgiSandbox) -> None:
     """25 a second in test, 100 in live, a burst as large; 429 with Retry-After; off by default."""
     assert all(sandbox.get("/v1/orders").status == 200 for _ in range(60))
     sandbox.settings(rate_limit="on")
@@ -176,7 +176,7 @@ def test_rate_limit_is_a_bucket_on_the_real_clock(sandbox: Sandbox) -> None:
     assert [sandbox.get("/v1/orders").status for _ in range(2)] == [200, 429]
 
 
-def test_errors_can_be_nested(sandbox: Sandbox) -> None:
+def test_errors_can_be_nested(sandbox: AsgiSandbox) -> None:
     """`error_envelope=nested` wraps every error of /v1 as `{"error": …}`."""
     flat = sandbox.get("/v1/orders/ord_x").json
     sandbox.settings(error_envelope="nested")
@@ -195,7 +195,7 @@ def test_errors_can_be_nested(sandbox: Sandbox) -> None:
 
 
 def test_an_unexpected_exception_is_500_without_a_trace(
-    make_sandbox: Callable[..., Sandbox], caplog: pytest.LogCaptureFixture
+    make_sandbox: Callable[..., AsgiSandbox], caplog: pytest.LogCaptureFixture
 ) -> None:
     """A bug answers internal_error JSON; its trace goes to the log and not to the caller."""
     create, *others = orders.OPERATIONS
@@ -214,7 +214,7 @@ def test_an_unexpected_exception_is_500_without_a_trace(
     assert sandbox.get("/v1/orders").json["data"] == []
 
 
-def test_what_breaks_before_a_room_is_left_to_the_server(sandbox: Sandbox) -> None:
+def test_what_breaks_before_a_room_is_left_to_the_server(sandbox: AsgiSandbox) -> None:
     """Tests call what is served: nothing stands before the app that would answer in its place."""
     answers: list[Any] = []
     no_headers = {"type": "http", "method": "GET", "path": "/v1/orders"}

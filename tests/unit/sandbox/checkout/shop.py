@@ -68,7 +68,7 @@ class Reader(HTMLParser):
 
 
 @dataclass
-class Page:
+class CheckoutPage:
     """One HTTP answer of the checkout."""
 
     status: int
@@ -126,21 +126,21 @@ class Shop:
 
     def call(
         self, method: str, path: str, headers: Mapping[str, str] | None = None, body: str = ""
-    ) -> Page:
+    ) -> CheckoutPage:
         """One request, with nothing but what is given and a Host."""
         connection = HTTPConnection("127.0.0.1", self.port, timeout=30)
         try:
             connection.request(method, path, body.encode() or None, dict(headers or {}))
             answer = connection.getresponse()
             lines = {name.lower(): value for name, value in answer.getheaders()}
-            return Page(answer.status, lines, answer.read().decode())
+            return CheckoutPage(answer.status, lines, answer.read().decode())
         finally:
             connection.close()
 
-    def get(self, path: str) -> Page:
+    def get(self, path: str) -> CheckoutPage:
         return self.call("GET", path)
 
-    def send(self, path: str, **fields: str) -> Page:
+    def send(self, path: str, **fields: str) -> CheckoutPage:
         """Submits a form as a browser does from our own page."""
         headers = {
             "Content-Type": "application/x-www-form-urlencoded",
@@ -149,7 +149,7 @@ class Shop:
         }
         return self.call("POST", path, headers, urlencode(fields))
 
-    def submit(self, path: str, method: str = "card", **fields: str) -> Page:
+    def submit(self, path: str, method: str = "card", **fields: str) -> CheckoutPage:
         """Opens the page, and sends the form of a method with what it carries unseen."""
         page = self.get(path)
         return self.send(path, **{**page.hidden(f"pay-{method}"), **fields})

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from unit.sandbox.checkout.shop import Page, Shop
+from unit.sandbox.checkout.shop import CheckoutPage, Shop
 
 POLICY = (
     "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
@@ -15,7 +15,7 @@ NBSP = "\N{NO-BREAK SPACE}"
 HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;\u202e"
 
 
-def assert_protected(page: Page) -> None:
+def assert_protected(page: CheckoutPage) -> None:
     """Every page refuses scripts, frames, other sites, sniffing and keeping.
 
     The one with a card's fields has one script, of ours and from a file, which sets their digits.
@@ -243,7 +243,7 @@ def test_notes_for_developers_are_english_and_marked(shop: Shop, path: Any, tag:
 # --- the states -------------------------------------------------------------------------------
 
 
-def end(shop: Shop, order: Any, path: Any) -> Page:
+def end(shop: Shop, order: Any, path: Any) -> CheckoutPage:
     """Where the checkout of an order that is not to be paid leads to."""
     page = shop.get(path(order) + "?lang=en")
     assert page.location == path(order) + "/complete?lang=en"

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from svc.sandbox.checkout import test_cards
-from unit.sandbox.checkout.shop import Page, Shop
+from unit.sandbox.checkout.shop import CheckoutPage, Shop
 
 CARD = {"number": "4242 4242 4242 4242", "expiry": "12 / 39", "cvc": "123"}
 ENGLISH = "?lang=en"
@@ -268,14 +268,16 @@ def test_live_order_is_never_paid(shop: Shop, path: Any) -> None:
 # --- 3-D Secure -------------------------------------------------------------------------------
 
 
-def challenge(shop: Shop, order: Any, path: Any, tag: str = "challenge", **more: str) -> Page:
+def challenge(
+    shop: Shop, order: Any, path: Any, tag: str = "challenge", **more: str
+) -> CheckoutPage:
     """The challenge that a card leads to."""
     page = shop.get(shop.submit(path(order) + ENGLISH, test_card=tag, **more).location)
     assert page.status == 200
     return page
 
 
-def answered(shop: Shop, page: Page, word: str) -> Page:
+def answered(shop: Shop, page: CheckoutPage, word: str) -> CheckoutPage:
     """Presses a button of a stand-in page and follows where it leads."""
     form = page.one("form", class_="choices")
     hidden = {e.attrs["name"]: e.attrs["value"] for e in form.inside if e.tag == "input"}

@@ -5,12 +5,12 @@ from urllib.parse import urlencode
 
 import pytest
 
-from unit.sandbox.checkout.shop import Page, Shop
+from unit.sandbox.checkout.shop import CheckoutPage, Shop
 
 FORM = "application/x-www-form-urlencoded"
 
 
-def assert_refused(page: Page, status: int) -> None:
+def assert_refused(page: CheckoutPage, status: int) -> None:
     """A plain page without a form, under the same protection as all."""
     assert page.status == status
     assert page.headers["content-type"] == "text/html; charset=utf-8"
@@ -21,7 +21,7 @@ def assert_refused(page: Page, status: int) -> None:
     assert page.all("form") == []
 
 
-def posted(shop: Shop, path: str, headers: dict[str, str]) -> Page:
+def posted(shop: Shop, path: str, headers: dict[str, str]) -> CheckoutPage:
     """A form that pays at once, with just these headers."""
     fields = {**shop.get(path).hidden("pay-card"), "test_card": "visa"}
     return shop.call("POST", path, {"Content-Type": FORM, **headers}, urlencode(fields))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 from svc.errors import LocalError
 from svc.sandbox.api.memory import LoggedRequest, RequestLog
 from svc.sandbox.app import create_app
@@ -32,7 +32,7 @@ GUARDED = [
 @pytest.mark.parametrize(("method", "path"), GUARDED)
 @pytest.mark.parametrize("header", [{}, {"svc-sandbox": "0"}, {"svc-sandbox": "true"}])
 def test_every_control_needs_its_header(
-    shared: Sandbox, method: str, path: str, header: dict[str, str]
+    shared: AsgiSandbox, method: str, path: str, header: dict[str, str]
 ) -> None:
     """Without `Svc-Sandbox: 1` a control is refused, whatever it is; a web page cannot send it."""
     answer = shared.call(method, f"/_sandbox{path}", headers=header)
@@ -40,7 +40,7 @@ def test_every_control_needs_its_header(
     assert answer.json["type"] == "sandbox_error"
 
 
-def test_health_needs_no_header(shared: Sandbox) -> None:
+def test_health_needs_no_header(shared: AsgiSandbox) -> None:
     """A client may ask whether it talks to a sandbox before it calls anything else."""
     answer = shared.call("GET", "/_sandbox/health", key=None)
     assert answer.status == 200
@@ -59,7 +59,7 @@ def test_health_needs_no_header(shared: Sandbox) -> None:
     ],
 )
 def test_control_errors_have_a_type_of_their_own(
-    shared: Sandbox, method: str, path: str, status: int, code: str
+    shared: AsgiSandbox, method: str, path: str, status: int, code: str
 ) -> None:
     """The shape is the API's, the type sandbox_error, and a request id is there."""
     answer = shared.control(path, method=method)
@@ -77,7 +77,7 @@ def test_control_errors_have_a_type_of_their_own(
         ("/disputes/dp_x/decide", {"outcome": "won"}),
     ],
 )
-def test_controls_of_absent_objects_are_404(shared: Sandbox, path: str, body: Any) -> None:
+def test_controls_of_absent_objects_are_404(shared: AsgiSandbox, path: str, body: Any) -> None:
     """Also for an object of the other mode."""
     answer = shared.control(path, body)
     assert (answer.status, answer.code, answer.param) == (404, "resource_missing", "id")
@@ -96,7 +96,7 @@ TRANSITIONS = [
 
 
 @pytest.mark.parametrize(("path", "body", "param"), TRANSITIONS)
-def test_controls_check_their_words(shared: Sandbox, path: str, body: Any, param: str) -> None:
+def test_controls_check_their_words(shared: AsgiSandbox, path: str, body: Any, param: str) -> None:
     """Only the known words are taken."""
     answer = shared.control(path, body)
     assert (answer.status, answer.param) == (400, param)
@@ -105,7 +105,7 @@ def test_controls_check_their_words(shared: Sandbox, path: str, body: Any, param
 # --- the log of requests ------------------------------------------------------------------------
 
 
-def test_requests_are_logged_newest_first(sandbox: Sandbox) -> None:
+def test_requests_are_logged_newest_first(sandbox: AsgiSandbox) -> None:
     """Method, path, status, error code, replay and masked key of each request to /v1."""
     sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
@@ -135,7 +135,7 @@ def test_requests_are_logged_newest_first(sandbox: Sandbox) -> None:
     }
 
 
-def test_log_can_be_limited_and_filtered(sandbox: Sandbox) -> None:
+def test_log_can_be_limited_and_filtered(sandbox: AsgiSandbox) -> None:
     """`limit` and a path pattern."""
     for path in ("/v1/orders", "/v1/payments", "/v1/orders/ord_x"):
         sandbox.get(path)
@@ -145,7 +145,7 @@ def test_log_can_be_limited_and_filtered(sandbox: Sandbox) -> None:
     assert [entry["path"] for entry in found] == ["/v1/orders/ord_x", "/v1/orders"]
 
 
-def test_log_masks_keys_and_account_numbers(sandbox: Sandbox) -> None:
+def test_log_masks_keys_and_account_numbers(sandbox: AsgiSandbox) -> None:
     """Neither keys nor account numbers appear in the log."""
     iban, account = "DE89370400440532013000", "000123456789"
     made = sandbox.control("/keys", {"type": "secret"}).json["secret"]
@@ -164,7 +164,7 @@ def test_log_masks_keys_and_account_numbers(sandbox: Sandbox) -> None:
     assert log.json["data"][-1]["params"]["destination"]["iban"] == "…3000"
 
 
-def test_log_is_bounded(sandbox: Sandbox) -> None:
+def test_log_is_bounded(sandbox: AsgiSandbox) -> None:
     """Memory stays flat: the latest 1000 requests are kept, large bodies are not."""
     for _ in range(1005):
         sandbox.get("/v1/nothing")
@@ -178,7 +178,7 @@ def test_log_is_bounded(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("event_type", EVENT_TYPES)
-def test_every_event_type_can_be_triggered(sandbox: Sandbox, event_type: str) -> None:
+def test_every_event_type_can_be_triggered(sandbox: AsgiSandbox, event_type: str) -> None:
     """The event happens for real: it is stored, and what was created for it can be retrieved."""
     told = sandbox.control("/events/trigger", {"type": event_type}).json
     event = told["event"]
@@ -205,7 +205,7 @@ CREATED = [
 
 @pytest.mark.parametrize(("event_type", "objects"), CREATED)
 def test_trigger_tells_what_it_created(
-    sandbox: Sandbox, event_type: str, objects: list[str]
+    sandbox: AsgiSandbox, event_type: str, objects: list[str]
 ) -> None:
     """Every object of the story, in the order in which they came to be."""
     told = sandbox.control("/events/trigger", {"type": event_type}).json
@@ -213,7 +213,7 @@ def test_trigger_tells_what_it_created(
     assert "client_secret" not in told["created"][0]
 
 
-def test_trigger_takes_overrides(sandbox: Sandbox) -> None:
+def test_trigger_takes_overrides(sandbox: AsgiSandbox) -> None:
     """Overrides are parameters of the order or payout behind the event, and are checked."""
     overrides = {"amount": 500, "metadata": {"ref": "T-1"}}
     body = {"type": "order.paid", "overrides": overrides}
@@ -228,7 +228,7 @@ def test_trigger_takes_overrides(sandbox: Sandbox) -> None:
     assert sandbox.control("/events/trigger", {**body, "overrides": "x"}).param == "overrides"
 
 
-def test_trigger_says_when_an_event_cannot_happen(sandbox: Sandbox) -> None:
+def test_trigger_says_when_an_event_cannot_happen(sandbox: AsgiSandbox) -> None:
     """Live mode takes no payments; nothing is left behind."""
     for event_type in ("order.paid", "payment.authorized", "payment.cancelled", "dispute.won"):
         answer = sandbox.control("/events/trigger", {"type": event_type, "mode": "live"})
@@ -243,7 +243,7 @@ def test_trigger_says_when_an_event_cannot_happen(sandbox: Sandbox) -> None:
 # --- webhooks, fixtures, reset ------------------------------------------------------------------
 
 
-def test_deliveries_carry_the_event(sandbox: Sandbox) -> None:
+def test_deliveries_carry_the_event(sandbox: AsgiSandbox) -> None:
     """A receiver gets the bytes that a GET of the event shows."""
     endpoint = {"url": "http://127.0.0.1:9/hook", "events": ["payment.captured"]}
     sandbox.post("/v1/webhook_endpoints", endpoint)
@@ -253,7 +253,7 @@ def test_deliveries_carry_the_event(sandbox: Sandbox) -> None:
     assert sent.body == sandbox.get(f"/v1/events/{sandbox.events()[0]['id']}").body
 
 
-def test_default_fixture_has_keys_and_balances(sandbox: Sandbox) -> None:
+def test_default_fixture_has_keys_and_balances(sandbox: AsgiSandbox) -> None:
     """1,000,000.00 in every currency of test mode, nothing in live, five fixed keys."""
     balances = sandbox.control("/balances", method="GET").json["data"]
     shown = {balance["currency"]: balance["amount"] for balance in balances}
@@ -313,7 +313,7 @@ def test_request_that_outlasts_a_reset_is_not_in_its_log() -> None:
     assert [one["id"] for one in log.page(9, None)["data"]] == ["req_2"]
 
 
-def test_reset_drops_everything(sandbox: Sandbox) -> None:
+def test_reset_drops_everything(sandbox: AsgiSandbox) -> None:
     """Objects, settings, faults, the log and stored results go; the fixed keys are back."""
     key = sandbox.control("/keys", {"type": "secret"}).json["secret"]
     first = sandbox.post("/v1/orders", sandbox.order_params, idem="k1", key=key)
@@ -330,7 +330,7 @@ def test_reset_drops_everything(sandbox: Sandbox) -> None:
     assert sandbox.control("/settings", method="GET").json["smart_retries"] is False
 
 
-def test_unknown_fixture_is_refused(sandbox: Sandbox) -> None:
+def test_unknown_fixture_is_refused(sandbox: AsgiSandbox) -> None:
     """By the reset control, which then changes nothing, and at the start."""
     order = sandbox.order()
     sandbox.control("/faults", {"match": {"path": "/none"}, "effect": {"status": 500}})

@@ -18,12 +18,12 @@ from svc.sandbox.control.call import route
 from svc.sandbox.engine import Engine
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.settings import DEFAULTS
-from unit.sandbox.lab import Kit, Lab, Receiver
+from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
 
-Story = Callable[["Api"], Awaitable[None]]
+Story = Callable[["ControlClient"], Awaitable[None]]
 
 
-class Api:
+class ControlClient:
     """Calls the control surface in this process; `engine` is behind it."""
 
     def __init__(self, engine: Engine, client: httpx.AsyncClient) -> None:
@@ -68,7 +68,7 @@ def play(lab: Lab) -> Callable[..., None]:
                 app = Starlette(routes=routes, exception_handlers={Problem: show_problem})
                 transport = httpx.ASGITransport(app)
                 async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as c:
-                    await story(Api(engine, c))
+                    await story(ControlClient(engine, c))
 
         lab.play(main)
 
@@ -78,7 +78,7 @@ def play(lab: Lab) -> Callable[..., None]:
 def test_health_says_what_it_is(play: Callable[..., None]) -> None:
     """A client proves by it that it talks to a sandbox, and learns whether state is kept."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         assert await api.get("/health") == {
             "object": "sandbox",
             "version": __version__,
@@ -86,7 +86,7 @@ def test_health_says_what_it_is(play: Callable[..., None]) -> None:
             "persisted": True,
         }
 
-    async def in_memory(api: Api) -> None:
+    async def in_memory(api: ControlClient) -> None:
         assert (await api.get("/health"))["persisted"] is False
 
     play(story)
@@ -97,7 +97,7 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: Lab) ->
     """Mode, now, next job; forward by seconds, to a time, to the next job, until idle."""
     lab.handlers["note"] = lambda tx, job: None
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         frozen = {"object": "clock", "mode": "frozen", "now": "2026-10-01T09:00:00Z"}
         rest = {"broken_jobs": 0, "advancing_to": None, "advanced": None}
         assert await api.get("/clock") == {**frozen, "next_job_at": None, **rest}
@@ -128,7 +128,7 @@ def test_clock_is_shown_set_and_advanced(play: Callable[..., None], lab: Lab) ->
 
 
 def test_an_advance_can_be_watched_and_is_the_only_one(
-    play: Callable[..., None], kit: Kit, receiver: "Receiver"
+    play: Callable[..., None], kit: Kit, receiver: "ScriptedReceiver"
 ) -> None:
     """While a receiver keeps it waiting the clock says where it goes; a second one is refused."""
     gate, asked = asyncio.Event(), asyncio.Event()
@@ -139,7 +139,7 @@ def test_an_advance_can_be_watched_and_is_the_only_one(
 
     receiver.answers = [answer]
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         async with receiver.listening():
             await api.engine.run("test", kit.endpoint(receiver.url))
             await api.engine.run("test", kit.emit_paid)
@@ -163,7 +163,7 @@ def test_an_advance_can_be_watched_and_is_the_only_one(
     play(story)
 
 
-def test_an_advance_ends_with_its_asker(lab: Lab, kit: Kit, receiver: Receiver) -> None:
+def test_an_advance_ends_with_its_asker(lab: Lab, kit: Kit, receiver: ScriptedReceiver) -> None:
     """Nobody waits any more: the clock stays where it is, and the attempt under way is kept."""
     gate, asked = asyncio.Event(), asyncio.Event()
 
@@ -242,7 +242,7 @@ def test_wrong_control_call_is_refused(
 ) -> None:
     """One clear error of type `sandbox_error` that names the parameter."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         status = 404 if code == "resource_missing" else 400
         refused = await api.refused("POST", path, **body)
         assert refused == (status, "sandbox_error", code, param)
@@ -253,7 +253,7 @@ def test_wrong_control_call_is_refused(
 def test_settings_are_shown_and_changed(play: Callable[..., None]) -> None:
     """The answer to a change is all the settings."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         assert await api.get("/settings") == {"object": "settings", **DEFAULTS}
         changed = await api.post("/settings", smart_retries=True, country="DE")
         assert changed == {
@@ -270,7 +270,7 @@ def test_settings_are_shown_and_changed(play: Callable[..., None]) -> None:
 def test_balances_are_shown_and_set_for_each_mode(play: Callable[..., None]) -> None:
     """Test mode unless `mode=live` comes in body or query."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         await api.post("/balances", currency="EUR", amount=-5)
         await api.post("/balances", currency="USD", amount=7, mode="live")
         shown = {"object": "balance", "currency": "EUR", "amount": -5, "livemode": False}
@@ -286,7 +286,7 @@ def test_balances_are_shown_and_set_for_each_mode(play: Callable[..., None]) -> 
 def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: Kit) -> None:
     """Listing shows no secret; disable, enable, roll and delete answer with the endpoint."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         doc = await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
         path = f"/webhook_endpoints/{doc['id']}"
         (shown,) = (await api.get("/webhook_endpoints"))["data"]
@@ -320,7 +320,7 @@ def test_dashboard_shows_and_changes_endpoints(play: Callable[..., None], kit: K
 def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: Kit) -> None:
     """At most 16 enabled endpoints a mode, also by way of the dashboard."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         docs = [
             await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/")) for _ in range(16)
         ]
@@ -334,12 +334,12 @@ def test_seventeenth_endpoint_cannot_be_enabled(play: Callable[..., None], kit: 
 
 
 def test_events_and_deliveries_are_listed_in_pages(
-    play: Callable[..., None], kit: Kit, receiver: "Receiver"
+    play: Callable[..., None], kit: Kit, receiver: "ScriptedReceiver"
 ) -> None:
     """Newest first, filtered, following `starting_after`; the log tells how attempts went."""
     receiver.answers = [kit.status(500)]
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         async with receiver.listening():
             await api.engine.run("test", kit.endpoint(receiver.url))
             events = [await api.engine.run("test", kit.emit_paid) for _ in range(3)]
@@ -379,11 +379,11 @@ def test_events_and_deliveries_are_listed_in_pages(
 
 
 def test_resend_answers_with_the_attempts_it_made(
-    play: Callable[..., None], kit: Kit, receiver: "Receiver"
+    play: Callable[..., None], kit: Kit, receiver: "ScriptedReceiver"
 ) -> None:
     """One extra delivery at each endpoint that takes the event, or at the one that is named."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         async with receiver.listening():
             first = await api.engine.run("test", kit.endpoint(receiver.url))
             second = await api.engine.run("test", kit.endpoint(receiver.url))
@@ -409,7 +409,7 @@ def test_resend_answers_with_the_attempts_it_made(
 def test_emails_are_listed(play: Callable[..., None], kit: Kit) -> None:
     """What the service would have written to the account, newest first."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
         await api.engine.run("test", kit.emit_paid)
         await api.post("/clock/advance", until="idle")
@@ -423,7 +423,7 @@ def test_emails_are_listed(play: Callable[..., None], kit: Kit) -> None:
 def test_reset_takes_a_seed(play: Callable[..., None], kit: Kit) -> None:
     """Equal seeds give equal ids; the answer is the health of the new sandbox."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         async def first(seed: int) -> str:
             assert (await api.post("/reset", seed=seed))["object"] == "sandbox"
             return str((await api.engine.run("test", kit.new_order))["id"])
@@ -436,7 +436,7 @@ def test_reset_takes_a_seed(play: Callable[..., None], kit: Kit) -> None:
 def test_exported_state_is_restored_whole(play: Callable[..., None], kit: Kit, lab: "Lab") -> None:
     """Objects, events, jobs, deliveries, balances, settings, clock and ids come back."""
 
-    async def fill(api: Api) -> None:
+    async def fill(api: ControlClient) -> None:
         await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
         await api.engine.run("test", lambda tx: kit.emit_paid(tx, note="Grüße \ud83d"))
         await api.engine.run("live", lambda tx: tx.set_balance("EUR", 5))
@@ -447,7 +447,7 @@ def test_exported_state_is_restored_whole(play: Callable[..., None], kit: Kit, l
         await api.post("/settings", smart_retries=True)
         await api.post("/clock/advance", seconds=700)
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         await fill(api)
         state = await api.get("/export")
         next_id = (await api.engine.run("test", kit.new_order))["id"]
@@ -522,7 +522,7 @@ def test_state_that_does_not_fit_changes_nothing(
 ) -> None:
     """A document that is no export, or cannot be worked with, is refused as a whole."""
 
-    async def story(api: Api) -> None:
+    async def story(api: ControlClient) -> None:
         await api.engine.run("test", kit.endpoint("http://127.0.0.1:9/"))
         await api.engine.run("test", kit.emit_paid)
         state = await api.get("/export")

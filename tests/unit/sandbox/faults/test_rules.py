@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 
 STATUSES = [
     (429, "rate_limit_error", "rate_limit"),
@@ -15,19 +15,19 @@ STATUSES = [
 ]
 
 
-def add(sandbox: Sandbox, **rule: Any) -> Any:
+def add(sandbox: AsgiSandbox, **rule: Any) -> Any:
     answer = sandbox.control("/faults", rule)
     assert answer.status == 200, answer.body
     return answer.json
 
 
-def count(sandbox: Sandbox) -> int:
+def count(sandbox: AsgiSandbox) -> int:
     return len(sandbox.get("/v1/orders").json["data"])
 
 
 @pytest.mark.parametrize(("status", "kind", "code"), STATUSES)
 def test_before_means_that_nothing_happened(
-    sandbox: Sandbox, status: int, kind: str, code: str
+    sandbox: AsgiSandbox, status: int, kind: str, code: str
 ) -> None:
     """An error status in the error shape; no object; once by default."""
     add(sandbox, match={"method": "POST"}, effect={"status": status})
@@ -38,7 +38,9 @@ def test_before_means_that_nothing_happened(
 
 
 @pytest.mark.parametrize(("status", "kind", "code"), STATUSES)
-def test_after_means_that_it_is_done(sandbox: Sandbox, status: int, kind: str, code: str) -> None:
+def test_after_means_that_it_is_done(
+    sandbox: AsgiSandbox, status: int, kind: str, code: str
+) -> None:
     """The change is committed with its event; a retry with the same key replays the result."""
     order = sandbox.order()
     add(sandbox, phase="after", match={"path": "/v1/orders/*/cancel"}, effect={"status": status})
@@ -53,13 +55,13 @@ def test_after_means_that_it_is_done(sandbox: Sandbox, status: int, kind: str, c
     assert sandbox.event_types() == ["order.cancelled"]
 
 
-def test_after_spoils_no_answer_that_was_an_error_already(sandbox: Sandbox) -> None:
+def test_after_spoils_no_answer_that_was_an_error_already(sandbox: AsgiSandbox) -> None:
     """A refused request stays refused: there was nothing to lose."""
     add(sandbox, phase="after", effect={"status": 500})
     assert sandbox.post("/v1/orders", {}).status == 400
 
 
-def test_skip_and_times(sandbox: Sandbox) -> None:
+def test_skip_and_times(sandbox: AsgiSandbox) -> None:
     """`skip` lets some pass, `times` limits how often it fires; then the rule is inert."""
     add(sandbox, skip=2, times=3, effect={"status": 503})
     seen = [sandbox.get("/v1/orders").status for _ in range(7)]
@@ -68,7 +70,7 @@ def test_skip_and_times(sandbox: Sandbox) -> None:
     assert rule["fired"] == 3
 
 
-def test_rules_are_tried_in_order(sandbox: Sandbox) -> None:
+def test_rules_are_tried_in_order(sandbox: AsgiSandbox) -> None:
     """The first rule that fires decides; the next one is used when that is used up."""
     add(sandbox, effect={"status": 500})
     add(sandbox, effect={"status": 503})
@@ -89,14 +91,14 @@ MATCHES: list[tuple[dict[str, Any], bool]] = [
 
 
 @pytest.mark.parametrize(("match", "hit"), MATCHES)
-def test_match(sandbox: Sandbox, match: dict[str, Any], hit: bool) -> None:
+def test_match(sandbox: AsgiSandbox, match: dict[str, Any], hit: bool) -> None:
     """Method, path pattern and idempotency key must all fit; null fits everything."""
     add(sandbox, match=match, effect={"status": 500})
     answer = sandbox.post("/v1/orders", sandbox.order_params, idem="k1")
     assert answer.status == (500 if hit else 200)
 
 
-def test_retry_after_and_body_are_sent_verbatim(sandbox: Sandbox) -> None:
+def test_retry_after_and_body_are_sent_verbatim(sandbox: AsgiSandbox) -> None:
     """The header as it was given; a body that need not be JSON."""
     add(sandbox, effect={"status": 429, "retry_after": 2})
     assert sandbox.get("/v1/orders").headers["retry-after"] == "2"
@@ -108,7 +110,7 @@ def test_retry_after_and_body_are_sent_verbatim(sandbox: Sandbox) -> None:
     assert answer.headers["retry-after"] == "-5"
 
 
-def test_garbage_is_a_200_that_is_no_json(sandbox: Sandbox) -> None:
+def test_garbage_is_a_200_that_is_no_json(sandbox: AsgiSandbox) -> None:
     """After the commit; the retry replays the real answer."""
     add(sandbox, phase="after", effect={"connection": "garbage"})
     spoilt = sandbox.post("/v1/orders", sandbox.order_params, idem="k")
@@ -119,7 +121,7 @@ def test_garbage_is_a_200_that_is_no_json(sandbox: Sandbox) -> None:
     assert count(sandbox) == 1
 
 
-def test_faults_come_after_permission_and_before_the_version(sandbox: Sandbox) -> None:
+def test_faults_come_after_permission_and_before_the_version(sandbox: AsgiSandbox) -> None:
     """A fault comes after the limit and before the version (assumptions: Order of checks)."""
     add(sandbox, effect={"status": 500}, times=2)
     assert sandbox.call("GET", "/v1/orders", key=None).status == 401
@@ -129,19 +131,19 @@ def test_faults_come_after_permission_and_before_the_version(sandbox: Sandbox) -
     assert sandbox.post("/v1/orders", {"amount": "x"}).status == 500
 
 
-def test_faults_do_not_touch_the_controls(sandbox: Sandbox) -> None:
+def test_faults_do_not_touch_the_controls(sandbox: AsgiSandbox) -> None:
     """Rules are for /v1."""
     add(sandbox, effect={"status": 500}, match={"path": "*"})
     assert sandbox.control("/keys", method="GET").status == 200
     assert sandbox.pay(sandbox_order(sandbox)).status == 200
 
 
-def sandbox_order(sandbox: Sandbox) -> Any:
+def sandbox_order(sandbox: AsgiSandbox) -> Any:
     assert sandbox.get("/v1/orders").status == 500
     return sandbox.order()
 
 
-def test_rules_are_shown_and_removed(sandbox: Sandbox) -> None:
+def test_rules_are_shown_and_removed(sandbox: AsgiSandbox) -> None:
     """Added rules are listed as they count; one or all can be deleted."""
     first = add(sandbox, match={"method": "POST"}, effect={"delay_ms": 1, "status": 500})
     assert first == {
@@ -178,7 +180,7 @@ RULE_ROWS: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("rule", "code", "param"), RULE_ROWS)
-def test_rules_are_checked(shared: Sandbox, rule: Any, code: str, param: str) -> None:
+def test_rules_are_checked(shared: AsgiSandbox, rule: Any, code: str, param: str) -> None:
     """A rule that could not mean anything is refused."""
     answer = shared.control("/faults", rule)
     assert (answer.status, answer.code, answer.param) == (400, code, param)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 from support.serving import Postman
 from svc import signature
 from svc.errors import SignatureError
@@ -27,7 +27,7 @@ class WatchedSandbox:
 
     def __init__(self) -> None:
         self.postman = Postman()
-        self.sandbox = Sandbox(sender=self.postman)
+        self.sandbox = AsgiSandbox(sender=self.postman)
         self._secret = ""
 
     def listen(self, *types: str) -> str:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 from svc import spec
 from svc.sandbox.fidelity import ROWS, FidelityRow, parse
 from svc.sandbox.openapi.document import OPERATIONS, document
@@ -196,15 +196,15 @@ def test_a_line_that_is_no_row_is_refused(text: str) -> None:
 
 
 @pytest.fixture(scope="module")
-def calls() -> Iterator[Sandbox]:
+def calls() -> Iterator[AsgiSandbox]:
     """A sandbox in this process."""
-    with closing(Sandbox()) as made:
+    with closing(AsgiSandbox()) as made:
         yield made
 
 
 @pytest.mark.parametrize("mode", ["test", "live"])
 @pytest.mark.parametrize("kind", ["secret", "publishable", "restricted"])
-def test_prefix_of_a_key_tells_its_kind_and_mode(calls: Sandbox, kind: str, mode: str) -> None:
+def test_prefix_of_a_key_tells_its_kind_and_mode(calls: AsgiSandbox, kind: str, mode: str) -> None:
     """The six prefixes of the specification's table of keys."""
     body = {"type": kind, **({"permissions": {}} if kind == "restricted" else {})}
     answer = calls.control("/keys", {**body, "mode": mode})

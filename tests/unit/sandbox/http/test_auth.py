@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Answer, Sandbox
+from support.sandbox_calls import AsgiSandbox, SandboxAnswer
 
 pytestmark = pytest.mark.smoke
 
@@ -45,7 +45,7 @@ def basic(user: str, password: str = "") -> str:
     return "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
-def with_header(sandbox: Sandbox, value: str | None, path: str = "/v1/orders") -> Answer:
+def with_header(sandbox: AsgiSandbox, value: str | None, path: str = "/v1/orders") -> SandboxAnswer:
     headers = {} if value is None else {"authorization": value}
     return sandbox.call("GET", path, key=None, headers=headers)
 
@@ -78,13 +78,13 @@ BAD = [
 
 
 @pytest.mark.parametrize("value", GOOD)
-def test_key_is_taken_by_basic_and_bearer(shared: Sandbox, value: str) -> None:
+def test_key_is_taken_by_basic_and_bearer(shared: AsgiSandbox, value: str) -> None:
     """Basic with the key as the user name and any password, or Bearer (spec: Authentication)."""
     assert with_header(shared, value).status == 200
 
 
 @pytest.mark.parametrize(("value", "code"), BAD)
-def test_no_or_wrong_key_is_401(shared: Sandbox, value: str | None, code: str) -> None:
+def test_no_or_wrong_key_is_401(shared: AsgiSandbox, value: str | None, code: str) -> None:
     """Without a known key the answer is 401 with a challenge (R86)."""
     answer = with_header(shared, value)
     assert (answer.status, answer.code) == (401, code)
@@ -94,7 +94,7 @@ def test_no_or_wrong_key_is_401(shared: Sandbox, value: str | None, code: str) -
     assert answer.headers["svc-version"] == "2026-09-01"
 
 
-def test_plain_http_is_refused_where_the_setting_says_so(sandbox: Sandbox) -> None:
+def test_plain_http_is_refused_where_the_setting_says_so(sandbox: AsgiSandbox) -> None:
     """`insecure_http=reject` answers 401 https_required, before the key is looked at (R86)."""
     sandbox.settings(insecure_http="reject")
     for key in ("sk_test_sandbox", None):
@@ -113,7 +113,7 @@ def test_strict_https_holds_whatever_the_setting(make_sandbox: Any) -> None:
 
 @pytest.mark.parametrize(("method", "path", "resource", "level"), OPERATIONS)
 def test_publishable_key_can_do_nothing(
-    shared: Sandbox, method: str, path: str, resource: str, level: str
+    shared: AsgiSandbox, method: str, path: str, resource: str, level: str
 ) -> None:
     """A publishable key gets 403 secret_key_required on every operation (R86)."""
     answer = shared.call(method, path, key=shared.publishable)
@@ -122,7 +122,7 @@ def test_publishable_key_can_do_nothing(
 
 
 @pytest.fixture(scope="module")
-def restricted(shared: Sandbox) -> dict[tuple[str, str], str]:
+def restricted(shared: AsgiSandbox) -> dict[tuple[str, str], str]:
     """A restricted key for each resource and level."""
     keys = {}
     for resource in RESOURCES:
@@ -134,7 +134,7 @@ def restricted(shared: Sandbox) -> dict[tuple[str, str], str]:
 
 @pytest.mark.parametrize(("method", "path", "resource", "level"), OPERATIONS)
 def test_restricted_key_needs_just_this_permission(
-    shared: Sandbox,
+    shared: AsgiSandbox,
     restricted: dict[tuple[str, str], str],
     method: str,
     path: str,
@@ -151,7 +151,7 @@ def test_restricted_key_needs_just_this_permission(
             assert f"needs {resource}:{level}" in answer.json["message"]
 
 
-def test_a_403_does_not_reveal_whether_an_object_exists(sandbox: Sandbox) -> None:
+def test_a_403_does_not_reveal_whether_an_object_exists(sandbox: AsgiSandbox) -> None:
     """The permission is checked before the object is looked up (assumptions: Authentication)."""
     order = sandbox.order()
     body = {"type": "restricted", "permissions": {"payouts": "write"}}
@@ -162,14 +162,14 @@ def test_a_403_does_not_reveal_whether_an_object_exists(sandbox: Sandbox) -> Non
     assert there == absent
 
 
-def test_the_fixed_restricted_key_reads_everything_and_writes_nothing(shared: Sandbox) -> None:
+def test_the_fixed_restricted_key_reads_everything_and_writes_nothing(shared: AsgiSandbox) -> None:
     """`rk_test_readonly` has read on every resource."""
     for method, path, _, level in OPERATIONS:
         status = shared.call(method, path, key="rk_test_readonly").status
         assert status in ((200, 404) if level == "read" else (403,))
 
 
-def test_modes_never_mix(sandbox: Sandbox) -> None:
+def test_modes_never_mix(sandbox: AsgiSandbox) -> None:
     """Objects of one mode are invisible to the other: reading, listing, naming, paging (R86)."""
     order = sandbox.order()
     payment = sandbox.paid()
@@ -188,7 +188,7 @@ def test_modes_never_mix(sandbox: Sandbox) -> None:
     assert sandbox.call("GET", f"/v1/events/{evt}", key=sandbox.live).status == 404
 
 
-def test_rolled_key_works_for_its_grace_and_then_says_so(sandbox: Sandbox) -> None:
+def test_rolled_key_works_for_its_grace_and_then_says_so(sandbox: AsgiSandbox) -> None:
     """Roll gives a key of the same kind; the old one ends after its grace (spec: up to 7 days)."""
     keys = sandbox.control("/keys", method="GET").json["data"]
     old = next(key for key in keys if key["type"] == "secret")
@@ -206,7 +206,7 @@ def test_rolled_key_works_for_its_grace_and_then_says_so(sandbox: Sandbox) -> No
     assert (again.status, again.code) == (400, "key_rolled")
 
 
-def test_rolling_without_grace_ends_a_key_at_once(sandbox: Sandbox) -> None:
+def test_rolling_without_grace_ends_a_key_at_once(sandbox: AsgiSandbox) -> None:
     """The default grace is none; a restricted key keeps its permissions; limits are checked."""
     body = {"type": "restricted", "permissions": {"orders": "read"}}
     made = sandbox.control("/keys", body).json
@@ -219,7 +219,7 @@ def test_rolling_without_grace_ends_a_key_at_once(sandbox: Sandbox) -> None:
     assert fresh["permissions"] == {"orders": "read"}
 
 
-def test_keys_are_listed_masked(sandbox: Sandbox) -> None:
+def test_keys_are_listed_masked(sandbox: AsgiSandbox) -> None:
     """The list shows prefixes and last four characters only; the whole key is shown once."""
     made = sandbox.control("/keys", {"type": "secret"}).json
     listed = sandbox.control("/keys", method="GET")
@@ -240,7 +240,7 @@ def test_keys_are_listed_masked(sandbox: Sandbox) -> None:
         ("x", "…x"),
     ],
 )
-def test_the_log_shows_a_key_by_its_ends(sandbox: Sandbox, text: str, shown: str) -> None:
+def test_the_log_shows_a_key_by_its_ends(sandbox: AsgiSandbox, text: str, shown: str) -> None:
     """Whatever was sent as a key: its prefix and last four characters, never more."""
     sandbox.call("GET", "/v1/orders", key=text)
     assert sandbox.control("/requests", method="GET").json["data"][0]["key"] == shown
@@ -265,7 +265,7 @@ KEY_ROWS = [
 
 
 @pytest.mark.parametrize(("body", "code", "param"), KEY_ROWS)
-def test_key_creation_is_checked(shared: Sandbox, body: Any, code: str, param: str) -> None:
+def test_key_creation_is_checked(shared: AsgiSandbox, body: Any, code: str, param: str) -> None:
     """A key's type and permissions must be known ones."""
     answer = shared.control("/keys", body)
     assert (answer.status, answer.code, answer.param) == (400, code, param)
@@ -274,7 +274,7 @@ def test_key_creation_is_checked(shared: Sandbox, body: Any, code: str, param: s
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example", "localhost.evil", "",
                                   "10.0.0.1", "0.0.0.0", "[::1", "localhost:x", "127.1"])  # fmt: skip
-def test_only_loopback_hosts_are_served(shared: Sandbox, host: str) -> None:
+def test_only_loopback_hosts_are_served(shared: AsgiSandbox, host: str) -> None:
     """A Host that is no loopback name or address is refused everywhere (R89)."""
     for path in ("/v1/orders", "/_sandbox/health", "/_sandbox/keys"):
         headers = {"host": host, "svc-sandbox": "1"}
@@ -285,7 +285,7 @@ def test_only_loopback_hosts_are_served(shared: Sandbox, host: str) -> None:
 
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:4242", "127.0.0.1:1", "[::1]:80", "[::1]",
                                   "127.0.0.2"])  # fmt: skip
-def test_loopback_hosts_are_served(shared: Sandbox, host: str) -> None:
+def test_loopback_hosts_are_served(shared: AsgiSandbox, host: str) -> None:
     """Every loopback name and address is fine, with any port."""
     assert shared.call("GET", "/v1/orders", headers={"host": host}).status == 200
 
@@ -302,7 +302,7 @@ def test_loopback_hosts_are_served(shared: Sandbox, host: str) -> None:
         {"sec-fetch-site": "none", "origin": "https://evil.example"},
     ],
 )
-def test_no_web_page_is_answered(shared: Sandbox, told: dict[str, str]) -> None:
+def test_no_web_page_is_answered(shared: AsgiSandbox, told: dict[str, str]) -> None:
     """R103: not with a key that works, not with one that does not, and so for the controls."""
     for key in ("sk_test_sandbox", "sk_test_wrong", None):
         for method, path in (("GET", "/v1/orders"), ("POST", "/v1/payouts"), ("GET", "/v1/x")):
@@ -314,7 +314,7 @@ def test_no_web_page_is_answered(shared: Sandbox, told: dict[str, str]) -> None:
         assert (answer.status, answer.code) == (403, "page_not_allowed")
 
 
-def test_no_browser_is_asked_for_a_password(shared: Sandbox) -> None:
+def test_no_browser_is_asked_for_a_password(shared: AsgiSandbox) -> None:
     """R103: an address that a person typed in is answered, but not with a challenge."""
     typed = {"sec-fetch-site": "none"}
     for key in (None, "sk_test_wrong"):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 from support.suite.drawing import examples
 from svc.sandbox.parameters.bodies import decode_body, decode_form
 from svc.sandbox.parameters.problems import Problem
@@ -85,7 +85,7 @@ BROKEN_JSON = [
 
 
 @pytest.mark.parametrize("body", BROKEN_FORMS)
-def test_broken_form_is_refused(shared: Sandbox, body: bytes) -> None:
+def test_broken_form_is_refused(shared: AsgiSandbox, body: bytes) -> None:
     """What cannot be read as a form is 400 body_invalid without a parameter, for ever."""
     kind = {"content-type": "application/x-www-form-urlencoded"}
     answer = shared.call("POST", "/v1/orders", body=body, headers=kind)
@@ -93,7 +93,7 @@ def test_broken_form_is_refused(shared: Sandbox, body: bytes) -> None:
 
 
 @pytest.mark.parametrize("body", BROKEN_JSON)
-def test_broken_json_is_refused(shared: Sandbox, body: bytes) -> None:
+def test_broken_json_is_refused(shared: AsgiSandbox, body: bytes) -> None:
     """Bad JSON, NaN, monstrous numbers, deep nesting, half surrogates, other encodings: 400."""
     kind = {"content-type": "application/json"}
     answer = shared.call("POST", "/v1/orders", body=body, headers=kind)
@@ -101,13 +101,13 @@ def test_broken_json_is_refused(shared: Sandbox, body: bytes) -> None:
 
 
 @pytest.mark.parametrize("query", ["limit=%", "limit=%zz", "a=%ff", "limit=1&limit[gte]=2"])
-def test_broken_query_is_refused(shared: Sandbox, query: str) -> None:
+def test_broken_query_is_refused(shared: AsgiSandbox, query: str) -> None:
     """A query string that cannot be read is body_invalid too."""
     answer = shared.call("GET", "/v1/orders", query=query)
     assert (answer.status, answer.code) == (400, "body_invalid")
 
 
-def test_form_and_json_make_the_same_order(sandbox: Sandbox) -> None:
+def test_form_and_json_make_the_same_order(sandbox: AsgiSandbox) -> None:
     """The two encodings of one content give the same order."""
     by_form = sandbox.form("/v1/orders", FORM)
     by_json = sandbox.post("/v1/orders", sandbox.order_params)
@@ -118,7 +118,7 @@ def test_form_and_json_make_the_same_order(sandbox: Sandbox) -> None:
     assert one == other
 
 
-def test_duplicate_json_keys_are_refused(sandbox: Sandbox) -> None:
+def test_duplicate_json_keys_are_refused(sandbox: AsgiSandbox) -> None:
     """JSON that names an amount twice could mean either: nothing is made of it."""
     body = json.dumps(sandbox.order_params)[:-1] + ',"amount":77}'
     kind = {"content-type": "application/json"}
@@ -128,7 +128,7 @@ def test_duplicate_json_keys_are_refused(sandbox: Sandbox) -> None:
     assert sandbox.get("/v1/orders").json["data"] == []
 
 
-def test_indexed_lists_start_anywhere_and_are_ordered(sandbox: Sandbox) -> None:
+def test_indexed_lists_start_anywhere_and_are_ordered(sandbox: AsgiSandbox) -> None:
     """`items[9]` and `items[2]` are two items, 2 first; errors count positions."""
     text = (
         "amount=3&currency=EUR&shipping[country]=DE"
@@ -154,7 +154,7 @@ COERCED = [
 
 
 @pytest.mark.parametrize(("text", "amount"), COERCED)
-def test_integers_in_forms_are_digits(sandbox: Sandbox, text: str, amount: int | None) -> None:
+def test_integers_in_forms_are_digits(sandbox: AsgiSandbox, text: str, amount: int | None) -> None:
     """Only `-?[0-9]+` is an integer in a form; anything else is parameter_invalid_integer."""
     answer = sandbox.form("/v1/orders", FORM + "&" + text)
     if amount is None:
@@ -164,7 +164,7 @@ def test_integers_in_forms_are_digits(sandbox: Sandbox, text: str, amount: int |
 
 
 @pytest.mark.parametrize("text", ["1", "yes", "True", "TRUE", "on", " true"])
-def test_booleans_in_forms_are_exact(sandbox: Sandbox, text: str) -> None:
+def test_booleans_in_forms_are_exact(sandbox: AsgiSandbox, text: str) -> None:
     """Only `true` and `false` are booleans: nothing else submits evidence."""
     dispute = sandbox.control("/disputes", {"payment": sandbox.paid()["id"]}).json
     path = f"/v1/disputes/{dispute['id']}"
@@ -176,7 +176,7 @@ def test_booleans_in_forms_are_exact(sandbox: Sandbox, text: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["true", 1, 0, "x", [True]])
-def test_booleans_in_json_are_native(sandbox: Sandbox, value: Any) -> None:
+def test_booleans_in_json_are_native(sandbox: AsgiSandbox, value: Any) -> None:
     """JSON text is no boolean."""
     dispute = sandbox.control("/disputes", {"payment": sandbox.paid()["id"]}).json
     answer = sandbox.post(f"/v1/disputes/{dispute['id']}", {"submit": value})
@@ -197,7 +197,7 @@ TYPES = [
 
 
 @pytest.mark.parametrize(("kind", "body", "status"), TYPES)
-def test_content_types(shared: Sandbox, kind: str | None, body: bytes, status: int) -> None:
+def test_content_types(shared: AsgiSandbox, kind: str | None, body: bytes, status: int) -> None:
     """JSON and forms are read, in any spelling; no body needs no type; the rest is 415."""
     headers = {} if kind is None else {"content-type": kind}
     answer = shared.call("POST", "/v1/orders", body=body, headers=headers)
@@ -205,7 +205,7 @@ def test_content_types(shared: Sandbox, kind: str | None, body: bytes, status: i
     assert (answer.status, answer.code) == (status, expected[status])
 
 
-def test_body_over_one_mebibyte_is_413(shared: Sandbox) -> None:
+def test_body_over_one_mebibyte_is_413(shared: AsgiSandbox) -> None:
     """1 MiB is taken, a byte more is not, and the connection is not kept."""
     kind = {"content-type": "application/x-www-form-urlencoded"}
     fits = shared.call("POST", "/v1/orders", body=b"a" * 1048576, headers=kind)
@@ -215,7 +215,7 @@ def test_body_over_one_mebibyte_is_413(shared: Sandbox) -> None:
     assert large.headers["connection"] == "close"
 
 
-def test_answers_are_utf8_json(sandbox: Sandbox) -> None:
+def test_answers_are_utf8_json(sandbox: AsgiSandbox) -> None:
     """Answers are compact UTF-8 JSON with its content type; text comes back as it was sent."""
     name = 'Jacke “Ä” \u0001 \u202e \U0001f9e5 </script> "fx_rate":1e-05'
     item = {"name": name, "quantity": 1, "unit_amount": 1}
@@ -226,7 +226,7 @@ def test_answers_are_utf8_json(sandbox: Sandbox) -> None:
     assert "Ä".encode() in answer.body
 
 
-def test_a_body_on_a_get_is_ignored(shared: Sandbox) -> None:
+def test_a_body_on_a_get_is_ignored(shared: AsgiSandbox) -> None:
     """GET takes query parameters only."""
     answer = shared.call("GET", "/v1/orders", body=b"limit=1", query="limit=2")
     assert answer.status == 200

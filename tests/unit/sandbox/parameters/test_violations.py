@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 from svc.spec import EVENT_TYPES
 
 LONG = "x" * 501
@@ -250,7 +250,7 @@ def rows(path: str, base: dict[str, Any], table: list[Any]) -> list[Any]:
     ],
 )
 def test_violation_is_named(
-    shared: Sandbox, path: str, body: Any, code: str, param: str | None
+    shared: AsgiSandbox, path: str, body: Any, code: str, param: str | None
 ) -> None:
     """Each rule, of all endpoints and of one, answers 400 with its code and parameter."""
     answer = shared.post(path, body)
@@ -265,13 +265,15 @@ def test_violation_is_named(
 
 
 @pytest.mark.parametrize(("name", "value"), ALLOWED_ORDERS)
-def test_limits_are_inclusive(shared: Sandbox, name: str, value: Any) -> None:
+def test_limits_are_inclusive(shared: AsgiSandbox, name: str, value: Any) -> None:
     """What just fits is taken."""
     assert shared.post("/v1/orders", changed(ORDER, name, value)).status == 200
 
 
 @pytest.mark.parametrize(("body", "code", "param", "status"), REFUND_ROWS)
-def test_refund_violations(shared: Sandbox, body: Any, code: str, param: str, status: int) -> None:
+def test_refund_violations(
+    shared: AsgiSandbox, body: Any, code: str, param: str, status: int
+) -> None:
     """Refund parameters are checked before the payment is looked for."""
     answer = shared.post("/v1/refunds", body)
     assert (answer.status, answer.code, answer.param) == (status, code, param)
@@ -290,12 +292,12 @@ MESSAGES = [
 
 
 @pytest.mark.parametrize(("body", "message"), MESSAGES)
-def test_messages_follow_the_patterns(shared: Sandbox, body: Any, message: str) -> None:
+def test_messages_follow_the_patterns(shared: AsgiSandbox, body: Any, message: str) -> None:
     """Messages that programs may have learnt keep their words."""
     assert shared.post("/v1/orders", body).json["message"] == message
 
 
-def test_only_the_first_violation_is_reported_unknown_ones_first(shared: Sandbox) -> None:
+def test_only_the_first_violation_is_reported_unknown_ones_first(shared: AsgiSandbox) -> None:
     """Unknown names come first, alphabetically; then the order of the table."""
     body: dict[str, Any] = {"zebra": 1, "apple": 2, "currency": "x", "items": [{"b": 1, "a": 2}]}
     assert shared.post("/v1/orders", body).param == "apple"
@@ -320,7 +322,7 @@ def test_only_the_first_violation_is_reported_unknown_ones_first(shared: Sandbox
     assert seen == list(fixes)
 
 
-def test_unknown_parameters_can_be_ignored(sandbox: Sandbox) -> None:
+def test_unknown_parameters_can_be_ignored(sandbox: AsgiSandbox) -> None:
     """The setting `unknown_parameters=ignore` lets them pass, in bodies, nested and in queries."""
     sandbox.settings(unknown_parameters="ignore")
     body = {**ORDER, "colour": "red", "shipping": {"country": "DE", "planet": "Mars"}}
@@ -329,7 +331,7 @@ def test_unknown_parameters_can_be_ignored(sandbox: Sandbox) -> None:
     assert sandbox.get("/v1/orders", colour="red").status == 200
 
 
-def test_goods_beyond_what_an_amount_holds_are_refused(shared: Sandbox) -> None:
+def test_goods_beyond_what_an_amount_holds_are_refused(shared: AsgiSandbox) -> None:
     """The goods of an order together must fit an amount; the sandbox could not compute on."""
     item = {"name": "Ship", "quantity": 2, "unit_amount": 999_999_999_999}
     answer = shared.post("/v1/orders", {**ORDER, "items": [item]})
@@ -344,13 +346,13 @@ def test_goods_beyond_what_an_amount_holds_are_refused(shared: Sandbox) -> None:
         ({"shipping": {"country": "DE", "postal_code": "1\0"}}, "shipping[postal_code]"),
     ],
 )
-def test_text_with_a_nul_is_refused(shared: Sandbox, change: Any, param: str) -> None:
+def test_text_with_a_nul_is_refused(shared: AsgiSandbox, change: Any, param: str) -> None:
     """No program shows it as it is."""
     answer = shared.post("/v1/orders", {**ORDER, **change})
     assert (answer.status, answer.param) == (400, param)
 
 
-def test_the_total_of_an_order_keeps_the_limit_of_an_amount(sandbox: Sandbox) -> None:
+def test_the_total_of_an_order_keeps_the_limit_of_an_amount(sandbox: AsgiSandbox) -> None:
     """An order that is taken can be captured by its own total, on creation and after an update."""
     most = 999_999_999_999
     item = {**sandbox.order_params["items"][0], "unit_amount": most}
@@ -370,7 +372,7 @@ def test_the_total_of_an_order_keeps_the_limit_of_an_amount(sandbox: Sandbox) ->
     assert (captured.status, captured.json["amount_captured"]) == (200, order["amount_total"])
 
 
-def test_query_parameters_of_a_post_are_refused(shared: Sandbox) -> None:
+def test_query_parameters_of_a_post_are_refused(shared: AsgiSandbox) -> None:
     """An amount in the address is not silently left out: the parameters belong in the body."""
     answer = shared.post("/v1/refunds?amount=100", {"payment": "pay_none"})
     assert (answer.code, answer.param) == ("parameter_unknown", "amount")
@@ -389,7 +391,7 @@ def test_query_parameters_of_a_post_are_refused(shared: Sandbox) -> None:
         ("disputes/dp_none", "dispute"),
     ],
 )
-def test_absent_object_is_404(shared: Sandbox, path: str, code: str) -> None:
+def test_absent_object_is_404(shared: AsgiSandbox, path: str, code: str) -> None:
     """An object that is not there answers 404 resource_missing, param id."""
     answer = shared.get(f"/v1/{path}")
     assert (answer.status, answer.code, answer.param) == (404, "resource_missing", "id")
@@ -397,7 +399,7 @@ def test_absent_object_is_404(shared: Sandbox, path: str, code: str) -> None:
     assert answer.json["type"] == "invalid_request_error"
 
 
-def test_an_id_of_another_kind_is_404(shared: Sandbox) -> None:
+def test_an_id_of_another_kind_is_404(shared: AsgiSandbox) -> None:
     """An existing id under another resource's path is not found."""
     order = shared.order()
     assert shared.get(f"/v1/payments/{order['id']}").status == 404
@@ -405,7 +407,7 @@ def test_an_id_of_another_kind_is_404(shared: Sandbox) -> None:
     assert shared.get(f"/v1/orders/{order['landed_cost']['quote']}").status == 404
 
 
-def test_loopback_http_webhooks_depend_on_the_setting(sandbox: Sandbox) -> None:
+def test_loopback_http_webhooks_depend_on_the_setting(sandbox: AsgiSandbox) -> None:
     """Plain HTTP to this machine is taken while `allow_http_webhooks` is true, and only there."""
     for host in ("localhost:3000", "127.0.0.1", "[::1]:8080"):
         body = {**ENDPOINT, "url": f"http://{host}/hook"}
@@ -416,7 +418,7 @@ def test_loopback_http_webhooks_depend_on_the_setting(sandbox: Sandbox) -> None:
     assert sandbox.post("/v1/webhook_endpoints", ENDPOINT).status == 200
 
 
-def test_at_most_16_endpoints_are_enabled_in_a_mode(sandbox: Sandbox) -> None:
+def test_at_most_16_endpoints_are_enabled_in_a_mode(sandbox: AsgiSandbox) -> None:
     """The 17th endpoint is refused; a disabled one makes room; live mode counts on its own."""
     made = [sandbox.post("/v1/webhook_endpoints", ENDPOINT).json for _ in range(16)]
     refused = sandbox.post("/v1/webhook_endpoints", ENDPOINT)
@@ -427,13 +429,13 @@ def test_at_most_16_endpoints_are_enabled_in_a_mode(sandbox: Sandbox) -> None:
     assert sandbox.post("/v1/webhook_endpoints", ENDPOINT).status == 200
 
 
-def test_every_event_type_can_be_subscribed_to(shared: Sandbox) -> None:
+def test_every_event_type_can_be_subscribed_to(shared: AsgiSandbox) -> None:
     """All 18 names are taken."""
     body = {**ENDPOINT, "events": list(EVENT_TYPES)}
     assert shared.post("/v1/webhook_endpoints", body).json["events"] == list(EVENT_TYPES)
 
 
-def test_metadata_has_at_most_50_keys_after_a_merge(sandbox: Sandbox) -> None:
+def test_metadata_has_at_most_50_keys_after_a_merge(sandbox: AsgiSandbox) -> None:
     """Updates merge; more than 50 keys together are refused and nothing is changed."""
     order = sandbox.order(metadata={str(n): "x" for n in range(50)})
     path = f"/v1/orders/{order['id']}"
@@ -454,7 +456,7 @@ UPDATE_ROWS = [
 
 
 @pytest.mark.parametrize(("body", "code", "param"), UPDATE_ROWS)
-def test_update_violations(shared: Sandbox, body: Any, code: str, param: str) -> None:
+def test_update_violations(shared: AsgiSandbox, body: Any, code: str, param: str) -> None:
     """An update checks what it is given; replaced objects must be whole."""
     order = shared.order()
     answer = shared.post(f"/v1/orders/{order['id']}", body)

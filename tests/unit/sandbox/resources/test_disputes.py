@@ -5,21 +5,21 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Answer, Sandbox
+from support.sandbox_calls import AsgiSandbox, SandboxAnswer
 from svc.spec import EVIDENCE_KEYS
 
 Doc = dict[str, Any]
 DAY = 86400
 
 
-def disputed(sandbox: Sandbox, **body: Any) -> Doc:
+def disputed(sandbox: AsgiSandbox, **body: Any) -> Doc:
     answer = sandbox.control("/disputes", {"payment": sandbox.paid()["id"], **body})
     assert answer.status == 200
     opened: Doc = answer.json
     return opened
 
 
-def dispute_in(sandbox: Sandbox, status: str) -> Doc:
+def dispute_in(sandbox: AsgiSandbox, status: str) -> Doc:
     dispute = disputed(sandbox)
     path = f"/v1/disputes/{dispute['id']}"
     if status != "needs_response":
@@ -31,13 +31,13 @@ def dispute_in(sandbox: Sandbox, status: str) -> Doc:
 
 @pytest.mark.parametrize("status", ["needs_response", "under_review", "won", "lost"])
 @pytest.mark.parametrize("action", ["draft", "submit", "accept", "decide", "refund", "open"])
-def test_dispute_action_in_each_state(sandbox: Sandbox, status: str, action: str) -> None:
+def test_dispute_action_in_each_state(sandbox: AsgiSandbox, status: str, action: str) -> None:
     """Answers only while a response is needed, decisions only under review, refunds after a win."""
     dispute = dispute_in(sandbox, status)
     path = f"/v1/disputes/{dispute['id']}"
     before = len(sandbox.events())
     evidence = {"evidence": {"receipt": "new"}}
-    calls: dict[str, Callable[[], Answer]] = {
+    calls: dict[str, Callable[[], SandboxAnswer]] = {
         "draft": lambda: sandbox.post(path, evidence),
         "submit": lambda: sandbox.post(path, {**evidence, "submit": True}),
         "accept": lambda: sandbox.post(path + "/accept"),
@@ -63,7 +63,7 @@ def test_dispute_action_in_each_state(sandbox: Sandbox, status: str, action: str
             assert answer.json["current_status"] == status
 
 
-def test_dispute_debits_the_balance_and_marks_the_payment(sandbox: Sandbox) -> None:
+def test_dispute_debits_the_balance_and_marks_the_payment(sandbox: AsgiSandbox) -> None:
     """Opening takes what is left of the payment; dispute.opened is sent."""
     payment = sandbox.paid()
     sandbox.post("/v1/refunds", {"payment": payment["id"], "amount": 5708})
@@ -77,7 +77,7 @@ def test_dispute_debits_the_balance_and_marks_the_payment(sandbox: Sandbox) -> N
     assert (last["type"], last["data"]["object"]) == ("dispute.opened", dispute)
 
 
-def test_evidence_is_a_draft_until_it_is_submitted(sandbox: Sandbox) -> None:
+def test_evidence_is_a_draft_until_it_is_submitted(sandbox: AsgiSandbox) -> None:
     """Updates merge key by key, an empty value removes a key, and no event is sent."""
     dispute = disputed(sandbox)
     path = f"/v1/disputes/{dispute['id']}"
@@ -95,7 +95,7 @@ def test_evidence_is_a_draft_until_it_is_submitted(sandbox: Sandbox) -> None:
     assert len(sandbox.events()) == before
 
 
-def test_submitting_needs_evidence(sandbox: Sandbox) -> None:
+def test_submitting_needs_evidence(sandbox: AsgiSandbox) -> None:
     """`submit` true without a value anywhere is refused; an earlier draft is enough."""
     dispute = disputed(sandbox)
     path = f"/v1/disputes/{dispute['id']}"
@@ -112,7 +112,7 @@ def test_submitting_needs_evidence(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("key", EVIDENCE_KEYS)
-def test_every_evidence_key_is_taken(shared: Sandbox, key: str) -> None:
+def test_every_evidence_key_is_taken(shared: AsgiSandbox, key: str) -> None:
     """All 21 keys, 20000 characters each."""
     dispute = disputed(shared)
     path = f"/v1/disputes/{dispute['id']}"
@@ -121,7 +121,7 @@ def test_every_evidence_key_is_taken(shared: Sandbox, key: str) -> None:
     assert (long.code, long.param) == ("parameter_too_long", f"evidence[{key}]")
 
 
-def test_evidence_has_limits_and_known_keys(shared: Sandbox) -> None:
+def test_evidence_has_limits_and_known_keys(shared: AsgiSandbox) -> None:
     """150000 characters in all after merging; an unknown key is parameter_unknown."""
     dispute = disputed(shared)
     path = f"/v1/disputes/{dispute['id']}"
@@ -138,7 +138,7 @@ def test_evidence_has_limits_and_known_keys(shared: Sandbox) -> None:
     ("text", "outcome"), [("winning_evidence", "won"), ("losing_evidence", "lost")]
 )
 def test_magic_evidence_decides_after_five_seconds(
-    sandbox: Sandbox, text: str, outcome: str
+    sandbox: AsgiSandbox, text: str, outcome: str
 ) -> None:
     """The balance gets the amount back only when the dispute is won."""
     dispute = disputed(sandbox)
@@ -155,7 +155,7 @@ def test_magic_evidence_decides_after_five_seconds(
     assert sandbox.balance("USD") == before + (17279 if outcome == "won" else 0)
 
 
-def test_other_evidence_waits_for_the_bank(sandbox: Sandbox) -> None:
+def test_other_evidence_waits_for_the_bank(sandbox: AsgiSandbox) -> None:
     """Any other evidence stays under review, past the deadline too, until it is decided."""
     dispute = dispute_in(sandbox, "under_review")
     sandbox.advance(60 * DAY)
@@ -166,7 +166,7 @@ def test_other_evidence_waits_for_the_bank(sandbox: Sandbox) -> None:
     assert sandbox.balance("USD") == before + 17279
 
 
-def test_a_missed_deadline_loses(sandbox: Sandbox) -> None:
+def test_a_missed_deadline_loses(sandbox: AsgiSandbox) -> None:
     """At `evidence_due_by` an unanswered dispute is lost, draft or not."""
     dispute = disputed(sandbox, evidence_due_by="2026-10-03T12:00:00Z", reason="duplicate")
     assert (dispute["evidence_due_by"], dispute["reason"]) == ("2026-10-03T12:00:00Z", "duplicate")
@@ -180,7 +180,7 @@ def test_a_missed_deadline_loses(sandbox: Sandbox) -> None:
     assert sandbox.event_types()[-1] == "dispute.lost"
 
 
-def test_accepting_loses_at_once(sandbox: Sandbox) -> None:
+def test_accepting_loses_at_once(sandbox: AsgiSandbox) -> None:
     """Accept is final: lost, one event, no money back, and the deadline does nothing more."""
     dispute = disputed(sandbox)
     before = sandbox.balance("USD")
@@ -202,7 +202,7 @@ OPEN_ROWS: list[tuple[Doc, int, str, str | None]] = [
 
 @pytest.mark.parametrize(("body", "status", "code", "param"), OPEN_ROWS)
 def test_opening_a_dispute_is_checked(
-    sandbox: Sandbox, body: Doc, status: int, code: str, param: str | None
+    sandbox: AsgiSandbox, body: Doc, status: int, code: str, param: str | None
 ) -> None:
     """The control's parameters follow the rules of the API's."""
     given = body if body == {} or "payment" in body else {"payment": sandbox.paid()["id"], **body}
@@ -211,7 +211,7 @@ def test_opening_a_dispute_is_checked(
     assert answer.json["type"] == "sandbox_error"
 
 
-def test_nothing_left_is_nothing_to_dispute(sandbox: Sandbox) -> None:
+def test_nothing_left_is_nothing_to_dispute(sandbox: AsgiSandbox) -> None:
     """A payment that is refunded in full, or was never captured, is not disputable."""
     payment = sandbox.paid()
     sandbox.post("/v1/refunds", {"payment": payment["id"]})

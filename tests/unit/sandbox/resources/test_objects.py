@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 from svc.sandbox.openapi.document import OPERATIONS, document
 
 NOW = "2026-10-01T09:00:00Z"
@@ -40,7 +40,7 @@ ENDPOINT_KEYS = (
 )
 
 
-def test_order_create_answers_the_worked_example(sandbox: Sandbox) -> None:
+def test_order_create_answers_the_worked_example(sandbox: AsgiSandbox) -> None:
     """A new order has all its fields in their order, with its client secret last."""
     answer = sandbox.post("/v1/orders", sandbox.order_params)
     order = answer.json
@@ -94,7 +94,7 @@ def test_order_create_answers_the_worked_example(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("path", ["", "/cancel"], ids=["update", "cancel"])
-def test_no_later_answer_shows_the_client_secret(sandbox: Sandbox, path: str) -> None:
+def test_no_later_answer_shows_the_client_secret(sandbox: AsgiSandbox, path: str) -> None:
     """Retrieve, update, cancel and list leave the client secret out, and nothing else."""
     order = sandbox.order()
     base = f"/v1/orders/{order['id']}"
@@ -103,7 +103,7 @@ def test_no_later_answer_shows_the_client_secret(sandbox: Sandbox, path: str) ->
     assert list(sandbox.get("/v1/orders").json["data"][0]) == ORDER_KEYS
 
 
-def test_ids_have_their_prefix_and_24_characters(sandbox: Sandbox) -> None:
+def test_ids_have_their_prefix_and_24_characters(sandbox: AsgiSandbox) -> None:
     """Ids are prefix and 24 letters or digits (assumptions: Conventions)."""
     payment = sandbox.paid()
     refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
@@ -120,7 +120,7 @@ def test_ids_have_their_prefix_and_24_characters(sandbox: Sandbox) -> None:
         assert rest.isalnum()
 
 
-def test_address_parts_are_shown_only_if_given(sandbox: Sandbox) -> None:
+def test_address_parts_are_shown_only_if_given(sandbox: AsgiSandbox) -> None:
     """`postal_code` is always there; further parts of the address only when they were sent."""
     bare = sandbox.order(shipping={"country": "AE"})
     assert bare["shipping"] == {"country": "AE", "postal_code": None}
@@ -137,7 +137,7 @@ def test_address_parts_are_shown_only_if_given(sandbox: Sandbox) -> None:
     assert sandbox.order(shipping=full)["shipping"] == full
 
 
-def test_update_changes_what_follows_from_it(sandbox: Sandbox) -> None:
+def test_update_changes_what_follows_from_it(sandbox: AsgiSandbox) -> None:
     """An update computes methods, landed cost and total anew and replaces whole objects."""
     order = sandbox.order(metadata={"ref": "A-1", "keep": "x"})
     changed = sandbox.post(
@@ -166,7 +166,7 @@ def test_update_changes_what_follows_from_it(sandbox: Sandbox) -> None:
     assert sandbox.again(order) == changed
 
 
-def test_empty_update_changes_nothing_but_the_quote(sandbox: Sandbox) -> None:
+def test_empty_update_changes_nothing_but_the_quote(sandbox: AsgiSandbox) -> None:
     """An empty body is allowed; only the quote is a new one."""
     order = sandbox.order(metadata={"ref": "A-1"})
     secret = order.pop("client_secret")
@@ -176,7 +176,7 @@ def test_empty_update_changes_nothing_but_the_quote(sandbox: Sandbox) -> None:
     assert sandbox.pay({"client_secret": secret}).status == 200
 
 
-def test_clearing_an_optional_field_restores_its_default(sandbox: Sandbox) -> None:
+def test_clearing_an_optional_field_restores_its_default(sandbox: AsgiSandbox) -> None:
     """`null`, `""` and an empty form value unset optional fields on update."""
     order = sandbox.order(
         capture_method="manual", settlement_currency="EUR", metadata={"a": "1", "b": "2"}
@@ -188,7 +188,7 @@ def test_clearing_an_optional_field_restores_its_default(sandbox: Sandbox) -> No
     assert sandbox.form(path, "metadata=").json["metadata"] == {}
 
 
-def test_empty_optional_fields_on_create_equal_absent_ones(sandbox: Sandbox) -> None:
+def test_empty_optional_fields_on_create_equal_absent_ones(sandbox: AsgiSandbox) -> None:
     """On create an empty optional value is as good as none."""
     order = sandbox.order(
         settlement_currency="",
@@ -202,7 +202,7 @@ def test_empty_optional_fields_on_create_equal_absent_ones(sandbox: Sandbox) -> 
     assert order["shipping"]["postal_code"] is None
 
 
-def test_payment_has_its_fields_in_order(sandbox: Sandbox) -> None:
+def test_payment_has_its_fields_in_order(sandbox: AsgiSandbox) -> None:
     """A captured payment shows all its fields, key by key."""
     payment = sandbox.paid()
     shown = sandbox.get(f"/v1/payments/{payment['id']}").json
@@ -233,7 +233,7 @@ def test_payment_has_its_fields_in_order(sandbox: Sandbox) -> None:
     }
 
 
-def test_capture_answers_the_payment(sandbox: Sandbox) -> None:
+def test_capture_answers_the_payment(sandbox: AsgiSandbox) -> None:
     """Capturing answers a payment, not an order (assumptions: Payment)."""
     held = sandbox.paid(capture_method="manual")
     captured = sandbox.post(f"/v1/orders/{held['order']}/capture").json
@@ -243,7 +243,7 @@ def test_capture_answers_the_payment(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("reason", ["duplicate", "fraudulent", "requested_by_customer"])
-def test_refund_takes_each_reason(sandbox: Sandbox, reason: str) -> None:
+def test_refund_takes_each_reason(sandbox: AsgiSandbox, reason: str) -> None:
     """It is shown as it was given; another one is refused."""
     payment = sandbox.paid()
     asked = {"payment": payment["id"], "amount": 1, "reason": reason}
@@ -262,7 +262,7 @@ def test_refund_takes_each_reason(sandbox: Sandbox, reason: str) -> None:
         "unknown",
     ],
 )
-def test_refund_fails_for_each_reason(sandbox: Sandbox, reason: str) -> None:
+def test_refund_fails_for_each_reason(sandbox: AsgiSandbox, reason: str) -> None:
     """The network's reason is shown on the refund, and the amount can be refunded again."""
     payment = sandbox.paid()
     refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
@@ -273,7 +273,7 @@ def test_refund_fails_for_each_reason(sandbox: Sandbox, reason: str) -> None:
     assert sandbox.again(payment)["amount_refunded"] == 0
 
 
-def test_refund_has_its_fields_in_order(sandbox: Sandbox) -> None:
+def test_refund_has_its_fields_in_order(sandbox: AsgiSandbox) -> None:
     """A refund shows all its fields in their order."""
     payment = sandbox.paid()
     params = {
@@ -301,7 +301,7 @@ def test_refund_has_its_fields_in_order(sandbox: Sandbox) -> None:
     assert sandbox.get(f"/v1/refunds/{refund['id']}").json == refund
 
 
-def test_payout_answers_the_worked_example(sandbox: Sandbox) -> None:
+def test_payout_answers_the_worked_example(sandbox: AsgiSandbox) -> None:
     """EUR 100.00 from USD: rate 0.90909091, 11000 + 200."""
     answer = sandbox.post("/v1/payouts", {**sandbox.payout_params, "reference": "INV-7"})
     payout = answer.json
@@ -348,7 +348,13 @@ PAYOUT_CHECKS = [
 
 @pytest.mark.parametrize(("amount", "currency", "source", "rate", "total", "fees"), PAYOUT_CHECKS)
 def test_payout_arithmetic(
-    sandbox: Sandbox, amount: int, currency: str, source: str, rate: bytes, total: int, fees: int
+    sandbox: AsgiSandbox,
+    amount: int,
+    currency: str,
+    source: str,
+    rate: bytes,
+    total: int,
+    fees: int,
 ) -> None:
     """The worked checks hold through the API, and rates are plain decimals."""
     params = {
@@ -363,7 +369,7 @@ def test_payout_arithmetic(
     assert answer.json["network_fees"] == fees
 
 
-def test_payout_to_an_account_number(sandbox: Sandbox) -> None:
+def test_payout_to_an_account_number(sandbox: AsgiSandbox) -> None:
     """An account number with a bank code does as well as an IBAN; only its end is shown."""
     destination = {
         "country": "US",
@@ -383,7 +389,7 @@ def test_payout_to_an_account_number(sandbox: Sandbox) -> None:
     }
 
 
-def test_quote_has_its_fields_in_order(sandbox: Sandbox) -> None:
+def test_quote_has_its_fields_in_order(sandbox: AsgiSandbox) -> None:
     """A quote shows all its fields with the charges of every line."""
     params = {**sandbox.quote_params, "shipping_amount": 1000}
     quote = sandbox.post("/v1/landed-cost/quotes", params).json
@@ -427,7 +433,7 @@ def test_quote_has_its_fields_in_order(sandbox: Sandbox) -> None:
     assert sandbox.again(quote) == quote
 
 
-def test_the_quote_of_an_order_can_be_retrieved(sandbox: Sandbox) -> None:
+def test_the_quote_of_an_order_can_be_retrieved(sandbox: AsgiSandbox) -> None:
     """`landed_cost.quote` names a quote with the same figures; a surplus counts as freight."""
     order = sandbox.order(amount=13900)
     quote = sandbox.get(f"/v1/landed-cost/quotes/{order['landed_cost']['quote']}").json
@@ -462,7 +468,7 @@ WORKED = [
     ids=[row[0] for row in WORKED],
 )
 def test_worked_checks_hold_through_the_api(
-    sandbox: Sandbox, country: str, currency: str, items: Any, duty: int, vat: int
+    sandbox: AsgiSandbox, country: str, currency: str, items: Any, duty: int, vat: int
 ) -> None:
     """The worked checks a to d, as quotes and as orders."""
     shipping = {"country": country}
@@ -476,7 +482,7 @@ def test_worked_checks_hold_through_the_api(
     assert (order["landed_cost"]["duty"], order["landed_cost"]["vat"]) == (duty, vat)
 
 
-def test_worked_check_e_warns_twice_and_computes_the_same(sandbox: Sandbox) -> None:
+def test_worked_check_e_warns_twice_and_computes_the_same(sandbox: AsgiSandbox) -> None:
     """A short code and no origin give two warnings for the item and the same amounts."""
     items = [_line("6203", 1, 12900, None)]
     params = {"currency": "EUR", "shipping": {"country": "DE"}, "items": items}
@@ -489,7 +495,7 @@ def test_worked_check_e_warns_twice_and_computes_the_same(sandbox: Sandbox) -> N
     assert (quote["duty"], quote["vat"]) == (300, 2508)
 
 
-def test_landed_cost_is_not_collected_where_the_setting_says_so(sandbox: Sandbox) -> None:
+def test_landed_cost_is_not_collected_where_the_setting_says_so(sandbox: AsgiSandbox) -> None:
     """With `collect_landed_cost` false the total is the amount; the quote is shown all the same."""
     sandbox.settings(collect_landed_cost=False)
     order = sandbox.order()
@@ -497,7 +503,7 @@ def test_landed_cost_is_not_collected_where_the_setting_says_so(sandbox: Sandbox
     assert order["landed_cost"]["total"] == 2808
 
 
-def test_account_settings_are_the_defaults_of_new_objects(sandbox: Sandbox) -> None:
+def test_account_settings_are_the_defaults_of_new_objects(sandbox: AsgiSandbox) -> None:
     """Settlement currency and country of the account are used where none is given."""
     sandbox.settings(settlement_currency="EUR", country="FR")
     order = sandbox.order()
@@ -509,7 +515,7 @@ def test_account_settings_are_the_defaults_of_new_objects(sandbox: Sandbox) -> N
     assert quote["ship_from_country"] == "FR"
 
 
-def test_webhook_endpoint_shows_its_secret_once(sandbox: Sandbox) -> None:
+def test_webhook_endpoint_shows_its_secret_once(sandbox: AsgiSandbox) -> None:
     """Registering answers the endpoint with `secret` after `events`; repeated names are merged."""
     text = (
         "url=https://example.com/hook&events[]=order.paid&events[]=refund.succeeded"
@@ -535,7 +541,7 @@ def test_webhook_endpoint_shows_its_secret_once(sandbox: Sandbox) -> None:
     assert list(listed) == [key for key in ENDPOINT_KEYS if key != "secret"]
 
 
-def test_event_can_be_retrieved_for_30_days(sandbox: Sandbox) -> None:
+def test_event_can_be_retrieved_for_30_days(sandbox: AsgiSandbox) -> None:
     """An event is a snapshot of the whole object without secrets, and is gone after 30 days."""
     payment = sandbox.paid()
     event = sandbox.events()[-1]
@@ -554,7 +560,7 @@ def test_event_can_be_retrieved_for_30_days(sandbox: Sandbox) -> None:
     assert sandbox.get(f"/v1/events/{event['id']}").status == 404
 
 
-def test_dispute_has_its_fields_in_order(sandbox: Sandbox) -> None:
+def test_dispute_has_its_fields_in_order(sandbox: AsgiSandbox) -> None:
     """A new dispute shows all its fields; evidence is due 14 days later at the end of the day."""
     payment = sandbox.paid()
     dispute = sandbox.control("/disputes", {"payment": payment["id"]}).json

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Answer, Sandbox
+from support.sandbox_calls import AsgiSandbox, SandboxAnswer
 from svc.sandbox.store.sqlite import Store, Value
 from svc.spec import AMOUNT_MAX
 
@@ -14,7 +14,7 @@ DAY = 86400
 DEBIT = {"method": "sepa_debit"}
 
 
-def order_in(sandbox: Sandbox, status: str) -> Doc:
+def order_in(sandbox: AsgiSandbox, status: str) -> Doc:
     """An order in a state, with manual capture wherever that leads there."""
     manual = "manual" if status in ("authorized", "captured", "voided") else "automatic"
     order = sandbox.order(capture_method=manual)
@@ -44,7 +44,7 @@ ALLOWED = {
 
 @pytest.mark.parametrize("state", STATES)
 @pytest.mark.parametrize("action", list(ALLOWED))
-def test_order_action_in_each_state(sandbox: Sandbox, state: str, action: str) -> None:
+def test_order_action_in_each_state(sandbox: AsgiSandbox, state: str, action: str) -> None:
     """Every action in every state: it leads where the table says, or is refused and does nothing."""
     order = order_in(sandbox, state)
     before, events = sandbox.again(order), len(sandbox.events())
@@ -67,7 +67,7 @@ def test_order_action_in_each_state(sandbox: Sandbox, state: str, action: str) -
         assert "param" not in answer.json
 
 
-def _act(sandbox: Sandbox, order: Doc, action: str) -> Answer:
+def _act(sandbox: AsgiSandbox, order: Doc, action: str) -> SandboxAnswer:
     if action == "pay":
         return sandbox.pay(order)
     if action == "update":
@@ -75,7 +75,7 @@ def _act(sandbox: Sandbox, order: Doc, action: str) -> Answer:
     return sandbox.post(f"/v1/orders/{order['id']}/{action}")
 
 
-def test_cancelling_a_paid_order_points_to_refunds(sandbox: Sandbox) -> None:
+def test_cancelling_a_paid_order_points_to_refunds(sandbox: AsgiSandbox) -> None:
     """The message says what to do instead."""
     order = order_in(sandbox, "paid")
     assert "refund" in _act(sandbox, order, "cancel").json["message"]
@@ -84,7 +84,7 @@ def test_cancelling_a_paid_order_points_to_refunds(sandbox: Sandbox) -> None:
 @pytest.mark.parametrize(
     "reason", [None, "duplicate", "fraudulent", "requested_by_customer", "abandoned"]
 )
-def test_cancelling_an_unpaid_order(sandbox: Sandbox, reason: str | None) -> None:
+def test_cancelling_an_unpaid_order(sandbox: AsgiSandbox, reason: str | None) -> None:
     """requires_payment to cancelled: one event, the reason and the time are kept."""
     order = sandbox.order()
     body = {} if reason is None else {"cancellation_reason": reason}
@@ -96,7 +96,7 @@ def test_cancelling_an_unpaid_order(sandbox: Sandbox, reason: str | None) -> Non
     ]
 
 
-def test_cancelling_for_an_unknown_reason_is_refused(sandbox: Sandbox) -> None:
+def test_cancelling_for_an_unknown_reason_is_refused(sandbox: AsgiSandbox) -> None:
     """The reason is one of four; `authorization_expired` is the sandbox's own."""
     order = sandbox.order()
     body = {"cancellation_reason": "authorization_expired"}
@@ -104,7 +104,7 @@ def test_cancelling_for_an_unknown_reason_is_refused(sandbox: Sandbox) -> None:
     assert (answer.code, answer.param) == ("parameter_invalid_value", "cancellation_reason")
 
 
-def test_automatic_capture(sandbox: Sandbox) -> None:
+def test_automatic_capture(sandbox: AsgiSandbox) -> None:
     """A card approves: captured and paid, payment.captured before order.paid, balance credited."""
     before = sandbox.balance("USD")
     payment = sandbox.paid()
@@ -119,7 +119,7 @@ def test_automatic_capture(sandbox: Sandbox) -> None:
     assert [event["data"]["object"] for event in events] == [payment, order]
 
 
-def test_manual_capture_in_full(sandbox: Sandbox) -> None:
+def test_manual_capture_in_full(sandbox: AsgiSandbox) -> None:
     """Authorised first, nothing on the balance; captured later, once."""
     before = sandbox.balance("USD")
     held = sandbox.paid(capture_method="manual")
@@ -138,7 +138,7 @@ def test_manual_capture_in_full(sandbox: Sandbox) -> None:
     assert sandbox.post(f"/v1/orders/{held['order']}/capture").code == "order_unexpected_state"
 
 
-def test_partial_capture_releases_the_rest(sandbox: Sandbox) -> None:
+def test_partial_capture_releases_the_rest(sandbox: AsgiSandbox) -> None:
     """A partial capture gives the remainder back at once, and there is no second capture."""
     held = sandbox.paid(capture_method="manual")
     captured = sandbox.form(f"/v1/orders/{held['order']}/capture", "amount=10000").json
@@ -153,7 +153,7 @@ def test_partial_capture_releases_the_rest(sandbox: Sandbox) -> None:
 
 
 def test_order_that_no_amount_can_hold_is_refused_before_anything_is_stored(
-    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+    sandbox: AsgiSandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its quote is not stored first: to take it back, the neighbours would be done again."""
     order = sandbox.order()
@@ -175,7 +175,7 @@ def test_order_that_no_amount_can_hold_is_refused_before_anything_is_stored(
     ("amount", "code"),
     [(15709, "amount_too_large"), (0, "amount_too_small"), (-5, "amount_too_small")],
 )
-def test_capture_amount_is_bounded(sandbox: Sandbox, amount: int, code: str) -> None:
+def test_capture_amount_is_bounded(sandbox: AsgiSandbox, amount: int, code: str) -> None:
     """1 to the authorised amount; a refused capture leaves the authorisation as it was."""
     held = sandbox.paid(capture_method="manual")
     answer = sandbox.post(f"/v1/orders/{held['order']}/capture", {"amount": amount})
@@ -187,7 +187,7 @@ def test_capture_amount_is_bounded(sandbox: Sandbox, amount: int, code: str) -> 
         assert sandbox.post(path, {"amount": good}).json["amount_captured"] == good
 
 
-def test_cancelling_an_authorised_order_releases_it(sandbox: Sandbox) -> None:
+def test_cancelling_an_authorised_order_releases_it(sandbox: AsgiSandbox) -> None:
     """payment.cancelled comes before order.cancelled; the whole amount is released."""
     before = sandbox.balance("USD")
     held = sandbox.paid(capture_method="manual")
@@ -200,7 +200,7 @@ def test_cancelling_an_authorised_order_releases_it(sandbox: Sandbox) -> None:
     assert sandbox.balance("USD") == before
 
 
-def test_authorisation_expires_after_seven_days(sandbox: Sandbox) -> None:
+def test_authorisation_expires_after_seven_days(sandbox: AsgiSandbox) -> None:
     """To the second: then the order is cancelled for `authorization_expired`."""
     held = sandbox.paid(capture_method="manual")
     sandbox.advance(7 * DAY - 1)
@@ -214,7 +214,7 @@ def test_authorisation_expires_after_seven_days(sandbox: Sandbox) -> None:
     assert sandbox.event_types()[1:] == ["payment.cancelled", "order.cancelled"]
 
 
-def test_a_declined_order_can_be_paid_again(sandbox: Sandbox) -> None:
+def test_a_declined_order_can_be_paid_again(sandbox: AsgiSandbox) -> None:
     """A decline keeps the order open; each attempt is a payment of its own."""
     order = sandbox.order()
     assert sandbox.pay(order, "4000000000000002").status == 402

@@ -2,7 +2,7 @@
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 
 DAY = 86400
 DEBIT = {"method": "sepa_debit"}
@@ -22,7 +22,7 @@ REJECTED = {**DEBIT, "iban": "DE62370400440532013001"}
         ("DE78370400440532013004", 180, "failed"),
     ],
 )
-def test_delayed_debit(sandbox: Sandbox, iban: str | None, seconds: int, status: str) -> None:
+def test_delayed_debit(sandbox: AsgiSandbox, iban: str | None, seconds: int, status: str) -> None:
     """Processing at first; the bank confirms or rejects at the second that its account means."""
     order = sandbox.order()
     answer = sandbox.pay(order, method="sepa_debit", **({"iban": iban} if iban else {}))
@@ -46,7 +46,7 @@ def test_delayed_debit(sandbox: Sandbox, iban: str | None, seconds: int, status:
         assert sandbox.event_types()[1:] == ["payment.failed"]
 
 
-def test_a_disputed_debit(sandbox: Sandbox) -> None:
+def test_a_disputed_debit(sandbox: AsgiSandbox) -> None:
     """DE35…3002 is confirmed after 5 s and disputed as unrecognized afterwards."""
     order = sandbox.order()
     sandbox.pay(order, method="sepa_debit", iban="DE35370400440532013002")
@@ -65,7 +65,7 @@ def test_a_disputed_debit(sandbox: Sandbox) -> None:
     ],
 )
 def test_other_debits_confirm_after_five_seconds(
-    sandbox: Sandbox, currency: str, country: str, method: str
+    sandbox: AsgiSandbox, currency: str, country: str, method: str
 ) -> None:
     """Only sepa_debit has test accounts; the others always confirm."""
     order = sandbox.order(currency=currency, shipping={"country": country})
@@ -74,7 +74,7 @@ def test_other_debits_confirm_after_five_seconds(
     assert sandbox.again(payment)["status"] == "captured"
 
 
-def test_a_debit_can_be_finished_by_hand(sandbox: Sandbox) -> None:
+def test_a_debit_can_be_finished_by_hand(sandbox: AsgiSandbox) -> None:
     """The control confirms or rejects at once; the scenario does not act on top of it."""
     for to, types in (
         ("captured", ["payment.captured", "order.paid"]),
@@ -98,7 +98,7 @@ def test_a_debit_can_be_finished_by_hand(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("manual", [False, True])
-def test_redirect_method_succeeds(sandbox: Sandbox, manual: bool) -> None:
+def test_redirect_method_succeeds(sandbox: AsgiSandbox, manual: bool) -> None:
     """PayPal captures at once, or authorises where the order is captured by hand."""
     order = sandbox.order(capture_method="manual" if manual else "automatic")
     answer = sandbox.pay(order, method="paypal").json
@@ -107,7 +107,7 @@ def test_redirect_method_succeeds(sandbox: Sandbox, manual: bool) -> None:
     assert answer["order"]["status"] == ("authorized" if manual else "paid")
 
 
-def test_redirect_method_fails(sandbox: Sandbox) -> None:
+def test_redirect_method_fails(sandbox: AsgiSandbox) -> None:
     """A failed redirect is a failed payment, answered with 402."""
     order = sandbox.order()
     answer = sandbox.pay(order, method="klarna", outcome="failure")
@@ -118,7 +118,7 @@ def test_redirect_method_fails(sandbox: Sandbox) -> None:
     assert sandbox.event_types() == ["payment.failed"]
 
 
-def test_redirect_method_abandoned(sandbox: Sandbox) -> None:
+def test_redirect_method_abandoned(sandbox: AsgiSandbox) -> None:
     """An abandoned redirect leaves no payment and an unchanged order."""
     order = sandbox.order()
     answer = sandbox.pay(order, method="klarna", outcome="abandon")
@@ -129,7 +129,7 @@ def test_redirect_method_abandoned(sandbox: Sandbox) -> None:
     assert sandbox.events() == []
 
 
-def test_settlement_is_in_the_orders_currency(sandbox: Sandbox) -> None:
+def test_settlement_is_in_the_orders_currency(sandbox: AsgiSandbox) -> None:
     """Capture, refund and dispute move the settlement currency of the order, at its rate."""
     before = sandbox.balance("GBP")
     payment = sandbox.paid(settlement_currency="GBP")
@@ -144,7 +144,7 @@ def test_settlement_is_in_the_orders_currency(sandbox: Sandbox) -> None:
     assert same["settlement_amount"] == 15708
 
 
-def test_small_rates_are_plain_decimals(sandbox: Sandbox) -> None:
+def test_small_rates_are_plain_decimals(sandbox: AsgiSandbox) -> None:
     """VND to USD is 0.00004 and not 4e-05, in the answer as in the event."""
     order = sandbox.order(currency="VND", amount=500000, shipping={"country": "VN"})
     payment = sandbox.pay(order).json["payment"]

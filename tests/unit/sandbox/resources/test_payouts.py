@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 
 Doc = dict[str, Any]
 DAY = 86400
 
 
-def payout_to(sandbox: Sandbox, account: str) -> Doc:
+def payout_to(sandbox: AsgiSandbox, account: str) -> Doc:
     destination: Doc = {"country": "DE", "account_holder_name": "Muster GmbH"}
     if account.startswith("DE"):
         destination["iban"] = account
@@ -37,7 +37,7 @@ UNSENT = ["DE78370400440532013004", "000333333335"]
 
 
 @pytest.mark.parametrize("account", PAID)
-def test_payout_is_sent_and_paid(sandbox: Sandbox, account: str) -> None:
+def test_payout_is_sent_and_paid(sandbox: AsgiSandbox, account: str) -> None:
     """Debited at creation, sent after 1 h, paid after 24 h, an event each."""
     before = sandbox.balance("USD")
     payout = payout_to(sandbox, account)
@@ -58,7 +58,7 @@ def test_payout_is_sent_and_paid(sandbox: Sandbox, account: str) -> None:
 
 
 @pytest.mark.parametrize(("account", "reason"), FAILED)
-def test_payout_fails_at_the_bank(sandbox: Sandbox, account: str, reason: str) -> None:
+def test_payout_fails_at_the_bank(sandbox: AsgiSandbox, account: str, reason: str) -> None:
     """Sent after 1 h, failed at 24 h with its reason; the balance gets everything back."""
     before = sandbox.balance("USD")
     payout = payout_to(sandbox, account)
@@ -75,7 +75,7 @@ def test_payout_fails_at_the_bank(sandbox: Sandbox, account: str, reason: str) -
 
 
 @pytest.mark.parametrize("account", UNSENT)
-def test_payout_that_is_never_sent(sandbox: Sandbox, account: str) -> None:
+def test_payout_that_is_never_sent(sandbox: AsgiSandbox, account: str) -> None:
     """Failed at 1 h with could_not_process, never sent."""
     before = sandbox.balance("USD")
     payout = payout_to(sandbox, account)
@@ -98,7 +98,7 @@ STEPS = {
 
 @pytest.mark.parametrize("status", list(STEPS))
 @pytest.mark.parametrize("to", ["sent", "paid", "failed"])
-def test_payout_steps_by_hand(sandbox: Sandbox, status: str, to: str) -> None:
+def test_payout_steps_by_hand(sandbox: AsgiSandbox, status: str, to: str) -> None:
     """One legal step at a time; anything else is refused, and no schedule acts on top of it."""
     payout = payout_to(sandbox, PAID[0])
     path = f"/payouts/{payout['id']}/transition"
@@ -118,7 +118,7 @@ def test_payout_steps_by_hand(sandbox: Sandbox, status: str, to: str) -> None:
     assert sandbox.again(payout)["status"] == end
 
 
-def test_payout_needs_balance(sandbox: Sandbox) -> None:
+def test_payout_needs_balance(sandbox: AsgiSandbox) -> None:
     """A short balance is refused whole; exactly enough is taken; live starts with nothing."""
     sandbox.control("/balances", {"currency": "USD", "amount": 11199})
     answer = sandbox.post("/v1/payouts", sandbox.payout_params)
@@ -132,7 +132,7 @@ def test_payout_needs_balance(sandbox: Sandbox) -> None:
     assert live.code == "balance_insufficient"
 
 
-def test_refunds_and_disputes_may_drive_a_balance_negative(sandbox: Sandbox) -> None:
+def test_refunds_and_disputes_may_drive_a_balance_negative(sandbox: AsgiSandbox) -> None:
     """Shoppers get their money back whatever the balance says."""
     one, two = sandbox.paid(), sandbox.paid()
     sandbox.control("/balances", {"currency": "USD", "amount": 0})

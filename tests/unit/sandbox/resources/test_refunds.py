@@ -4,13 +4,13 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Answer, Sandbox
+from support.sandbox_calls import AsgiSandbox, SandboxAnswer
 
 DAY = 86400
 DEBIT = {"method": "sepa_debit"}
 
 
-def test_refund_is_pending_then_succeeds(sandbox: Sandbox) -> None:
+def test_refund_is_pending_then_succeeds(sandbox: AsgiSandbox) -> None:
     """refund.created at once, refund.succeeded after 5 s, and only then the balance pays."""
     payment = sandbox.paid()
     before = sandbox.balance("USD")
@@ -29,12 +29,12 @@ def test_refund_is_pending_then_succeeds(sandbox: Sandbox) -> None:
     assert sandbox.events()[-1]["data"]["object"] == sandbox.again(refund)
 
 
-def test_refunds_together_are_bounded_by_the_capture(sandbox: Sandbox) -> None:
+def test_refunds_together_are_bounded_by_the_capture(sandbox: AsgiSandbox) -> None:
     """Pending and succeeded refunds count; without an amount the rest is refunded."""
     held = sandbox.paid(capture_method="manual")
     sandbox.post(f"/v1/orders/{held['order']}/capture", {"amount": 10000})
 
-    def refund(**body: Any) -> Answer:
+    def refund(**body: Any) -> SandboxAnswer:
         return sandbox.post("/v1/refunds", {"payment": held["id"], **body})
 
     too_large = refund(amount=10001)
@@ -47,7 +47,7 @@ def test_refunds_together_are_bounded_by_the_capture(sandbox: Sandbox) -> None:
     assert "param" not in done.json
 
 
-def test_failed_refund_gives_its_amount_back(sandbox: Sandbox) -> None:
+def test_failed_refund_gives_its_amount_back(sandbox: AsgiSandbox) -> None:
     """refund.failed; `amount_refunded` goes down and the amount can be refunded again."""
     payment = sandbox.paid("4000000000005126")
     before = sandbox.balance("USD")
@@ -62,7 +62,7 @@ def test_failed_refund_gives_its_amount_back(sandbox: Sandbox) -> None:
     assert sandbox.post("/v1/refunds", {"payment": payment["id"]}).status == 200
 
 
-def test_slow_refund_takes_a_day(sandbox: Sandbox) -> None:
+def test_slow_refund_takes_a_day(sandbox: AsgiSandbox) -> None:
     """Card …7726: pending for 24 h, then succeeded."""
     payment = sandbox.paid("4000000000007726")
     refund = sandbox.post("/v1/refunds", {"payment": payment["id"]}).json
@@ -73,7 +73,7 @@ def test_slow_refund_takes_a_day(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("to", ["succeeded", "failed"])
-def test_refund_can_be_finished_by_hand(sandbox: Sandbox, to: str) -> None:
+def test_refund_can_be_finished_by_hand(sandbox: AsgiSandbox, to: str) -> None:
     """The control ends a pending refund once; the scenario does not act on top of it."""
     refund = sandbox.post("/v1/refunds", {"payment": sandbox.paid()["id"]}).json
     path = f"/refunds/{refund['id']}/transition"
@@ -87,7 +87,7 @@ def test_refund_can_be_finished_by_hand(sandbox: Sandbox, to: str) -> None:
     assert again.json["current_status"] == to
 
 
-def _unpayable(sandbox: Sandbox, status: str) -> str:
+def _unpayable(sandbox: AsgiSandbox, status: str) -> str:
     if status == "failed":
         return str(sandbox.pay(sandbox.order(), "4000000000000002").json["payment"]["id"])
     if status == "processing":
@@ -99,7 +99,7 @@ def _unpayable(sandbox: Sandbox, status: str) -> str:
 
 
 @pytest.mark.parametrize("status", ["processing", "authorized", "failed", "cancelled"])
-def test_only_captured_payments_are_refunded(sandbox: Sandbox, status: str) -> None:
+def test_only_captured_payments_are_refunded(sandbox: AsgiSandbox, status: str) -> None:
     """Any other status is payment_not_refundable."""
     payment = _unpayable(sandbox, status)
     assert sandbox.get(f"/v1/payments/{payment}").json["status"] == status
@@ -108,7 +108,7 @@ def test_only_captured_payments_are_refunded(sandbox: Sandbox, status: str) -> N
     assert "param" not in answer.json
 
 
-def test_many_small_refunds_cost_what_one_large_one_costs(sandbox: Sandbox) -> None:
+def test_many_small_refunds_cost_what_one_large_one_costs(sandbox: AsgiSandbox) -> None:
     """A hundred yen came in as 68 cents; refunded yen by yen they go out as 68 cents."""
     sandbox.control("/settings", {"collect_landed_cost": False})
     item = {**sandbox.order_params["items"][0], "unit_amount": 100}

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from support.sandbox_calls import Sandbox
+from support.sandbox_calls import AsgiSandbox
 
 APPROVED = [
     ("4242424242424242", "visa", "active"),
@@ -43,7 +43,9 @@ def card(number: str) -> dict[str, Any]:
 
 @pytest.mark.parametrize(("number", "brand", "token"), APPROVED)
 @pytest.mark.parametrize("manual", [False, True])
-def test_approved_card(sandbox: Sandbox, number: str, brand: str, token: str, manual: bool) -> None:
+def test_approved_card(
+    sandbox: AsgiSandbox, number: str, brand: str, token: str, manual: bool
+) -> None:
     """Captured or authorised by the order's way of capture; a saved card shows its token."""
     order = sandbox.order(capture_method="manual" if manual else "automatic")
     answer = sandbox.pay(order, number, card=card(number), save_card=True)
@@ -76,7 +78,7 @@ def test_approved_card(sandbox: Sandbox, number: str, brand: str, token: str, ma
 @pytest.mark.parametrize(("number", "decline", "code"), [*SOFT, *HARD])
 @pytest.mark.parametrize("retries", [False, True])
 def test_declined_card(
-    sandbox: Sandbox, number: str, decline: str, code: str, retries: bool
+    sandbox: AsgiSandbox, number: str, decline: str, code: str, retries: bool
 ) -> None:
     """402 with the decline; the failed payment stays; soft declines are retried once if on."""
     sandbox.settings(smart_retries=retries)
@@ -102,7 +104,7 @@ def test_declined_card(
 
 
 @pytest.mark.parametrize("manual", [False, True])
-def test_smart_retry_rescues_a_soft_decline(sandbox: Sandbox, manual: bool) -> None:
+def test_smart_retry_rescues_a_soft_decline(sandbox: AsgiSandbox, manual: bool) -> None:
     """One payment, `retried` true, through the second acquirer, and no payment.failed."""
     sandbox.settings(smart_retries=True)
     order = sandbox.order(capture_method="manual" if manual else "automatic")
@@ -116,7 +118,7 @@ def test_smart_retry_rescues_a_soft_decline(sandbox: Sandbox, manual: bool) -> N
     assert len(sandbox.get("/v1/payments").json["data"]) == 1
 
 
-def test_smart_retries_are_off_by_default(sandbox: Sandbox) -> None:
+def test_smart_retries_are_off_by_default(sandbox: AsgiSandbox) -> None:
     """Without the setting the same card is declined (spec: 10)."""
     answer = sandbox.pay(sandbox.order(), RESCUED)
     assert (answer.status, answer.json["decline_code"]) == (402, "do_not_honor")
@@ -133,7 +135,7 @@ def test_smart_retries_are_off_by_default(sandbox: Sandbox) -> None:
     ],
 )
 def test_retry_goes_through_the_shoppers_region(
-    sandbox: Sandbox, country: str, currency: str, acquirer: str
+    sandbox: AsgiSandbox, country: str, currency: str, acquirer: str
 ) -> None:
     """The acquirer is one in the region of `shipping.country`."""
     sandbox.settings(smart_retries=True)
@@ -141,7 +143,7 @@ def test_retry_goes_through_the_shoppers_region(
     assert sandbox.pay(order, RESCUED).json["payment"]["acquirer"] == acquirer
 
 
-def test_challenge_succeeds(sandbox: Sandbox) -> None:
+def test_challenge_succeeds(sandbox: AsgiSandbox) -> None:
     """3-D Secure passes by default."""
     for more in ({}, {"three_ds": "succeed"}):
         answer = sandbox.pay(sandbox.order(), CHALLENGE, **more)
@@ -149,7 +151,7 @@ def test_challenge_succeeds(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("retries", [False, True])
-def test_challenge_fails(sandbox: Sandbox, retries: bool) -> None:
+def test_challenge_fails(sandbox: AsgiSandbox, retries: bool) -> None:
     """A failed challenge is a failed payment with authentication_failed, never retried."""
     sandbox.settings(smart_retries=retries)
     answer = sandbox.pay(sandbox.order(), CHALLENGE, three_ds="fail")
@@ -160,7 +162,7 @@ def test_challenge_fails(sandbox: Sandbox, retries: bool) -> None:
 
 
 @pytest.mark.parametrize("number", [CHALLENGE, "4000008400001629"])
-def test_challenge_abandoned(sandbox: Sandbox, number: str) -> None:
+def test_challenge_abandoned(sandbox: AsgiSandbox, number: str) -> None:
     """A shopper who walks away leaves no payment, no event and the order as it was."""
     order = sandbox.order()
     answer = sandbox.pay(order, number, three_ds="abandon")
@@ -170,7 +172,7 @@ def test_challenge_abandoned(sandbox: Sandbox, number: str) -> None:
     assert sandbox.events() == []
 
 
-def test_cards_without_a_challenge_are_not_asked(sandbox: Sandbox) -> None:
+def test_cards_without_a_challenge_are_not_asked(sandbox: AsgiSandbox) -> None:
     """`three_ds` says something only where there is a challenge."""
     assert sandbox.pay(sandbox.order(), three_ds="fail").status == 200
 
@@ -180,7 +182,7 @@ def test_cards_without_a_challenge_are_not_asked(sandbox: Sandbox) -> None:
     [("4000000000000259", "fraudulent"), ("4000000000002685", "product_not_received")],
 )
 @pytest.mark.parametrize("manual", [False, True])
-def test_disputing_card(sandbox: Sandbox, number: str, reason: str, manual: bool) -> None:
+def test_disputing_card(sandbox: AsgiSandbox, number: str, reason: str, manual: bool) -> None:
     """Disputed 5 s after the capture, not after the authorisation."""
     payment = sandbox.paid(number, capture_method="manual" if manual else "automatic")
     if manual:
@@ -195,7 +197,7 @@ def test_disputing_card(sandbox: Sandbox, number: str, reason: str, manual: bool
     assert sandbox.event_types()[-1] == "dispute.opened"
 
 
-def test_a_refunded_card_payment_is_not_disputed(sandbox: Sandbox) -> None:
+def test_a_refunded_card_payment_is_not_disputed(sandbox: AsgiSandbox) -> None:
     """What was refunded in full within the 5 s leaves nothing to dispute."""
     payment = sandbox.paid("4000000000000259")
     sandbox.post("/v1/refunds", {"payment": payment["id"]})
@@ -217,7 +219,7 @@ UNUSABLE = [
 
 
 @pytest.mark.parametrize(("wrong", "code"), UNUSABLE)
-def test_unusable_card_makes_no_payment(sandbox: Sandbox, wrong: Any, code: str) -> None:
+def test_unusable_card_makes_no_payment(sandbox: AsgiSandbox, wrong: Any, code: str) -> None:
     """Wrong number, past expiry, wrong CVC: 402, no payment object, no event."""
     order = sandbox.order()
     answer = sandbox.pay(order, card=wrong)
@@ -229,7 +231,7 @@ def test_unusable_card_makes_no_payment(sandbox: Sandbox, wrong: Any, code: str)
     assert sandbox.again(order)["latest_payment"] is None
 
 
-def test_the_month_of_expiry_is_still_good(sandbox: Sandbox) -> None:
+def test_the_month_of_expiry_is_still_good(sandbox: AsgiSandbox) -> None:
     """A card is good to the end of its month; two-digit years are of this century."""
     for year in (2026, 26):
         card = {"exp_month": 10, "exp_year": year}
@@ -240,14 +242,14 @@ def test_the_month_of_expiry_is_still_good(sandbox: Sandbox) -> None:
 # --- saved cards --------------------------------------------------------------------------------
 
 
-def saved(sandbox: Sandbox, number: str) -> str:
+def saved(sandbox: AsgiSandbox, number: str) -> str:
     more: Any = card(number)
     answer = sandbox.pay(sandbox.order(), number, card=more, save_card=True)
     return str(answer.json["payment"]["payment_method"]["id"])
 
 
 @pytest.mark.parametrize("number", [row[0] for row in APPROVED])
-def test_saved_card_pays_again(sandbox: Sandbox, number: str) -> None:
+def test_saved_card_pays_again(sandbox: AsgiSandbox, number: str) -> None:
     """A saved card pays another order without number or CVC, as the card it was."""
     method = saved(sandbox, number)
     payment = sandbox.pay(sandbox.order(), payment_method=method).json["payment"]
@@ -256,7 +258,7 @@ def test_saved_card_pays_again(sandbox: Sandbox, number: str) -> None:
     assert payment["card"]["last4"] == number[-4:]
 
 
-def test_saved_card_keeps_its_behaviour(sandbox: Sandbox) -> None:
+def test_saved_card_keeps_its_behaviour(sandbox: AsgiSandbox) -> None:
     """A card whose refunds fail does so when it was saved, too."""
     method = saved(sandbox, "4000000000005126")
     payment = sandbox.pay(sandbox.order(), payment_method=method).json["payment"]
@@ -265,7 +267,7 @@ def test_saved_card_keeps_its_behaviour(sandbox: Sandbox) -> None:
     assert sandbox.again(refund)["status"] == "failed"
 
 
-def test_saved_card_expires(sandbox: Sandbox) -> None:
+def test_saved_card_expires(sandbox: AsgiSandbox) -> None:
     """The clock reaches a saved card's expiry like any other's."""
     method = saved(sandbox, "4242424242424242")
     sandbox.control("/clock", {"mode": "frozen", "now": "2031-01-01T00:00:00Z"})
@@ -273,7 +275,7 @@ def test_saved_card_expires(sandbox: Sandbox) -> None:
     assert (answer.status, answer.code) == (402, "expired_card")
 
 
-def test_cards_are_saved_only_when_asked(sandbox: Sandbox) -> None:
+def test_cards_are_saved_only_when_asked(sandbox: AsgiSandbox) -> None:
     """No `save_card`, no payment method; a declined card is not saved either."""
     assert sandbox.paid()["payment_method"] is None
     declined = sandbox.pay(sandbox.order(), "4000000000000002", save_card=True)
@@ -297,7 +299,7 @@ def test_no_card_number_is_stored(make_sandbox: Any, tmp_path: Path) -> None:
 # --- the checkout itself ------------------------------------------------------------------------
 
 
-def test_view_shows_what_the_shopper_sees(sandbox: Sandbox) -> None:
+def test_view_shows_what_the_shopper_sees(sandbox: AsgiSandbox) -> None:
     """Methods, language by country, currency and the duty-inclusive total (spec: 2)."""
     order = sandbox.order()
     body = {"client_secret": order["client_secret"]}
@@ -316,7 +318,7 @@ def test_view_shows_what_the_shopper_sees(sandbox: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("path", ["/checkout/view", "/checkout/pay"])
-def test_checkout_takes_publishable_keys_only(sandbox: Sandbox, path: str) -> None:
+def test_checkout_takes_publishable_keys_only(sandbox: AsgiSandbox, path: str) -> None:
     """Secret and restricted keys are refused with 403, no or wrong keys with 401."""
     body = {"client_secret": sandbox.order()["client_secret"]}
     for key, status, code in (
@@ -331,7 +333,7 @@ def test_checkout_takes_publishable_keys_only(sandbox: Sandbox, path: str) -> No
 
 
 @pytest.mark.parametrize("path", ["/checkout/view", "/checkout/pay"])
-def test_checkout_needs_the_right_secret(sandbox: Sandbox, path: str) -> None:
+def test_checkout_needs_the_right_secret(sandbox: AsgiSandbox, path: str) -> None:
     """A wrong secret, or one of the other mode, is 404."""
     order = sandbox.order()
     good = order["client_secret"]
@@ -347,7 +349,7 @@ def test_checkout_needs_the_right_secret(sandbox: Sandbox, path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["/checkout/view", "/checkout/pay"])
-def test_a_page_cannot_pay_an_order_by_its_id(sandbox: Sandbox, path: str) -> None:
+def test_a_page_cannot_pay_an_order_by_its_id(sandbox: AsgiSandbox, path: str) -> None:
     """What a browser holds does here no more than at the service: it needs the client secret."""
     order = sandbox.order()
     for key in (sandbox.publishable, sandbox.live_publishable, "rk_test_readonly"):
@@ -356,7 +358,7 @@ def test_a_page_cannot_pay_an_order_by_its_id(sandbox: Sandbox, path: str) -> No
     assert sandbox.again(order)["latest_payment"] is None
 
 
-def test_checkout_takes_the_orders_id_from_a_secret_key(sandbox: Sandbox) -> None:
+def test_checkout_takes_the_orders_id_from_a_secret_key(sandbox: AsgiSandbox) -> None:
     """The client secret is shown once; who has the secret key does without, and needs only one."""
     order = sandbox.order()
     by_id: dict[str, Any] = {"order": order["id"]}
@@ -392,7 +394,7 @@ PAY_ROWS: list[tuple[dict[str, Any], str, str]] = [
 
 
 @pytest.mark.parametrize(("body", "code", "param"), PAY_ROWS)
-def test_pay_is_checked(shared: Sandbox, body: Any, code: str, param: str) -> None:
+def test_pay_is_checked(shared: AsgiSandbox, body: Any, code: str, param: str) -> None:
     """Wrong parameters are 400 and make no attempt."""
     order = shared.order()
     given = {"client_secret": order["client_secret"], **body}
@@ -401,7 +403,7 @@ def test_pay_is_checked(shared: Sandbox, body: Any, code: str, param: str) -> No
     assert shared.again(order)["latest_payment"] is None
 
 
-def test_card_and_saved_card_exclude_each_other(shared: Sandbox) -> None:
+def test_card_and_saved_card_exclude_each_other(shared: AsgiSandbox) -> None:
     """One of the two, and a saved card must exist."""
     order = shared.order()
     both = shared.pay(order, payment_method="pm_x", card={"number": "4242424242424242",
@@ -411,7 +413,7 @@ def test_card_and_saved_card_exclude_each_other(shared: Sandbox) -> None:
     assert (absent.status, absent.param) == (404, "payment_method")
 
 
-def test_manual_orders_offer_only_methods_that_can_wait(sandbox: Sandbox) -> None:
+def test_manual_orders_offer_only_methods_that_can_wait(sandbox: AsgiSandbox) -> None:
     """A debit cannot be authorised first."""
     order = sandbox.order(capture_method="manual")
     assert order["methods"] == ["card", "klarna", "paypal"]
@@ -422,7 +424,7 @@ def test_manual_orders_offer_only_methods_that_can_wait(sandbox: Sandbox) -> Non
     "params",
     [{}, {"number": "4929420573595709"}, {"method": "paypal"}, {"method": "sepa_debit"}],
 )
-def test_no_live_order_is_ever_paid(sandbox: Sandbox, params: dict[str, Any]) -> None:
+def test_no_live_order_is_ever_paid(sandbox: AsgiSandbox, params: dict[str, Any]) -> None:
     """In live mode every attempt fails, whatever the method."""
     sandbox.settings(smart_retries=True)
     order = sandbox.post("/v1/orders", sandbox.order_params, key=sandbox.live).json

@@ -11,7 +11,7 @@ from svc.sandbox.store.documents import compact, public
 from svc.sandbox.store.settings import DEFAULTS
 from svc.sandbox.store.transaction import Transaction
 from svc.spec import VERSIONS
-from unit.sandbox.lab import Kit, Lab, Receiver
+from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
 
 DAY = 86400
 SECOND = 1_000_000
@@ -174,7 +174,7 @@ def test_event_is_kept_for_30_days(lab: Lab, kit: Kit) -> None:
     lab.play(story)
 
 
-def test_what_is_over_makes_room(lab: Lab, kit: Kit, receiver: Receiver) -> None:
+def test_what_is_over_makes_room(lab: Lab, kit: Kit, receiver: ScriptedReceiver) -> None:
     """A sandbox that runs for years keeps a day of results and 30 days of events and deliveries."""
     counted = ("results", "events", "deliveries")
 
@@ -197,7 +197,9 @@ def test_what_is_over_makes_room(lab: Lab, kit: Kit, receiver: Receiver) -> None
     lab.play(story)
 
 
-def test_event_that_is_owed_outlives_its_30_days(lab: Lab, kit: Kit, receiver: "Receiver") -> None:
+def test_event_that_is_owed_outlives_its_30_days(
+    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+) -> None:
     """Held back for a year, it is delivered all the same when it may go."""
 
     async def story() -> None:

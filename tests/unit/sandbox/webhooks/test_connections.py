@@ -10,7 +10,7 @@ import pytest
 
 from support.servers.certificates import Authority
 from svc.sandbox.webhooks.sender import HttpSender, KeptConnections, Outgoing, ReceiverReply
-from unit.sandbox.lab import Kit, Lab, Receiver
+from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
 
 BODY = b'{"id":"evt_1"}'
 HEADERS = (("Content-Type", "application/json"),)
@@ -130,7 +130,9 @@ def test_early_hint_is_not_the_answer(lab: Lab) -> None:
     assert opened == 1
 
 
-def test_connections_are_bounded_over_all_receivers(lab: Lab, kit: Kit, receiver: Receiver) -> None:
+def test_connections_are_bounded_over_all_receivers(
+    lab: Lab, kit: Kit, receiver: ScriptedReceiver
+) -> None:
     """More attempts than connections wait for their turn; none is lost, one cut short is let go."""
     gate = asyncio.Event()
     receiver.answers = [kit.after(gate, kit.status(200))]
@@ -157,7 +159,7 @@ def test_connections_are_bounded_over_all_receivers(lab: Lab, kit: Kit, receiver
 
 
 def test_attempt_that_is_cut_short_ends_its_connection(
-    lab: Lab, kit: Kit, receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
 ) -> None:
     """The late answer to an attempt that was given up is not that of the next one."""
     gate = asyncio.Event()

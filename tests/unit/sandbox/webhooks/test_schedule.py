@@ -19,7 +19,7 @@ from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.attempts import retry_delay
 from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
-from unit.sandbox.lab import Kit, Lab, Receiver
+from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
 
 HOUR = 3600
 DAY = 86400
@@ -77,7 +77,7 @@ def test_schedule_is_15_attempts_within_three_days() -> None:
 
 
 def test_failing_receiver_sees_15_attempts_at_exact_times(
-    lab: Lab, kit: Kit, receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
 ) -> None:
     """Over a real socket, three days in one advance, and not one real sleep (R83)."""
     receiver.answers = [kit.status(500)]
@@ -101,7 +101,7 @@ def test_failing_receiver_sees_15_attempts_at_exact_times(
 
 
 def test_schedule_survives_a_restart_between_any_attempts(
-    lab: Lab, kit: Kit, receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
 ) -> None:
     """The store is closed and opened again between all attempts: none lost, none early (R85)."""
     receiver.answers = [kit.status(503)]
@@ -128,7 +128,9 @@ def test_schedule_survives_a_restart_between_any_attempts(
     assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE
 
 
-def test_attempts_end_with_the_first_success(lab: Lab, kit: Kit, receiver: Receiver) -> None:
+def test_attempts_end_with_the_first_success(
+    lab: Lab, kit: Kit, receiver: ScriptedReceiver
+) -> None:
     """A 2xx at the third attempt: no fourth, and no e-mail."""
     receiver.answers = [kit.status(500), kit.status(302), kit.status(204)]
 
@@ -157,7 +159,7 @@ def test_attempts_end_with_the_first_success(lab: Lab, kit: Kit, receiver: Recei
 
 
 def test_every_attempt_is_signed_anew_and_verifies(
-    lab: Lab, kit: Kit, receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
 ) -> None:
     """The real time of the attempt signs it; the official check and plain HMAC agree (R84)."""
     receiver.answers = [kit.status(500)]
@@ -450,7 +452,7 @@ def test_attempt_that_was_missed_is_made_late_and_counts_from_then(
     assert lab.play(later) == kit.start + due * SECOND
 
 
-def test_attempt_cut_short_is_made_again(lab: Lab, kit: Kit, receiver: Receiver) -> None:
+def test_attempt_cut_short_is_made_again(lab: Lab, kit: Kit, receiver: ScriptedReceiver) -> None:
     """A stop while the receiver still thinks: the same attempt comes again, none is lost (R85)."""
     gate = asyncio.Event()
     receiver.answers = [kit.after(gate, kit.status(200)), kit.status(200)]
@@ -473,7 +475,7 @@ def test_attempt_cut_short_is_made_again(lab: Lab, kit: Kit, receiver: Receiver)
 
 
 def test_attempts_of_one_moment_run_at_once_and_later_ones_after_them(
-    lab: Lab, kit: Kit, receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
 ) -> None:
     """Six events at once: a few attempts at a time, all before the clock moves on."""
 
@@ -501,7 +503,9 @@ def test_attempts_of_one_moment_run_at_once_and_later_ones_after_them(
     assert receiver.open_most == 8
 
 
-def test_hanging_receiver_holds_up_nobody_else(lab: Lab, kit: Kit, receiver: "Receiver") -> None:
+def test_hanging_receiver_holds_up_nobody_else(
+    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+) -> None:
     """Twenty events wait for one endpoint that never answers; the other one gets its own."""
     gate = asyncio.Event()
     receiver.answers = [kit.after(gate, kit.status(200))]

@@ -17,13 +17,15 @@ from cryptography.hazmat.primitives.asymmetric import ec
 
 from support.absence import importable
 from svc.sandbox.webhooks.sender import REPLY_READ_MAX, HttpSender, Outgoing, ReceiverReply
-from unit.sandbox.lab import Answer, Kit, Lab, Receiver
+from unit.sandbox.lab import Answer, Kit, Lab, ScriptedReceiver
 
 BODY = '{"id":"evt_1","näme":1}'.encode()
 HEADERS = (("Content-Type", "application/json; charset=utf-8"), ("User-Agent", "Svc-Webhooks/1.0"))
 
 
-def send(lab: Lab, receiver: Receiver, times: int = 1, deadline: float = 5) -> list[ReceiverReply]:
+def send(
+    lab: Lab, receiver: ScriptedReceiver, times: int = 1, deadline: float = 5
+) -> list[ReceiverReply]:
     """Sends to the receiver, one after the other, with one sender."""
 
     async def story() -> list[ReceiverReply]:
@@ -51,7 +53,7 @@ def test_sending_loads_no_command_line_of_httpx() -> None:
     assert not loaded & {"httpx._main", *importable(["rich", "pygments"])}
 
 
-def test_request_carries_the_bytes_and_headers_given(lab: Lab, receiver: Receiver) -> None:
+def test_request_carries_the_bytes_and_headers_given(lab: Lab, receiver: ScriptedReceiver) -> None:
     """The body arrives byte for byte; User-Agent and Content-Type are ours alone."""
     (reply,) = send(lab, receiver)
     (arrival,) = receiver.arrivals
@@ -67,7 +69,7 @@ def test_request_carries_the_bytes_and_headers_given(lab: Lab, receiver: Receive
     [(200, True), (201, True), (299, True), (301, False), (304, False), (400, False), (500, False)],
 )
 def test_only_2xx_is_success(
-    lab: Lab, kit: Kit, receiver: Receiver, code: int, accepted: bool
+    lab: Lab, kit: Kit, receiver: ScriptedReceiver, code: int, accepted: bool
 ) -> None:
     """Anything but 2xx is a failure (spec: Delivery and retries)."""
     receiver.answers = [kit.status(code)]
@@ -76,7 +78,7 @@ def test_only_2xx_is_success(
 
 
 def test_redirect_is_not_followed_and_no_cookie_is_kept(
-    lab: Lab, kit: Kit, receiver: "Receiver"
+    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
 ) -> None:
     """A receiver can neither send us elsewhere nor mark us (R24, R29)."""
     headers = "Location: /elsewhere\r\nSet-Cookie: a=b\r\n"
@@ -88,7 +90,7 @@ def test_redirect_is_not_followed_and_no_cookie_is_kept(
 
 
 def test_proxy_settings_have_no_effect(
-    lab: Lab, receiver: Receiver, monkeypatch: pytest.MonkeyPatch
+    lab: Lab, receiver: ScriptedReceiver, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """HTTP_PROXY and ALL_PROXY are ignored (R26)."""
     for name in ("HTTP_PROXY", "http_proxy", "ALL_PROXY"):
@@ -97,13 +99,15 @@ def test_proxy_settings_have_no_effect(
     assert reply.accepted
 
 
-def test_connection_is_kept(lab: Lab, receiver: Receiver) -> None:
+def test_connection_is_kept(lab: Lab, receiver: ScriptedReceiver) -> None:
     """Attempts in a row share one connection."""
     send(lab, receiver, times=3)
     assert [arrival.connection for arrival in receiver.arrivals] == [1, 1, 1]
 
 
-def test_silent_receiver_fails_at_the_deadline(lab: Lab, kit: Kit, receiver: "Receiver") -> None:
+def test_silent_receiver_fails_at_the_deadline(
+    lab: Lab, kit: Kit, receiver: "ScriptedReceiver"
+) -> None:
     """No answer within the deadline is a failure without a status."""
     receiver.answers = [kit.after(asyncio.Event(), kit.status(200))]
     (reply,) = send(lab, receiver, deadline=0.05)
@@ -111,7 +115,7 @@ def test_silent_receiver_fails_at_the_deadline(lab: Lab, kit: Kit, receiver: "Re
     assert 50 <= reply.ms < 2000
 
 
-def test_dripping_receiver_fails_at_the_deadline(lab: Lab, receiver: Receiver) -> None:
+def test_dripping_receiver_fails_at_the_deadline(lab: Lab, receiver: ScriptedReceiver) -> None:
     """The deadline covers the whole exchange, not each read."""
 
     async def drip(writer: asyncio.StreamWriter) -> None:
@@ -126,7 +130,7 @@ def test_dripping_receiver_fails_at_the_deadline(lab: Lab, receiver: Receiver) -
     assert (reply.code, reply.error) == (None, "timeout")
 
 
-def test_endless_body_is_ignored_after_64_kib(lab: Lab, receiver: Receiver) -> None:
+def test_endless_body_is_ignored_after_64_kib(lab: Lab, receiver: ScriptedReceiver) -> None:
     """A 200 whose body never ends is a success; the rest is not read."""
     written = 0
 
@@ -159,7 +163,7 @@ async def stop_short(writer: asyncio.StreamWriter) -> None:
 
 
 @pytest.mark.parametrize("answer", [hang_up, babble, stop_short])
-def test_broken_answer_is_a_failure(lab: Lab, receiver: Receiver, answer: Answer) -> None:
+def test_broken_answer_is_a_failure(lab: Lab, receiver: ScriptedReceiver, answer: Answer) -> None:
     """A closed connection, garbage and half an answer are failures, never exceptions."""
     receiver.answers = [answer]
     (reply,) = send(lab, receiver)
