@@ -130,17 +130,59 @@ main()
 def test_ctrl_c_shows_no_traceback_while_an_event_loop_is_made(name: str, home: Path) -> None:
     """R79: what a signal cuts off half made is not the user's to read of."""
     with command(name, home) as (words, env):
-        done = subprocess.run(
-            [sys.executable, "-c", AT_THE_LOOP, *words],
-            env=env,
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-            timeout=60,
-        )
+        done = cut_off(AT_THE_LOOP, words, env)
     assert "Traceback" not in done.stderr
     assert done.returncode == 130
+
+
+# The signal comes when the lock is taken under which a process is asked whether it has ended, but
+# not yet in the block that gives it back.
+AT_THE_LOCK = """
+import os, signal, subprocess
+from svc.__main__ import main
+class Interrupting:
+    def __init__(self, lock):
+        self.lock, self.release, self.numbers = lock, lock.release, [signal.SIGTERM]
+    def acquire(self, *how):
+        taken = self.lock.acquire(*how)
+        while self.numbers:
+            os.kill(os.getpid(), self.numbers.pop())
+        return taken
+    def __enter__(self):
+        return self.lock.__enter__()
+    def __exit__(self, *error):
+        return self.lock.__exit__(*error)
+whole = subprocess.Popen.__init__
+def interrupted(process, *args, **options):
+    whole(process, *args, **options)
+    process._waitpid_lock = Interrupting(process._waitpid_lock)
+    subprocess.Popen.__init__ = whole
+subprocess.Popen.__init__ = interrupted
+main()
+"""
+
+
+def test_a_signal_ends_a_quickstart_that_asks_whether_its_sandbox_lives(home: Path) -> None:
+    """R78: the lock that Python was about to give back would be waited for without end."""
+    with command("quickstart", home) as (words, env):
+        done = cut_off(AT_THE_LOCK, words, env)
+    assert "Traceback" not in done.stderr
+    assert done.returncode == 143
+
+
+def cut_off(
+    program: str, words: list[str], env: dict[str, str]
+) -> "subprocess.CompletedProcess[str]":
+    """Runs a command by a program in which a signal comes at the worst moment."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *words],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
 
 
 LATEST = 1.2  # seconds

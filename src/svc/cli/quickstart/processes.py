@@ -15,6 +15,7 @@ from typing import Any
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError
 from svc.system.processes import dying_with_us
+from svc.system.signals import held_back
 
 _SECONDS_TO_END = 3.0
 _POLL = 0.02
@@ -79,10 +80,16 @@ class SvcProcesses:
         """
         deadline = self._clock.monotonic() + seconds
         while not path.exists():
-            if process.poll() is not None or self._clock.monotonic() > deadline:
+            if _has_ended(process) or self._clock.monotonic() > deadline:
                 raise LocalError(f"A part of the quickstart did not start within {seconds:.0f} s.")
             self._clock.sleep(_POLL)
         return path.read_text(encoding="utf-8")
+
+
+def _has_ended(process: "subprocess.Popen[bytes]") -> bool:
+    # Python asks under a lock, which an exception out of a handler can leave taken for ever.
+    with held_back():
+        return process.poll() is not None
 
 
 def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
