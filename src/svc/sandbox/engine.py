@@ -176,8 +176,7 @@ class Engine:
 
     async def export(self) -> Doc:
         """The whole state as one document."""
-        while self._store.in_transaction:  # how far the ids were drawn is saved at its end
-            await self._groups.settled()
+        self._groups.commit()  # with it is saved how far the ids were drawn
         return await self._groups.read("test", lambda tx: export.dump(tx.store))
 
     async def restore(self, state: Doc) -> None:
@@ -214,8 +213,7 @@ class Engine:
         """Changes everything at once, while no job runs and no attempt is under way."""
         async with self.runner.lock:
             await self._dispatcher.stop(0)
-            while self._store.in_transaction:  # all of it is one whole: a million rows, maybe
-                await self._groups.settled()
+            self._groups.commit()  # what comes is a whole of its own: a million rows, maybe
             await self._groups.run("test", lambda tx: self._fill(tx, fill), alone=True)
             self.runner.clear()
         self.runner.wake()

@@ -1,10 +1,12 @@
 """A reset of the engine: everything goes, or nothing."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from svc.errors import LocalError
+from svc.sandbox.engine import Engine
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from unit.sandbox.diary import Diary, plan
@@ -151,5 +153,32 @@ def test_export_in_the_middle_of_calls_can_be_restored(lab: Lab, kit: Kit) -> No
             await engine.restore(state)
             assert await engine.read("test", lambda tx: tx.find("order")) == [doc]
             assert await engine.run("test", kit.new_order) == following
+
+    lab.play(story)
+
+
+@pytest.mark.parametrize("take", [Engine.export, Engine.reset])
+def test_writers_without_end_hold_up_nobody_who_wants_it_whole(
+    lab: Lab, kit: Kit, take: Callable[[Engine], Awaitable[object]]
+) -> None:
+    """Of all who wait for a commit they come first, and begin the next transaction each time."""
+    lab.under_way = 2
+
+    async def story() -> None:
+        async with lab.running() as engine:
+            over = asyncio.Event()
+
+            async def write() -> None:
+                while not over.is_set():
+                    await engine.run("test", kit.new_order)
+
+            writers = [asyncio.create_task(write()) for _ in range(2)]
+            await asyncio.sleep(0)
+            try:
+                async with asyncio.timeout(5):
+                    await take(engine)
+            finally:
+                over.set()
+                await asyncio.gather(*writers)
 
     lab.play(story)

@@ -132,6 +132,7 @@ class RequestContext:
     entry: LoggedRequest
     idempotency_key: str | None  # the header of a POST; on a GET it is ignored
     write: Callable[[LoggedRequest], None]
+    world: str  # in which it was carried out: a reset may come before the answer does
     mode: str = "test"
 
     @property
@@ -178,7 +179,7 @@ class Api:
         return reply.with_headers(
             (REQUEST_ID_HEADER, context.id),
             (VERSION_HEADER, context.version),
-            (SANDBOX_WORLD_HEADER, self.engine.world),
+            (SANDBOX_WORLD_HEADER, context.world),
             (SANDBOX_TIME_HEADER, self.engine.clock.now_text()),
         )
 
@@ -231,6 +232,7 @@ class Api:
         self, context: RequestContext, work: Execution, claim: KeyClaim
     ) -> HttpReply:
         """Steps 10 to 15; returns when everything is on disk."""
+        context.world = self.engine.world
         if work.operation.method != POST:
             return await self.engine.read(context.mode, work.run)
         key = idempotency.checked_key(context.idempotency_key)
@@ -240,11 +242,12 @@ class Api:
 
     def _context(self, request: AsgiRequest) -> RequestContext:
         identity = self.engine.request_id()
-        now, key = self.engine.clock.now_text(), request.header(IDEMPOTENCY_HEADER)
+        now, world = self.engine.clock.now_text(), self.engine.world
+        key = request.header(IDEMPOTENCY_HEADER)
         entry = LoggedRequest(identity, now, request.method, request.path, key)
         counts = key if request.method == POST else None
         write = self.memory.log.begin()
-        return RequestContext(request, identity, self.engine.settings, entry, counts, write)
+        return RequestContext(request, identity, self.engine.settings, entry, counts, write, world)
 
     def _refused(self, context: RequestContext, problem: Problem) -> HttpReply:
         context.entry.code = problem.code

@@ -84,8 +84,30 @@ class GroupCommit:
             waiter = asyncio.get_running_loop().create_future()
             self._waiters.append(waiter)
             if alone:
-                self._commit()
+                self.commit()
             await waiter
+
+    def commit(self) -> None:
+        """Commits what is open, if anything is; its callers hear of it in turns that come.
+
+        Whoever goes on without a turn of the loop is by himself: to wait until nothing is open
+        would be to wait for ever where others always come first.
+        """
+        if not self._store.in_transaction:
+            return
+        try:
+            self._save_state()
+            self._store.commit()
+        except LocalError as error:
+            self._abandon(error)
+            return
+        waiters, self._waiters = self._waiters, []
+        for waiter in waiters:
+            if not waiter.done():
+                waiter.set_result(None)
+        if self._shared.scheduled:
+            self._shared.scheduled = False
+            self.on_job()
 
     def _call(
         self, mode: str, fn: Callable[[Transaction], T], now: int | None, *, alone: bool
@@ -120,7 +142,7 @@ class GroupCommit:
             if turns and len(self._waiters) < self._under_way():
                 self._close_soon(turns - 1)
             else:
-                self._commit()
+                self.commit()
 
         asyncio.get_running_loop().call_soon(close)
 
@@ -141,23 +163,6 @@ class GroupCommit:
         finally:
             if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
                 self._abandon(_lost())
-
-    def _commit(self) -> None:
-        if not self._store.in_transaction:
-            return
-        try:
-            self._save_state()
-            self._store.commit()
-        except LocalError as error:
-            self._abandon(error)
-            return
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
-        if self._shared.scheduled:
-            self._shared.scheduled = False
-            self.on_job()
 
     def _save_state(self) -> None:
         """Saves ids and clock with what changed; a group of mere refusals costs no write."""

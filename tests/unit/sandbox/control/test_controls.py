@@ -9,7 +9,9 @@ from support.sandbox_calls import AsgiSandbox
 from svc.errors import LocalError
 from svc.sandbox.api.memory import LoggedRequest, RequestLog
 from svc.sandbox.app import create_app
-from svc.spec import EVENT_TYPES
+from svc.spec import EVENT_TYPES, SANDBOX_WORLD_HEADER
+
+WORLD = SANDBOX_WORLD_HEADER.lower()
 
 GUARDED = [
     ("GET", "/settings"),
@@ -328,6 +330,21 @@ def test_reset_drops_everything(sandbox: AsgiSandbox) -> None:
     assert "idempotent-replayed" not in again.headers
     assert again.json["id"] != first.json["id"]
     assert sandbox.control("/settings", method="GET").json["smart_retries"] is False
+
+
+def test_answer_that_a_reset_overtakes_names_the_world_it_was_given_in(
+    sandbox: AsgiSandbox,
+) -> None:
+    """In the next one a seed gives its id to another order, which is no contradiction."""
+    before = sandbox.get("/v1/orders").headers[WORLD]
+    answer, reset = sandbox.together(
+        ("POST", "/v1/orders", {"json": sandbox.order_params}),
+        ("POST", "/_sandbox/reset", {"json": {}, "headers": {"svc-sandbox": "1"}}),
+    )
+    assert (answer.status, reset.status) == (200, 200)
+    after = sandbox.get("/v1/orders")
+    assert after.json["data"] == []
+    assert answer.headers[WORLD] == before != after.headers[WORLD]
 
 
 def test_unknown_fixture_is_refused(sandbox: AsgiSandbox) -> None:
