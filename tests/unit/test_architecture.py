@@ -64,7 +64,7 @@ TOLD_IN_STORIES: Final = {
     *("listen/tunnels", "render/views"),
 }
 # Tests of a whole that name a part of it alone, to break it or to fill it.
-ABOVE: Final = {"listen/test_waiting_its_time.py": "inbox", "sandbox/test_reset.py": "store"}
+ABOVE: Final = {"listen/test_waiting_its_time.py": "inbox"}
 
 
 def test_imports_obey_the_contracts() -> None:
