@@ -87,6 +87,21 @@ def command(name: str, folder: Path) -> Iterator[tuple[list[str], dict[str, str]
         yield words[name], env
 
 
+def run_by(
+    program: str, words: list[str], env: dict[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """Runs a command by a program in which a signal comes at the worst moment."""
+    return subprocess.run(
+        [sys.executable, "-c", program, *words],
+        env=env,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+
+
 # Ctrl-C comes with the first file that is read once the program has begun.
 EARLY = """
 import importlib.machinery, os, signal, sys
@@ -103,13 +118,7 @@ main()
 
 def test_ctrl_c_shows_no_traceback_while_the_first_modules_are_read() -> None:
     """R79: from its first statement on the program ends at once, by the signal."""
-    done = subprocess.run(
-        [sys.executable, "-c", EARLY, "orders", "list"],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
+    done = run_by(EARLY, ["orders", "list"])
     assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")
 
 
@@ -130,7 +139,7 @@ main()
 def test_ctrl_c_shows_no_traceback_while_an_event_loop_is_made(name: str, home: Path) -> None:
     """R79: what a signal cuts off half made is not the user's to read of."""
     with command(name, home) as (words, env):
-        done = cut_off(AT_THE_LOOP, words, env)
+        done = run_by(AT_THE_LOOP, words, env)
     assert "Traceback" not in done.stderr
     assert done.returncode == 130
 
@@ -165,24 +174,9 @@ main()
 def test_a_signal_ends_a_quickstart_that_asks_whether_its_sandbox_lives(home: Path) -> None:
     """R78: the lock that Python was about to give back would be waited for without end."""
     with command("quickstart", home) as (words, env):
-        done = cut_off(AT_THE_LOCK, words, env)
+        done = run_by(AT_THE_LOCK, words, env)
     assert "Traceback" not in done.stderr
     assert done.returncode == 143
-
-
-def cut_off(
-    program: str, words: list[str], env: dict[str, str]
-) -> "subprocess.CompletedProcess[str]":
-    """Runs a command by a program in which a signal comes at the worst moment."""
-    return subprocess.run(
-        [sys.executable, "-c", program, *words],
-        env=env,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=60,
-    )
 
 
 LATEST = 1.2  # seconds
