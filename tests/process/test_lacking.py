@@ -26,7 +26,7 @@ ORDER = (
 # Ends as TerminateProcess does when the first answers are there and are not written down.
 DYING = """
 import os
-from svc.client.journal.journal import Journal
+from svc.delivery.journal.journal import Journal
 from svc.__main__ import main
 Journal.settle_many = lambda *_, **__: os._exit(9)
 main()

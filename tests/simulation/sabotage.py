@@ -11,8 +11,8 @@ from unittest.mock import patch
 from svc.batch import validate, workers
 from svc.cli.batch import run
 from svc.client import client, refusal, reply
-from svc.client.journal import lists, stored, transaction
 from svc.client.reply import classify
+from svc.delivery.journal import lists, stored, transaction
 
 
 @contextmanager

@@ -52,8 +52,10 @@ BEHIND: Final = {
     "simulation/wishes.py": {"svc.cli.framework.fields"},
     # Rules are taken out of the program, to see that they are missed.
     "simulation/listener_histories.py": {"svc.listen.forward.queue"},
-    "simulation/sabotage.py": {"svc.cli.batch.run", "svc.client.journal.transaction"},
+    "simulation/sabotage.py": {"svc.cli.batch.run", "svc.delivery.journal.transaction"},
     "simulation/test_listener.py": {"svc.listen.inbox.arrivals"},
+    # What is sent is compared as it goes over the wire.
+    "unit/delivery/test_likeness.py": {"svc.client.encoding"},
     # The tables of both databases, and who names them.
     "unit/test_house.py": {"svc.sandbox.store.sqlite"},
 }
@@ -182,7 +184,7 @@ def test_folders_of_tests_are_rooms_or_words() -> None:
 
 
 def test_a_test_of_one_folder_lies_in_it() -> None:
-    """Whoever changes `client/journal/leases.py` looks for its tests in `unit/client/journal`."""
+    """Whoever changes `delivery/journal/leases.py` looks for its tests in `unit/delivery/journal`."""
     unit, modules = ROOT / "tests/unit", modules_of_svc()
     above = {}
     for path in unit.glob("*/**/test_*.py"):

@@ -14,6 +14,8 @@ ROOT = next(folder for folder in Path(__file__).parents if (folder / "pyproject.
 TESTS = ROOT / "tests"
 PAGE = TESTS / "PROMISES.md"
 LAST = 111
+# Promises of the round that is under way stand on the page once they are held.
+NEXT = 134
 
 HEAD = re.compile(r"^- \*\*R(\d+)\*\* (.+)$")
 TEST = re.compile(r"^  - `([^`]+)`$")
@@ -98,7 +100,10 @@ def names_in(path: str) -> frozenset[str]:
 
 def test_page_has_every_promise_in_order() -> None:
     """Each number once, each with one sentence."""
-    assert list(page()) == list(range(1, LAST + 1))
+    found = list(page())
+    assert found[:LAST] == list(range(1, LAST + 1))
+    assert found == sorted(set(found))
+    assert found[-1] <= NEXT
     assert all(sentence.endswith(".") and len(sentence) < 200 for sentence, _ in page().values())
 
 
@@ -134,7 +139,7 @@ def test_no_unknown_promise_is_referred_to() -> None:
     """Docstrings and comments name promises by number; the page says what each is."""
     found = {number for text in texts().values() for number in numbers(text)}
     assert len(found) > LAST - 1
-    assert found <= set(page())
+    assert found <= {*page(), *range(LAST + 1, NEXT + 1)}
 
 
 def test_assumptions_that_are_referred_to_exist() -> None:

@@ -13,9 +13,9 @@ from svc.batch.plan import Task
 from svc.batch.results import ResultLine
 from svc.batch.workers import RowJob
 from svc.client.call import Encoding
-from svc.client.journal.entry import NOBODY_ELSE, Account, Intent, NewIntent, Settled
-from svc.client.journal.journal import Journal
-from svc.client.journal.stored import Scope, Stored, restored
+from svc.delivery.journal.entry import NOBODY_ELSE, Account, Intent, NewIntent, Settled
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.stored import Scope, Stored, restored
 from svc.errors import Conflict, OutcomeUnknown, SvcError
 
 

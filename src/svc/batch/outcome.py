@@ -6,9 +6,9 @@ from svc.batch.operations import BatchOperation
 from svc.batch.results import ResultLine, failure
 from svc.batch.rows import Bad
 from svc.batch.workers import JobEnd, RowJob
-from svc.client.journal.entry import Settled, settled_by, settled_with
-from svc.client.journal.refusals import not_ours
 from svc.client.reply import NOT_OURS, Reply
+from svc.delivery.journal.entry import Settled, settled_by, settled_with
+from svc.delivery.journal.refusals import not_ours
 from svc.errors import (
     AuthError,
     Forbidden,

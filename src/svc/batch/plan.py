@@ -11,12 +11,12 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from svc.batch.rows import Bad, BatchRow
-from svc.client.journal.commands import Say, in_full, resume_command
-from svc.client.journal.entry import Intent
-from svc.client.journal.lists import key_of
-from svc.client.journal.refusals import is_in_the_future, is_too_old, not_again
-from svc.client.journal.stored import unread
 from svc.client.refusal import is_about_key
+from svc.delivery.journal.commands import Say, in_full, resume_command
+from svc.delivery.journal.entry import Intent
+from svc.delivery.journal.lists import key_of
+from svc.delivery.journal.refusals import is_in_the_future, is_too_old, not_again
+from svc.delivery.journal.stored import unread
 from svc.errors import Conflict, SvcError
 
 _SHOWN: Final = 3

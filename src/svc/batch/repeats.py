@@ -11,10 +11,10 @@ from typing import Final, NamedTuple
 from svc.batch.plan import BatchPlan
 from svc.batch.results import RESULTS_ENDING
 from svc.batch.rows import BatchRow
-from svc.client.journal.commands import resume_command, resume_of
-from svc.client.journal.entry import Account, Intent
-from svc.client.journal.lists import Elsewhere, Import
-from svc.client.journal.stored import Scope
+from svc.delivery.journal.commands import resume_command, resume_of
+from svc.delivery.journal.entry import Account, Intent
+from svc.delivery.journal.lists import Elsewhere, Import
+from svc.delivery.journal.stored import Scope
 from svc.errors import Conflict, LocalError
 
 _DAY_SECONDS: Final = 24 * 3600

@@ -9,7 +9,7 @@ from svc.batch.outcome import advised_fields, bad_line
 from svc.batch.plan import BatchPlan
 from svc.batch.results import ResultLine, failure
 from svc.batch.rows import BatchRow
-from svc.client.journal.entry import Intent, Settled
+from svc.delivery.journal.entry import Intent, Settled
 
 # What rows move: a currency and minor units, None where an answer does not say.
 Movements = Mapping[int, tuple[str, int] | None]

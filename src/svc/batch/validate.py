@@ -10,9 +10,9 @@ from typing import Any, Final
 from svc.batch.operations import ANSWERED_INSIDE, BatchOperation
 from svc.batch.rows import Bad, BadRow, BatchRow, Read, RowFields, blank_amount
 from svc.client.fields import MONEY, check_names, check_whole
-from svc.client.journal.identity import identity
-from svc.client.journal.stored import Scope
 from svc.client.request import encoded
+from svc.delivery.journal.stored import Scope
+from svc.delivery.likeness import identity
 from svc.errors import UsageError
 from svc.spec import ID_PREFIXES
 

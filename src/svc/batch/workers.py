@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.journal.entry import Intent
-from svc.client.journal.stored import Stored
 from svc.client.reply import Reply
 from svc.client.request import Prepared
 from svc.clock import Clock
+from svc.delivery.journal.entry import Intent
+from svc.delivery.journal.stored import Stored
 from svc.errors import SvcError
 
 # After a 429: a little below what went through, then a little more every second.

@@ -11,15 +11,15 @@ from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.recorded import deliver, journal_of
 from svc.cli.framework.session import Session
-from svc.client.journal.commands import resume_command
-from svc.client.journal.entry import Intent
-from svc.client.journal.refusals import unknown_request
-from svc.client.journal.stored import restored
 from svc.client.operations import OPERATIONS
 from svc.client.request import readable
 from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import utc
+from svc.delivery.journal.commands import resume_command
+from svc.delivery.journal.entry import Intent
+from svc.delivery.journal.refusals import unknown_request
+from svc.delivery.journal.stored import restored
 from svc.errors import UsageError
 from svc.redaction import redact
 from svc.state.files import set_aside_of

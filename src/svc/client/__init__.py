@@ -3,9 +3,9 @@
 A request is a value first (`call`; one for each resource in `resources/`), then bytes (`request`),
 then what an attempt means (`reply`, `refusal`, `retry`), and in the end an answer or an error
 (`ending`). `client` puts these together and is where to begin; `sandbox` is the same for the
-controls of a sandbox. `wire/` has the sockets, `journal/` each POST before its first byte leaves.
+controls of a sandbox. `wire/` has the sockets.
 
-`cli` and `batch` use this room; it knows neither them nor a terminal, a file that the user names or
+`cli`, `batch` and `delivery` use this room; it knows neither them nor a terminal, a file that the user names or
 a key that nobody has given it. Of a command line it has one table: `options`, how a field of a
 request is typed there, because an error gives advice in those words.
 """

@@ -1,7 +1,7 @@
 """The state database: key facts, webhook endpoints, the inbox, requests and batches.
 
 `schema` has its tables, `log` is what a listener does with SQLite's log, `database` is where to
-begin. Each room has its own SQL and passes it in; `client.journal`, `batch`, `keys` and `listen`
+begin. Each room has its own SQL and passes it in; `delivery.journal`, `batch`, `keys` and `listen`
 do. A command opens the database for them and asks them, in words.
 """
 

@@ -26,7 +26,7 @@ from support.batches import (
 from support.on_terminal import OpenTerminal
 from support.orders import ORDER
 from support.running import Result, Sandbox, Svc
-from svc.client.journal.lists import ImportTable
+from svc.delivery.journal.lists import ImportTable
 
 
 def write(path: Path, *lines: str) -> Path:

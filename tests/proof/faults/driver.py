@@ -103,7 +103,7 @@ def fill_disk(when: str) -> None:
     if when == "results":
         fill_under_results()
         return
-    from svc.client.journal.journal import Journal
+    from svc.delivery.journal.journal import Journal
 
     state = Path(os.environ["SVC_STATE_DIR"], "state.db-wal")
 

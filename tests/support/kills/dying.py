@@ -31,9 +31,9 @@ def arm(point: str, nth: int) -> None:
 
 def _places() -> dict[str, tuple[Any, str, bool]]:
     from svc.batch.results import Results
-    from svc.client.journal.journal import Journal
     from svc.client.wire import sockets
     from svc.client.wire.connection import Connection
+    from svc.delivery.journal.journal import Journal
 
     return {
         "before_intent": (Journal, "record", False),

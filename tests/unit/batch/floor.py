@@ -18,11 +18,11 @@ from svc.batch.validate import Validator
 from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
-from svc.client.journal.journal import Journal
-from svc.client.journal.leases import Leases
-from svc.client.journal.lists import Import
-from svc.client.journal.stored import Scope
 from svc.clock import SystemClock
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.lists import Import
+from svc.delivery.journal.stored import Scope
 from svc.state import Database
 
 BASE = BaseUrl.parse("https://api.example.com")

@@ -6,12 +6,12 @@ from contextlib import closing
 
 import pytest
 
-from svc.client.journal.entry import NewIntent, Settled
-from svc.client.journal.leases import Leases
-from svc.client.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
-from svc.client.journal.stored import Scope
 from svc.client.request import prepare
 from svc.client.resources import refunds
+from svc.delivery.journal.entry import NewIntent, Settled
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
+from svc.delivery.journal.stored import Scope
 from svc.errors import Conflict, LocalError
 from unit.batch.floor import BASE, SCOPE, Floor
 

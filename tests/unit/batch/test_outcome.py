@@ -15,9 +15,9 @@ from svc.batch.tally import Totals, money_of
 from svc.batch.workers import JobEnd, RowJob, SharedQuota
 from svc.client.contradiction import CONTRADICTED, Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble
-from svc.client.journal.entry import NewIntent, Settled
-from svc.client.journal.stored import Stored, restored
 from svc.client.reply import NOT_OURS, Reply
+from svc.delivery.journal.entry import NewIntent, Settled
+from svc.delivery.journal.stored import Stored, restored
 from svc.errors import (
     ApiError,
     AuthError,

@@ -16,13 +16,13 @@ from svc.batch.repeats import TypedLine, refuse_repeats
 from svc.batch.rows import Bad, BadRow, BatchRow, Read
 from svc.batch.validate import Validator
 from svc.batch.workers import RowJob
-from svc.client.journal.entry import NOBODY_ELSE, NewIntent, Settled
-from svc.client.journal.journal import Journal
-from svc.client.journal.leases import Leases
-from svc.client.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
-from svc.client.journal.stored import Scope
 from svc.client.request import prepare
 from svc.client.resources import refunds
+from svc.delivery.journal.entry import NOBODY_ELSE, NewIntent, Settled
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
+from svc.delivery.journal.stored import Scope
 from svc.errors import Conflict
 from svc.state import Database
 

@@ -18,9 +18,9 @@ from svc.batch import run as run_module
 from svc.batch.results import ResultLine, Results
 from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
-from svc.client.journal.entry import NewIntent
-from svc.client.journal.stored import restored
 from svc.clock import SystemClock
+from svc.delivery.journal.entry import NewIntent
+from svc.delivery.journal.stored import restored
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
 from svc.state.database import GONE
 from unit.batch.floor import Floor

@@ -9,7 +9,7 @@ from svc.batch.operations import OPERATIONS, named
 from svc.batch.reading import rows_of
 from svc.batch.rows import Bad, BatchRow, Read
 from svc.batch.validate import Validator
-from svc.client.journal.stored import Scope
+from svc.delivery.journal.stored import Scope
 from svc.errors import UsageError
 
 SCOPE = Scope("default", "test", "https://api.example.com")

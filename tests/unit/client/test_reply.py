@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from svc.client.call import Call
 from svc.client.contradiction import Contradiction, other_object, refuse_contradiction
 from svc.client.exchange import RawReply, header
-from svc.client.journal.entry import settled_with
 from svc.client.json import NotJson, parse, parse_list
 from svc.client.reply import (
     Reply,
@@ -25,6 +24,7 @@ from svc.client.reply import (
 )
 from svc.client.resources import find, orders, payments, payouts, quotes, refunds
 from svc.client.retry import AttemptResult, Meaning
+from svc.delivery.journal.entry import settled_with
 from svc.errors import ReplyContradiction
 from svc.spec import SANDBOX_TIME_HEADER, SANDBOX_WORLD_HEADER
 

@@ -12,8 +12,8 @@ from svc.batch.rows import Bad, BatchRow
 from svc.batch.validate import Validator
 from svc.cli.batch.options import BatchOptions
 from svc.cli.framework.session import Session
-from svc.client.journal.lists import Import, default_name
-from svc.client.journal.stored import Scope
+from svc.delivery.journal.lists import Import, default_name
+from svc.delivery.journal.stored import Scope
 from svc.errors import AuthError
 from svc.inputs import read_bytes
 

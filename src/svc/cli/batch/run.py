@@ -29,11 +29,11 @@ from svc.cli.framework.prompts import confirm_real_money
 from svc.cli.framework.recorded import not_sent
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
-from svc.client.journal.entry import NOBODY_ELSE, Account, Intent
-from svc.client.journal.journal import Journal
-from svc.client.journal.leases import Leases
-from svc.client.journal.lists import Elsewhere, ImportTable
-from svc.client.journal.stored import Scope
+from svc.delivery.journal.entry import NOBODY_ELSE, Account, Intent
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.lists import Elsewhere, ImportTable
+from svc.delivery.journal.stored import Scope
 from svc.errors import LocalError, SvcError
 from svc.keys.resolve import VARIABLE
 

@@ -15,9 +15,9 @@ from svc.cli.framework.control import ServedClock
 from svc.cli.framework.progress import LiveLine, bar
 from svc.cli.framework.session import Session
 from svc.client.client import AttemptRecord, Client
-from svc.client.journal.entry import Account
-from svc.client.journal.journal import Journal
 from svc.client.request import checked_version
+from svc.delivery.journal.entry import Account
+from svc.delivery.journal.journal import Journal
 
 _LIMITED: Final = 429
 _BAR: Final = 24

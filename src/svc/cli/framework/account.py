@@ -12,10 +12,10 @@ from typing import Final
 
 from svc.cli.framework.session import Session
 from svc.client.client import Client
-from svc.client.journal.entry import NOBODY_ELSE, Account
-from svc.client.journal.journal import Journal
-from svc.client.journal.stored import Scope
 from svc.client.resources import find
+from svc.delivery.journal.entry import NOBODY_ELSE, Account
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.stored import Scope
 from svc.errors import Forbidden, NotFound, SvcError, UsageError
 
 _SECONDS: Final = 10.0

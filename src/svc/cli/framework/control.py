@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.exchange import Deadline, unwatched
-from svc.client.journal.idempotency_ages import IdempotencyAges, clock_of, idempotency_ages
 from svc.client.resources import controls
 from svc.client.sandbox import SandboxClient
+from svc.delivery.journal.idempotency_ages import IdempotencyAges, clock_of, idempotency_ages
 from svc.errors import SvcError
 
 if TYPE_CHECKING:
     from svc.cli.framework.inputs.times import Moments
     from svc.client.exchange import Waits
-    from svc.client.journal.commands import Say
-    from svc.client.journal.entry import Intent
     from svc.client.reply import Reply
+    from svc.delivery.journal.commands import Say
+    from svc.delivery.journal.entry import Intent
 
 
 _SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secret

@@ -25,7 +25,7 @@ from svc.system.files import make_private, open_private
 if TYPE_CHECKING:
     from svc.cli.framework.session import Session
     from svc.cli.framework.signals import Stopped
-    from svc.client.journal.entry import Intent
+    from svc.delivery.journal.entry import Intent
 
 
 _NO_THREADS: Final = "can't start new thread"
@@ -137,7 +137,7 @@ def _name_demo(session: "Session", error: SvcError) -> None:
 
 def _name_request(bug: SvcError, intent: "Intent") -> None:
     """Says that a request may have been carried out all the same (promise R10)."""
-    from svc.client.journal.commands import resume_command
+    from svc.delivery.journal.commands import resume_command
 
     bug.outcome, bug.request = "unknown", intent.id
     bug.idempotency_key = intent.stored.idempotency_key
@@ -207,7 +207,7 @@ def _interrupted(session: "Session", stopped: "Stopped") -> SvcError | None:
     """What is known of the request that a signal came upon; None where there was none."""
     intent, ended = stopped.sending, stopped.ended
     if intent is not None:
-        from svc.client.journal.commands import resume_command
+        from svc.delivery.journal.commands import resume_command
 
         error = _stopped(
             f"Stopped while POST {intent.stored.path} was being sent; it may have been carried "

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from svc.base_url import BaseUrl
     from svc.cli.framework.progress import LiveLine, WaitingLine
     from svc.client.exchange import Waits
-    from svc.client.journal.stored import Scope
     from svc.config import Config, Settings
+    from svc.delivery.journal.stored import Scope
     from svc.render.called import Called
     from svc.render.layout import LineLayout
 
@@ -171,7 +171,7 @@ class Invocation:
 
     def scope(self, key_hint: str = "") -> "Scope":
         """For whom and where this command sends; `key_hint` is the key's fingerprint."""
-        from svc.client.journal.stored import Scope
+        from svc.delivery.journal.stored import Scope
 
         settings = self.settings
         return Scope(settings.profile, settings.mode, str(settings.base_url), key_hint)
@@ -182,7 +182,7 @@ class Invocation:
         What a command without options would take from the environment and the configuration is
         left out.
         """
-        from svc.client.journal.commands import in_full
+        from svc.delivery.journal.commands import in_full
 
         try:
             bare = self._settings_of(None)

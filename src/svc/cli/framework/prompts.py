@@ -18,7 +18,7 @@ from svc.system.memory import keep_unread
 if TYPE_CHECKING:
     from svc.client.call import Call
     from svc.client.client import Client
-    from svc.client.journal.entry import Intent
+    from svc.delivery.journal.entry import Intent
 
 
 NOTHING_SENT = "Nothing was sent."

@@ -8,7 +8,8 @@ from svc.cli.framework.settling import Sent, as_known, keep
 from svc.cli.framework.signals import Stopped
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.journal.entry import (
+from svc.client.reply import Reply
+from svc.delivery.journal.entry import (
     NOBODY_ELSE,
     Account,
     Intent,
@@ -16,10 +17,9 @@ from svc.client.journal.entry import (
     settled_by,
     settled_with,
 )
-from svc.client.journal.journal import Journal
-from svc.client.journal.leases import Leases
-from svc.client.journal.stored import restored
-from svc.client.reply import Reply
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.stored import restored
 from svc.errors import LocalError, SvcError
 
 # What a process that was told to end still waits for a journal that another one holds.

@@ -5,12 +5,12 @@ from typing import NamedTuple
 from svc.cli.framework.session import Session
 from svc.client.client import Client
 from svc.client.contradiction import Contradiction
-from svc.client.journal.commands import resume_command, where_to_look
-from svc.client.journal.entry import Intent, Settled, settled_by, settled_with
-from svc.client.journal.journal import Journal
-from svc.client.journal.refusals import done_before, not_ours, refused_to_other_key
 from svc.client.reply import Reply
 from svc.client.retry import safe_again
+from svc.delivery.journal.commands import resume_command, where_to_look
+from svc.delivery.journal.entry import Intent, Settled, settled_by, settled_with
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.refusals import done_before, not_ours, refused_to_other_key
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 

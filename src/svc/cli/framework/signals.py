@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from svc.system.signals import STOPPING
 
 if TYPE_CHECKING:  # loaded only where something is sent
-    from svc.client.journal.entry import Intent
+    from svc.delivery.journal.entry import Intent
     from svc.errors import SvcError
 
 

@@ -11,7 +11,7 @@ from svc.cli.framework.account import sees, witnesses
 from svc.cli.framework.key_check import ask
 from svc.cli.framework.recorded import journal_of
 from svc.cli.framework.session import Session
-from svc.client.journal.stored import Scope
+from svc.delivery.journal.stored import Scope
 from svc.errors import AuthError, KeyStoreError, SvcError, Unauthorized
 from svc.keys.facts import KeyFact
 from svc.keys.places import SANDBOX_DATA, KeyPlace

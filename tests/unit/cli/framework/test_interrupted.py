@@ -16,18 +16,18 @@ from svc.cli.framework.streams import Streams
 from svc.cli.main import run
 from svc.client.client import Client
 from svc.client.exchange import RawReply, WireRequest
-from svc.client.journal.entry import Intent, NewIntent, Settled
-from svc.client.journal.journal import Journal
-from svc.client.journal.leases import Leases
 from svc.client.resources import refunds
 from svc.clock import SystemClock
+from svc.delivery.journal.entry import Intent, NewIntent, Settled
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
 from svc.state import Database
 
 KEY = "sk_test_canary7Qx2Lw9Zp4"
 BODY = {"payment": "pay_1", "amount": 4999}
 CREATE = ("refunds", "create", "--payment", "pay_1", "--amount", "4999", "-o", "json")
 NEAR = (
-    "client/journal/journal",
+    "delivery/journal/journal",
     "state/database",
     *(f"cli/framework/{name}.py" for name in ("recorded", "settling")),
 )

@@ -12,12 +12,12 @@ from svc.cli.framework.signals import Stopped
 from svc.cli.framework.streams import Streams
 from svc.client.client import Client
 from svc.client.exchange import RawReply
-from svc.client.journal.entry import NewIntent, Settled
-from svc.client.journal.journal import Journal
-from svc.client.journal.stored import Scope
 from svc.client.reply import Reply
 from svc.client.request import prepare
 from svc.client.resources import refunds
+from svc.delivery.journal.entry import NewIntent, Settled
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.stored import Scope
 
 KEY = "sk_test_canary7Qx2Lw9Zp4"
 

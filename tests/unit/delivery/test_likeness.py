@@ -9,11 +9,11 @@ import pytest
 
 from support.clocks import ManualClock
 from svc.client.encoding import form_bytes, json_bytes
-from svc.client.journal.identity import UnreadableBody, fields_of, identity, place_of
-from svc.client.journal.journal import Journal
-from svc.client.journal.leases import Leases
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
+from svc.delivery.likeness import UnreadableBody, fields_of, identity, place_of
 from svc.state import Database
-from unit.client.journal.asking import asked
+from unit.delivery.journal.asking import asked
 
 HERE = "https://api.example.com"
 BODY = {"payment": "pay_1", "amount": 500, "metadata": {"a": "1", "b": [1, 2]}}

@@ -22,12 +22,12 @@ from functools import cached_property
 from itertools import islice
 from typing import Final, NamedTuple
 
-from svc.client.journal.journal import KEPT_SECONDS, lettered
-from svc.client.journal.leases import Leases
-from svc.client.journal.stored import Scope
-from svc.client.journal.transaction import UNRESOLVED, ReadRows
 from svc.client.request import uuid_of
 from svc.clock import Clock
+from svc.delivery.journal.journal import KEPT_SECONDS, lettered
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.transaction import UNRESOLVED, ReadRows
 from svc.errors import Conflict
 from svc.state import Database, Row, Tx
 

@@ -7,9 +7,9 @@ import pytest
 
 from svc.base_url import BaseUrl
 from svc.client.call import Call
-from svc.client.journal.stored import Scope, Stored, identity_of, restored, stored
 from svc.client.request import prepare
 from svc.client.resources import disputes, find, orders, payouts, refunds, webhook_endpoints
+from svc.delivery.journal.stored import Scope, Stored, identity_of, restored, stored
 from svc.errors import LocalError
 
 BASE = BaseUrl.parse("https://api.example.com/pre")

@@ -8,13 +8,13 @@ and would carry the request out a second time.
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from svc.client.journal.commands import Say
-from svc.client.journal.entry import Intent
-from svc.client.journal.refusals import forgotten, key_spent
 from svc.client.resources import controls
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.client.sandbox import SandboxClient
 from svc.client.text import one_line
+from svc.delivery.journal.commands import Say
+from svc.delivery.journal.entry import Intent
+from svc.delivery.journal.refusals import forgotten, key_spent
 from svc.errors import SvcError, UsageError
 
 _LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from support.clocks import ManualClock
-from svc.client.journal.journal import EVERY, PRUNE, Journal
 from svc.client.resources import payouts
+from svc.delivery.journal.journal import EVERY, PRUNE, Journal
 from svc.errors import Conflict, LocalError, NotFound
 from svc.state import LOST, Tx
-from unit.client.journal.asking import HOUR, Open, asked, done, end
+from unit.delivery.journal.asking import HOUR, Open, asked, done, end
 
 
 def settle_as(intents: Journal, outcome: Any, **more: Any) -> str:

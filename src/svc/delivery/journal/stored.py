@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.client.call import Call, Encoding
-from svc.client.journal.identity import UnreadableBody, fields_of, identity, is_making
 from svc.client.operations import operation_at
 from svc.client.request import (
     Prepared,
@@ -15,6 +14,7 @@ from svc.client.request import (
     without_secrets,
 )
 from svc.client.resources import find
+from svc.delivery.likeness import UnreadableBody, fields_of, identity, is_making
 from svc.errors import LocalError
 from svc.spec import VERSION_HEADER
 

@@ -6,11 +6,11 @@ from typing import Any
 
 from svc.base_url import BaseUrl
 from svc.client.call import Call
-from svc.client.journal.entry import Intent, NewIntent, Settled
-from svc.client.journal.journal import Journal
-from svc.client.journal.stored import Scope
 from svc.client.request import prepare
 from svc.client.resources import refunds
+from svc.delivery.journal.entry import Intent, NewIntent, Settled
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.stored import Scope
 
 BASE = BaseUrl.parse("https://api.example.com")
 SCOPE = Scope("default", "test", str(BASE), "sk_test_…ary1")

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from svc.client.journal.journal import Journal
-from svc.client.journal.leases import Leases
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
 from svc.state import Database
-from unit.client.journal.asking import Open
+from unit.delivery.journal.asking import Open
 
 
 @pytest.fixture

@@ -5,11 +5,11 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc.client.call import Call
 from svc.client.contradiction import CONTRADICTED, Contradiction, id_in
-from svc.client.journal.stored import Scope, Stored, identity_of, stored, unread
 from svc.client.reply import Reply
 from svc.client.request import (
     Prepared,
 )
+from svc.delivery.journal.stored import Scope, Stored, identity_of, stored, unread
 from svc.errors import Outcome, SvcError
 from svc.redaction import redact, redact_maybe
 

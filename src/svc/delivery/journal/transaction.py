@@ -4,12 +4,12 @@ import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
-from svc.client.journal import refusals
-from svc.client.journal.commands import Say
-from svc.client.journal.entry import EntryState, Intent, NewIntent, Settled, intent_of, row_of
-from svc.client.journal.identity import place_of
-from svc.client.journal.leases import Leases
-from svc.client.journal.stored import Scope, identity_of, stored
+from svc.delivery.journal import refusals
+from svc.delivery.journal.commands import Say
+from svc.delivery.journal.entry import EntryState, Intent, NewIntent, Settled, intent_of, row_of
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.stored import Scope, identity_of, stored
+from svc.delivery.likeness import place_of
 from svc.state import Row, Tx
 
 ReadRows = Callable[[str, Sequence[object]], list[Row]]

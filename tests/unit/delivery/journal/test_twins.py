@@ -3,13 +3,13 @@
 import pytest
 
 from support.clocks import ManualClock
-from svc.client.journal.entry import Account, NewIntent, Settled, settled_by
-from svc.client.journal.journal import Journal
-from svc.client.journal.stored import Scope
 from svc.client.reply import Reply
 from svc.client.resources import find, refunds
+from svc.delivery.journal.entry import Account, NewIntent, Settled, settled_by
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.stored import Scope
 from svc.errors import Conflict
-from unit.client.journal.asking import DONE, HOUR, OTHERS, SCOPE, Open, asked, done, end
+from unit.delivery.journal.asking import DONE, HOUR, OTHERS, SCOPE, Open, asked, done, end
 
 
 def test_unresolved_twin_stops_the_same_request(intents: Journal) -> None:

@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import TypeAlias
 
-from svc.client.journal.entry import Intent
-from svc.client.journal.identity import UnreadableBody, fields_of
-from svc.client.journal.stored import Scope
 from svc.clock import utc
+from svc.delivery.journal.entry import Intent
+from svc.delivery.journal.stored import Scope
+from svc.delivery.likeness import UnreadableBody, fields_of
 
 # A clock that differs a little from the service's must not hide the object.
 _MARGIN_SECONDS = 300

@@ -9,13 +9,13 @@ import pytest
 
 from support.clocks import ManualClock
 from svc.base_url import BaseUrl
-from svc.client.journal.journal import Journal, fresh_id
-from svc.client.journal.leases import Leases
-from svc.client.journal.stored import restored
 from svc.client.resources import orders, payouts, refunds
+from svc.delivery.journal.journal import Journal, fresh_id
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.stored import restored
 from svc.errors import Conflict, LocalError
 from svc.state import LOST, Database
-from unit.client.journal.asking import DONE, OTHERS, Open, asked, done
+from unit.delivery.journal.asking import DONE, OTHERS, Open, asked, done
 
 
 def test_record_keeps_all_that_is_needed_to_send_it_again(intents: Journal) -> None:

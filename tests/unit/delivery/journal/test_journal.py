@@ -2,11 +2,11 @@
 
 import pytest
 
-from svc.client.journal.entry import Account, settled_with
-from svc.client.journal.journal import Journal
 from svc.client.resources import orders
+from svc.delivery.journal.entry import Account, settled_with
+from svc.delivery.journal.journal import Journal
 from svc.errors import ApiError, OutcomeUnknown
-from unit.client.journal.asking import DONE, SCOPE, Open, asked, end, is_busy
+from unit.delivery.journal.asking import DONE, SCOPE, Open, asked, end, is_busy
 
 
 def test_settle_frees_the_lease_and_keeps_the_end(opened: Open) -> None:

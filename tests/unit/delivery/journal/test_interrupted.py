@@ -7,10 +7,10 @@ from itertools import count
 import pytest
 
 from support.kills.interrupting import SignalError, interrupted
-from svc.client.journal.journal import Journal
-from unit.client.journal.asking import asked, done
+from svc.delivery.journal.journal import Journal
+from unit.delivery.journal.asking import asked, done
 
-ROOMS = ("client/journal/", "state/")
+ROOMS = ("delivery/journal/", "state/")
 pytestmark = pytest.mark.limit(20)  # a lock that is left is waited for without an end
 
 

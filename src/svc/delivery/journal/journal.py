@@ -11,11 +11,12 @@ from contextlib import suppress
 from threading import Lock
 from typing import Final, TypeVar
 
-from svc.client.journal.commands import Say, in_full
-from svc.client.journal.entry import Intent, NewIntent, Settled, intent_of
-from svc.client.journal.leases import Leases
-from svc.client.journal.stored import Scope
-from svc.client.journal.transaction import (
+from svc.clock import Clock
+from svc.delivery.journal.commands import Say, in_full
+from svc.delivery.journal.entry import Intent, NewIntent, Settled, intent_of
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.transaction import (
     ANY_UNREAD,
     MADE_WITH,
     RESERVED,
@@ -27,7 +28,6 @@ from svc.client.journal.transaction import (
     by_key,
     is_taken,
 )
-from svc.clock import Clock
 from svc.errors import LocalError
 from svc.state import Database, Tx
 

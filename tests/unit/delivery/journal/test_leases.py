@@ -15,12 +15,12 @@ from support.suite.compiling import TESTS
 from support.suite.patience import patient
 from svc.client.call import Call
 from svc.client.contradiction import CONTRADICTED
-from svc.client.journal.entry import Settled, settled_with
-from svc.client.journal.journal import Journal
-from svc.client.journal.leases import Leases
 from svc.client.resources import find, orders, payouts, refunds
+from svc.delivery.journal.entry import Settled, settled_with
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
 from svc.errors import Conflict, LocalError, OutcomeUnknown, RateLimited
-from unit.client.journal.asking import BASE, DONE, HOUR, SCOPE, Open, asked, done, end, is_busy
+from unit.delivery.journal.asking import BASE, DONE, HOUR, SCOPE, Open, asked, done, end, is_busy
 
 
 def test_lease_takes_an_unresolved_request(intents: Journal, clock: ManualClock) -> None:
@@ -120,10 +120,10 @@ def test_lease_ends_with_its_process(intents: Journal, path: Path) -> None:
     code = f"""
 import pathlib, sys
 from svc.client.resources import refunds
-from svc.client.journal.journal import Journal
-from svc.client.journal.leases import Leases
-from svc.client.journal.journal import EVERY, PRUNE
-from svc.client.journal.entry import Account, NewIntent, Scope
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.journal import EVERY, PRUNE
+from svc.delivery.journal.entry import Account, NewIntent, Scope
 from svc.client.request import prepare
 from support.clocks import ManualClock
 from svc.state import Database

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from svc.client.journal.commands import Say, resume_command, where_to_look
-from svc.client.journal.entry import Intent, Settled
 from svc.client.reply import NOT_OURS
 from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
 from svc.clock import utc
+from svc.delivery.journal.commands import Say, resume_command, where_to_look
+from svc.delivery.journal.entry import Intent, Settled
 from svc.errors import Conflict, NotFound, Outcome, OutcomeUnknown, SvcError
 
 _HOURS = KEY_SAFE_SECONDS // 3600
