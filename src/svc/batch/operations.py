@@ -16,6 +16,8 @@ from svc.client.resources import disputes, orders, payouts, quotes, refunds
 from svc.errors import wrong_choice
 
 _EVERYWHERE: Final = "id object status created livemode"
+# The column of a row's own idempotency key, which is sent as a header.
+KEY_COLUMN: Final = "idempotency_key"
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +52,8 @@ class BatchOperation:
     def columns(self) -> FieldTree:
         """What a file for it may name: also what identifies a row, and what is only answered."""
         answered: dict[str, FieldTree] = {name: {} for name in sorted(self.answered)}
-        return {**answered, **{name: _with_answers(name, one) for name, one in self.fields.items()}}
+        taken = {name: _with_answers(name, one) for name, one in self.fields.items()}
+        return {KEY_COLUMN: {}, **answered, **taken}
 
 
 def named(name: str) -> BatchOperation:

@@ -66,8 +66,11 @@ class BatchRow(NamedTuple):
         path: what the request is posted to.
         body: the encoded parameters, with names in alphabetical order.
         identity: what the request says, whoever sends it (promise R91).
-        amount: in minor units, where the row says it.
-        currency: where the row says it.
+        amount: in minor units, where the row has one.
+        currency: where the row has one, sent or not.
+        given_key: the row's own idempotency key, of the column `idempotency_key`.
+        compared_currency: a currency that the row has beside an amount and that the request does
+            not send, such as a refund's; the payment or order must have the same.
     """
 
     number: int
@@ -78,6 +81,8 @@ class BatchRow(NamedTuple):
     identity: str
     amount: int | None
     currency: str | None
+    given_key: str | None = None
+    compared_currency: str | None = None
 
 
 class Bad(NamedTuple):

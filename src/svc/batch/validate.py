@@ -7,10 +7,10 @@ it is the service's to say.
 import hashlib
 from typing import Any, Final
 
-from svc.batch.operations import ANSWERED_INSIDE, BatchOperation
+from svc.batch.operations import ANSWERED_INSIDE, KEY_COLUMN, BatchOperation
 from svc.batch.rows import Bad, BadRow, BatchRow, Read, RowFields, blank_amount
 from svc.client.fields import MONEY, check_names, check_whole
-from svc.client.request import encoded
+from svc.client.request import checked_key, encoded
 from svc.delivery.journal.stored import Scope
 from svc.delivery.likeness import identity
 from svc.errors import UsageError
@@ -37,36 +37,55 @@ class Validator:
         self._fields = operation.fields
         self._blank_means_all = blank_means_all
         self._scope = scope
+        self._line_of_key: dict[str, int] = {}
         self.left_out: dict[str, None] = {}
 
     def shape(self, read: Read) -> BatchRow | Bad:
         """Turns a row into a request, or says why it cannot be one.
 
         Raises:
-            UsageError: it names a field that is nearly a known one: so may every other row.
+            UsageError: it names a field that is nearly a known one, as every other row may, or it
+                has the idempotency key of a row before.
         """
         if isinstance(read.given, dict):
             check_names(self._names, read.given)
         try:
             if isinstance(read.given, BadRow):
                 raise read.given
-            return self._row(read, read.given)
+            row = self._row(read, read.given)
         except BadRow as bad:
             return _bad(read, bad)
         except UsageError as error:  # of the client, which checks, builds and encodes the call
             return _bad(read, BadRow.of(error))
+        self._refuse_repeated_key(row)
+        return row
+
+    def _refuse_repeated_key(self, row: BatchRow) -> None:
+        """Refuses the file where two rows have one key: the service would carry out one of them."""
+        if row.given_key is None:
+            return
+        first = self._line_of_key.setdefault(row.given_key, row.line)
+        if first != row.line:
+            raise UsageError(
+                f"Lines {first} and {row.line} have the same idempotency key.",
+                code="idempotency_key_repeated",
+                param=KEY_COLUMN,
+                hint="Give each row a key of its own, or leave the cell blank",
+            )
 
     def _row(self, read: Read, given: RowFields) -> BatchRow:
         identifier = _identifier(self._operation, given)
         _refuse_order_price(self._operation, given)
         body = self._body(given)
+        key = _given_key(body.pop(KEY_COLUMN, None))
         _check(self._operation, body)
         call = self._operation.call(identifier, body)
         check_whole(self._fields, body, is_form=call.encoding == "form")
         data = encoded(call)
         digest = hashlib.sha256(data).hexdigest()
         same = identity(self._scope.base_url, self._scope.mode, call.path, call.body or {})
-        amount, currency = body.get("amount"), body.get("currency")
+        amount, currency = body.get("amount"), given.get("currency")
+        compared = _compared_currency(self._operation, currency)
         return BatchRow(
             read.number,
             read.line,
@@ -75,7 +94,9 @@ class Validator:
             digest,
             same,
             amount if isinstance(amount, int) else None,
-            currency if isinstance(currency, str) else None,
+            currency if isinstance(currency, str) and currency else None,
+            key,
+            compared,
         )
 
     def _body(self, given: RowFields) -> RowFields:
@@ -108,6 +129,24 @@ def _identifier(operation: BatchOperation, given: RowFields) -> str:
         raise BadRow("it has no id", param="id", code="id_missing")
     _check_prefix(found, "id", operation.id_prefix)
     return found
+
+
+def _given_key(value: Any) -> str | None:
+    """The row's own idempotency key, checked as `--idempotency-key` is; None for a blank."""
+    if value is None or value == "":
+        return None
+    if not isinstance(value, str):
+        raise BadRow(f"{KEY_COLUMN} is no text", param=KEY_COLUMN, code="idempotency_key_invalid")
+    return checked_key(value)
+
+
+def _compared_currency(operation: BatchOperation, currency: Any) -> str | None:
+    """A currency beside an amount that is sent without it, such as that of a refund."""
+    fields = operation.fields
+    if "amount" not in fields or "currency" in fields or currency in (None, ""):
+        return None
+    _check_currency("currency", currency)
+    return str(currency)
 
 
 def _refuse_order_price(operation: BatchOperation, given: RowFields) -> None:

@@ -210,3 +210,59 @@ def test_an_orders_price_is_no_amount_to_capture() -> None:
     assert isinstance(bad, Bad)
     assert bad.code == "amount_ambiguous"
     assert sent("orders.capture", {"id": "ord_1", "amount_total": 15708})[1] == ""
+
+
+def test_a_row_may_have_an_idempotency_key_of_its_own() -> None:
+    """The column `idempotency_key` is no part of the body; a blank leaves the key to the batch."""
+    row = shape("refunds.create", {"payment": "pay_1", "idempotency_key": "invoice-7"})
+    assert isinstance(row, BatchRow)
+    assert (row.given_key, row.body) == ("invoice-7", b'{"payment":"pay_1"}')
+    for blank in ("", None):
+        row = shape("refunds.create", {"payment": "pay_1", "idempotency_key": blank})
+        assert isinstance(row, BatchRow)
+        assert row.given_key is None
+
+
+@pytest.mark.parametrize("key", ["a b", "ü", "x" * 256, 7, ["a"]])
+def test_a_row_s_own_key_is_checked_as_the_option_is(key: object) -> None:
+    """R13: 1 to 255 printable ASCII characters without spaces."""
+    bad = shape("refunds.create", {"payment": "pay_1", "idempotency_key": key})
+    assert isinstance(bad, Bad)
+    assert (bad.param, bad.code) == ("idempotency_key", "idempotency_key_invalid")
+
+
+def test_two_rows_with_one_key_are_refused() -> None:
+    """The service would carry out one of them alone; which one, only the file's author knows."""
+    shaper = Validator(named("refunds.create"), SCOPE)
+    shaper.shape(Read(1, 2, {"payment": "pay_1", "idempotency_key": "invoice-7"}))
+    shaper.shape(Read(2, 3, {"payment": "pay_2", "idempotency_key": "invoice-8"}))
+    with pytest.raises(UsageError, match="Lines 2 and 4 have the same") as caught:
+        shaper.shape(Read(3, 4, {"payment": "pay_3", "idempotency_key": "invoice-7"}))
+    assert caught.value.code == "idempotency_key_repeated"
+
+
+@pytest.mark.parametrize(
+    ("operation", "given", "currency", "compared"),
+    [
+        ("refunds.create", {"payment": "pay_1", "amount": 5, "currency": "JPY"}, "JPY", "JPY"),
+        ("refunds.create", {"payment": "pay_1", "amount": 5, "currency": ""}, None, None),
+        ("orders.capture", {"id": "ord_1", "amount": 5, "currency": "EUR"}, "EUR", "EUR"),
+        ("orders.create", ORDER, "EUR", None),
+        ("orders.cancel", {"id": "ord_1", "currency": "EUR"}, "EUR", None),
+    ],
+)
+def test_a_currency_that_is_not_sent_is_kept_to_be_compared(
+    operation: str, given: dict[str, Any], currency: str | None, compared: str | None
+) -> None:
+    """5000 of JPY are not 50.00 EUR, whatever the payment's currency is."""
+    row = shape(operation, given)
+    assert isinstance(row, BatchRow)
+    assert (row.currency, row.compared_currency) == (currency, compared)
+    assert (b"currency" in row.body) is (operation == "orders.create")
+
+
+def test_a_currency_that_is_compared_is_a_currency() -> None:
+    """`eur` beside a refund's amount would differ from every payment's."""
+    bad = shape("refunds.create", {"payment": "pay_1", "amount": 5, "currency": "eur"})
+    assert isinstance(bad, Bad)
+    assert (bad.param, bad.code) == ("currency", "currency_invalid")
