@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from svc.base_url import BaseUrl
 from svc.errors import AuthError, UsageError
 from svc.redaction import masked
-from svc.spec import (
+from svc.service.facts import (
     KEY_PREFIX_LENGTH,
     KEY_PREFIXES,
     KEY_PREFIXES_IN_BASE64,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
-from svc.spec import KEY_PREFIXES_IN_BASE64
+from svc.service.facts import KEY_PREFIXES_IN_BASE64
 
 # No word boundary before a prefix: a server may echo a key behind any character.
 # What is masked already, as in a fingerprint, stays as it is.

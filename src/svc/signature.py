@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from svc.errors import SignatureError
-from svc.spec import (
+from svc.service.facts import (
     SECRET_PREFIX,
     SIGNATURE_HEADER_MAX,
     SIGNATURE_TOLERANCE_SECONDS,

@@ -13,7 +13,7 @@ from svc.api_keys import (
 )
 from svc.errors import AuthError, ExitCode, UsageError
 from svc.redaction import redact
-from svc.spec import KEY_PREFIXES, KEY_PREFIXES_IN_BASE64, SANDBOX_KEYS
+from svc.service.facts import KEY_PREFIXES, KEY_PREFIXES_IN_BASE64, SANDBOX_KEYS
 
 TAIL = "4eC39HqLyjWDarjtT1zdp7dc"
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.errors import SignatureError
+from svc.service.facts import SECRET_PREFIX, WEBHOOK_BODY_MAX
 from svc.signature import Verified, check_secret, header_value, sign, verify
-from svc.spec import SECRET_PREFIX, WEBHOOK_BODY_MAX
 
 SECRET = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
 NOW = 1_700_000_000

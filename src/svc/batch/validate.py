@@ -14,7 +14,7 @@ from svc.client.request import checked_key, encoded
 from svc.delivery.journal.stored import Scope
 from svc.delivery.likeness import identity
 from svc.errors import UsageError
-from svc.spec import ID_PREFIXES
+from svc.service.facts import ID_PREFIXES
 
 _CURRENCIES: Final = ("currency", "settlement_currency", "source_currency")
 _CURRENCY_LENGTH: Final = 3

@@ -11,7 +11,7 @@ from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import EVIDENCE
 from svc.client.resources import disputes
-from svc.spec import DISPUTE_STATUSES
+from svc.service.facts import DISPUTE_STATUSES
 
 app = new_word("disputes")
 

@@ -11,7 +11,7 @@ from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import CANCELLATION, CAPTURE, ORDER, ORDER_UPDATE
 from svc.client.resources import orders
-from svc.spec import ORDER_STATUSES
+from svc.service.facts import ORDER_STATUSES
 
 app = new_word("orders")
 

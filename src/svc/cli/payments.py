@@ -9,7 +9,7 @@ from svc.cli.framework.app import listing, new_word, reading
 from svc.cli.framework.sending import send_list, send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import payments
-from svc.spec import PAYMENT_STATUSES
+from svc.service.facts import PAYMENT_STATUSES
 
 app = new_word("payments")
 

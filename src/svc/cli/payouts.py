@@ -10,7 +10,7 @@ from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import PAYOUT
 from svc.client.resources import payouts
-from svc.spec import PAYOUT_STATUSES
+from svc.service.facts import PAYOUT_STATUSES
 
 app = new_word("payouts")
 

@@ -13,7 +13,7 @@ from svc.config import Config, Profile
 from svc.config.editing import create_profile, remove_profile, use_profile
 from svc.errors import ConfigError, UsageError
 from svc.redaction import redact
-from svc.spec import Auth
+from svc.service.facts import Auth
 
 app = new_word("profiles")
 

@@ -10,7 +10,7 @@ from svc.cli.framework.sending import send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.options import REFUND
 from svc.client.resources import refunds
-from svc.spec import REFUND_STATUSES
+from svc.service.facts import REFUND_STATUSES
 
 app = new_word("refunds")
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from svc.errors import UsageError
 from svc.money import CURRENCIES, exponent, format_amount, minor_units
-from svc.spec import AMOUNT_MAX
+from svc.service.facts import AMOUNT_MAX
 
 _DIGITS_MAX: Final = len(str(AMOUNT_MAX))
 _SHOWN_MAX: Final = 40

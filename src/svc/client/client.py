@@ -37,7 +37,7 @@ from svc.client.retry import (
 )
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
-from svc.spec import Auth, Mode
+from svc.service.facts import Auth, Mode
 
 DEADLINE_SECONDS = 60.0
 # What is found where an earlier run sent it and this one may not.

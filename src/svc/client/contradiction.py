@@ -8,7 +8,7 @@ from svc.client.exchange import Headers, header
 from svc.client.retry import AttemptResult, safe_again
 from svc.client.text import one_line
 from svc.errors import Outcome, ReplyContradiction
-from svc.spec import ID_PREFIXES, SANDBOX_WORLD_HEADER
+from svc.service.facts import ID_PREFIXES, SANDBOX_WORLD_HEADER
 
 # The code of an error: mode, amount or currency of the answer are not the request's.
 CONTRADICTED: Final = "reply_contradiction"

@@ -10,7 +10,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple, Protocol, Self, TypeAlias
 
 from svc.clock import Clock
-from svc.spec import is_success
+from svc.service.facts import is_success
 
 if TYPE_CHECKING:
     from zlib import _Decompress

@@ -15,7 +15,7 @@ from svc.client.operations import operation_at
 from svc.client.options import RequestOption
 from svc.errors import UsageError
 from svc.nearest import slips
-from svc.spec import EVIDENCE_KEYS, ID_PREFIXES
+from svc.service.facts import EVIDENCE_KEYS, ID_PREFIXES
 
 BodyPath: TypeAlias = tuple[str, ...]
 # Names and what may stand inside them: `*` is any position of a list; nothing is anything.

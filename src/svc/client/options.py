@@ -6,7 +6,7 @@ error come of them. What no row names is given by `-d`.
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from svc.spec import CANCELLATION_REASONS, REFUND_REASONS
+from svc.service.facts import CANCELLATION_REASONS, REFUND_REASONS
 
 ValueKind: TypeAlias = Literal["text", "amount", "item", "pairs", "list", "flag"]
 

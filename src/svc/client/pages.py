@@ -8,7 +8,7 @@ from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.reply import Reply
 from svc.errors import PartlyDone, ReplyContradiction, SvcError
-from svc.spec import LIMIT_MAX
+from svc.service.facts import LIMIT_MAX
 
 # Ids of this many latest objects are remembered; cursors, one a page, are remembered for ever.
 # Together they find every loop and keep memory flat over millions of objects.

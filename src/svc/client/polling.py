@@ -9,7 +9,7 @@ from svc.client.exchange import Deadline
 from svc.client.reply import Reply
 from svc.client.resources import payouts, refunds
 from svc.errors import CheckFailed, NetworkError, RateLimited, ServerError, SvcError
-from svc.spec import PAYOUT_FINAL, PAYOUT_STATUSES, REFUND_FINAL, REFUND_STATUSES
+from svc.service.facts import PAYOUT_FINAL, PAYOUT_STATUSES, REFUND_FINAL, REFUND_STATUSES
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 5.0

@@ -10,7 +10,7 @@ from svc.client.operations import COLLECTIONS, near_command
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
-from svc.spec import API_ROOT, ID_PREFIXES, SANDBOX_ROOT
+from svc.service.facts import API_ROOT, ID_PREFIXES, SANDBOX_ROOT
 
 _OTHER_MODE: Final = (
     "Objects of the other mode are invisible to this key; --live or --test chooses it."

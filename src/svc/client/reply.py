@@ -11,7 +11,13 @@ from svc.client.json import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusal import read, request_id
 from svc.client.retry import AttemptResult, Meaning, meaning_of, retry_after
 from svc.client.text import one_line
-from svc.spec import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_TIME_HEADER, is_success
+from svc.service.facts import (
+    API_ROOT,
+    ID_PREFIXES,
+    REPLAYED_HEADER,
+    SANDBOX_TIME_HEADER,
+    is_success,
+)
 
 # The code of an error: what answered is the answer to another request.
 NOT_OURS: Final = "reply_not_ours"

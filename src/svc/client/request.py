@@ -12,7 +12,7 @@ from svc.client.call import Call, Encoding
 from svc.client.encoding import UNRESERVED, form_bytes, json_bytes, pairs_text
 from svc.client.exchange import Headers
 from svc.errors import UsageError
-from svc.spec import API_ROOT, IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_MAX, VERSION_HEADER
+from svc.service.facts import API_ROOT, IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_MAX, VERSION_HEADER
 
 
 def fraction() -> float:

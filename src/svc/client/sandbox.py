@@ -21,7 +21,7 @@ from svc.client.request import prepare, uuid4
 from svc.client.retry import OPEN, AttemptResult, Meaning
 from svc.clock import Clock, SystemClock
 from svc.errors import NetworkError, OutcomeUnknown, SvcError, UsageError
-from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT, SANDBOX_STATE_MAX
+from svc.service.facts import SANDBOX_HEADER, SANDBOX_ROOT, SANDBOX_STATE_MAX
 
 HEALTH = Call("GET", f"{SANDBOX_ROOT}/health")
 _CONNECT_SECONDS = 3.0

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from svc.base_url import BaseUrl
 from svc.errors import ConfigError, wrong_word
 from svc.inputs import COLORS, FORMATS, Color, Format
-from svc.spec import AUTHS, IDEMPOTENCY_RETENTION_SECONDS, Auth
+from svc.service.facts import AUTHS, IDEMPOTENCY_RETENTION_SECONDS, Auth
 
 DEFAULT_PROFILE: Final = "default"
 

@@ -17,7 +17,7 @@ from svc.config.model import (
 )
 from svc.errors import ConfigError, UsageError
 from svc.inputs import COLORS, FORMATS, Color, Format
-from svc.spec import MODES, Auth, Mode
+from svc.service.facts import MODES, Auth, Mode
 
 MAX_TIME_SECONDS: Final = 60.0
 PATIENCE_SECONDS: Final = 30 * 86400.0  # no end, for anything that waits on a socket

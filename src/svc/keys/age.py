@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from svc.clock import Clock
 from svc.keys.places import SANDBOX_DATA
-from svc.spec import KEY_GRACE_MAX_SECONDS, Mode
+from svc.service.facts import KEY_GRACE_MAX_SECONDS, Mode
 
 if TYPE_CHECKING:
     from svc.state import Database

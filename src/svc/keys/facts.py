@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from svc.api_keys import ApiKey
 from svc.clock import Clock
 from svc.keys.places import SANDBOX_DATA, KeyPlace, Slot
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 if TYPE_CHECKING:
     from svc.state import Database, Tx

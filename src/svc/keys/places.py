@@ -2,7 +2,7 @@
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 Slot: TypeAlias = Literal["secret", "publishable"]
 

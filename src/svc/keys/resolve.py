@@ -9,7 +9,7 @@ from svc.config import Settings
 from svc.config.model import DEFAULT_PROFILE
 from svc.errors import AuthError, KeyStoreError
 from svc.keys.places import SANDBOX_DATA, KeyPlace, title
-from svc.spec import SANDBOX_KEYS, KeyKind, Mode
+from svc.service.facts import SANDBOX_KEYS, KeyKind, Mode
 
 if TYPE_CHECKING:  # made only where the environment holds no key
     from svc.keys.facts import KeyFacts

@@ -20,7 +20,7 @@ from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.listen.verify.verify import Intake
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import EventReceived, ListenerRecord, Rejected
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, Intake, Sequencer
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 _TOO_LARGE: Final = 413
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import Any, ClassVar
 
 from svc.listen.values import value_class
-from svc.spec import is_success
+from svc.service.facts import is_success
 
 
 class FieldRecord:

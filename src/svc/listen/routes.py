@@ -9,7 +9,7 @@ from typing import Final
 
 from svc.errors import wrong_choice
 from svc.listen.targets import Target
-from svc.spec import EVENT_TYPES
+from svc.service.facts import EVENT_TYPES
 
 _GLOB: Final = re.compile(r"([a-z_.*?\[\]!-]+)=(.+)", re.IGNORECASE | re.DOTALL)
 _WILD: Final = frozenset("*?[")

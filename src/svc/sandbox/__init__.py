@@ -10,5 +10,5 @@ it the specification says and which we chose. Whoever calls `app` gives it a clo
 (`webhooks/sender.py`), or takes the real ones.
 
 `cli` starts and stops it as a process and uses its tables of words; nobody else imports it. It
-knows nothing of the client but facts (`svc.spec`), money and signing.
+knows nothing of the client but facts (`svc.service.facts`), money and signing.
 """

@@ -26,7 +26,7 @@ from svc.sandbox.resources.operation import ApiOperation, ApiRoutes
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.sender import WebhookSender
-from svc.spec import API_ROOT, REQUEST_ID_HEADER, SANDBOX_ROOT, VERSION_HEADER, VERSIONS
+from svc.service.facts import API_ROOT, REQUEST_ID_HEADER, SANDBOX_ROOT, VERSION_HEADER, VERSIONS
 
 
 def build_app(

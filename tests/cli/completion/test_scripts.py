@@ -14,7 +14,7 @@ from support.running import Svc
 from svc.cli.commands import tree
 from svc.completion import SHELLS
 from svc.money import CURRENCIES
-from svc.spec import COUNTRIES, EVENT_TYPES
+from svc.service.facts import COUNTRIES, EVENT_TYPES
 
 scripts = cache(tree.scripts)
 

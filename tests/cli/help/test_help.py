@@ -27,7 +27,7 @@ from svc.errors import ExitCode
 from svc.inputs import FORMATS
 from svc.sandbox.fidelity import ROWS
 from svc.sandbox.reference.cards import BEHAVIOURS
-from svc.spec import EVENT_TYPES, SANDBOX_KEYS
+from svc.service.facts import EVENT_TYPES, SANDBOX_KEYS
 
 SOURCES = Path(__file__).parents[3] / "src" / "svc"
 PAGES = [topic for topic in TOPICS if topic != ASSUMPTIONS]

@@ -11,7 +11,7 @@ from svc.completion.tree import Argument, Option
 from svc.sandbox.openapi.document import document
 from svc.sandbox.parameters.kinds import Boolean, Choice
 from svc.sandbox.store.settings import FIELDS
-from svc.spec import (
+from svc.service.facts import (
     DISPUTE_STATUSES,
     ORDER_STATUSES,
     PAYMENT_STATUSES,

@@ -25,7 +25,7 @@ from svc.cli.help.page import ShellLines, page_of
 from svc.cli.main import main
 from svc.cli.sandbox.faults import app
 from svc.sandbox.faults import ConnectionFault, WebhookEffect
-from svc.spec import EVENT_TYPES
+from svc.service.facts import EVENT_TYPES
 
 Start = Callable[..., Any]
 MONEY = ("--amount", "12900", "--currency", "EUR", "--country", "DE")

@@ -19,7 +19,7 @@ import jsonschema_rs
 import schemathesis
 
 from svc.sandbox.openapi.document import OPERATIONS, document
-from svc.spec import VERSIONS
+from svc.service.facts import VERSIONS
 
 DOCUMENT = document(OPERATIONS)
 ORDER = next(dict(each.example or {}) for each in OPERATIONS if each.path == "/v1/orders")

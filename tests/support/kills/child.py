@@ -12,7 +12,6 @@ from typing import Any, Final, cast
 from unittest.mock import patch
 
 from support.listening import plan_for
-from svc import spec
 from svc.clock import SystemClock
 from svc.listen.forward import retry
 from svc.listen.forward.retry import RetryMode
@@ -21,6 +20,7 @@ from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
 from svc.listen.receiver.server import bind
 from svc.listen.records import ListenerRecord, Ready
+from svc.service import facts
 from svc.state import Database
 from svc.system.signals import STOPPING, heard
 
@@ -41,9 +41,9 @@ async def main(open_state: Callable[[], Database], target: str, retry: RetryMode
 
 
 QUICK: Final[dict[str, Any]] = {
-    "WEBHOOK_RETRY_DELAYS": tuple(seconds / 60 for seconds in spec.WEBHOOK_RETRY_DELAYS),
-    "WEBHOOK_RETRY_INTERVAL": spec.WEBHOOK_RETRY_INTERVAL / 60,
-    "WEBHOOK_RETRY_WINDOW_SECONDS": spec.WEBHOOK_RETRY_WINDOW_SECONDS / 60,
+    "WEBHOOK_RETRY_DELAYS": tuple(seconds / 60 for seconds in facts.WEBHOOK_RETRY_DELAYS),
+    "WEBHOOK_RETRY_INTERVAL": facts.WEBHOOK_RETRY_INTERVAL / 60,
+    "WEBHOOK_RETRY_WINDOW_SECONDS": facts.WEBHOOK_RETRY_WINDOW_SECONDS / 60,
 }
 
 if __name__ == "__main__":

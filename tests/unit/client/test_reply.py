@@ -26,7 +26,7 @@ from svc.client.resources import find, orders, payments, payouts, quotes, refund
 from svc.client.retry import AttemptResult, Meaning
 from svc.delivery.journal.entry import settled_with
 from svc.errors import ReplyContradiction
-from svc.spec import SANDBOX_TIME_HEADER, SANDBOX_WORLD_HEADER
+from svc.service.facts import SANDBOX_TIME_HEADER, SANDBOX_WORLD_HEADER
 
 ORDER = {"id": "ord_1", "object": "order"}
 

@@ -10,7 +10,7 @@ from svc.listen.forward.retry import Decision, decide, hold_seconds, real_delay
 from svc.listen.progress import Until
 from svc.listen.routes import Routes, select_events
 from svc.listen.targets import Target
-from svc.spec import EVENT_TYPES
+from svc.service.facts import EVENT_TYPES
 
 TARGETS = [
     ("3000", "http://localhost:3000"),

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple, get_args
 
-from svc import spec
 from svc.batch.operations import OPERATIONS
 from svc.cli.events.options import TunnelKind
 from svc.cli.events.team import STARTS
@@ -27,6 +26,7 @@ from svc.sandbox.reference import cards, methods
 from svc.sandbox.resources import shopper
 from svc.sandbox.resources.api_keys import LEVELS
 from svc.sandbox.store import DeliveryStatus, settings
+from svc.service import facts
 
 _ID_IN_HELP: Final = re.compile(r"\b([a-z]{2,4}_)\.\.\.")
 
@@ -70,29 +70,29 @@ _CARDS: Final = {
     **{number: _card_meaning(behaviour) for number, behaviour in cards.BEHAVIOURS.items()},
 }
 _PERMISSIONS: Final = tuple(
-    f"{name}={level}" for name in (*spec.RESTRICTED_RESOURCES, "all") for level in LEVELS
+    f"{name}={level}" for name in (*facts.RESTRICTED_RESOURCES, "all") for level in LEVELS
 )
 _LISTED: Final = {
-    "order": spec.ORDER_STATUSES,
-    "payment": spec.PAYMENT_STATUSES,
-    "refund": spec.REFUND_STATUSES,
-    "payout": spec.PAYOUT_STATUSES,
-    "dispute": spec.DISPUTE_STATUSES,
+    "order": facts.ORDER_STATUSES,
+    "payment": facts.PAYMENT_STATUSES,
+    "refund": facts.REFUND_STATUSES,
+    "payout": facts.PAYOUT_STATUSES,
+    "dispute": facts.DISPUTE_STATUSES,
 }
 _LISTS: Final = tuple(f"{kind}s" for kind in _LISTED)
 
-_EVENT_TYPE: Final = _words("event_type", spec.EVENT_TYPES)
+_EVENT_TYPE: Final = _words("event_type", facts.EVENT_TYPES)
 # The sets that the rows of `client.options` name.
 _FIELDS: Final = {
     each.name: each
     for each in (
         _EVENT_TYPE,
-        _words("country", sorted(spec.COUNTRIES)),
+        _words("country", sorted(facts.COUNTRIES)),
         _words("currency", sorted(CURRENCIES)),
-        _words("capture_method", spec.CAPTURE_METHODS),
-        _words("cancellation_reason", spec.CANCELLATION_REASONS),
-        _words("refund_reason", spec.REFUND_REASONS),
-        _keys("evidence", spec.EVIDENCE_KEYS),
+        _words("capture_method", facts.CAPTURE_METHODS),
+        _words("cancellation_reason", facts.CANCELLATION_REASONS),
+        _words("refund_reason", facts.REFUND_REASONS),
+        _keys("evidence", facts.EVIDENCE_KEYS),
     )
 }
 _SETTINGS: Final = dict.fromkeys(SETTINGS, "")
@@ -103,7 +103,7 @@ _HELP: Final = {
 
 
 def _ids(*objects: str) -> Values:
-    return Values(ids=tuple(spec.ID_PREFIXES[name] for name in objects))
+    return Values(ids=tuple(facts.ID_PREFIXES[name] for name in objects))
 
 
 _ANY_ID: Final = _ids(
@@ -114,11 +114,11 @@ _PAYING: Final = _ids("payment", "refund", "payout")
 # Wherever an option of this name is taken.
 _EVERYWHERE: Final[Mapping[str, Values]] = {
     "--profile": Values(profiles=True),
-    "--api-version": _words("version", spec.VERSIONS),
+    "--api-version": _words("version", facts.VERSIONS),
     "--events": _EVENT_TYPE,
     "--payment": _ids("payment"),
     "--order": _ids("order"),
-    "--auth": _words("auth", spec.AUTHS, closed=True),
+    "--auth": _words("auth", facts.AUTHS, closed=True),
     "--fixture": _words("fixture", fixtures.FIXTURES),
 }
 
@@ -127,7 +127,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     **{(f"{kind}s list", "--status"): _words(f"{kind}_status", it) for kind, it in _LISTED.items()},
     **{(f"{kind}s list", "--starting-after"): _ids(kind) for kind in _LISTED},
     ("get", "target"): replace(
-        _words("get_path", (f"{spec.API_ROOT}/{name}" for name in _LISTS)), ids=_ANY_ID.ids
+        _words("get_path", (f"{facts.API_ROOT}/{name}" for name in _LISTS)), ids=_ANY_ID.ids
     ),
     ("post", "path"): _words("post_path", (known.path for known in POSTS.values() if known.makes)),
     ("batch", "operation"): _words("operation", tuple(OPERATIONS), closed=True),
@@ -148,7 +148,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ),
     ("sandbox pay", "--3ds"): _words("three_ds", _field_words("three_ds")),
     ("sandbox pay", "--outcome"): _words("redirect_outcome", _field_words("outcome")),
-    ("sandbox dispute", "--reason"): _words("dispute_reason", spec.DISPUTE_REASONS),
+    ("sandbox dispute", "--reason"): _words("dispute_reason", facts.DISPUTE_REASONS),
     ("sandbox settle", "identity"): _PAYING,
     ("sandbox fail", "identity"): _PAYING,
     ("sandbox advance", "--until"): _words("until", get_args(AdvanceUntil)),

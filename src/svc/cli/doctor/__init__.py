@@ -126,7 +126,7 @@ def _looked_at(session: Session, text: str, *, fills: bool) -> Finding:
     from svc.listen.log.address import LogAddress
     from svc.listen.log.status import look
     from svc.listen.log.streams import stream_info
-    from svc.spec import WEBHOOK_BODY_MAX
+    from svc.service.facts import WEBHOOK_BODY_MAX
 
     address, mode = LogAddress.parse(text, "--from"), session.settings.mode
     position = position_here(session, address)

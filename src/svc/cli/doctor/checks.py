@@ -21,7 +21,7 @@ from svc.errors import (
 from svc.keys.places import title
 from svc.keys.resolve import VARIABLE
 from svc.redaction import redact
-from svc.spec import SIGNATURE_TOLERANCE_SECONDS
+from svc.service.facts import SIGNATURE_TOLERANCE_SECONDS
 
 Verdict: TypeAlias = Literal["ok", "warning", "failed", "skipped"]
 

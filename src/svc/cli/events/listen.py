@@ -39,7 +39,7 @@ from svc.listen.receive import Ack
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
 from svc.listen.tunnels import REMOTE_PORT
-from svc.spec import INSPECTOR_PORT
+from svc.service.facts import INSPECTOR_PORT
 
 if TYPE_CHECKING:
     from svc.cli.events.team import LogOptions

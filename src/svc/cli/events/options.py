@@ -22,7 +22,7 @@ from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes
 from svc.listen.targets import IpAddress, Target
 from svc.listen.tunnels.ssh import SshDestination
-from svc.spec import INSPECTOR_PORT, WEBHOOK_BODY_MAX
+from svc.service.facts import INSPECTOR_PORT, WEBHOOK_BODY_MAX
 from svc.system import PORT_MAX
 
 EventPart = Literal["summary", "payload", "none"]

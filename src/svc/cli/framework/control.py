@@ -199,7 +199,7 @@ def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "M
 def is_sandbox(session: Session) -> bool:
     """Whether the key or the settings say that the address is a sandbox's; nobody is asked."""
     from svc.keys.resolve import ROLLED_SOURCE
-    from svc.spec import SANDBOX_KEYS
+    from svc.service.facts import SANDBOX_KEYS
 
     if not session.base_url.is_loopback:
         return False

@@ -19,7 +19,7 @@ from svc.errors import (
 )
 from svc.paths import NoFolder
 from svc.redaction import redact, redact_maybe
-from svc.spec import DEMO_IDS, ID_PREFIXES
+from svc.service.facts import DEMO_IDS, ID_PREFIXES
 from svc.system.files import make_private, open_private
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthor
 from svc.keys.facts import KeyFact
 from svc.keys.places import KeyPlace, title
 from svc.keys.resolve import VARIABLE
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 OnReply = Callable[[Reply], None]
 

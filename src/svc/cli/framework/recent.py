@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from svc.money import format_amount
 from svc.redaction import redact
-from svc.spec import ID_PREFIXES
+from svc.service.facts import ID_PREFIXES
 from svc.system.files import is_mine, make_private, open_private, replace_file
 
 if TYPE_CHECKING:

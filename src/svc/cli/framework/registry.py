@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from svc.errors import UsageError
-from svc.spec import ID_PREFIXES
+from svc.service.facts import ID_PREFIXES
 
 if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.errors import CheckFailed, UsageError
-from svc.spec import IDEMPOTENCY_HEADER, LIMIT_MAX
+from svc.service.facts import IDEMPOTENCY_HEADER, LIMIT_MAX
 
 if TYPE_CHECKING:
     from svc.client.client import Client

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from svc.keys.resolve import ResolvedKey
     from svc.keys.store import KeyStore
     from svc.render.output import Output
-    from svc.spec import Mode
+    from svc.service.facts import Mode
     from svc.state import Database
 
 
@@ -138,7 +138,7 @@ class Session(Invocation):
 
     def _secret(self) -> str | None:
         """The key in use, once it is known; the sandbox's constants are no secrets (R39)."""
-        from svc.spec import SANDBOX_KEYS
+        from svc.service.facts import SANDBOX_KEYS
 
         key: ResolvedKey | None = vars(self).get("key")
         return None if key is None or key.secret in SANDBOX_KEYS.values() else key.secret
@@ -149,7 +149,7 @@ class Session(Invocation):
     def key(self) -> "ResolvedKey":
         """The API key of this command and where it came from."""
         from svc.keys.resolve import resolve_key
-        from svc.spec import SANDBOX_KEYS
+        from svc.service.facts import SANDBOX_KEYS
 
         key = resolve_key(
             self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts

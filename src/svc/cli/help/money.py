@@ -4,7 +4,7 @@ from typing import Final
 
 from svc.cli.help.page import Definitions, Page, ShellLines
 from svc.money import EXPONENTS, format_amount
-from svc.spec import AMOUNT_MAX
+from svc.service.facts import AMOUNT_MAX
 
 _EXAMPLES: Final = ((12900, "EUR"), (12900, "JPY"), (12900, "KWD"))
 

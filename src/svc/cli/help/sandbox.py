@@ -5,7 +5,7 @@ from typing import Final
 
 from svc.cli.help.page import Definitions, Page, ShellLines
 from svc.sandbox.reference.cards import BEHAVIOURS, Behaviour, decline_type
-from svc.spec import SANDBOX_KEYS, SANDBOX_PORT, SANDBOX_ROOT
+from svc.service.facts import SANDBOX_KEYS, SANDBOX_PORT, SANDBOX_ROOT
 
 _KEYS: Final = {
     "secret_test": "Secret test key: use this one.",

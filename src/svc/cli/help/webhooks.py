@@ -2,16 +2,16 @@
 
 from typing import Final
 
-from svc import spec
 from svc.cli.help.page import Definitions, Heading, Page, ShellLines, WordList
 from svc.listen.tunnels import REMOTE_PORT
+from svc.service import facts
 
-_HOURS: Final = spec.WEBHOOK_RETRY_WINDOW_SECONDS // 3600
-_EVERY: Final = spec.WEBHOOK_RETRY_INTERVAL // 3600
-_DELAYS: Final = ", ".join(f"{delay // 60} min" for delay in spec.WEBHOOK_RETRY_DELAYS)
-_TOLERANCE: Final = spec.SIGNATURE_TOLERANCE_SECONDS // 60
-_DEADLINE: Final = spec.WEBHOOK_DEADLINE_SECONDS
-_LAYOUT: Final = f"{spec.SIGNATURE_HEADER}: t=<unix seconds>,v1=<hex>"
+_HOURS: Final = facts.WEBHOOK_RETRY_WINDOW_SECONDS // 3600
+_EVERY: Final = facts.WEBHOOK_RETRY_INTERVAL // 3600
+_DELAYS: Final = ", ".join(f"{delay // 60} min" for delay in facts.WEBHOOK_RETRY_DELAYS)
+_TOLERANCE: Final = facts.SIGNATURE_TOLERANCE_SECONDS // 60
+_DEADLINE: Final = facts.WEBHOOK_DEADLINE_SECONDS
+_LAYOUT: Final = f"{facts.SIGNATURE_HEADER}: t=<unix seconds>,v1=<hex>"
 _KEYED: Final = (
     "HMAC-SHA256 of <t>.<body> with the whole secret as key, over the bytes as they came"
 )
@@ -44,8 +44,8 @@ PAGE: Final = Page(
         A failed delivery is repeated after {_DELAYS}, then every {_EVERY} hours, for {_HOURS}
         hours.
         """,
-        f"There are {len(spec.EVENT_TYPES)} event types:",
-        WordList(spec.EVENT_TYPES),
+        f"There are {len(facts.EVENT_TYPES)} event types:",
+        WordList(facts.EVENT_TYPES),
         Heading("Your handler"),
         """
         The listener can run it: --exec starts a command once deliveries can come, with the signing
@@ -62,7 +62,7 @@ PAGE: Final = Page(
         wait, and --strict fails if anything was rejected or not taken: svc help ci.
         """,
         f"""
-        --inspect serves a page on this machine, at port {spec.INSPECTOR_PORT} unless another is
+        --inspect serves a page on this machine, at port {facts.INSPECTOR_PORT} unless another is
         given: each delivery with its headers, verdict and answers, and a button that sends it
         again.
         """,

@@ -16,7 +16,7 @@ from svc.errors import AuthError, KeyStoreError, SvcError, Unauthorized
 from svc.keys.facts import KeyFact
 from svc.keys.places import SANDBOX_DATA, KeyPlace
 from svc.keys.resolve import VARIABLE
-from svc.spec import SANDBOX_KEYS
+from svc.service.facts import SANDBOX_KEYS
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,7 +19,7 @@ from svc.clock import utc
 from svc.errors import AuthError, KeyStoreError, LocalError, SvcError, UsageError
 from svc.keys.facts import KeyFact, Roll
 from svc.keys.places import SANDBOX_DATA, KeyPlace
-from svc.spec import KEY_GRACE_MAX_SECONDS
+from svc.service.facts import KEY_GRACE_MAX_SECONDS
 
 app = new_app()
 

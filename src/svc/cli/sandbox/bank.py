@@ -14,7 +14,7 @@ from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
-from svc.spec import ID_PREFIXES, BankDecision
+from svc.service.facts import ID_PREFIXES, BankDecision
 
 if TYPE_CHECKING:
     from svc.client.sandbox import SandboxClient

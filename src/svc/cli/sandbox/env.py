@@ -13,7 +13,7 @@ from svc.cli.sandbox.shared import Port
 from svc.errors import CheckFailed, SvcError
 from svc.paths import NoFolder
 from svc.sandbox.process.records import LOOPBACK, RunRecord, health
-from svc.spec import SANDBOX_KEYS
+from svc.service.facts import SANDBOX_KEYS
 
 app = new_app()
 

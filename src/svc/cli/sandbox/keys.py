@@ -12,7 +12,7 @@ from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
 from svc.errors import UsageError
-from svc.spec import KEY_GRACE_MAX_SECONDS, KEY_KINDS, RESTRICTED_RESOURCES, KeyKind
+from svc.service.facts import KEY_GRACE_MAX_SECONDS, KEY_KINDS, RESTRICTED_RESOURCES, KeyKind
 
 _EVERY: Final = "all"
 _PREFIX: Final = "key_"

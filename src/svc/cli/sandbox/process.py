@@ -19,7 +19,7 @@ from svc.paths import NoFolder
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import MEMORY, LaunchOptions
 from svc.sandbox.process.records import RunRecord, health, running
-from svc.spec import SANDBOX_PORT
+from svc.service.facts import SANDBOX_PORT
 from svc.system.files import make_private
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from svc.client.call import segment
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
 from svc.sandbox.reference import cards
-from svc.spec import DISPUTE_REASONS, SANDBOX_KEYS
+from svc.service.facts import DISPUTE_REASONS, SANDBOX_KEYS
 
 app = new_app()
 

@@ -13,7 +13,7 @@ from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
 from svc.errors import ApiError, LocalError, UsageError, system_words, wrong_choice
-from svc.spec import AMOUNT_MAX
+from svc.service.facts import AMOUNT_MAX
 
 app = new_app()
 

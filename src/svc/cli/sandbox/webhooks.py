@@ -18,7 +18,7 @@ from svc.cli.framework.session import Session
 from svc.client.resources import controls
 from svc.errors import UsageError, wrong_choice
 from svc.sandbox.store import DeliveryStatus
-from svc.spec import EVENT_TYPES, WEBHOOK_SECRET_GRACE_MAX_SECONDS
+from svc.service.facts import EVENT_TYPES, WEBHOOK_SECRET_GRACE_MAX_SECONDS
 
 app = new_app()
 

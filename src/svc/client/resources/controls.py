@@ -1,7 +1,7 @@
 """The sandbox's controls as calls, for `SandboxClient.send`."""
 
 from svc.client.call import Body, Call, QueryParams, query_of, segment
-from svc.spec import SANDBOX_ROOT
+from svc.service.facts import SANDBOX_ROOT
 
 
 def in_mode(call: Call, mode: str) -> Call:

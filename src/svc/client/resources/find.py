@@ -9,7 +9,7 @@ from svc.client.call import Body, Call, Encoding, QueryPairs, QueryParams, query
 from svc.client.operations import COLLECTIONS, OPERATIONS, listing, operation_at, retrieval
 from svc.client.request import checked_path
 from svc.errors import UsageError
-from svc.spec import ID_PREFIXES
+from svc.service.facts import ID_PREFIXES
 
 
 def get(path: str, query: QueryParams = ()) -> Call:

@@ -19,7 +19,7 @@ from svc.client.exchange import (
 from svc.client.text import one_line
 from svc.client.wire.http import HttpExchange, NotHttp
 from svc.errors import system_words
-from svc.spec import is_success
+from svc.service.facts import is_success
 
 _READ = 64 * 1024
 _SLACK = 0.01  # seconds; within it a socket need not be told anew how long to wait

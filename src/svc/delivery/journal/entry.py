@@ -77,7 +77,7 @@ class Settled(NamedTuple):
         status: of the last answer, where one came.
         object_id: what was made or changed.
         request_id: the service's name for the exchange.
-        world: the state of a sandbox that answered, see `spec.SANDBOX_WORLD_HEADER`.
+        world: the state of a sandbox that answered, see `facts.SANDBOX_WORLD_HEADER`.
     """
 
     outcome: Outcome

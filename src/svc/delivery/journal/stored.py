@@ -16,7 +16,7 @@ from svc.client.request import (
 from svc.client.resources import find
 from svc.delivery.likeness import UnreadableBody, fields_of, identity, is_making
 from svc.errors import LocalError
-from svc.spec import VERSION_HEADER
+from svc.service.facts import VERSION_HEADER
 
 
 class Scope(NamedTuple):

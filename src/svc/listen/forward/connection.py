@@ -20,7 +20,7 @@ from svc.listen.forward.http import TargetAnswer
 from svc.listen.records import Forwarded
 from svc.listen.targets import Target
 from svc.listen.values import value_class
-from svc.spec import is_success
+from svc.service.facts import is_success
 
 ForwardTrouble = Literal["unreachable", "forbidden", "closed", "timeout", "unreadable"]
 

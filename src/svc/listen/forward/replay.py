@@ -7,8 +7,8 @@ from typing import Final, Self
 
 from svc.listen.forward.connection import TargetReply, exchange_once
 from svc.listen.forward.request import TargetSender
+from svc.service.facts import SIGNATURE_HEADER
 from svc.signature import header_value
-from svc.spec import SIGNATURE_HEADER
 from svc.system import signals
 
 _NAME: Final = SIGNATURE_HEADER.lower().encode() + b":"

@@ -9,7 +9,7 @@ from svc.errors import UsageError
 from svc.listen.forward.connection import TargetConnection
 from svc.listen.forward.dial import Connect, open_connection
 from svc.listen.targets import Target
-from svc.spec import REDELIVERED_HEADER
+from svc.service.facts import REDELIVERED_HEADER
 
 FORWARD_SECONDS: Final = 8.0  # promise R51
 _NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")

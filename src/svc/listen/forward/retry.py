@@ -8,7 +8,11 @@ from typing import Final, Literal
 
 from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.queue import ForwardItem
-from svc.spec import WEBHOOK_RETRY_DELAYS, WEBHOOK_RETRY_INTERVAL, WEBHOOK_RETRY_WINDOW_SECONDS
+from svc.service.facts import (
+    WEBHOOK_RETRY_DELAYS,
+    WEBHOOK_RETRY_INTERVAL,
+    WEBHOOK_RETRY_WINDOW_SECONDS,
+)
 
 RetryMode = Literal["fast", "real", "off"]
 

@@ -12,7 +12,7 @@ from svc.listen.inspector.list_page import state_mark
 from svc.listen.inspector.page import PageFrame, detail, el, fact, join, part, tree
 from svc.listen.receiver.http import Header
 from svc.money import format_amount
-from svc.spec import is_success
+from svc.service.facts import is_success
 from svc.state import Row
 
 

@@ -9,7 +9,7 @@ from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, HistoryPage, ListedDelivery, ListFilter
 from svc.listen.inspector.page import PageFrame, el, status_text
 from svc.money import format_amount
-from svc.spec import EVENT_TYPES
+from svc.service.facts import EVENT_TYPES
 
 _MARKS: Final = {
     "forwarded": "✓",

@@ -18,7 +18,7 @@ from svc.listen.inspector.page import header_lines, masked
 from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.targets import Target
-from svc.spec import SIGNATURE_HEADER
+from svc.service.facts import SIGNATURE_HEADER
 
 _SECONDS_MAX: Final = 30.0
 _HEADER: Final = SIGNATURE_HEADER.lower().encode()

@@ -15,7 +15,7 @@ from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
 from svc.listen.receiver.server import bind
 from svc.listen.records import ListenerRecord
-from svc.spec import INSPECTOR_PORT
+from svc.service.facts import INSPECTOR_PORT
 
 _CONNECTIONS_MAX: Final = 32
 

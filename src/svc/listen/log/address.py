@@ -6,7 +6,7 @@ from typing import Final, Self
 
 from svc.base_url import BaseUrl
 from svc.errors import ConfigError, UsageError
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 _SHAPE: Final = re.compile(r"(?P<scheme>nats(?:\+tls)?)://(?P<hosts>[^/]+)/(?P<name>[^/]*)/?")
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,31}")

@@ -11,7 +11,7 @@ from svc.errors import AuthError, ConfigError, UsageError
 from svc.listen.log.connection import LogConnection, decoded
 from svc.listen.log.streams import MAX_AGE_SECONDS, moment, origin_and_mode, replicas_current
 from svc.listen.log.troubles import LogDown, LogRefusal
-from svc.spec import SIGNATURE_TOLERANCE_SECONDS, Mode
+from svc.service.facts import SIGNATURE_TOLERANCE_SECONDS, Mode
 
 OLDEST: Final = (2, 12, 3)
 HEADER_ROOM: Final = 64 * 1024

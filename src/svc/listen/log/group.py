@@ -25,7 +25,7 @@ from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord
 from svc.listen.targets import Target
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 _TAKEN: Final = 200
 _NOT_NOW: Final = (503, AWAY)

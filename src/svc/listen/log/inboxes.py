@@ -16,7 +16,7 @@ from svc.listen.log.connection import LogConnection, decoded
 from svc.listen.log.messages import headers_of, size_of
 from svc.listen.log.troubles import LogDown, LogRefusal
 from svc.listen.verify.verify import Delivery
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 # A group may have to wait for the one before: both, and the copy on disk, fit into the 9 seconds
 # in which the service gets its answer.

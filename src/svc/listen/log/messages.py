@@ -10,7 +10,7 @@ from svc.errors import SignatureError
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogHeaders, Message
 from svc.listen.verify.verify import Delivery, passed_on, read_facts
-from svc.spec import SIGNATURE_HEADER, Mode
+from svc.service.facts import SIGNATURE_HEADER, Mode
 
 ID_HEADER: Final = "Nats-Msg-Id"
 _STREAM: Final = "Nats-Expected-Stream"

@@ -21,7 +21,7 @@ from svc.listen.log.streams import Start, find_start
 from svc.listen.log.troubles import LogDown, LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord, Missed
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 _IDLE_SECONDS: Final = 300
 _NANO: Final = 1_000_000_000

@@ -9,7 +9,7 @@ from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.streams import find_start, moment, replicas_current, stream_info
 from svc.listen.log.troubles import LogRefusal, is_missing
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import ID_HEADER
 from svc.listen.log.troubles import LogRefusal, is_missing, no_stream
 from svc.listen.verify.verify import read_facts
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 _NANO: Final = 1_000_000_000
 _DAY: Final = 24 * 3600

@@ -7,7 +7,7 @@ from typing import Final
 from svc.errors import UsageError
 from svc.listen.log.address import LogAddress
 from svc.listen.log.streams import group_name
-from svc.spec import Mode
+from svc.service.facts import Mode
 
 NODES: Final = 3
 _MOST_CURSORS: Final = 3  # listeners at once on one machine

@@ -15,7 +15,7 @@ from svc.listen.receiver.http import (
     closing_answer,
 )
 from svc.listen.receiver.slots import Slots
-from svc.spec import WEBHOOK_BODY_MAX
+from svc.service.facts import WEBHOOK_BODY_MAX
 
 _GRACE_SECONDS: Final = 0.05  # what came while a connection waited is read in that time
 _TAKEN: Final = 200

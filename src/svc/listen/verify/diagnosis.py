@@ -12,7 +12,7 @@ from typing import Final
 
 from svc.errors import SignatureError
 from svc.render.dump import TOKEN
-from svc.spec import SECRET_PREFIX
+from svc.service.facts import SECRET_PREFIX
 
 _LARGEST: Final = 64 * 1024  # a guess is not worth more work than that
 _TIME: Final = re.compile(rb"(?:^|,)[ \t]*t=([0-9]{1,12})(?=[ \t]*(?:,|$))")

@@ -14,7 +14,7 @@ from svc.listen.receiver.http import Header, HttpRequest
 from svc.listen.records import Rejected
 from svc.listen.values import value_class
 from svc.listen.verify.diagnosis import Diagnosis, KnownSecret, diagnose
-from svc.spec import ATTEMPT_HEADER, DELIVERY_ID_HEADER, EVENT_ID_HEADER, SIGNATURE_HEADER
+from svc.service.facts import ATTEMPT_HEADER, DELIVERY_ID_HEADER, EVENT_ID_HEADER, SIGNATURE_HEADER
 
 _EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")  # promise R25's shape of an id
 _TYPE: Final = re.compile(r"[A-Za-z0-9_.-]{1,128}")

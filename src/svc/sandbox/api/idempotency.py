@@ -9,7 +9,7 @@ from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.bodies import DecodedTree
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import IDEMPOTENCY_KEY_MAX, REPLAYED_HEADER
+from svc.service.facts import IDEMPOTENCY_KEY_MAX, REPLAYED_HEADER
 
 _TYPE: Final = "idempotency_error"
 KEY_PATTERN: Final = rf"[!-~]{{1,{IDEMPOTENCY_KEY_MAX}}}"

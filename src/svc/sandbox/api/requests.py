@@ -25,7 +25,7 @@ from svc.sandbox.resources import api_keys
 from svc.sandbox.resources.operation import ApiOperation, ApiRoutes, target_of
 from svc.sandbox.store.documents import compact
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import (
+from svc.service.facts import (
     IDEMPOTENCY_HEADER,
     REPLAYED_HEADER,
     REQUEST_ID_HEADER,

@@ -11,7 +11,7 @@ from svc.sandbox.checkout.html import el, join
 from svc.sandbox.checkout.languages import ENGLISH
 from svc.sandbox.checkout.layout import answer, document
 from svc.sandbox.parameters.problems import Problem
-from svc.spec import API_ROOT, SANDBOX_KEYS
+from svc.service.facts import API_ROOT, SANDBOX_KEYS
 
 HOME: Final = "/"
 _TITLE: Final = "The order service, as a sandbox"

@@ -13,7 +13,7 @@ from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import orders, payments, shopper
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import MODES, SANDBOX_KEYS
+from svc.service.facts import MODES, SANDBOX_KEYS
 
 ROOT: Final = "/checkout"
 CHALLENGE: Final = "/challenge"

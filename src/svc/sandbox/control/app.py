@@ -26,7 +26,7 @@ from svc.sandbox.parameters.tables import Fields, Parameter, Params, check, coer
 from svc.sandbox.resources import orders, shopper
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import LIMIT_DEFAULT, REQUEST_ID_HEADER, SANDBOX_ROOT
+from svc.service.facts import LIMIT_DEFAULT, REQUEST_ID_HEADER, SANDBOX_ROOT
 
 _ROOT: Final = SANDBOX_ROOT + "/checkout"
 ControlAct = Callable[[Transaction, Params], Doc | Problem]

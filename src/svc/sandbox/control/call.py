@@ -30,7 +30,7 @@ from svc.sandbox.parameters.tables import (
 )
 from svc.sandbox.store.documents import Doc, compact, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import LIMIT_DEFAULT, LIMIT_MAX, MODES, SANDBOX_ROOT, SANDBOX_TIME_HEADER
+from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX, MODES, SANDBOX_ROOT, SANDBOX_TIME_HEADER
 
 T = TypeVar("T")
 _TYPE: Final = "sandbox_error"

@@ -28,7 +28,7 @@ from svc.sandbox.parameters.tables import Parameter
 from svc.sandbox.store import INTEGER_MAX, settings
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import AMOUNT_MAX
+from svc.service.facts import AMOUNT_MAX
 
 _LAST: Final = "9000-01-01T00:00:00Z"  # dates end in 9999, and what is scheduled must fit too
 _JUMP_MAX: Final = (parse(_LAST) - EPOCH).days * 86400

@@ -17,7 +17,7 @@ from svc.sandbox.resources import (
     webhook_endpoints,
 )
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import DEMO_IDS, RESTRICTED_RESOURCES, SANDBOX_KEYS
+from svc.service.facts import DEMO_IDS, RESTRICTED_RESOURCES, SANDBOX_KEYS
 
 _CLOSED_IBAN: Final = "DE35370400440532013002"
 _SLOW: Final = 7 * 86400  # seconds, where another bank takes a few

@@ -14,7 +14,7 @@ from svc.sandbox.resources import api_keys, disputes, payments, payouts, refunds
 from svc.sandbox.store import DeliveryStatus, deliveries, events
 from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import DISPUTE_FINAL, DISPUTE_REASONS, WEBHOOK_SECRET_GRACE_MAX_SECONDS
+from svc.service.facts import DISPUTE_FINAL, DISPUTE_REASONS, WEBHOOK_SECRET_GRACE_MAX_SECONDS
 
 _DEBIT_REFUSED: Final = "insufficient_funds"  # what a bank says when nobody says what it says
 _REFUND_REFUSED: Final = "unknown"

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.documents import compact
-from svc.spec import REQUEST_BODY_MAX, SANDBOX_STATE_MAX
+from svc.service.facts import REQUEST_BODY_MAX, SANDBOX_STATE_MAX
 
 _PATIENCE: Final = 10.0  # seconds for all of a body; the callers are on this machine
 _STATE_PATIENCE: Final = 120.0

@@ -38,7 +38,7 @@ from svc.sandbox.resources import (
 )
 from svc.sandbox.resources.operation import ID, ApiOperation
 from svc.sandbox.store.documents import Doc, compact
-from svc.spec import (
+from svc.service.facts import (
     IDEMPOTENCY_HEADER,
     LIMIT_MAX,
     REPLAYED_HEADER,

@@ -9,7 +9,7 @@ from svc.sandbox.parameters.problems import type_of
 from svc.sandbox.parameters.schema import TEXT, Schema, identifier, strict
 from svc.sandbox.parameters.tables import Codes, codes_of
 from svc.sandbox.resources.operation import ApiOperation
-from svc.spec import ID_PREFIXES, REQUEST_ID_HEADER, VERSION_HEADER, VERSIONS
+from svc.service.facts import ID_PREFIXES, REQUEST_ID_HEADER, VERSION_HEADER, VERSIONS
 
 IDEMPOTENCY: Final = type_of(409)
 

@@ -22,7 +22,7 @@ from svc.sandbox.parameters.schema import (
 )
 from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Kind, SandboxSettings
 from svc.sandbox.reference import fx
-from svc.spec import AMOUNT_MAX, COUNTRIES, EVENT_TYPES
+from svc.service.facts import AMOUNT_MAX, COUNTRIES, EVENT_TYPES
 
 _HS_DIGITS_MAX: Final = 12
 _HS_TEXT_MAX: Final = 64

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from svc.sandbox.reference import fx
-from svc.spec import AMOUNT_MAX, COUNTRIES, ID_PREFIXES
+from svc.service.facts import AMOUNT_MAX, COUNTRIES, ID_PREFIXES
 
 Schema = dict[str, Any]
 

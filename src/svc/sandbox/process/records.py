@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from svc.errors import LocalError, system_words
-from svc.spec import SANDBOX_HEADER, SANDBOX_ROOT
+from svc.service.facts import SANDBOX_HEADER, SANDBOX_ROOT
 from svc.system import PORT_MAX, files, locks
 from svc.system.loopback import claim
 

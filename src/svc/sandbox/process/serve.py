@@ -22,7 +22,7 @@ from svc.sandbox.app import create_app
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
 from svc.sandbox.process.records import LOOPBACK, RunRecord, holding, listen_on
-from svc.spec import SANDBOX_ROOT
+from svc.service.facts import SANDBOX_ROOT
 from svc.system.signals import STOPPING
 
 MakeApp = Callable[[LaunchOptions], Any]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.sandbox.reference import fx
-from svc.spec import EU_COUNTRIES
+from svc.service.facts import EU_COUNTRIES
 
 DESTINATIONS: Final = ("EU", "GB", "US", "CA", "AU", "JP", "CH", "NO", "KR", "NZ", "SG", "other")
 

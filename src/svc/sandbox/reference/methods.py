@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, Literal
 
-from svc.spec import EU_COUNTRIES
+from svc.service.facts import EU_COUNTRIES
 
 MethodKind = Literal["card", "delayed", "redirect"]
 

@@ -13,7 +13,7 @@ from svc.sandbox.parameters.problems import Problem, invalid, missing
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.store.documents import Doc, KnownDoc, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import (
+from svc.service.facts import (
     KEY_GRACE_MAX_SECONDS,
     KEY_KINDS,
     KEY_PREFIX_LENGTH,

@@ -12,7 +12,7 @@ from svc.sandbox.reference import fx
 from svc.sandbox.resources import operation, payments
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import DISPUTE_REASONS, DISPUTE_STATUSES, EVIDENCE_KEYS, ID_PREFIXES
+from svc.service.facts import DISPUTE_REASONS, DISPUTE_STATUSES, EVIDENCE_KEYS, ID_PREFIXES
 
 KIND: Final = "dispute"
 LAPSE: Final = "dispute.lapse"  # names of jobs

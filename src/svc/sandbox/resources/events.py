@@ -4,7 +4,7 @@ from typing import Final
 
 from svc.sandbox.parameters import schema
 from svc.sandbox.resources import operation
-from svc.spec import EVENT_TYPES, VERSIONS
+from svc.service.facts import EVENT_TYPES, VERSIONS
 
 KIND: Final = "event"
 _NOUNS: Final = tuple(dict.fromkeys(name.partition(".")[0] for name in EVENT_TYPES))

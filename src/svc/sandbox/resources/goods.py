@@ -16,7 +16,7 @@ from svc.sandbox.parameters.kinds import (
 )
 from svc.sandbox.parameters.tables import ListOf, Object, Parameter, Params
 from svc.sandbox.store.documents import Doc
-from svc.spec import AMOUNT_MAX
+from svc.service.facts import AMOUNT_MAX
 
 ITEMS_MAX: Final = 100
 _QUANTITY_MAX: Final = 100_000

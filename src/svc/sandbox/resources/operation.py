@@ -10,7 +10,7 @@ from svc.sandbox.parameters.problems import Problem, resource_missing
 from svc.sandbox.parameters.tables import NO_CODES, Codes, Fields, Object, Parameter, Params
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import LIMIT_DEFAULT, LIMIT_MAX
+from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX
 
 ID: Final = ":id"
 _BOUNDS: Final = ("gte", "gt", "lte", "lt")

@@ -12,7 +12,13 @@ from svc.sandbox.reference import methods
 from svc.sandbox.resources import goods, operation, payments, quotes
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import AMOUNT_MAX, CANCELLATION_REASONS, CAPTURE_METHODS, ID_PREFIXES, ORDER_STATUSES
+from svc.service.facts import (
+    AMOUNT_MAX,
+    CANCELLATION_REASONS,
+    CAPTURE_METHODS,
+    ID_PREFIXES,
+    ORDER_STATUSES,
+)
 
 KIND: Final = "order"
 _SECRET_LENGTH: Final = 24

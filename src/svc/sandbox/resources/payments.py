@@ -17,7 +17,7 @@ from svc.sandbox.reference.cards import message_for
 from svc.sandbox.resources import goods, operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import ID_PREFIXES, PAYMENT_STATUSES
+from svc.service.facts import ID_PREFIXES, PAYMENT_STATUSES
 
 KIND: Final = "payment"
 AUTHORIZATION: Final = timedelta(days=7)

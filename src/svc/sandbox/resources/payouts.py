@@ -15,7 +15,7 @@ from svc.sandbox.reference import banks, fx
 from svc.sandbox.resources import goods, operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import PAYOUT_STATUSES
+from svc.service.facts import PAYOUT_STATUSES
 
 KIND: Final = "payout"
 SEND: Final = "payout.send"  # names of jobs

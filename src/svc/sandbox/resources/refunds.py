@@ -11,7 +11,7 @@ from svc.sandbox.reference import fx
 from svc.sandbox.resources import disputes, operation, payments
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import ID_PREFIXES, REFUND_REASONS, REFUND_STATUSES
+from svc.service.facts import ID_PREFIXES, REFUND_REASONS, REFUND_STATUSES
 
 KIND: Final = "refund"
 SETTLE: Final = "refund.settle"  # the name of its job

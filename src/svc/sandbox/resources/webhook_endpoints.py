@@ -20,7 +20,7 @@ from svc.sandbox.resources import operation
 from svc.sandbox.store import deliveries, jobs
 from svc.sandbox.store.documents import Doc, KnownDoc, public
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import EVENT_TYPES, ID_PREFIXES, SECRET_PREFIX, VERSIONS
+from svc.service.facts import EVENT_TYPES, ID_PREFIXES, SECRET_PREFIX, VERSIONS
 from svc.system.loopback import is_loopback
 
 KIND = "webhook_endpoint"

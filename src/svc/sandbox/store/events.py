@@ -4,7 +4,7 @@ from svc.sandbox.clock import SECOND, text_of
 from svc.sandbox.store.documents import Doc, compact, snapshot
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.sqlite import Store
-from svc.spec import ID_PREFIXES, VERSIONS
+from svc.service.facts import ID_PREFIXES, VERSIONS
 
 RETENTION_SECONDS = 30 * 24 * 3600
 _RETENTION = RETENTION_SECONDS * SECOND

@@ -11,7 +11,7 @@ from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store import INTEGER_MAX, DeliveryStatus, jobs, settings, sqlite
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.sqlite import Store
-from svc.spec import MODES
+from svc.service.facts import MODES
 
 OBJECT: Final = "sandbox_state"
 _BLOBS: Final = {"events": ("body",), "results": ("body",)}  # JSON in UTF-8, kept as bytes

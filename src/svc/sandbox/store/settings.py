@@ -9,7 +9,7 @@ from svc.sandbox.parameters.kinds import Boolean, Choice, Country, Currency
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Fields, Kind, Parameter, check, refuse_unknown
 from svc.sandbox.store.sqlite import Store
-from svc.spec import VERSIONS
+from svc.service.facts import VERSIONS
 
 # Name, default, what it may be set to. `allow_remote_webhooks` is the way out of promise R89.
 _TABLE: Final[tuple[tuple[str, Any, Kind], ...]] = (

@@ -12,7 +12,7 @@ from svc.sandbox.store.documents import Doc, DocumentRows, Seen, decode
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.settings import StoredSettings
 from svc.sandbox.store.sqlite import Store
-from svc.spec import ID_PREFIXES, IDEMPOTENCY_RETENTION_SECONDS
+from svc.service.facts import ID_PREFIXES, IDEMPOTENCY_RETENTION_SECONDS
 
 _RETENTION = IDEMPOTENCY_RETENTION_SECONDS * SECOND
 _PUT = (

@@ -12,8 +12,7 @@ from svc.sandbox.store.documents import Doc, KnownDoc
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
-from svc.signature import header_value
-from svc.spec import (
+from svc.service.facts import (
     ATTEMPT_HEADER,
     DELIVERY_ID_HEADER,
     EVENT_ID_HEADER,
@@ -22,6 +21,7 @@ from svc.spec import (
     WEBHOOK_RETRY_INTERVAL,
     WEBHOOK_RETRY_WINDOW_SECONDS,
 )
+from svc.signature import header_value
 
 USER_AGENT = "Svc-Webhooks/1.0"
 _ONCE = 0  # the step of an extra attempt, which is not retried

@@ -15,7 +15,7 @@ from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks import attempts
 from svc.sandbox.webhooks.attempts import PreparedAttempt, with_bad_signature
 from svc.sandbox.webhooks.sender import ReceiverReply, WebhookSender
-from svc.spec import MODES
+from svc.service.facts import MODES
 
 QUEUE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up nobody else
 _LATE = SECOND  # an attempt that is later than this counts from when it was really made

@@ -22,7 +22,7 @@ sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
 import httpx  # noqa: E402
 
 from svc.sandbox.webhooks.connection import KeptConnection, connect  # noqa: E402
-from svc.spec import WEBHOOK_DEADLINE_SECONDS, is_success  # noqa: E402
+from svc.service.facts import WEBHOOK_DEADLINE_SECONDS, is_success  # noqa: E402
 
 REPLY_READ_MAX = 64 * 1024  # bytes of the answer's body that are looked at
 CONNECTIONS_MAX = 256

@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc.spec import SANDBOX_KEYS
+from svc.service.facts import SANDBOX_KEYS
 from unit.sandbox.checkout.shop import Shop
 
 

@@ -9,7 +9,7 @@ from support.sandbox_calls import AsgiSandbox
 from svc.errors import LocalError
 from svc.sandbox.api.memory import LoggedRequest, RequestLog
 from svc.sandbox.app import create_app
-from svc.spec import EVENT_TYPES, SANDBOX_WORLD_HEADER
+from svc.service.facts import EVENT_TYPES, SANDBOX_WORLD_HEADER
 
 WORLD = SANDBOX_WORLD_HEADER.lower()
 

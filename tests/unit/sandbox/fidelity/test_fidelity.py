@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import AsgiSandbox
-from svc import spec
 from svc.sandbox.fidelity import ROWS, FidelityRow, parse
 from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
 from svc.sandbox.reference import fx
 from svc.sandbox.store import settings
+from svc.service import facts
 
 ROOT = Path(__file__).parents[4]
 DOCUMENT = document(OPERATIONS)
@@ -33,14 +33,14 @@ STATED_EVENTS = """
 order.paid order.cancelled payment.authorized payment.captured payment.failed refund.succeeded
 dispute.opened dispute.won dispute.lost payout.paid payout.failed
 """
-EVENTS = {("Events", name) for name in spec.EVENT_TYPES}  # payout.created is a field as well
+EVENTS = {("Events", name) for name in facts.EVENT_TYPES}  # payout.created is a field as well
 # The figures of the specification's table of limits, and the row that has each.
 LIMITS = {
-    "default page": spec.LIMIT_DEFAULT,
-    "limit": spec.LIMIT_MAX,
-    "retention": spec.IDEMPOTENCY_RETENTION_SECONDS // 3600,
-    "10 seconds": spec.WEBHOOK_DEADLINE_SECONDS,
-    "1 min, 10 min, 1 h, every 6 h": spec.WEBHOOK_RETRY_WINDOW_SECONDS // 86400,
+    "default page": facts.LIMIT_DEFAULT,
+    "limit": facts.LIMIT_MAX,
+    "retention": facts.IDEMPOTENCY_RETENTION_SECONDS // 3600,
+    "10 seconds": facts.WEBHOOK_DEADLINE_SECONDS,
+    "1 min, 10 min, 1 h, every 6 h": facts.WEBHOOK_RETRY_WINDOW_SECONDS // 86400,
     "rolling a key": "seven days",
     "five minutes": "",
 }
@@ -97,19 +97,19 @@ def test_every_operation_has_a_row() -> None:
 
 def test_every_event_type_has_a_row() -> None:
     """Eleven are stated, seven chosen."""
-    typed = {row.name: row.mark for row in rows_of("Events") if row.name in spec.EVENT_TYPES}
-    assert set(typed) == set(spec.EVENT_TYPES)
+    typed = {row.name: row.mark for row in rows_of("Events") if row.name in facts.EVENT_TYPES}
+    assert set(typed) == set(facts.EVENT_TYPES)
     says = {name for name, mark in typed.items() if mark == "says"}
     assert says == set(STATED_EVENTS.split())
 
 
 STATUSES = [
-    *spec.ORDER_STATUSES,
-    *(f"payment {status}" for status in spec.PAYMENT_STATUSES),
-    *(f"refund {status}" for status in spec.REFUND_STATUSES),
-    *(f"payout {status}" for status in spec.PAYOUT_STATUSES),
-    *(f"dispute {status}" for status in spec.DISPUTE_STATUSES),
-    *spec.CAPTURE_METHODS,
+    *facts.ORDER_STATUSES,
+    *(f"payment {status}" for status in facts.PAYMENT_STATUSES),
+    *(f"refund {status}" for status in facts.REFUND_STATUSES),
+    *(f"payout {status}" for status in facts.PAYOUT_STATUSES),
+    *(f"dispute {status}" for status in facts.DISPUTE_STATUSES),
+    *facts.CAPTURE_METHODS,
 ]
 
 
@@ -146,14 +146,14 @@ def test_every_field_of_every_object_has_a_row() -> None:
     assert {name for name in named if name.partition(".")[0] in objects and "." in name} == shown
 
 
-@pytest.mark.parametrize("prefix", spec.ID_PREFIXES.values())
+@pytest.mark.parametrize("prefix", facts.ID_PREFIXES.values())
 def test_every_id_prefix_has_a_row(prefix: str) -> None:
     """Those that are stated are marked so."""
-    stated = prefix in spec.ID_PREFIXES_STATED.values()
+    stated = prefix in facts.ID_PREFIXES_STATED.values()
     assert find(prefix).mark == ("says" if stated else "chose")
 
 
-@pytest.mark.parametrize("prefix", spec.KEY_PREFIXES)
+@pytest.mark.parametrize("prefix", facts.KEY_PREFIXES)
 def test_every_key_prefix_has_a_row(prefix: str) -> None:
     """All six are stated."""
     assert find(prefix).mark == "says"
@@ -161,7 +161,7 @@ def test_every_key_prefix_has_a_row(prefix: str) -> None:
 
 @pytest.mark.parametrize(("name", "figure"), LIMITS.items())
 def test_every_limit_has_a_row_with_its_figure(name: str, figure: Any) -> None:
-    """The seven limits of the specification are there, with the figures of `spec.py`."""
+    """The seven limits of the specification are there, with the figures of `service/facts.py`."""
     row = find(name)
     assert row.mark == "says"
     assert str(figure) in f"{row.name} {row.what}"
@@ -175,17 +175,17 @@ def test_words_of_closed_sets_are_named() -> None:
     """Evidence keys, reasons, resources, headers and versions appear with the right mark."""
     says = words_in(row for row in ROWS if row.mark == "says")
     chose = words_in(row for row in ROWS if row.mark == "chose")
-    assert set(spec.EVIDENCE_KEYS_STATED) <= says
-    further = len(spec.EVIDENCE_KEYS) - len(spec.EVIDENCE_KEYS_STATED)
+    assert set(facts.EVIDENCE_KEYS_STATED) <= says
+    further = len(facts.EVIDENCE_KEYS) - len(facts.EVIDENCE_KEYS_STATED)
     assert find(f"{further} further evidence keys").mark == "chose"
-    assert set(spec.CANCELLATION_REASONS) | set(spec.REFUND_REASONS) <= chose
-    assert set(spec.RESTRICTED_RESOURCES) <= chose
-    assert {spec.SIGNATURE_HEADER, spec.VERSION_HEADER, spec.IDEMPOTENCY_HEADER} <= says
-    assert {spec.REPLAYED_HEADER, spec.REQUEST_ID_HEADER, spec.EVENT_ID_HEADER} <= chose
-    assert {spec.DELIVERY_ID_HEADER, spec.ATTEMPT_HEADER, spec.SANDBOX_HEADER} <= chose
-    assert all(version in find("known versions").what for version in spec.VERSIONS)
+    assert set(facts.CANCELLATION_REASONS) | set(facts.REFUND_REASONS) <= chose
+    assert set(facts.RESTRICTED_RESOURCES) <= chose
+    assert {facts.SIGNATURE_HEADER, facts.VERSION_HEADER, facts.IDEMPOTENCY_HEADER} <= says
+    assert {facts.REPLAYED_HEADER, facts.REQUEST_ID_HEADER, facts.EVENT_ID_HEADER} <= chose
+    assert {facts.DELIVERY_ID_HEADER, facts.ATTEMPT_HEADER, facts.SANDBOX_HEADER} <= chose
+    assert all(version in find("known versions").what for version in facts.VERSIONS)
     assert str(len(fx.USD_PER_UNIT)) in find("supported currencies").what
-    assert str(len(spec.EVENT_TYPES)) in find("18 types").what
+    assert str(len(facts.EVENT_TYPES)) in find("18 types").what
 
 
 @pytest.mark.parametrize("text", ["a | says", "== a | b", "name | wrong | what", "what"])

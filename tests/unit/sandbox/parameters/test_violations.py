@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import AsgiSandbox
-from svc.spec import EVENT_TYPES
+from svc.service.facts import EVENT_TYPES
 
 LONG = "x" * 501
 JACKET = {"name": "Linen jacket", "quantity": 1, "unit_amount": 12900}

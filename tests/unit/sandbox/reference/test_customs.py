@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.sandbox.reference import customs, fx
-from svc.spec import COUNTRIES, EU_COUNTRIES
+from svc.service.facts import COUNTRIES, EU_COUNTRIES
 
 JACKET = "6203.39"
 SHOES = "6403.99"

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.sandbox.reference import fx, methods
-from svc.spec import COUNTRIES, EU_COUNTRIES
+from svc.service.facts import COUNTRIES, EU_COUNTRIES
 
 EU = " ".join(sorted(EU_COUNTRIES))
 TABLE = [

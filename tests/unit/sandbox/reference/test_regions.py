@@ -3,7 +3,7 @@
 import pytest
 
 from svc.sandbox.reference import cards
-from svc.spec import COUNTRIES, EU_COUNTRIES
+from svc.service.facts import COUNTRIES, EU_COUNTRIES
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import AsgiSandbox, SandboxAnswer
-from svc.spec import EVIDENCE_KEYS
+from svc.service.facts import EVIDENCE_KEYS
 
 Doc = dict[str, Any]
 DAY = 86400

@@ -7,7 +7,7 @@ import pytest
 
 from support.sandbox_calls import AsgiSandbox, SandboxAnswer
 from svc.sandbox.store.sqlite import Store, Value
-from svc.spec import AMOUNT_MAX
+from svc.service.facts import AMOUNT_MAX
 
 Doc = dict[str, Any]
 DAY = 86400

@@ -10,7 +10,7 @@ from svc.sandbox.clock import parse, text
 from svc.sandbox.store.documents import compact, public
 from svc.sandbox.store.settings import DEFAULTS
 from svc.sandbox.store.transaction import Transaction
-from svc.spec import VERSIONS
+from svc.service.facts import VERSIONS
 from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
 
 DAY = 86400
