@@ -6,9 +6,9 @@ from collections.abc import Iterable
 from datetime import timedelta, timezone
 from typing import Any
 
+from support.tty_streams import TtyStream
 from svc.inputs import Format
 from svc.render.output import Output
-from unit.terminals import TtyStream
 
 ZONE = timezone(timedelta(hours=2))
 NOW = 1790852400.0  # 2026-10-01T11:00:00Z

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from support.tty_streams import TtyStream
 from svc.system.consoles import forget_what_was_typed, takes_color, write_alike
-from unit.terminals import TtyStream
 
 
 class Console:

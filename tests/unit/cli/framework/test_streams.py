@@ -5,8 +5,8 @@ from typing import TextIO
 
 import pytest
 
+from support.tty_streams import TtyStream
 from svc.cli.framework.streams import Streams
-from unit.terminals import TtyStream
 
 
 def test_colour_is_asked_for_only_where_it_is_wanted() -> None:
