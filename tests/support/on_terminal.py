@@ -1,5 +1,6 @@
 """The real program on a terminal of its own: a session, Ctrl-C, what is typed and what is seen."""
 
+import io
 import os
 import pty
 import select
@@ -15,6 +16,16 @@ from support.running import Result
 from support.suite.patience import patient
 
 KNOWN: Final = {"TERM": "xterm-256color", "NO_COLOR": "1"}
+
+
+class TtyStream(io.StringIO):
+    """A stream that the program takes for a terminal's: a person sees it."""
+
+    def fileno(self) -> int:
+        return 1
+
+    def isatty(self) -> bool:
+        return True
 
 
 class Terminal:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import timedelta, timezone
 from typing import Any
 
-from support.tty_streams import TtyStream
+from support.on_terminal import TtyStream
 from svc.inputs import Format
 from svc.render.output import Output
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from support.tty_streams import TtyStream
+from support.on_terminal import TtyStream
 from svc.system.consoles import forget_what_was_typed, takes_color, write_alike
 
 

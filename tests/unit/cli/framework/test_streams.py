@@ -5,7 +5,7 @@ from typing import TextIO
 
 import pytest
 
-from support.tty_streams import TtyStream
+from support.on_terminal import TtyStream
 from svc.cli.framework.streams import Streams
 
 
