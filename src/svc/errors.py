@@ -23,7 +23,7 @@ SvcError
 
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Literal
+from typing import Any, Literal
 
 Outcome = Literal["done", "refused", "not_sent", "unknown"]
 
@@ -47,6 +47,20 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
     BROKEN_PIPE = 141
     TERMINATED = 143
+
+
+class StopRequest(BaseException):
+    """The program is to end now; raised where it waits, never out of a signal's handler.
+
+    Attributes:
+        sending: the recorded request that was being sent, to be named to the user.
+        unsent: the path of a request that had not begun to leave.
+        ended: how the request had ended, where that was an error.
+    """
+
+    sending: Any = None
+    unsent: str | None = None
+    ended: "SvcError | None" = None
 
 
 class SvcError(Exception):

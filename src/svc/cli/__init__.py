@@ -14,7 +14,7 @@ pay_x`, from its entry to its exit code:
    `framework/inputs`, shows the request instead if that was asked, and makes the client.
 5. `framework/session.py`: settings, key, state, client and output, each made when first asked for.
 6. `framework/prompts.py`: `confirm_money`, before money moves in live mode.
-7. `framework/recorded.py`: the request is on the disk before it is sent, how it ended afterwards.
+7. `svc.delivery.send`: the request is on the disk before it is sent, how it ended afterwards.
 8. `svc/client`: prepared once, sent, tried again with the same key, judged; a reply or an error.
 9. `svc/render`: `session.out` prints the reply as a person's block, JSON, CSV or an id.
 10. `main.py`: ids that were shown are kept for completion; the exit code is returned. What failed

@@ -4,12 +4,11 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.cli.framework.account import is_own
 from svc.cli.framework.app import new_word, verb
 from svc.cli.framework.control import refuse_expired_key, served_now
+from svc.cli.framework.delivering import journal_of, sender_of
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
-from svc.cli.framework.recorded import deliver, journal_of
 from svc.cli.framework.session import Session
 from svc.client.operations import OPERATIONS
 from svc.client.request import readable
@@ -20,6 +19,7 @@ from svc.delivery.journal.commands import resume_command
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.refusals import unknown_request
 from svc.delivery.journal.stored import restored
+from svc.delivery.send import deliver
 from svc.errors import UsageError
 from svc.redaction import redact
 from svc.state.files import set_aside_of
@@ -197,7 +197,8 @@ def resume_request(session: Session, identifier: str) -> None:
         out = session.out
         with session.client() as client:
             call, _ = restored(known.stored, session.base_url)
-            if not is_own(session, client, journal, known.scope.key_hint):
+            sender = sender_of(session, client, journal)
+            if not sender.accounts.is_own(known.scope.key_hint):
                 confirm_other_key(session, known)
             confirm_money(session, call)
 
@@ -205,7 +206,7 @@ def resume_request(session: Session, identifier: str) -> None:
                 hint, served = session.key.fingerprint, served_now(session)
                 return journal.lease(identifier, key_hint=hint, served_at=served)
 
-            sent = deliver(session, client, journal, begin)
+            sent = deliver(sender, begin)
             out.one(sent.reply.text, sent.reply.data)
         if sent.unsaved is not None:
             raise sent.unsaved

@@ -24,9 +24,9 @@ from svc.cli.batch.report import Report, in_words, left_out_note, report_check
 from svc.cli.batch.rows import BatchInput, read_input, refuse_secrets_in
 from svc.cli.batch.workers import build_run
 from svc.cli.framework.control import idempotency_ages_here
+from svc.cli.framework.delivering import accounts_of
 from svc.cli.framework.errors import tell_stopped
 from svc.cli.framework.prompts import confirm_real_money
-from svc.cli.framework.recorded import not_sent
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.delivery.journal.entry import NOBODY_ELSE, Account, Intent
@@ -34,6 +34,7 @@ from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.lists import Elsewhere, ImportTable
 from svc.delivery.journal.stored import Scope
+from svc.delivery.send import not_sent
 from svc.errors import LocalError, SvcError
 from svc.keys.resolve import VARIABLE
 
@@ -227,10 +228,8 @@ def _reserved(
 def _account(session: Session, journal: Journal, strangers: set[str]) -> Account:
     if not strangers:
         return NOBODY_ELSE
-    from svc.cli.framework.account import account_of
-
     with session.client() as client:
-        return account_of(session, client, journal, strangers)
+        return accounts_of(session, client, journal).compare(strangers)
 
 
 def _identities(todo: BatchPlan) -> list[str]:

@@ -69,7 +69,7 @@ _TUNNELS: Final = ("cloudflared", "ngrok", "ssh")
 
 def state(session: Session) -> Finding:
     """Whether the state database is whole and private, and whether a request waits in it."""
-    from svc.cli.framework.recorded import journal_of
+    from svc.cli.framework.delivering import journal_of
     from svc.state import Database
 
     name, path = "state", session.paths.state_file

@@ -149,7 +149,7 @@ class Endpoints:
         return {one.id: one.url for one in self._table.at_path(path, events)}
 
     def _register(self, url: str, events: tuple[str, ...]) -> Endpoint:
-        from svc.cli.framework.recorded import send_recorded
+        from svc.cli.framework.delivering import send_recorded
         from svc.client.resources import webhook_endpoints
 
         session = self._session

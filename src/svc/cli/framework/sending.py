@@ -53,8 +53,8 @@ def send_write(
     _check(session, call, body)
     if _is_shown_instead(session, call):
         return
+    from svc.cli.framework.delivering import send_recorded
     from svc.cli.framework.prompts import confirm_money
-    from svc.cli.framework.recorded import send_recorded
 
     out = session.out
     until = session.clock.monotonic() + session.settings.max_time

@@ -5,25 +5,18 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from types import FrameType
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from svc.errors import StopRequest
 from svc.system.signals import STOPPING
-
-if TYPE_CHECKING:  # loaded only where something is sent
-    from svc.delivery.journal.entry import Intent
-    from svc.errors import SvcError
-
 
 _AGAIN_SECONDS: Final = 0.002  # what dropped it has gone on by then
 
 
-class Stopped(BaseException):
+class Stopped(StopRequest):
     """SIGINT, SIGTERM or SIGHUP came; carries the shell's exit code for it (promise R78).
 
     Attributes:
-        sending: the recorded request that was being sent, to be named to the user.
-        unsent: the path of a request that had not begun to leave.
-        ended: how the request had ended, where that was an error.
         told: whether the person at the terminal has been told already.
     """
 
@@ -32,9 +25,6 @@ class Stopped(BaseException):
         super().__init__(number)
         self.number = number
         self.exit_code = 128 + number
-        self.sending: Intent | None = None
-        self.unsent: str | None = None
-        self.ended: SvcError | None = None
         self.told = False
         self._dropped = dropped
 

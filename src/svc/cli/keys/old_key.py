@@ -7,10 +7,10 @@ from typing import Final
 
 from svc import api_keys
 from svc.api_keys import ApiKey
-from svc.cli.framework.account import sees, witnesses
+from svc.cli.framework.delivering import journal_of
 from svc.cli.framework.key_check import ask
-from svc.cli.framework.recorded import journal_of
 from svc.cli.framework.session import Session
+from svc.delivery.account import can_see, witnesses
 from svc.delivery.journal.stored import Scope
 from svc.errors import AuthError, KeyStoreError, SvcError, Unauthorized
 from svc.keys.facts import KeyFact
@@ -171,7 +171,7 @@ def still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None:
 
 def _sees(session: Session, secret: str, place: KeyPlace, identifier: str) -> bool | None:
     with session.client(secret=secret, mode=place.mode, on_reply=lambda _: None) as client:
-        return sees(client, identifier)
+        return can_see(client, identifier)
 
 
 def _recorded(session: Session, old: OldKey) -> Iterator[str]:

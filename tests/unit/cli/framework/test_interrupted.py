@@ -29,7 +29,7 @@ CREATE = ("refunds", "create", "--payment", "pay_1", "--amount", "4999", "-o", "
 NEAR = (
     "delivery/journal/journal",
     "state/database",
-    *(f"cli/framework/{name}.py" for name in ("recorded", "settling")),
+    *(f"delivery/{name}.py" for name in ("send", "ending")),
 )
 FAR = ("client/", "state/", "system/", "cli/main", "cli/framework/sending", "cli/framework/errors")
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 import pytest
 
 from support.clocks import ManualClock
-from svc.cli.framework.recorded import deliver, journal_of, send_recorded
+from svc.cli.framework.delivering import journal_of, send_recorded, sender_of
 from svc.cli.framework.session import Session
 from svc.cli.framework.signals import Stopped
 from svc.cli.framework.streams import Streams
@@ -18,6 +18,7 @@ from svc.client.resources import refunds
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
+from svc.delivery.send import deliver
 
 KEY = "sk_test_canary7Qx2Lw9Zp4"
 
@@ -46,7 +47,7 @@ def test_a_request_is_sent_with_the_time_of_its_first_sending(isolated: Path) ->
         first = journal.record(NewIntent(call, prepared, scope))
         journal.settle(first, Settled("unknown"))
         clock.advance(3600)
-        deliver(session, sender, journal, lambda: journal.lease(first.id))
+        deliver(sender_of(session, sender, journal), lambda: journal.lease(first.id))
     (past,) = sender.told
     assert (past["sent_before"], past["first_sent_at"]) == (True, first.first_sent_at)
 

@@ -2,15 +2,14 @@
 
 from typing import NamedTuple
 
-from svc.cli.framework.session import Session
-from svc.client.client import Client
 from svc.client.contradiction import Contradiction
 from svc.client.reply import Reply
 from svc.client.retry import safe_again
-from svc.delivery.journal.commands import resume_command, where_to_look
+from svc.delivery.account import AccountJudge
+from svc.delivery.journal.commands import Say, resume_command, where_to_look
 from svc.delivery.journal.entry import Intent, Settled, settled_by, settled_with
-from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.refusals import done_before, not_ours, refused_to_other_key
+from svc.delivery.sender import Sender
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
@@ -28,49 +27,41 @@ class Sent(NamedTuple):
     unsaved: LocalError | None
 
 
-def keep(session: Session, journal: Journal, intent: Intent, end: Reply | SvcError) -> Sent:
+def keep(sender: Sender, intent: Intent, end: Reply | SvcError) -> Sent:
     """Keeps an end in the journal; raises it where it is an error.
 
     Raises:
         SvcError: the end, with the journal's id and the next command in it (promise R10).
     """
     if isinstance(end, Reply):
-        return Sent(end, _save_done(session, journal, intent, settled_by(end)))
+        return Sent(end, _save_done(sender, intent, settled_by(end)))
     was_done = intent.settled if intent.state == "done" else None
-    lost = _save_end(session, journal, intent, was_done or settled_with(end))
-    _explain(session, end, intent, lost)
+    lost = _save_end(sender, intent, was_done or settled_with(end))
+    _explain(sender.say, end, intent, lost)
     raise end
 
 
-def as_known(
-    session: Session, client: Client, journal: Journal, intent: Intent, error: SvcError
-) -> SvcError:
+def as_known(sender: Sender, intent: Intent, error: SvcError) -> SvcError:
     """What an error means for a request of which the journal knows more than this sending."""
     known = error
     if intent.state == "done" and error.outcome != "done":
-        known = done_before(intent, error, session.say)
-    elif (
-        error.outcome == "refused"
-        and intent.sent_before
-        and not _is_own(session, client, journal, intent)
-    ):
+        known = done_before(intent, error, sender.say)
+    elif error.outcome == "refused" and intent.sent_before and not _is_own(sender.accounts, intent):
         known = refused_to_other_key(intent, error)
     if known is not error:
         known.__cause__ = error
     return known
 
 
-def _is_own(session: Session, client: Client, journal: Journal, intent: Intent) -> bool:
+def _is_own(accounts: AccountJudge, intent: Intent) -> bool:
     """Whether the key in use is shown to be of the account that was asked first."""
-    from svc.cli.framework.account import is_own
-
     try:
-        return is_own(session, client, journal, intent.scope.key_hint)
+        return accounts.is_own(intent.scope.key_hint)
     except LocalError:
         return False
 
 
-def _explain(session: Session, error: SvcError, intent: Intent, lost: LocalError | None) -> None:
+def _explain(say: Say, error: SvcError, intent: Intent, lost: LocalError | None) -> None:
     """Puts the journal's id and the exact next command into an error (promise R10)."""
     error.idempotency_key = error.idempotency_key or intent.stored.idempotency_key
     if lost is not None and lost.code in LOST:
@@ -88,19 +79,17 @@ def _explain(session: Session, error: SvcError, intent: Intent, lost: LocalError
         again = isinstance(error, Contradiction)
         error.hint = resume_command(intent) + (_ASK if again else "")
     else:
-        look = where_to_look(intent, session.say)
+        look = where_to_look(intent, say)
         error.hint = f"{look}; then svc requests forget {intent.id}"
 
 
-def _save_done(
-    session: Session, journal: Journal, intent: Intent, settled: Settled
-) -> LocalError | None:
+def _save_done(sender: Sender, intent: Intent, settled: Settled) -> LocalError | None:
     try:
-        is_ours = journal.settle(intent, settled)
+        is_ours = sender.journal.settle(intent, settled)
     except LocalError as error:
         return _unsaved(error, intent, settled)
     if not is_ours:
-        session.done = None
+        sender.note_done(None)
         raise not_ours(intent, settled)
     return None
 
@@ -123,14 +112,12 @@ def _unsaved(error: LocalError, intent: Intent, settled: Settled) -> LocalError:
     )
 
 
-def _save_end(
-    session: Session, journal: Journal, intent: Intent, settled: Settled
-) -> LocalError | None:
+def _save_end(sender: Sender, intent: Intent, settled: Settled) -> LocalError | None:
     """Keeps an end that is being reported anyway; failing to do so must not hide it."""
     try:
-        journal.settle(intent, settled)
+        sender.journal.settle(intent, settled)
     except LocalError as error:
         if error.code not in LOST or settled.outcome != "unknown":
-            session.out.warn(f"The journal could not be updated for {intent.id}: {error.message}")
+            sender.warn(f"The journal could not be updated for {intent.id}: {error.message}")
         return error
     return None

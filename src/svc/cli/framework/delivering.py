@@ -1,0 +1,96 @@
+"""Puts together what the room `delivery` works with, from the session of a command line."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import TYPE_CHECKING, Any
+
+from svc.cli.framework.control import refuse_expired_key, served_now
+from svc.cli.framework.session import Session
+from svc.client.client import Client
+from svc.delivery.account import AccountJudge
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
+from svc.delivery.send import send_new
+from svc.delivery.sender import Sender
+
+if TYPE_CHECKING:
+    from svc.client.call import Call
+    from svc.delivery.ending import Sent
+    from svc.delivery.journal.entry import Intent
+
+
+@contextmanager
+def journal_of(session: Session) -> Iterator[Journal]:
+    """The requests of the state database; the database is opened when it is first needed."""
+    with closing(Leases(session.paths.state_dir / "senders")) as leases:
+        yield Journal(session.state, leases, session.clock, say=session.say)
+
+
+def accounts_of(session: Session, client: Client, journal: Journal) -> AccountJudge:
+    """Compares other keys with the one of the command."""
+
+    def rolls() -> Iterator[set[str]]:
+        here = (session.base_url.origin, session.settings.mode)
+        for fact in session.key_facts.every():
+            if fact.old_fingerprint is not None and (fact.origin, fact.mode) == here:
+                yield {fact.fingerprint, fact.old_fingerprint}
+
+    scope = session.scope(session.key.fingerprint)
+    return AccountJudge(journal, client, scope, rolls)
+
+
+class _SandboxClock:
+    """The clock of the sandbox that a session's settings point at, if they point at one."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def now(self) -> float | None:
+        return served_now(self._session)
+
+    def refuse_expired(self, intent: "Intent") -> None:
+        refuse_expired_key(self._session, intent, self._session.say)
+
+
+def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
+    """What a delivery of this command works with."""
+
+    def note_done(data: Any) -> None:
+        session.done = None
+        session.note_done(data)
+
+    return Sender(
+        journal,
+        client,
+        session.scope(session.key.fingerprint),
+        session.base_url,
+        accounts_of(session, client, journal),
+        _SandboxClock(session),
+        session.say,
+        session.out.warn,
+        note_done,
+    )
+
+
+def send_recorded(
+    session: Session,
+    client: Client,
+    call: "Call",
+    *,
+    idempotency_key: str | None = None,
+    new_request: bool = False,
+    meant_at: float | None = None,
+) -> "Sent":
+    """Records a POST of this command, sends it and keeps how it ended; raises as `send_new`.
+
+    `meant_at`, in Unix seconds, is when a person decided on it: the command's beginning, unless a
+    long one decides for itself.
+    """
+    with journal_of(session) as journal:
+        return send_new(
+            sender_of(session, client, journal),
+            call,
+            idempotency_key=idempotency_key,
+            new_request=new_request,
+            meant_at=session.began_at if meant_at is None else meant_at,
+        )

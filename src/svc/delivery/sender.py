@@ -1,0 +1,45 @@
+"""What a delivery works with, as values: it knows neither a command line nor a terminal."""
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, Protocol
+
+from svc.base_url import BaseUrl
+from svc.client.client import Client
+from svc.delivery.account import AccountJudge
+from svc.delivery.journal.commands import Say
+from svc.delivery.journal.entry import Intent
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.stored import Scope
+
+
+class ServiceClock(Protocol):
+    """What the service's own clock says, where that differs from this machine's."""
+
+    def now(self) -> float | None:
+        """Unix seconds on a sandbox's clock; None of any other service."""
+
+    def refuse_expired(self, intent: Intent) -> None:
+        """Raises where the service may have forgotten a request's key (promise R4)."""
+
+
+class Sender(NamedTuple):
+    """What a delivery works with.
+
+    Attributes:
+        scope: for whom and where, with the fingerprint of the key in use.
+        accounts: compares other keys with it.
+        served: the service's clock.
+        say: writes the command line of a hint.
+        warn: tells a person something on stderr.
+        note_done: is given what a POST has made, or None where that turned out to be another's.
+    """
+
+    journal: Journal
+    client: Client
+    scope: Scope
+    base_url: BaseUrl
+    accounts: AccountJudge
+    served: ServiceClock
+    say: Say
+    warn: Callable[[str], None]
+    note_done: Callable[[Any], None]
