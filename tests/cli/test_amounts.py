@@ -20,6 +20,8 @@ BAD: Final = (
     "-5",
     "1.\u00b2",
     "\u0663",
+    "1_015",
+    "\uff11\uff10\uff11\uff15",
     "9" * 5000,
     "1000000000000",
 )
@@ -117,12 +119,13 @@ def test_text_is_no_amount_in_json_and_every_amount_is_text_in_a_form() -> None:
 
 
 def test_numbers_leave_as_they_were_spelled() -> None:
-    """No float rounds what a person wrote, on any way in."""
+    """No float rounds what a person wrote, on any way in, and the dry run shows what is sent."""
     spelled = "12345678901234567.89"
     ways: Iterator[str] = iter(
         (
             inside("post", "/v1/x", "-d", f"n:={spelled}", "--curl", env=NOWHERE).out,
             inside("post", "/v1/x", "-d", "n:=1e2", "-d", "m:=-0", "--curl", env=NOWHERE).out,
+            inside("post", "/v1/x", "-d", f"n:={spelled}", "--dry-run", env=NOWHERE).out,
             inside(
                 "post",
                 "/v1/x",
@@ -136,6 +139,7 @@ def test_numbers_leave_as_they_were_spelled() -> None:
     )
     assert f'{{"n":{spelled}}}' in next(ways)
     assert '{"n":1e2,"m":-0}' in next(ways)
+    assert f'"n": {spelled}\n' in next(ways)
     assert f'{{"n":{spelled}}}' in next(ways)
 
 

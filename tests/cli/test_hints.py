@@ -56,7 +56,7 @@ NEXT = {
     "orders create --currency eur": "A currency is written in capitals: EUR Next: --currency EUR",
     "quotes create --country de": "A country is written in capitals: DE Next: --country DE",
     "orders create --amount 129.00 --currency JPY": "--amount 129 in minor units",
-    "orders create --amount 129.00 --currency EUR": "--amount 12900 in minor units",
+    "orders create --amount 129.00 --currency EUR": "--amount 12900 if 129.00 EUR is meant",
 }
 
 

@@ -142,7 +142,7 @@ def test_one_bad_row_and_a_kill(svc: Svc, sandbox: Sandbox, tmp_path: Path, coun
     assert result.code == 9
     (problem,) = result.json["problems"]
     assert (problem["row"], problem["line"], problem["param"]) == (61, 62, "amount")
-    assert "129.00 EUR is 12900 in minor units" in problem["message"]
+    assert "129, or 12900 if 129.00 EUR is meant" in problem["message"]
     assert refs(svc) == sorted(f"A-{number}" for number in range(count) if number != 60)
 
     path.write_text(text)

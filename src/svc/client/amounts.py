@@ -40,7 +40,7 @@ def whole_number(
         hint = f"Write it without quotes; with -d: PATH:={text}" if _is_whole(text) else None
         raise _refused(f"{name} {_short(value)} is no number", name, hint)
     if not _is_whole(text):
-        hint = _right_number(text, name, currency) if is_money else None
+        hint = _right_number(text, name, currency) if is_money else _as_whole(text)
         raise _refused(f"{name} {_short(value)} is not a whole number", name, hint)
     if len(text) > _DIGITS_MAX or not least <= int(text) <= AMOUNT_MAX:
         raise _refused(f"{name} {_cut(text)} is not from {least} to {AMOUNT_MAX}", name, None)
@@ -74,14 +74,31 @@ def _is_whole(text: str | None) -> bool:
     return text == "0" or (plain and digits[0] != "0")
 
 
+def without_zeros(text: str) -> str | None:
+    """Returns `4999` of `4999.0`, as spreadsheets and pandas write whole numbers; else None."""
+    whole, _, fraction = _with_point(text.strip()).partition(".")
+    plain = _is_whole(whole) and whole[0] != "-"
+    return whole if plain and fraction in ("0", "00") else None
+
+
+def _as_whole(text: str) -> str | None:
+    whole = without_zeros(text)
+    return None if whole is None else f"Write {whole}"
+
+
 def _right_number(text: str, name: str, currency: str | None) -> str:
-    minor = minor_units(_with_point(text), currency)
+    minor, whole = minor_units(_with_point(text), currency), without_zeros(text)
+    if minor is None and whole is not None and currency and exponent(currency) == 0:
+        minor = int(whole)
     if minor is None:
         shown = currency if currency in CURRENCIES else "EUR"
         bare = ", which has no decimals" if exponent(shown) == 0 else ""
         such = f"such as {_EXAMPLE} for {format_amount(_EXAMPLE, shown)}{bare}"
         return f"Amounts are whole numbers in the currency's minor unit, {such}"
     option = f"{name} " if name.startswith("--") else ""
+    if whole is not None and int(whole) != minor:  # either may be meant: a guess could cost money
+        amount = format_amount(minor, currency or "EUR")
+        return f"{option}{whole}, or {option}{minor} if {amount} is meant"
     return f"{text} {currency or 'with two decimals'} is {option}{minor} in minor units"
 
 

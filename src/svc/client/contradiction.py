@@ -13,6 +13,7 @@ from svc.service.facts import ID_PREFIXES, SANDBOX_WORLD_HEADER
 # The code of an error: mode, amount or currency of the answer are not the request's.
 CONTRADICTED: Final = "reply_contradiction"
 
+_NUMBER_MARKS: Final = frozenset("0123456789+-.eE")  # what a number of JSON is spelled with
 _MODES = {True: "live", False: "test"}
 
 
@@ -159,6 +160,9 @@ def _agrees(said: object, wanted: object) -> bool:
     if said is None or isinstance(said, (dict, list)) or str(said) == str(wanted):
         return True
     if isinstance(said, str) and isinstance(wanted, str):
+        return False
+    # Decimal reads `1_015`, blanks and digits of every script, none of which is an amount.
+    if not _NUMBER_MARKS.issuperset(f"{said!s}{wanted!s}"):
         return False
     from decimal import Decimal, InvalidOperation
 

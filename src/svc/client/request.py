@@ -11,6 +11,7 @@ from svc.base_url import BaseUrl
 from svc.client.call import Call, Encoding
 from svc.client.encoding import UNRESERVED, form_bytes, json_bytes, pairs_text
 from svc.client.exchange import Headers
+from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
 from svc.service.facts import API_ROOT, IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_MAX, VERSION_HEADER
 
@@ -212,9 +213,7 @@ def _key_for(call: Call, given: str | None, new_key: Callable[[], str]) -> str |
 
 
 def readable(body: str) -> Any:
-    """A JSON body as JSON, a form as its text, none as null; redacted by whoever knows it kept."""
-    from json import loads
-
-    with suppress(ValueError):  # of another release's file, or cut by what was redacted
-        return loads(body) if body.startswith("{") else body or None
+    """Returns a JSON body as JSON with numbers as spelled, a form as its text, none as null."""
+    with suppress(NotJson):  # of another release's file, or cut by what was redacted
+        return parse_given(body) if body.startswith("{") else body or None
     return body

@@ -200,6 +200,12 @@ def test_slicing_refuses_what_the_standard_parser_refuses(text: str) -> None:
         (orders.create({"currency": "EUR"}), {"currency": 978}, ("currency", "EUR", "978")),
         (orders.create({"amount": 100}), {"amount": "much"}, ("amount", "100", "much")),
         (orders.create({"amount": "100"}), {"amount": "1e2"}, ("amount", "100", "1e2")),
+        (orders.create({"amount": 1015}), {"amount": "1_015"}, ("amount", "1015", "1_015")),
+        (
+            orders.create({"amount": 15}),
+            {"amount": "\uff11\uff15"},
+            ("amount", "15", "\uff11\uff15"),
+        ),
         (refunds.create({"amount": "100"}), {"amount": 10}, ("amount", "100", "10")),
         (payouts.create({"amount": 1}), {"amount": 1.5}, ("amount", "1", "1.5")),
         (quotes.create({"currency": "EUR"}), {"currency": "JPY"}, ("currency", "EUR", "JPY")),

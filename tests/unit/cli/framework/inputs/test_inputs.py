@@ -92,8 +92,9 @@ def test_item_reads_name_value_pairs() -> None:
 @pytest.mark.parametrize(
     ("text", "currency", "hint"),
     [
-        ("129.00", "EUR", "129.00 EUR is --amount 12900 in minor units"),
-        ("129,00", "EUR", "129,00 EUR is --amount 12900 in minor units"),
+        ("4999.0", None, "--amount 4999, or --amount 499900 if 4999.00 EUR is meant"),
+        ("129.00", "EUR", "--amount 129, or --amount 12900 if 129.00 EUR is meant"),
+        ("129,00", "EUR", "--amount 129, or --amount 12900 if 129.00 EUR is meant"),
         ("1,5", "EUR", "1,5 EUR is --amount 150 in minor units"),
         ("1,000", "EUR", "Amounts are whole numbers"),
         ("12,900", "EUR", "Amounts are whole numbers"),
@@ -101,6 +102,8 @@ def test_item_reads_name_value_pairs() -> None:
         ("1.000", "EUR", "Amounts are whole numbers"),
         ("1.5", "JPY", "Amounts are whole numbers"),
         ("12 900", "EUR", "Amounts are whole numbers"),
+        ("1_015", "EUR", "Amounts are whole numbers"),
+        ("\uff11\uff10\uff11\uff15", "EUR", "Amounts are whole numbers"),
         ("1e3", None, "Amounts are whole numbers"),
         ("٣", None, "Amounts are whole numbers"),
     ],
