@@ -191,10 +191,12 @@ class RunningListener:
         self.summary: Summary | None = None
         self._thread = threading.Thread(target=lambda: asyncio.run(self._run()))
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.bugs: list[dict[str, Any]] = []
 
     async def _run(self) -> None:
-        self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.records.append)
         self._loop = asyncio.get_running_loop()
+        self._loop.set_exception_handler(lambda _, context: self.bugs.append(context))
+        self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.records.append)
         self.summary = await self._relay.run(self._bound)
 
     def make_inbox(self) -> Inbox:

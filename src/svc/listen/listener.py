@@ -11,6 +11,8 @@ from typing import Any, Final
 from svc.clock import Clock
 from svc.errors import LocalError, system_words
 from svc.listen.inbox.inbox import Inbox, OpenItem, Source
+from svc.listen.inbox.lost import explain_loss
+from svc.listen.owners import owned_task
 from svc.listen.pipeline import ListenerPlan, Pipeline
 from svc.listen.receive import Reception
 from svc.listen.receiver.connection import ReceiverHooks
@@ -63,13 +65,16 @@ class Listener:
         if not self._plan.resume:  # before anything arrives that is not to be left alone
             await self._pipeline.dispatcher.leave(self._leave)
         await source.start()
-        chores = asyncio.ensure_future(self._chores())
+        chores = asyncio.ensure_future(owned_task(self._chores))
         try:
             self._pipeline.dispatcher.start()
             ready = self._ready()
             with ready_file(self._plan.ready_file, ready):
                 self._tell(ready)
                 await self._wait()
+        except LocalError as error:
+            received = self._pipeline.progress.received - self._pipeline.progress.duplicates
+            raise explain_loss(error, self._inbox, received) from error
         finally:
             self._pipeline.reception.close()
             pending = await self._close(source, chores)
@@ -161,11 +166,13 @@ class Listener:
 
     async def _chores(self) -> None:
         while True:
-            with suppress(LocalError):  # it is tried again in an hour
+            try:
                 while await self._pipeline.writer.read(
                     lambda: self._inbox.prune(self._clock.now())
                 ):
                     pass  # deliveries have had their turn in between
+            except LocalError as error:  # it is tried again in an hour
+                self._pipeline.reception.tell_store(error)
             await asyncio.sleep(_CHORES_SECONDS)
 
     def _leave(self, one: OpenItem) -> None:

@@ -14,7 +14,7 @@ from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Answer, Arrival, DeliveryOutcome, Kept, Oversized, Position
 from svc.listen.progress import ListenerProgress
 from svc.listen.receiver.http import HttpHead, HttpRequest
-from svc.listen.records import EventReceived, ListenerRecord, Rejected
+from svc.listen.records import EventReceived, ListenerRecord, Rejected, StoreState
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, Intake, Sequencer
 from svc.service.facts import Mode
@@ -60,6 +60,7 @@ class Reception:
         self._deps = deps
         self._sequencer = Sequencer()
         self._closing = False
+        self._store_trouble: str | None = None
 
     def verify_with(self, intake: Intake) -> None:
         """Judges by other secrets from now on."""
@@ -127,6 +128,8 @@ class Reception:
         if isinstance(kept, LocalError):
             self._lost(delivery, kept, answer)
             return
+        if self._store_trouble is not None:
+            self.tell_store(None)
         forwarding = outcome is None and kept.open
         if forwarding and (self._waits or not kept.duplicate):
             # Before its 200 leaves and its line is written: a target is to have it soon, and it is
@@ -146,7 +149,16 @@ class Reception:
         status, reason = (_TOO_LARGE, "body_too_large") if large else (503, "not_stored")
         self._deps.waiters.release(key_of(delivery.facts.id, delivery.body), status)
         answer(status)
+        if not large:
+            self.tell_store(why)
         self._reject(Rejected(self._deps.clock.now(), reason, str(why), len(delivery.body)))
+
+    def tell_store(self, trouble: LocalError | None) -> None:
+        """Tells once that the inbox fails for a reason, and once that it works again."""
+        reason = None if trouble is None else str(trouble)
+        if reason != self._store_trouble:
+            self._store_trouble = reason
+            self._deps.tell(StoreState(self._deps.clock.now(), reason))
 
     def _received(self, arrival: Arrival, *, duplicate: bool, wrong_mode: bool) -> None:
         delivery = arrival.delivery

@@ -4,7 +4,7 @@ import base64
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final
 
 from svc.listen.values import value_class
 from svc.service.facts import is_success
@@ -233,6 +233,41 @@ class Missed(FieldRecord):
     address: str
 
 
+_UP: Final = {"state": "up"}
+
+
+@dataclass(frozen=True, slots=True)
+class StoreState:
+    """Deliveries cannot be kept for a `reason` and are answered 503, or they can again (None)."""
+
+    time: float
+    reason: str | None
+
+    def to_dict(self) -> dict[str, Any]:
+        state = {
+            "record": "store",
+            "time": iso(self.time),
+            "state": "down" if self.reason else "up",
+        }
+        return {**state, "reason": self.reason} if self.reason else state
+
+
+@dataclass(frozen=True, slots=True)
+class BugMet(FieldRecord):
+    """A bug of svc that ended one connection or attempt; the listener goes on.
+
+    `error` is the exception's name, `place` the function and line, `count` how often it came in
+    the last minute.
+    """
+
+    kind = "bug"
+
+    time: float
+    error: str
+    place: str
+    count: int
+
+
 @dataclass(frozen=True, slots=True)
 class Summary(FieldRecord):
     """What happened in all. `refused`: requests that were no deliveries (other path, host ...).
@@ -266,6 +301,8 @@ ListenerRecord = (
     | TunnelDown
     | LogState
     | Missed
+    | StoreState
+    | BugMet
     | Summary
 )
 

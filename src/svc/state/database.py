@@ -9,7 +9,7 @@ from typing import Any, Final, Self, TypeVar
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.state import opening
+from svc.state import files, opening
 from svc.state.log import SyncedLog
 from svc.state.opening import BusyRetry, damaged, open_database
 from svc.state.schema import MIGRATIONS, SchemaSteps
@@ -175,6 +175,23 @@ class Database:
                 code=GONE,
                 hint="What it knew of unresolved requests is lost: look at the service for recent "
                 "orders, refunds and payouts before you run the command again",
+            )
+
+    def save_copy(self, seconds: float) -> str | None:
+        """Copies what the open files hold to a new file beside the database's place.
+
+        None where it takes longer, or cannot be done: of a file that was deleted nothing is left
+        then once the program ends.
+        """
+        until = self._clock.monotonic() + seconds
+
+        def look(status: int, remaining: int, total: int) -> None:  # noqa: ARG001  sqlite3's
+            if self._clock.monotonic() > until:
+                raise TimeoutError
+
+        with self._lock:
+            return files.saved_copy(
+                self._path, lambda copy: self._connection.backup(copy, pages=1000, progress=look)
             )
 
     def hurry(self, seconds: float) -> None:

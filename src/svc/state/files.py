@@ -1,9 +1,10 @@
 """The state database's files: private to the user, made whole or not at all, never overwritten."""
 
 import os
+import sqlite3
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -79,6 +80,22 @@ def set_aside(path: Path) -> Path | None:
             Path(f"{path}{suffix}").rename(f"{aside}{suffix}")
             moved = aside
     return moved
+
+
+def saved_copy(path: Path, fill: Callable[[sqlite3.Connection], None]) -> str | None:
+    """Has a new database filled beside `path`, by the first free `.saved-N`; None if it fails."""
+    number = 1
+    while Path(f"{path}.saved-{number}").exists():
+        number += 1
+    place = Path(f"{path}.saved-{number}")
+    try:
+        create_private(place)
+        with closing(sqlite3.connect(place)) as copy:
+            fill(copy)
+    except (OSError, sqlite3.Error, TimeoutError):
+        place.unlink(missing_ok=True)
+        return None
+    return str(place)
 
 
 @contextmanager

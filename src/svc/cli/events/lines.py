@@ -6,11 +6,13 @@ from http import HTTPStatus
 from typing import Final, Literal
 
 from svc.listen.records import (
+    BugMet,
     EventReceived,
     Forwarded,
     LogState,
     Missed,
     Rejected,
+    StoreState,
     TunnelDown,
     TunnelUp,
 )
@@ -169,6 +171,16 @@ class HumanLines:
             return self._change(record.time, ("missed", "bad"), text)
         what = ("log up", "good") if record.reason is None else ("log down", "bad")
         return self._change(record.time, what, record.reason or record.address)
+
+    def trouble(self, record: StoreState | BugMet) -> str:
+        """One line when deliveries cannot be kept or can again, or for a bug of ours."""
+        if isinstance(record, BugMet):
+            text = f"{record.error} at {record.place}; listening goes on. Check: svc doctor"
+            return self._change(record.time, ("bug in svc", "bad"), text)
+        if record.reason is None:
+            return self._change(record.time, ("kept again", "good"), "deliveries are answered 200")
+        text = f"{record.reason} Deliveries are answered 503 and come again."
+        return self._change(record.time, ("not kept", "bad"), text)
 
     def _change(self, time: float, what: LineCell, text: str, *, whole: bool = False) -> str:
         """One line, with a long text below it unless that is to stay `whole`."""

@@ -16,8 +16,9 @@ from svc.errors import LocalError, system_words
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, OpenSource
+from svc.listen.owners import BugCounter, owned, owned_task, place_of
 from svc.listen.pipeline import ListenerPlan
-from svc.listen.records import ListenerRecord, Ready, Summary
+from svc.listen.records import BugMet, ListenerRecord, Ready, Summary
 from svc.system import signals
 from svc.system.processes import Group, group_of_its_own, tell_ready
 
@@ -47,7 +48,8 @@ class ExecProcess:
 
     def start(self, ended: Callable[[], None]) -> None:
         """Starts it inside the running loop; calls `ended` when it has ended by itself."""
-        self._watching = asyncio.get_running_loop().create_task(self._watch(ended))
+        watch = owned_task(lambda: self._watch(ended), ended)
+        self._watching = asyncio.get_running_loop().create_task(watch)
 
     def terminate(self, number: int = signal.SIGTERM) -> None:
         """Asks it and all that it has left running to end, with the signal that ended us."""
@@ -126,6 +128,7 @@ class ListenerLoop:
     _trouble: BaseException | None = field(default=None, init=False)
     _signal: int | None = field(default=None, init=False)
     _listener: Listener | None = field(default=None, init=False)
+    _bugs: BugCounter = field(default_factory=BugCounter, init=False)
 
     def run(self, bound: "socket.socket | OpenSource") -> Ended:
         """Serves until the listener ends.
@@ -143,6 +146,7 @@ class ListenerLoop:
     async def _run(self, bound: "socket.socket | OpenSource") -> Ended:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unexpected)
+        self.screen.when_unread(self._fail)
         self._listener = Listener(self.plan, self.inbox, self.session.clock, self._tell)
         if self._signal is not None:
             self._listener.stop()
@@ -193,7 +197,7 @@ class ListenerLoop:
             return
         self._listener.finish()
         if self.plan.timeout is None:
-            asyncio.get_running_loop().call_later(_AWAITED_SECONDS, self._end)
+            asyncio.get_running_loop().call_later(_AWAITED_SECONDS, owned(self._end))
 
     def stop(self, number: int) -> None:
         """Ends the listener; a second signal ends the process at once (promise R78)."""
@@ -214,12 +218,19 @@ class ListenerLoop:
             self._trouble = error
         self._end()
 
-    def _unexpected(self, loop: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
-        """Ends the listener with an error that nobody caught; a full descriptor table passes."""
+    def _unexpected(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+        """Shows a bug, whose owner has ended its connection or lane; a hundred alike are the end.
+
+        A full descriptor table is none: asyncio accepts again in a second.
+        """
         error = context.get("exception")
         if isinstance(error, OSError) and "socket" in context:
-            return  # asyncio accepts again in a second
-        if isinstance(error, Exception):
+            return
+        if not isinstance(error, Exception):
+            error = RuntimeError(str(context.get("message", "the event loop")))
+        count = self._bugs.count(error, self.session.clock.monotonic())
+        if self._bugs.is_too_many(count):
             self._fail(error)
-        else:
-            loop.default_exception_handler(dict(context))
+        elif count.bit_count() == 1:  # the first one, the second, the fourth ...: not each of them
+            name, place = type(error).__name__, place_of(error)
+            self._tell(BugMet(self.session.clock.now(), name, place, count))

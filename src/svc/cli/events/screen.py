@@ -5,7 +5,7 @@ Nothing waits for more to come: what was written is with the system a few millis
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,9 @@ from svc.cli.events.lines import HumanLines
 from svc.cli.events.ndjson import JsonRecords
 from svc.cli.events.options import ListenOptions
 from svc.cli.framework.session import Session
+from svc.listen.owners import owned
 from svc.listen.records import (
+    BugMet,
     EventReceived,
     Forwarded,
     ListenerRecord,
@@ -23,6 +25,7 @@ from svc.listen.records import (
     Missed,
     Ready,
     Rejected,
+    StoreState,
     Summary,
     TunnelDown,
     TunnelUp,
@@ -40,6 +43,7 @@ class PassWriter:
     def __init__(self) -> None:
         self._stream: TextIO | None = None
         self._texts: list[str] = []
+        self.failed: Callable[[OSError], None] = _raise
 
     def write(self, stream: "TextIO", text: str) -> None:
         """Takes a text; outside of an event loop it is written at once.
@@ -58,7 +62,7 @@ class PassWriter:
         except RuntimeError:
             self.flush()
         else:
-            loop.call_soon(self.flush)
+            loop.call_soon(owned(self._flush_later))
 
     def flush(self) -> None:
         """Writes what waits.
@@ -69,6 +73,16 @@ class PassWriter:
         texts, self._texts = self._texts, []
         if texts and self._stream is not None:
             put(self._stream, "".join(texts))
+
+    def _flush_later(self) -> None:
+        try:
+            self.flush()
+        except OSError as error:
+            self.failed(error)
+
+
+def _raise(error: OSError) -> None:
+    raise error
 
 
 class ForwardLines:
@@ -149,6 +163,10 @@ class RecordPrinter:
         else:
             self._json.show(record)
 
+    def when_unread(self, failed: Callable[[OSError], None]) -> None:
+        """From now on calls `failed` when what was shown cannot be written."""
+        self._writer.failed = failed
+
     def flush(self) -> None:
         """Writes now what has been shown."""
         self._writer.flush()
@@ -160,12 +178,17 @@ class RecordPrinter:
 
     def _show_to_a_person(self, record: ListenerRecord) -> None:
         if isinstance(record, Rejected):
+            if record.reason == "not_stored":
+                return  # said once, as the state of the store
             self._lines.interrupt()
             self._writer.write(self._stderr, self._warnings.rejected(record))
         elif isinstance(record, TunnelUp | TunnelDown):
             if isinstance(record, TunnelDown) or not self._quiet:
                 self._lines.interrupt()
                 self._writer.write(self._stderr, self._warnings.tunnel(record))
+        elif isinstance(record, BugMet | StoreState):
+            self._lines.interrupt()
+            self._writer.write(self._stderr, self._warnings.trouble(record))
         elif isinstance(record, LogState | Missed):
             self._lines.interrupt()
             self._writer.write(self._stderr, self._warnings.log(record))

@@ -14,9 +14,11 @@ from svc.listen.inbox.inbox import (
     DeliveryOutcome,
     ForwardAttempt,
     Inbox,
+    InPlace,
     Kept,
 )
-from svc.state import NotSynced
+from svc.listen.owners import owned, report
+from svc.state import LOST, NotSynced
 
 OnKept = Callable[[Kept | LocalError], None]
 T = TypeVar("T")
@@ -28,6 +30,7 @@ _PASSES_MAX: Final = 2
 # sending again.
 _RESULTS_WAIT_SECONDS: Final = 0.01
 _RESULTS_MIN: Final = 32
+_LOOK_SECONDS: Final = 0.4  # between looks whether the file is where it was
 
 
 class InboxWriter:
@@ -58,6 +61,9 @@ class InboxWriter:
         self._timer: asyncio.TimerHandle | None = None
         self._closing = False
         self.broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._looking: asyncio.TimerHandle | None = None
+        if isinstance(inbox, InPlace):
+            self._look(inbox)
 
     def keep(self, arrival: Arrival, told: OnKept) -> None:
         """Keeps a delivery and tells where, or why that failed, once it is on the disk."""
@@ -66,7 +72,7 @@ class InboxWriter:
         if len(self._told) == 1 and self._running is None:
             # After everything that has arrived by now, so that it goes into one group.
             self._passes = 0
-            asyncio.get_running_loop().call_soon(self._gather)
+            asyncio.get_running_loop().call_soon(owned(self._gather))
 
     def record(self, attempt: ForwardAttempt) -> None:
         """Notes a forward; it is on the disk a moment later."""
@@ -86,7 +92,11 @@ class InboxWriter:
         """
         if after_results:
             await self._results_on_their_way()
-        return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+        except LocalError as error:
+            self._break_if_lost(error)
+            raise
 
     async def close(self) -> None:
         """Commits what is left and ends the thread."""
@@ -96,8 +106,9 @@ class InboxWriter:
             self._commit(results=True)
             if self._running is not None:
                 await asyncio.wait([self._running])
-        if self._timer is not None:
-            self._timer.cancel()
+        for timer in (self._timer, self._looking):
+            if timer is not None:
+                timer.cancel()
         self._thread.shutdown()
 
     @property
@@ -122,7 +133,7 @@ class InboxWriter:
     def _commit_soon(self) -> None:
         if self._running is None and self._timer is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(_RESULTS_WAIT_SECONDS, self._waited)
+            self._timer = loop.call_later(_RESULTS_WAIT_SECONDS, owned(self._waited))
 
     def _waited(self) -> None:
         self._timer = None
@@ -131,7 +142,7 @@ class InboxWriter:
     def _gather(self) -> None:
         if len(self._told) > 1 and self._passes < _PASSES_MAX and self._running is None:
             self._passes += 1
-            asyncio.get_running_loop().call_soon(self._gather)
+            asyncio.get_running_loop().call_soon(owned(self._gather))
         elif not self._is_held_back():
             self._commit()
 
@@ -172,7 +183,7 @@ class InboxWriter:
     def _commit_on_thread(self, batch: Batch, told: list[OnKept]) -> None:
         loop = asyncio.get_running_loop()
         self._running = loop.run_in_executor(self._thread, self._inbox.store, batch)
-        self._running.add_done_callback(lambda done: self._stored(done, batch, told))
+        self._running.add_done_callback(owned(lambda done: self._stored(done, batch, told)))
 
     def _take(self) -> tuple[Batch, list[OnKept]]:
         if self._timer is not None:
@@ -225,7 +236,7 @@ class InboxWriter:
                 self._commit()
         elif self._batch.arrivals:
             self._passes = 0
-            asyncio.get_running_loop().call_soon(self._gather)
+            asyncio.get_running_loop().call_soon(owned(self._gather))
         if self._batch.has_results:
             self._commit_soon()
         if self._at_once is not None and self._at_once.log_is_long and not self._closing:
@@ -239,26 +250,44 @@ class InboxWriter:
         if self._copying is None:
             loop = asyncio.get_running_loop()
             self._copying = loop.run_in_executor(self._thread, inbox.copy_log)
-            self._copying.add_done_callback(lambda done: self._copied(done, inbox))
+            self._copying.add_done_callback(owned(lambda done: self._copied(done, inbox)))
 
     def _copied(self, done: "asyncio.Future[None]", inbox: AtOnce) -> None:
         self._copying = None
+        self._break_if_lost(done.exception())
         if done.exception() is None and self._running is None and not self._closing:
             loop = asyncio.get_running_loop()
             self._running = loop.run_in_executor(self._thread, inbox.copy_log)
-            self._running.add_done_callback(self._caught_up)
+            self._running.add_done_callback(owned(self._caught_up))
 
     def _caught_up(self, done: "asyncio.Future[None]") -> None:
         self._running = None
-        done.exception()  # what was not copied is copied with what follows
+        self._break_if_lost(done.exception())  # what was not copied is copied with what follows
         self._go_on()
 
     def _failed(self, error: BaseException, batch: Batch) -> None:
         if not isinstance(error, LocalError) or isinstance(error, NotSynced):
             self._break(error)
+        elif error.code in LOST:
+            self._break_if_lost(error)
         elif not self._closing:  # without them an event would only be forwarded once more
             self._batch.attempts[:0] = batch.attempts
             self._batch.settled[:0] = batch.settled
+
+    def _look(self, inbox: InPlace) -> None:
+        """Looks every so often whether the file is in its place, also while nothing comes."""
+        try:
+            inbox.check_in_place()
+        except LocalError as error:
+            self._break(error)
+            return
+        loop = asyncio.get_running_loop()
+        self._looking = loop.call_later(_LOOK_SECONDS, owned(lambda: self._look(inbox)))
+
+    def _break_if_lost(self, error: BaseException | None) -> None:
+        """Ends the listener where nothing that is stored from now on would be found again."""
+        if isinstance(error, LocalError) and error.code in LOST:
+            self._break(error)
 
     def _break(self, error: BaseException) -> None:
         if not self.broken.done():
@@ -266,10 +295,8 @@ class InboxWriter:
 
 
 def _tell(told: OnKept, kept: Kept | LocalError) -> None:
-    """Tells one; what it raises is the loop's, and keeps no other of its group from being told."""
+    """Tells one; what it raises is reported and keeps no other of its group from being told."""
     try:
         told(kept)
     except Exception as error:  # noqa: BLE001  whatever it is, the others are on the disk
-        asyncio.get_running_loop().call_exception_handler(
-            {"message": "A delivery that was kept could not be answered.", "exception": error}
-        )
+        report(error)

@@ -185,6 +185,14 @@ class Inbox(Protocol):
 
 
 @runtime_checkable
+class InPlace(Protocol):
+    """What an inbox in a file offers besides: to look whether the file is where it was."""
+
+    def check_in_place(self) -> None:
+        """Raises LocalError where the file was deleted or replaced: what is stored is lost then."""
+
+
+@runtime_checkable
 class AtOnce(Protocol):
     """What an inbox may offer besides, to spare a group the way to a thread and back."""
 

@@ -67,6 +67,7 @@ class QuickInbox(SqliteInbox):
             return None
         kept = self._writing.write_at_once(lambda tx: self._write(tx, batch, whole=True))
         if kept is not None:
+            self.check_in_place()
             self._logged += _size_of(batch)
         return kept
 

@@ -46,6 +46,7 @@ class SqliteInbox:
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         with self._state.write() as tx:
             kept = self._write(tx, batch)
+        self.check_in_place()
         if self._ids.are_many:
             self._ids.list_now()
         return kept
@@ -70,6 +71,18 @@ class SqliteInbox:
             for table in ("payloads", "forwards"):
                 tx.many(f"DELETE FROM {table} WHERE inbox_seq = ?", seqs)  # noqa: S608  our names
             return tx.many("DELETE FROM inbox WHERE seq = ?", seqs)
+
+    def check_in_place(self) -> None:
+        """Makes sure that what was committed is in the file that the next run reads (R121).
+
+        Raises:
+            LocalError: the file was deleted or replaced.
+        """
+        self._state.check_in_place()
+
+    def save_copy(self, seconds: float) -> str | None:
+        """Saves what a deleted file still holds beside its place, if that takes no longer."""
+        return self._state.save_copy(seconds)
 
     def position(self) -> Position | None:
         """Gives how far this listener has read its log; None before the first run."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
+from svc.listen.owners import report
 from svc.listen.reading import ReadingProtocol
 from svc.listen.receiver.http import (
     HttpHead,
@@ -70,7 +71,11 @@ class ReceiverHooks:
 
 
 class ReceiverConnection(ReadingProtocol):
-    """Reads one request at a time and keeps to its limits."""
+    """Reads one request at a time and keeps to its limits.
+
+    It owns every error of its peer and of what is called for it: it is cut, and whoever called it,
+    such as the lane that has a forward's answer for the sender, hears of none (promise R121).
+    """
 
     def __init__(
         self,
@@ -111,6 +116,12 @@ class ReceiverConnection(ReadingProtocol):
         return self.phase in (Phase.WAIT, Phase.ANSWER)
 
     def data_received(self, data: bytes) -> None:
+        try:
+            self._take(data)
+        except Exception as error:  # noqa: BLE001  this connection is the owner
+            self._fail(error)
+
+    def _take(self, data: bytes) -> None:
         match self.phase:
             case Phase.LINGER:
                 pass
@@ -129,9 +140,12 @@ class ReceiverConnection(ReadingProtocol):
         data, self._held = self._held, b""
         self._served = self._loop.time()
         self._enter(Phase.HEAD)
-        if self._transport is not None:
-            self._transport.resume_reading()
-        self._read(lambda: self._reader.feed(data) if data else self._reader.next())
+        try:
+            if self._transport is not None:
+                self._transport.resume_reading()
+            self._read(lambda: self._reader.feed(data) if data else self._reader.next())
+        except Exception as error:  # noqa: BLE001  called when another connection leaves its slot
+            self._fail(error)
 
     def unfinished(self) -> float:
         """Gives the age of half a request in seconds; 0 where it is whole or was just let in."""
@@ -142,13 +156,22 @@ class ReceiverConnection(ReadingProtocol):
 
     def make_way(self) -> None:
         """Ends half a request; who had the right to send it hears that it may come again."""
-        if self.phase is Phase.BODY:
-            self._refuse(Refused(503))
-        else:
-            self.cut()
+        try:
+            if self.phase is Phase.BODY:
+                self._refuse(Refused(503))
+            else:
+                self.cut()
+        except Exception as error:  # noqa: BLE001  called for another connection that needs a slot
+            self._fail(error)
 
     def expire(self, now: float) -> None:
         """Ends a connection that overstays its phase; `now` is the loop's time in seconds."""
+        try:
+            self._expire(now)
+        except Exception as error:  # noqa: BLE001  the sweep goes on with the next connection
+            self._fail(error)
+
+    def _expire(self, now: float) -> None:
         limits, waited = self._hooks.limits, now - self.since
         match self.phase:
             case Phase.SILENT if waited > self._patience:
@@ -174,6 +197,12 @@ class ReceiverConnection(ReadingProtocol):
         """Closes the connection once what was written has left."""
         if self._transport is not None:
             self._transport.close()
+
+    def _fail(self, error: Exception) -> None:
+        """Ends this connection alone; that its peer is gone is no bug, anything else is one."""
+        if not isinstance(error, OSError):
+            report(error)
+        self.cut()
 
     def _gone(self) -> None:
         self._peers.discard(self)
@@ -204,13 +233,20 @@ class ReceiverConnection(ReadingProtocol):
             self._slots.whole(self)
             self._enter(Phase.ANSWER)
             turn = self._turn = self._turn + 1
-            self._hooks.request(request, lambda status: self._answer(turn, status))
+            self._hooks.request(request, lambda status: self.answer(turn, status))
             return
         pending = self._reader.to_send()
         if pending and self._transport is not None:
             self._transport.write(pending)
         if self._reader.in_body and self.phase is not Phase.BODY:
             self._enter(Phase.BODY)
+
+    def answer(self, turn: int, status: int) -> None:
+        """Answers the request of a turn, from wherever that is decided; raises nothing."""
+        try:
+            self._answer(turn, status)
+        except Exception as error:  # noqa: BLE001  the inbox and the lanes own none of ours
+            self._fail(error)
 
     def _answer(self, turn: int, status: int) -> None:
         """Sends an answer once; a later one for the same request is dropped."""

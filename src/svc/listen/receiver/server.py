@@ -7,10 +7,10 @@ import asyncio
 import secrets
 import socket
 from collections.abc import Iterable
-from contextlib import suppress
 from typing import Final
 
 from svc.errors import LocalError, system_words
+from svc.listen.owners import owned
 from svc.listen.reading import READ_BYTES
 from svc.listen.receiver.connection import Phase, ReceiverConnection, ReceiverHooks
 from svc.listen.receiver.http import HttpHead, Refused
@@ -82,7 +82,7 @@ class Receiver:
         self._hooks = hooks
         self._bound = bound
         self._server: asyncio.Server | None = None
-        self._sweeper: asyncio.Task[None] | None = None
+        self._sweeper: asyncio.TimerHandle | None = None
         limits = hooks.limits
         self._slots = Slots(limits.connections, limits.reserved, limits.patience_seconds)
         self._buffer = bytearray(READ_BYTES)
@@ -93,7 +93,7 @@ class Receiver:
         """Accepts connections; what was sent since `bind` waits in the queue."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._admit, sock=self._bound, backlog=_BACKLOG)
-        self._sweeper = loop.create_task(self._sweep())
+        self._sweep()
 
     async def stop_accepting(self) -> None:
         """Takes no new connection; those that are open go on."""
@@ -107,8 +107,6 @@ class Receiver:
             connection.finish()
         if self._sweeper is not None:
             self._sweeper.cancel()
-            with suppress(asyncio.CancelledError):
-                await self._sweeper
 
     @property
     def connections(self) -> int:
@@ -123,16 +121,17 @@ class Receiver:
                 min(silent, key=lambda one: one.since).cut()
         return ReceiverConnection(self._hooks, self._slots, self._open, self._buffer)
 
-    async def _sweep(self) -> None:
-        limits = self._hooks.limits
-        shortest = min(limits.head_seconds, limits.body_seconds, limits.answer_seconds)
-        while True:
-            pause = shortest / _SWEEPS_PER_LIMIT
-            await asyncio.sleep(min(pause, _AWAITED_SECONDS) if self._slots.contested else pause)
-            now = asyncio.get_running_loop().time()
-            for connection in tuple(self._open):
-                connection.expire(now)
-            self._slots.relieve()
+    def _sweep(self) -> None:
+        """Ends what overstays its time, now and every so often from now on."""
+        loop, limits = asyncio.get_running_loop(), self._hooks.limits
+        pause = min(limits.head_seconds, limits.body_seconds, limits.answer_seconds)
+        pause /= _SWEEPS_PER_LIMIT
+        if self._slots.contested:
+            pause = min(pause, _AWAITED_SECONDS)
+        self._sweeper = loop.call_later(pause, owned(self._sweep))
+        for connection in tuple(self._open):
+            connection.expire(loop.time())
+        self._slots.relieve()
 
 
 def _without_port(host: bytes) -> bytes:

@@ -81,7 +81,8 @@ class Timers(asyncio.SelectorEventLoop):
         context: Context | None = None,
     ) -> asyncio.TimerHandle:
         handle = super().call_later(delay, callback, *args, context=context)
-        if isinstance(getattr(callback, "__self__", None), InboxWriter):
+        step = getattr(callback, "__wrapped__", callback)
+        if isinstance(getattr(step, "__self__", None), InboxWriter):
             self.set.append(handle)
         return handle
 

@@ -1,0 +1,80 @@
+"""Every error has one owner: what a callback raises ends its connection or lane and is reported.
+
+A callback that is given to the event loop is wrapped by `owned`, a task by `owned_task`. The loop's
+exception handler gets bugs from here, each named, and hears of no peer, target or disk.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, ParamSpec
+
+P = ParamSpec("P")
+
+_SPAN_SECONDS: Final = 60.0
+_BUGS_MAX: Final = 100  # the same one in a minute: then going on helps no one
+
+
+def owned(step: Callable[P, object], end: Callable[[], None] | None = None) -> Callable[P, None]:
+    """Wraps a callback for the event loop: what it raises is reported, and `end` is called."""
+
+    def run(*args: P.args, **named: P.kwargs) -> None:
+        try:
+            step(*args, **named)
+        except Exception as error:  # noqa: BLE001  the owner: nothing rises into the loop
+            report(error)
+            if end is not None:
+                end()
+
+    run.__wrapped__ = step  # type: ignore[attr-defined]  # as functools.wraps does, which takes long
+    return run
+
+
+async def owned_task(
+    work: Callable[[], Coroutine[Any, Any, None]], end: Callable[[], None] | None = None
+) -> None:
+    """Runs a task's work: what it raises is reported, and `end` is called."""
+    try:
+        await work()
+    except Exception as error:  # noqa: BLE001  as for a callback
+        report(error)
+        if end is not None:
+            end()
+
+
+def report(error: Exception) -> None:
+    """Hands a bug to the loop's exception handler, which prints one line; the listener goes on."""
+    asyncio.get_running_loop().call_exception_handler({"message": "bug", "exception": error})
+
+
+class BugCounter:
+    """Counts bugs by their kind and place."""
+
+    def __init__(self) -> None:
+        self._times: dict[tuple[str, str], deque[float]] = {}
+
+    def count(self, error: BaseException, now: float) -> int:
+        """Counts one bug; gives how many of its kind came in the last minute, to 100."""
+        times = self._times.setdefault(
+            (type(error).__name__, place_of(error)), deque(maxlen=_BUGS_MAX)
+        )
+        times.append(now)
+        while now - times[0] > _SPAN_SECONDS:
+            times.popleft()
+        return len(times)
+
+    @staticmethod
+    def is_too_many(count: int) -> bool:
+        """Says whether a bug came so often that the listener has to end."""
+        return count >= _BUGS_MAX
+
+
+def place_of(error: BaseException) -> str:
+    """Gives the function and line that an error came from, or nothing where it was not raised."""
+    trace = error.__traceback__
+    if trace is None:
+        return ""
+    while trace.tb_next is not None:
+        trace = trace.tb_next
+    code = trace.tb_frame.f_code
+    return f"{code.co_qualname}:{trace.tb_lineno}"
