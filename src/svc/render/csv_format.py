@@ -5,16 +5,19 @@ objects hold comes after them. The names are bracket paths.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 from itertools import chain
 from typing import Final
 
+from svc import service
 from svc.errors import PartlyDone
 from svc.redaction import UNSAFE, is_plain, rewritten
 from svc.render.dump import dump, scalar
-from svc.render.paths import FieldPath, bracketed, flatten, lookup, parse
+from svc.render.paths import FieldPath, bracketed, flatten, lookup
 from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.text import visible
+from svc.service.model import Field
 
 # What begins a formula for a spreadsheet, in full width as well, and behind blanks, which some
 # take away. A cell begins at the text's start, and where one that parts cells by semicolons or tabs
@@ -64,38 +67,35 @@ def _quoted(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
-COLUMNS: Final = {
-    kind: tuple(names.split())
-    for kind, names in {
-        "order": """
-            id status amount currency settlement_currency shipping[country] shipping[postal_code]
-            items[0][name] items[0][hs_code] items[0][origin_country] items[0][quantity]
-            items[0][unit_amount] capture_method landed_cost[duty] landed_cost[vat]
-            landed_cost[fees] landed_cost[total] landed_cost[currency] landed_cost[guaranteed]
-            amount_total amount_captured amount_refunded latest_payment paid_at cancelled_at
-            cancellation_reason created livemode""",
-        "payment": """
-            id status order amount amount_captured amount_released amount_refunded currency method
-            card[brand] card[last4] retried acquirer failure_code decline_type disputed
-            settlement_amount settlement_currency fx_rate captured_at created livemode""",
-        "refund": """
-            id status payment order amount currency reason failure_reason created livemode""",
-        "payout": """
-            id status amount currency source_amount source_currency fx_rate network_fees
-            destination[country] destination[account_holder_name] destination[bank_name]
-            destination[last4] reference failure_reason estimated_arrival sent_at paid_at failed_at
-            created livemode""",
-        "landed_cost_quote": """
-            id guaranteed duty vat fees total currency shipping[country] shipping[postal_code]
-            ship_from_country shipping_amount expires_at created livemode""",
-        "dispute": """
-            id status amount currency reason payment order evidence_status evidence_due_by
-            evidence_submitted_at closed_at created livemode""",
-        "event": "id type created livemode api_version data[object][id] data[object][object]",
-        "webhook_endpoint": "id url status description api_version created livemode",
-        "payment_method": "id type card[brand] card[last4] card[network_token]",
-    }.items()
-}
+@cache
+def columns_of(kind: str) -> tuple[FieldPath, ...]:
+    """The fixed columns of an object of the service, in order; none where it has no such object."""
+    known = service.noun(kind)
+    return tuple(_paths(known.fields)) if known is not None else ()
+
+
+def _paths(fields: Sequence[Field]) -> Iterator[FieldPath]:
+    """The path of each value that has a column; a list of objects has those of its first."""
+    for field in _in_order(fields):
+        kind = field.kind
+        above = (field.name, "0") if kind.entry else (field.name,)
+        if kind.inner:
+            yield from ((*above, *path) for path in _paths(kind.inner))
+        elif kind.type not in ("list", "free"):
+            yield (field.name,)
+
+
+def _in_order(fields: Sequence[Field]) -> list[Field]:
+    """The fields with columns, those that follow another one behind it."""
+    shown = [one for one in fields if one.csv != "-" and one.answered == "always"]
+    found = [one for one in shown if not one.csv]
+    waiting = [one for one in shown if one.csv]
+    for field in (*waiting, *waiting):  # twice: one may follow another one that follows
+        names = [one.name for one in found]
+        if field in waiting and field.csv in names:
+            found.insert(names.index(field.csv) + 1, field)
+            waiting.remove(field)
+    return found + waiting
 
 
 _NAMED: Final = 5
@@ -208,8 +208,8 @@ def _columns(rows: Sequence[object]) -> tuple[FieldPath, ...]:
     """Gives the kind's columns and then all others that the rows hold."""
     first = rows[0] if rows else None
     kind = first.get("object") if isinstance(first, dict) else None
-    declared = COLUMNS.get(kind, ()) if isinstance(kind, str) else ()
-    found: dict[FieldPath, None] = dict.fromkeys(map(parse, declared))
+    declared = columns_of(kind) if isinstance(kind, str) else ()
+    found: dict[FieldPath, None] = dict.fromkeys(declared)
     empty: dict[FieldPath, None] = {}
     for path, value in chain.from_iterable(map(flatten, rows)):
         (empty if value is None else found)[path] = None

@@ -12,7 +12,7 @@ from svc.render.paths import FieldPath, Record, ready
 from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.style import Cell, Line, Screen, Style, indented, styled
 from svc.render.text import cells, one_line, pad, wrap, wrap_beside
-from svc.render.views.model import Field, Part, View
+from svc.render.views.model import Part, View, ViewField
 
 if TYPE_CHECKING:
     from svc.render.called import Called
@@ -149,7 +149,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 _INDENT: Final = 2
 _DEEPEST: Final = 5
-_ID: Final = Field("id", "ID", "id")
+_ID: Final = ViewField("id", "ID", "id")
 _UNKNOWN: Final = View(title="")
 
 
@@ -186,7 +186,7 @@ def _title(view: View, kind: str, record: Record, screen: Screen) -> list[Line]:
 
 
 def _body(
-    fields: tuple[Field, ...], parts: tuple[Part, ...], record: Record, screen: Screen
+    fields: tuple[ViewField, ...], parts: tuple[Part, ...], record: Record, screen: Screen
 ) -> list[Line]:
     """Lays out the fields, then what nobody described, then the nested parts."""
     rows: list[Labelled] = []

@@ -9,7 +9,7 @@ from svc.render.dump import dump
 from svc.render.paths import Record
 from svc.render.style import Cell, Screen, Style
 from svc.render.text import escape, one_line
-from svc.render.views.model import MEANINGS, Field, FieldKind
+from svc.render.views.model import MEANINGS, FieldKind, ViewField
 
 _LINES_MAX: Final = 10_000
 _CHARACTERS_MAX: Final = 1024 * 1024
@@ -85,7 +85,7 @@ _DIGEST: Final = 16
 NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 
 
-def cell(field: Field, record: Record, screen: Screen) -> Cell | None:
+def cell(field: ViewField, record: Record, screen: Screen) -> Cell | None:
     """Reads one field of an object; None when it has no value.
 
     A value of another type than its view expects is shown as it is.
@@ -126,7 +126,7 @@ def status(word: str) -> Cell:
     return Cell(one_line(word), cast("Style", meaning), whole=True)
 
 
-def _formed(value: object, field: Field, record: Record, screen: Screen) -> Cell | None:
+def _formed(value: object, field: ViewField, record: Record, screen: Screen) -> Cell | None:
     if field.kind in ("money", "large_money"):
         return _money(value, field, record)
     if field.kind == "time":
@@ -139,7 +139,7 @@ def _formed(value: object, field: Field, record: Record, screen: Screen) -> Cell
     return form(value) if form else None
 
 
-def _money(value: object, field: Field, record: Record) -> Cell | None:
+def _money(value: object, field: ViewField, record: Record) -> Cell | None:
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     currency = record.near(field.currency)

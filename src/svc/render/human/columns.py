@@ -9,8 +9,8 @@ from svc.render.paths import FieldPath, has, lookup, ready
 from svc.render.text import one_line
 from svc.render.views import local, sandbox
 from svc.render.views.local import SENT_REQUEST
-from svc.render.views.model import Field, FieldKind, View
-from svc.render.views.service import VIEWS
+from svc.render.views.model import FieldKind, View, ViewField
+from svc.render.views.service import view_of_noun
 
 _ABBREVIATIONS: Final = (
     "api",
@@ -34,9 +34,9 @@ _QUANTITIES: Final = ("bytes", "days", "seconds")
 _STATES: Final = ("status", "state", "outcome")
 
 
-def inferred_fields(objects: Iterable[dict[str, Any]]) -> tuple[Field, ...]:
+def inferred_fields(objects: Iterable[dict[str, Any]]) -> tuple[ViewField, ...]:
     """Names every key of the objects, in the order in which they first come."""
-    found: dict[str, Field] = {}
+    found: dict[str, ViewField] = {}
     for data in objects:
         for key, value in data.items():
             if key not in found or found[key].kind == "text":
@@ -44,9 +44,9 @@ def inferred_fields(objects: Iterable[dict[str, Any]]) -> tuple[Field, ...]:
     return tuple(found.values())
 
 
-def inferred(key: str, value: object, data: dict[str, Any]) -> Field:
+def inferred(key: str, value: object, data: dict[str, Any]) -> ViewField:
     """Guesses how one value of an object reads; its label is its name in words."""
-    return Field((key,), label_of(key), _kind(key, value, data), currency=_currency(key, data))
+    return ViewField((key,), label_of(key), _kind(key, value, data), currency=_currency(key, data))
 
 
 def label_of(key: str) -> str:
@@ -88,7 +88,7 @@ def _currency(key: str, data: dict[str, Any]) -> str:
 _UNKNOWN_RANK: Final = 9
 
 
-def choose(objects: Sequence[dict[str, Any]], names: Sequence[FieldPath]) -> tuple[Field, ...]:
+def choose(objects: Sequence[dict[str, Any]], names: Sequence[FieldPath]) -> tuple[ViewField, ...]:
     """Gives the columns of a list; `names` are the paths of `--fields`. Raises UsageError."""
     first = objects[0] if objects else {}
     view = view_of(first)
@@ -105,7 +105,7 @@ def view_of(data: dict[str, Any]) -> View | None:
         return None
     if kind == "request" and "operation" in data:
         return SENT_REQUEST  # ours; the sandbox's log has another of the name
-    return VIEWS.get(kind) or sandbox.VIEWS.get(kind) or local.VIEWS.get(kind)
+    return view_of_noun(kind) or sandbox.VIEWS.get(kind) or local.VIEWS.get(kind)
 
 
 def known_paths(data: dict[str, Any]) -> tuple[FieldPath, ...]:
@@ -114,7 +114,9 @@ def known_paths(data: dict[str, Any]) -> tuple[FieldPath, ...]:
     return tuple(path for path, _ in _known(view)) if view else ()
 
 
-def extended(columns: tuple[Field, ...], objects: Sequence[dict[str, Any]]) -> tuple[Field, ...]:
+def extended(
+    columns: tuple[ViewField, ...], objects: Sequence[dict[str, Any]]
+) -> tuple[ViewField, ...]:
     """Adds columns for what the objects hold and nobody described, the first to go."""
     described = {ready(column.path)[0] for column in columns}
     more = [field for field in inferred_fields(objects) if field.path[0] not in described]
@@ -123,7 +125,7 @@ def extended(columns: tuple[Field, ...], objects: Sequence[dict[str, Any]]) -> t
     )
 
 
-def _known(view: View) -> Iterator[tuple[FieldPath, Field]]:
+def _known(view: View) -> Iterator[tuple[FieldPath, ViewField]]:
     for part in view.parts:
         above = ready(part.path)
         for field in part.columns:
@@ -135,7 +137,7 @@ def _known(view: View) -> Iterator[tuple[FieldPath, Field]]:
         yield ready(field.path), field
 
 
-def _asked(path: FieldPath, known: dict[FieldPath, Field], first: dict[str, Any]) -> Field:
+def _asked(path: FieldPath, known: dict[FieldPath, ViewField], first: dict[str, Any]) -> ViewField:
     """Describes one column of `--fields`: by the view, else by the first object's value."""
     field = known.get(tuple(part for part in path if not part.isdecimal()))
     if field:

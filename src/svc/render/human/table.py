@@ -11,7 +11,7 @@ from svc.render.human.labels import labelled
 from svc.render.paths import FieldPath, Record
 from svc.render.style import Cell, Line, Screen, indented
 from svc.render.text import cells, one_line, pad, shorten, wrap
-from svc.render.views.model import Field
+from svc.render.views.model import ViewField
 
 _GAP: Final = 2
 _PROSE_MIN: Final = 12  # the width that shortened prose keeps at least
@@ -36,12 +36,12 @@ class Layout:
         return sum(self.widths.values()) + _GAP * (len(self.widths) - 1)
 
 
-def read(columns: Sequence[Field], records: Sequence[Record], screen: Screen) -> list[TableRow]:
+def read(columns: Sequence[ViewField], records: Sequence[Record], screen: Screen) -> list[TableRow]:
     """Reads the cells of every record, a row each."""
     return [[cell(column, record, screen) or _BLANK for column in columns] for record in records]
 
 
-def fit(columns: Sequence[Field], rows: Sequence[TableRow], screen: Screen) -> Layout | None:
+def fit(columns: Sequence[ViewField], rows: Sequence[TableRow], screen: Screen) -> Layout | None:
     """Finds the most columns that fit the screen; None when not even the first in rank do.
 
     Columns without any value are left out. Prose is shortened and times are written briefly before
@@ -57,7 +57,7 @@ def fit(columns: Sequence[Field], rows: Sequence[TableRow], screen: Screen) -> L
 
 
 def fit_all(
-    columns: Sequence[Field | None], rows: Sequence[TableRow], screen: Screen
+    columns: Sequence[ViewField | None], rows: Sequence[TableRow], screen: Screen
 ) -> Layout | None:
     """Fits all columns that are there and have a value, or says that they do not fit."""
     heads = {
@@ -109,7 +109,7 @@ def grown(layout: Layout, rows: Sequence[TableRow]) -> Layout:
     return Layout(widths, layout.brief)
 
 
-def head(columns: Sequence[Field], layout: Layout, rows: Sequence[TableRow]) -> Line:
+def head(columns: Sequence[ViewField], layout: Layout, rows: Sequence[TableRow]) -> Line:
     """Writes the line of column heads; the head of a column of figures stands right."""
     right = [any(row[index].right for row in rows) for index in layout.widths]
     texts = [_head(columns[index]) for index in layout.widths]
@@ -163,7 +163,7 @@ def _text(item: Cell, *, brief: bool) -> str:
     return (item.brief if brief else item.listed) or one_line(item.text)
 
 
-def _head(column: Field) -> str:
+def _head(column: ViewField) -> str:
     return one_line(column.label).upper()
 
 
@@ -183,7 +183,7 @@ class Listing:
         self._heads = heads
         self._screen = screen
         self._names = names
-        self._columns: tuple[Field, ...] | None = None
+        self._columns: tuple[ViewField, ...] | None = None
         self._layout: Layout | None = None
 
     def lines(self, objects: Sequence[dict[str, Any]]) -> list[Line]:
@@ -205,7 +205,9 @@ class Listing:
         return [head(self._columns, self._layout, rows), *body]
 
 
-def inner(described: tuple[Field, ...], records: Sequence[Record], screen: Screen) -> list[Line]:
+def inner(
+    described: tuple[ViewField, ...], records: Sequence[Record], screen: Screen
+) -> list[Line]:
     """Lays out the objects of a nested list, everything in them, and nothing shortened."""
     fields = columns.extended(described, [record.data for record in records])
     rows = read(fields, records, screen)
@@ -216,7 +218,7 @@ def inner(described: tuple[Field, ...], records: Sequence[Record], screen: Scree
 
 
 def stacked(
-    fields: Sequence[Field], rows: Sequence[TableRow], width: int, *, rank: int = 0
+    fields: Sequence[ViewField], rows: Sequence[TableRow], width: int, *, rank: int = 0
 ) -> list[Line]:
     """Writes every row as a small block, for a terminal too narrow for a table.
 

@@ -2,25 +2,25 @@
 
 from typing import Final
 
-from svc.render.views.model import Field, Part, View, view
+from svc.render.views.model import Part, View, ViewField, view
 
-_TYPE: Final = Field("type", "Event", "status")
-_STATE: Final = Field("state", "State", "status")
-_RECEIVED: Final = Field("received_at", "Received", "time", rank=1)
-_ERROR: Final = Field("error", "Error")
+_TYPE: Final = ViewField("type", "Event", "status")
+_STATE: Final = ViewField("state", "State", "status")
+_RECEIVED: Final = ViewField("received_at", "Received", "time", rank=1)
+_ERROR: Final = ViewField("error", "Error")
 
 KEPT_DELIVERY: Final = view(
     "Delivery",
     "id type state received_at:1 status:2 error:3 target:4",
     _TYPE,
-    Field("object_id", "Object", "id"),
+    ViewField("object_id", "Object", "id"),
     _RECEIVED,
-    Field("verified", "Verified", "flag"),
-    Field("copies", "More copies", "number"),
-    Field("target", "Target", "id"),
-    Field("status", "Answer", "number"),
+    ViewField("verified", "Verified", "flag"),
+    ViewField("copies", "More copies", "number"),
+    ViewField("target", "Target", "id"),
+    ViewField("status", "Answer", "number"),
     _ERROR,
-    Field("attempts", "Attempts", "number"),
+    ViewField("attempts", "Attempts", "number"),
     also=(_STATE,),
     status=_STATE,
     parts=(
@@ -28,14 +28,14 @@ KEPT_DELIVERY: Final = view(
             "forwards",
             "Forwards",
             columns=(
-                Field("started_at", "When", "time"),
-                Field("status", "Answer", "number"),
-                Field("url", "To", "id"),
-                Field("milliseconds", "Took (ms)", "number"),
-                Field("attempt", "Try", "number"),
-                Field("replay", "Replay", "flag"),
+                ViewField("started_at", "When", "time"),
+                ViewField("status", "Answer", "number"),
+                ViewField("url", "To", "id"),
+                ViewField("milliseconds", "Took (ms)", "number"),
+                ViewField("attempt", "Try", "number"),
+                ViewField("replay", "Replay", "flag"),
                 _ERROR,
-                Field("reply", "Reply"),
+                ViewField("reply", "Reply"),
             ),
         ),
         Part("headers", "Headers"),
@@ -43,9 +43,9 @@ KEPT_DELIVERY: Final = view(
     ),
 )
 
-_PROFILE: Final = Field("profile", "Profile", "id")
-_ORIGIN: Final = Field("origin", "Origin", "id")
-_MODE: Final = Field("mode", "Mode", "id")
+_PROFILE: Final = ViewField("profile", "Profile", "id")
+_ORIGIN: Final = ViewField("origin", "Origin", "id")
+_MODE: Final = ViewField("mode", "Mode", "id")
 
 WHOAMI: Final = View(
     title="Account in use",
@@ -53,46 +53,46 @@ WHOAMI: Final = View(
         _PROFILE,
         _ORIGIN,
         _MODE,
-        Field("sandbox", "Sandbox", "flag"),
-        Field("key", "Key", "id"),
-        Field("key_kind", "Kind of key"),
-        Field("key_source", "Comes from"),
-        Field("key_added", "Added", "time"),
-        Field("key_age_days", "Age (days)", "number"),
-        Field("reachable", "Reachable", "flag"),
-        Field("key_accepted", "Key accepted", "flag"),
-        Field("service_time", "Its time", "time"),
+        ViewField("sandbox", "Sandbox", "flag"),
+        ViewField("key", "Key", "id"),
+        ViewField("key_kind", "Kind of key"),
+        ViewField("key_source", "Comes from"),
+        ViewField("key_added", "Added", "time"),
+        ViewField("key_age_days", "Age (days)", "number"),
+        ViewField("reachable", "Reachable", "flag"),
+        ViewField("key_accepted", "Key accepted", "flag"),
+        ViewField("service_time", "Its time", "time"),
     ),
 )
 
 _STORED: Final = (
     _PROFILE,
     _MODE,
-    Field("fingerprint", "Key", "id"),
-    Field("kind", "Kind"),
-    Field("added", "Added", "time", rank=1),
+    ViewField("fingerprint", "Key", "id"),
+    ViewField("kind", "Kind"),
+    ViewField("added", "Added", "time", rank=1),
     _ORIGIN,
-    Field("keyring", "Keyring", rank=2),
-    Field("checked", "Checked", "time", rank=3),
-    Field("rolled", "Rolled", "time", rank=3),
-    Field("old_key", "Old key", "id", rank=3),
-    Field("old_key_ends", "Old key ends", "deadline", rank=3),
-    Field("old_key_works", "Old key works", "flag", rank=4),
-    Field("same_account", "Same account", "flag", rank=4),
-    Field("removed", "Removed", "flag", rank=4),
+    ViewField("keyring", "Keyring", rank=2),
+    ViewField("checked", "Checked", "time", rank=3),
+    ViewField("rolled", "Rolled", "time", rank=3),
+    ViewField("old_key", "Old key", "id", rank=3),
+    ViewField("old_key_ends", "Old key ends", "deadline", rank=3),
+    ViewField("old_key_works", "Old key works", "flag", rank=4),
+    ViewField("same_account", "Same account", "flag", rank=4),
+    ViewField("removed", "Removed", "flag", rank=4),
 )
 STORED_KEY: Final = View(title="Key", columns=_STORED, fields=_STORED)
 
 _OF_PROFILE: Final = (
-    Field("name", "Name", "id"),
-    Field("active", "Active", "flag"),
-    Field("base_url", "Base URL", "id"),
-    Field("sandbox", "Sandbox", "flag", rank=1),
-    Field("auth", "Auth", rank=2),
-    Field("api_version", "API version", rank=3),
-    Field("proxy", "Proxy", "id", rank=3),
-    Field("ca_bundle", "CA bundle", "id", rank=4),
-    Field("removed", "Removed", "flag", rank=4),
+    ViewField("name", "Name", "id"),
+    ViewField("active", "Active", "flag"),
+    ViewField("base_url", "Base URL", "id"),
+    ViewField("sandbox", "Sandbox", "flag", rank=1),
+    ViewField("auth", "Auth", rank=2),
+    ViewField("api_version", "API version", rank=3),
+    ViewField("proxy", "Proxy", "id", rank=3),
+    ViewField("ca_bundle", "CA bundle", "id", rank=4),
+    ViewField("removed", "Removed", "flag", rank=4),
 )
 NAMED_PROFILE: Final = View(title="Profile", columns=_OF_PROFILE, fields=_OF_PROFILE)
 
@@ -108,34 +108,34 @@ VIEWS: Final = {
 }
 
 
-_OPERATION: Final = Field("operation", "Operation", "id")
-_REQUEST_ERROR: Final = Field("error_code", "Error", "id", rank=3)
+_OPERATION: Final = ViewField("operation", "Operation", "id")
+_REQUEST_ERROR: Final = ViewField("error_code", "Error", "id", rank=3)
 
 SENT_REQUEST: Final = view(
     "Request",
     "id status operation created:1 object_id:2 error_code:3",
     _OPERATION,
-    Field("object_id", "Object", "id"),
+    ViewField("object_id", "Object", "id"),
     _REQUEST_ERROR,
-    Field("error_message", "Message"),
-    Field("http_status", "Answer", "number"),
-    Field("request_id", "Request id", "id"),
-    Field("created", "Recorded", "time"),
-    Field("last_sent", "Last sent", "time"),
-    Field("sendings", "Times sent", "number"),
-    Field("resumable_until", "Resume until", "deadline"),
-    Field("settled", "Settled", "time"),
-    Field("idempotency_key", "Idempotency key", "id"),
-    Field("method", "Method", "id"),
-    Field("path", "Path", "id"),
-    Field("base_url", "Origin", "id"),
-    Field("profile", "Profile", "id"),
-    Field("mode", "Mode", "id"),
-    Field("key_fingerprint", "Key", "id"),
-    Field("api_version", "API version", "id"),
-    Field("batch", "Batch", "id"),
-    Field("row", "Row", "number"),
-    Field("body_sha256", "Body SHA-256", "digest"),
-    also=(Field("created", "When", "time"),),
+    ViewField("error_message", "Message"),
+    ViewField("http_status", "Answer", "number"),
+    ViewField("request_id", "Request id", "id"),
+    ViewField("created", "Recorded", "time"),
+    ViewField("last_sent", "Last sent", "time"),
+    ViewField("sendings", "Times sent", "number"),
+    ViewField("resumable_until", "Resume until", "deadline"),
+    ViewField("settled", "Settled", "time"),
+    ViewField("idempotency_key", "Idempotency key", "id"),
+    ViewField("method", "Method", "id"),
+    ViewField("path", "Path", "id"),
+    ViewField("base_url", "Origin", "id"),
+    ViewField("profile", "Profile", "id"),
+    ViewField("mode", "Mode", "id"),
+    ViewField("key_fingerprint", "Key", "id"),
+    ViewField("api_version", "API version", "id"),
+    ViewField("batch", "Batch", "id"),
+    ViewField("row", "Row", "number"),
+    ViewField("body_sha256", "Body SHA-256", "digest"),
+    also=(ViewField("created", "When", "time"),),
     parts=(Part("body", "Body", nested=True),),
 )

@@ -24,7 +24,7 @@ FieldKind = Literal[
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
+class ViewField:
     """One value of an object, and how it reads.
 
     `path` is dotted, or its parts where a key may hold a dot itself.
@@ -54,13 +54,13 @@ class Part:
 
     path: str | tuple[str, ...]
     title: str
-    columns: tuple[Field, ...] = ()
-    fields: tuple[Field, ...] = ()
+    columns: tuple[ViewField, ...] = ()
+    fields: tuple[ViewField, ...] = ()
     nested: bool = False
 
 
-_ID: Final = Field("id", "ID", "id")
-_STATUS: Final = Field("status", "Status", "status")
+_ID: Final = ViewField("id", "ID", "id")
+_STATUS: Final = ViewField("status", "Status", "status")
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,19 +68,19 @@ class View:
     """How one kind of object is shown."""
 
     title: str
-    columns: tuple[Field, ...] = ()
-    fields: tuple[Field, ...] = ()
+    columns: tuple[ViewField, ...] = ()
+    fields: tuple[ViewField, ...] = ()
     parts: tuple[Part, ...] = ()
-    status: Field = _STATUS
+    status: ViewField = _STATUS
 
 
 def view(
     title: str,
     listed: str,
-    *fields: Field,
-    also: tuple[Field, ...] = (),
+    *fields: ViewField,
+    also: tuple[ViewField, ...] = (),
     parts: tuple[Part, ...] = (),
-    status: Field = _STATUS,
+    status: ViewField = _STATUS,
 ) -> View:
     """A view whose columns are `listed` by their paths: id, status, its fields, and those `also`.
 

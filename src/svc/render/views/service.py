@@ -1,231 +1,104 @@
-"""What people see of each kind of object, as data: a title, columns of lists, fields of a block.
+"""How people see each kind of object of the service, as its description says.
 
-The fields are those of `svc help assumptions`. A field that is not here is still shown: after the
-others, under the service's own name for it, for what the specification does not show is normal.
+A field that is not described is still shown: after the others, under the service's own name for it,
+for what the specification does not show is normal.
 """
 
-from typing import Final
+from collections.abc import Iterator
+from dataclasses import replace
+from functools import cache
+from typing import Final, cast
 
-from svc.render.views.model import Field, Part, view
+from svc import service
+from svc.render.views.model import FieldKind, Part, View, ViewField
+from svc.service.model import Field, Resource, Type
 
-_AMOUNT: Final = Field("amount", "Amount", "money")
-_CREATED: Final = Field("created", "Created", "time", rank=1)
-_DUTY: Final = Field("duty", "Duty", "money", rank=3)
-_VAT: Final = Field("vat", "VAT", "money", rank=3)
-_METADATA: Final = Part("metadata", "Metadata")
-_ITEM: Final = (
-    Field("name", "Name"),
-    Field("quantity", "Qty", "number"),
-    Field("unit_amount", "Unit", "money"),
-    Field("hs_code", "HS code", rank=1),
-    Field("origin_country", "From", rank=2),
-)
-_WARNING: Final = (
-    Field("code", "Code", "status"),
-    Field("item", "Item"),
-    Field("message", "Message", rank=1),
-)
-
-ORDER: Final = view(
-    "Order",
-    "id status amount_total shipping.country:2 created:1 latest_payment:4 amount_captured:3 "
-    "amount_refunded:3 settlement_currency:6 capture_method:5",
-    _AMOUNT,
-    Field("landed_cost.total", "Landed cost", "money", currency="landed_cost.currency"),
-    Field("amount_total", "Total", "money"),
-    Field("amount_captured", "Captured", "money"),
-    Field("amount_refunded", "Refunded", "money"),
-    Field("settlement_currency", "Settles in"),
-    Field("capture_method", "Capture"),
-    Field("methods", "Methods", "list"),
-    Field("shipping", "Ship to", "address"),
-    Field("latest_payment", "Latest payment", "id"),
-    _CREATED,
-    Field("paid_at", "Paid", "time"),
-    Field("cancelled_at", "Cancelled", "time"),
-    Field("cancellation_reason", "Reason"),
-    Field("client_secret", "Client secret", "id"),
-    also=(
-        Field("amount_total", "Total", "money", instead="amount"),
-        Field("shipping.country", "To"),
-    ),
-    parts=(
-        Part("items", "Items", columns=_ITEM),
-        Part(
-            "landed_cost",
-            "Landed cost",
-            fields=(
-                _DUTY,
-                _VAT,
-                Field("fees", "Fees", "money"),
-                Field("guaranteed", "Guaranteed", "flag"),
-                Field("quote", "Quote", "id"),
-            ),
-        ),
-        _METADATA,
-    ),
-)
-
-PAYMENT: Final = view(
-    "Payment",
-    "id status amount method:2 created:1 order:3 amount_captured:3 amount_refunded:3 "
-    "failure_code:4",
-    _AMOUNT,
-    Field("amount_captured", "Captured", "money"),
-    Field("amount_released", "Released", "money"),
-    Field("amount_refunded", "Refunded", "money"),
-    Field("settlement_amount", "Settlement", "money", currency="settlement_currency"),
-    Field("fx_rate", "FX rate"),
-    Field("order", "Order", "id"),
-    Field("method", "Method"),
-    Field("card", "Card", "card"),
-    Field("failure_code", "Failure"),
-    Field("failure_message", "Message"),
-    Field("decline_type", "Decline"),
-    Field("retried", "Smart retry", "flag"),
-    Field("acquirer", "Acquirer"),
-    Field("disputed", "Disputed", "flag"),
-    _CREATED,
-    Field("captured_at", "Captured at", "time"),
-    Field("authorization_expires_at", "Hold ends", "deadline", during="authorized"),
-    parts=(Part("payment_method", "Saved payment method", nested=True), _METADATA),
-)
-
-REFUND: Final = view(
-    "Refund",
-    "id status amount created:1 payment:2 reason:3 order:4",
-    _AMOUNT,
-    Field("payment", "Payment", "id"),
-    Field("order", "Order", "id"),
-    Field("reason", "Reason"),
-    Field("failure_reason", "Failure"),
-    _CREATED,
-    parts=(_METADATA,),
-)
-
-PAYOUT: Final = view(
-    "Payout",
-    "id status amount created:1 source_amount:2 destination.account_holder_name:3 reference:4 "
-    "estimated_arrival:5",
-    _AMOUNT,
-    Field("source_amount", "Debited", "money", currency="source_currency"),
-    Field("network_fees", "Network fees", "money", currency="source_currency"),
-    Field("fx_rate", "FX rate"),
-    Field("reference", "Reference"),
-    Field("failure_reason", "Failure"),
-    Field("failure_message", "Message"),
-    _CREATED,
-    Field("sent_at", "Sent", "time"),
-    Field("estimated_arrival", "Arrives", "time"),
-    Field("paid_at", "Paid", "time"),
-    Field("failed_at", "Failed", "time"),
-    also=(Field("destination.account_holder_name", "To"),),
-    parts=(
-        Part(
-            "destination",
-            "Destination",
-            fields=(
-                Field("account_holder_name", "Holder"),
-                Field("bank_name", "Bank"),
-                Field("last4", "Account ends"),
-                Field("country", "Country"),
-            ),
-        ),
-        _METADATA,
-    ),
-)
-
-QUOTE: Final = view(
-    "Landed-cost quote",
-    "id guaranteed total shipping.country:2 expires_at:1 duty:3 vat:3",
-    _DUTY,
-    _VAT,
-    Field("fees", "Fees", "money"),
-    Field("total", "Total", "money"),
-    Field("shipping_amount", "Freight", "money"),
-    Field("ship_from_country", "Ship from"),
-    Field("shipping", "Ship to", "address"),
-    _CREATED,
-    Field("expires_at", "Expires", "deadline"),
-    also=(
-        Field("guaranteed", "Guaranteed", "guarantee"),
-        Field("shipping.country", "To"),
-    ),
-    status=Field("guaranteed", "Guaranteed", "guarantee"),
-    parts=(
-        Part("warnings", "Warnings", columns=_WARNING),
-        Part(
-            "items",
-            "Items",
-            columns=(*_ITEM, _DUTY, _VAT, Field("duty_rate_bps", "Rate", "duty_rate", rank=4)),
-        ),
-    ),
-)
-
-DISPUTE: Final = view(
-    "Dispute",
-    "id status amount evidence_due_by:1 reason:2 evidence_status:3 payment:4",
-    _AMOUNT,
-    Field("reason", "Reason"),
-    Field("payment", "Payment", "id"),
-    Field("order", "Order", "id"),
-    Field("evidence_status", "Evidence", "status"),
-    Field("evidence_due_by", "Due by", "deadline"),
-    Field("evidence_submitted_at", "Submitted", "time"),
-    Field("closed_at", "Closed", "time"),
-    _CREATED,
-    parts=(Part("evidence", "Evidence"),),
-)
-
-EVENT: Final = view(
-    "Event",
-    "id type created:1 data.object.id:2 data.object.amount:3",
-    _CREATED,
-    Field("api_version", "API version"),
-    also=(
-        Field("type", "Type", "status"),
-        Field("data.object.id", "Object", "id"),
-        Field("data.object.amount", "Amount", "money", currency="data.object.currency"),
-    ),
-    status=Field("type", "Type", "status"),
-    parts=(Part("data.object", "Object", nested=True),),
-)
-
-WEBHOOK_ENDPOINT: Final = view(
-    "Webhook endpoint",
-    "id status url events:2 created:1",
-    Field("url", "URL", "id"),
-    Field("description", "Description"),
-    Field("events", "Events", "list"),
-    Field("api_version", "API version"),
-    _CREATED,
-    Field("secret", "Signing secret", "id"),
-)
-
-PAYMENT_METHOD: Final = view(
-    "Saved payment method",
-    "id card.brand card.last4 card.network_token:1",
-    Field("type", "Type"),
-    Field("card.brand", "Brand"),
-    Field("card.last4", "Card ends"),
-    Field("card.exp_month", "Expiry month"),
-    Field("card.exp_year", "Expiry year"),
-    Field("card.network_token", "Network token", "status"),
-    _CREATED,
-    also=(
-        Field("card.last4", "Ends"),
-        Field("card.network_token", "Token", "status"),
-    ),
-)
-
-VIEWS: Final = {
-    "order": ORDER,
-    "payment": PAYMENT,
-    "refund": REFUND,
-    "payout": PAYOUT,
-    "landed_cost_quote": QUOTE,
-    "dispute": DISPUTE,
-    "event": EVENT,
-    "webhook_endpoint": WEBHOOK_ENDPOINT,
-    "payment_method": PAYMENT_METHOD,
+_KINDS: Final[dict[Type, FieldKind]] = {
+    "amount": "money",
+    "timestamp": "time",
+    "identifier": "id",
+    "boolean": "flag",
+    "integer": "number",
+    "list": "list",
+    "url": "id",
 }
+_IN_ONE_LINE: Final = ("address", "card")
+
+
+@cache
+def view_of_noun(kind: str) -> View | None:
+    """How an object of the service is shown; None where the service has none of this name."""
+    known = service.noun(kind)
+    return None if known is None else _view(known)
+
+
+def _view(noun: Resource) -> View:
+    lines = list(_lines(noun.fields))
+    columns = sorted((each for each in lines if each[0].column), key=lambda each: _place(each[0]))
+    fields = sorted((each for each in lines if _is_line(each[0])), key=lambda each: each[0].card)
+    headline = next((view for field, view in lines if field.name == noun.headline), None)
+    title = View(noun.title).status if headline is None else headline
+    return View(
+        noun.title,
+        tuple(_column(field, view) for field, view in columns),
+        tuple(view for _, view in fields),
+        tuple(_parts(noun.fields)),
+        title,
+    )
+
+
+def _lines(fields: tuple[Field, ...], within: str = "") -> Iterator[tuple[Field, ViewField]]:
+    """Each field that may stand among the lines or columns of the whole object."""
+    for field in fields:
+        if field.lifted if within else field.label:
+            yield field, _shown(field, within)
+        if field.kind.type == "object":
+            yield from _lines(field.kind.fields, f"{within}{field.name}.")
+
+
+def _is_line(field: Field) -> bool:
+    return bool(field.card) and (field.shown in _IN_ONE_LINE or not field.kind.inner)
+
+
+def _shown(field: Field, within: str = "") -> ViewField:
+    kind: FieldKind = _KINDS.get(field.kind.type, "text")
+    if field.answered == "create":
+        kind = "id"
+    elif field.shown and field.shown != "object":
+        kind = cast("FieldKind", field.shown)
+    elif field.name == "status":
+        kind = "status"
+    currency = f"{within}{field.kind.currency or 'currency'}"
+    label = field.lifted if within else field.label
+    return ViewField(f"{within}{field.name}", label, kind, currency=currency, during=field.during)
+
+
+def _column(field: Field, view: ViewField) -> ViewField:
+    rank = field.column[1] if field.column else 0
+    return replace(view, rank=rank, instead=field.fallback)
+
+
+def _parts(fields: tuple[Field, ...], within: str = "") -> Iterator[Part]:
+    """What has a heading of its own: objects, and lists of objects."""
+    for field in sorted(fields, key=lambda each: each.card):
+        path, inner = f"{within}{field.name}", field.kind.inner
+        if field.shown == "object":
+            yield Part(path, field.label, nested=True)
+        elif field.shown in _IN_ONE_LINE or not (inner or field.kind.type == "free"):
+            continue
+        elif not field.label:
+            yield from _parts(inner, f"{path}.")
+        elif field.kind.entry:
+            yield Part(path, field.label, columns=_columns(inner))
+        else:
+            yield Part(path, field.label, fields=tuple(_shown(one) for one in inner if one.label))
+
+
+def _columns(entry: tuple[Field, ...]) -> tuple[ViewField, ...]:
+    """The columns of a table inside an object."""
+    placed = sorted((field for field in entry if field.column), key=_place)
+    return tuple(_column(field, _shown(field)) for field in placed)
+
+
+def _place(field: Field) -> int:
+    return field.column[0] if field.column else 0

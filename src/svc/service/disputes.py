@@ -1,0 +1,157 @@
+"""Disputes: answered with evidence, decided by the bank (spec: Dispute, Disputes)."""
+
+from typing import Final
+
+from svc.service.model import (
+    BOOLEAN,
+    CREATED,
+    CURRENCY,
+    LIVEMODE,
+    TIMESTAMP,
+    Action,
+    Field,
+    Resource,
+    amount,
+    choice,
+    collection,
+    group,
+    identifier,
+    known,
+    status,
+    text,
+)
+
+STATUSES: Final = ("needs_response", "under_review", "won", "lost")
+REASONS: Final = (
+    "fraudulent",
+    "product_not_received",
+    "product_unacceptable",
+    "duplicate",
+    "credit_not_processed",
+    "subscription_canceled",
+    "unrecognized",
+    "general",
+)
+_KEY: Final = text(20_000)
+EVIDENCE: Final = group(
+    Field(
+        "tracking_number",
+        _KEY,
+        "The number by which the parcel is followed.",
+        "--tracking-number TEXT",
+        answered="given",
+    ),
+    Field("shipping_carrier", _KEY, "Who carried it.", "--shipping-carrier TEXT", answered="given"),
+    # Beyond the two that the specification shows.
+    *(
+        Field(name, _KEY, answered="given")
+        for name in (
+            "shipping_date",
+            "shipping_address",
+            "shipping_documentation",
+            "customer_name",
+            "customer_email",
+            "customer_purchase_ip",
+            "customer_communication",
+            "billing_address",
+            "product_description",
+            "receipt",
+            "refund_policy",
+            "refund_refusal_explanation",
+            "cancellation_policy",
+            "cancellation_rebuttal",
+            "service_date",
+            "access_activity_log",
+            "duplicate_payment_id",
+            "duplicate_explanation",
+            "uncategorized_text",
+        )
+    ),
+)
+
+RESOURCE: Final = Resource(
+    "dispute",
+    "disputes",
+    "Dispute",
+    "Disputes",
+    path=collection("disputes"),
+    permission="disputes",
+    statuses=STATUSES,
+    final=("won", "lost"),
+    fields=(
+        known("dispute"),
+        Field(
+            "payment",
+            identifier("payment"),
+            given="list",
+            label="Payment",
+            column=(60, 4),
+            card=30,
+            csv="reason",
+        ),
+        Field("order", identifier("order"), label="Order", card=40, csv="payment"),
+        Field("amount", amount(), label="Amount", column=(20, 0), card=10),
+        Field("currency", CURRENCY),
+        Field("reason", choice(*REASONS), label="Reason", column=(40, 2), card=20),
+        status(STATUSES),
+        Field(
+            "evidence",
+            EVIDENCE,
+            "Any other evidence, repeatable.",
+            "--evidence KEY=TEXT",
+            "update",
+            label="Evidence",
+        ),
+        Field(
+            "evidence_status",
+            choice("none", "draft", "submitted"),
+            label="Evidence",
+            column=(50, 3),
+            card=50,
+            shown="status",
+        ),
+        Field(
+            "evidence_due_by",
+            TIMESTAMP,
+            label="Due by",
+            column=(30, 1),
+            card=60,
+            shown="deadline",
+        ),
+        Field("evidence_submitted_at", TIMESTAMP, nullable=True, label="Submitted", card=70),
+        Field("closed_at", TIMESTAMP, nullable=True, label="Closed", card=80),
+        CREATED._replace(column=None),
+        LIVEMODE,
+        Field(
+            "submit",
+            BOOLEAN,
+            "Submit it; without this it stays a draft.",
+            "--submit",
+            "update",
+            answered="never",
+        ),
+    ),
+    actions=(
+        Action(
+            "update",
+            "Attach evidence as a draft, or submit it, which is final.",
+            "dp_Zh2iWj3kPq0aVb7cXd9eYf1g --tracking-number 1Z999 --shipping-carrier UPS --submit",
+            encoding="form",
+            rows="answer {} disputes",
+            refuses=("dispute_unexpected_state", "evidence_missing"),
+        ),
+        Action("retrieve", "Retrieve a dispute.", "dp_Zh2iWj3kPq0aVb7cXd9eYf1g", assumed=True),
+        Action("list", "List disputes, newest first.", "--status needs_response", assumed=True),
+        Action(
+            "accept",
+            "Accept a dispute as lost. This cannot be undone.",
+            "dp_Zh2iWj3kPq0aVb7cXd9eYf1g",
+            step="/accept",
+            encoding="form",
+            money="accept dispute {dispute} as lost",
+            money_of="dispute",
+            refuses=("dispute_unexpected_state",),
+            assumed=True,
+        ),
+    ),
+)

@@ -1,0 +1,58 @@
+"""Events: what changed, with the object as it was (spec: Event, Events)."""
+
+from typing import Final
+
+from svc.service.facts import VERSIONS
+from svc.service.model import (
+    CREATED,
+    LIVEMODE,
+    TEXT,
+    Action,
+    Field,
+    Kind,
+    Resource,
+    amount,
+    choice,
+    collection,
+    group,
+    known,
+)
+
+RESOURCE: Final = Resource(
+    "event",
+    "events",
+    "Event",
+    "Webhook endpoints and events",
+    path=collection("events"),
+    permission="events",
+    headline="type",
+    fields=(
+        known("event"),
+        Field("type", Kind("event_type"), label="Type", column=(10, 0), shown="status"),
+        CREATED,
+        LIVEMODE,
+        Field("api_version", choice(*VERSIONS), label="API version", card=110),
+        Field(
+            "data",
+            group(
+                Field(
+                    "object",
+                    group(
+                        Field("id", TEXT, lifted="Object", column=(40, 2), shown="id"),
+                        Field("object", TEXT),
+                        Field(
+                            "amount",
+                            amount(0),
+                            lifted="Amount",
+                            column=(50, 3),
+                            csv="-",
+                        ),
+                    ),
+                    label="Object",
+                    shown="object",
+                ),
+            ),
+        ),
+    ),
+    actions=(Action("retrieve", "Retrieve an event.", "evt_3kPq0aVb7cXd9eYf1gZh2iWj"),),
+)

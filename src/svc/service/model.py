@@ -1,0 +1,303 @@
+"""The words that describe the API: kinds of values, fields, actions and resources.
+
+Look-ups alone have names here; what a room makes of a description is that room's affair. Plain
+NamedTuples, for a command loads them each time that it starts.
+"""
+
+from collections.abc import Iterator
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
+
+from svc.service.facts import AMOUNT_MAX, API_ROOT, ID_PREFIXES
+
+Type: TypeAlias = Literal[
+    "text",
+    "identifier",
+    "choice",
+    "amount",
+    "integer",
+    "boolean",
+    "timestamp",
+    "rate",
+    "currency",
+    "country",
+    "tariff_code",
+    "url",
+    "event_type",
+    "object",
+    "list",
+    "free",
+]
+
+
+class Kind(NamedTuple):
+    """What a value may be.
+
+    Attributes:
+        least, most: bounds of a number; `most` also characters of a text, entries of a list.
+        words: of a choice; of a country, codes beyond ISO 3166-1.
+        answered: words that answers alone have.
+        of: the object that an identifier is of.
+        fields: of an object.
+        entry: of a list.
+        currency: the field beside it that holds an amount's currency.
+        pattern, shape: of a text, as a regular expression and in words.
+        unique: entries of a list are.
+        one_of: groups of fields, of which an object has exactly one.
+    """
+
+    type: Type
+    least: int = 0
+    most: int = 0
+    words: tuple[str, ...] = ()
+    answered: tuple[str, ...] = ()
+    of: str = ""
+    fields: tuple["Field", ...] = ()
+    entry: "Kind | None" = None
+    currency: str = ""
+    pattern: str = ""
+    shape: str = ""
+    unique: bool = False
+    one_of: tuple[tuple[str, ...], ...] = ()
+
+    @property
+    def inner(self) -> tuple["Field", ...]:
+        """The fields of an object, or of each entry of a list."""
+        return self.entry.fields if self.entry else self.fields
+
+
+class Field(NamedTuple):
+    """One field of an object: where it may be given, what proves an answer, how people see it.
+
+    Attributes:
+        help: the line of its option in help; `{words}` are those of its kind.
+        option: the option that gives it, with what stands for its value: `--amount N`.
+        given: verbs whose request may have it; empty for a field of answers alone. Those inside an
+            object may be given wherever the object may, unless they are `made`.
+        required: a request that makes an object must have it.
+        assumed: the specification does not show that it is required: the sandbox enforces it, the
+            client lets the service say so.
+        clearable: an empty value is an absent one; else it is refused.
+        default: what a new object has where nothing was given.
+        example: of a value, as JSON has it.
+        nullable: an answer may have null.
+        made: inside an object, a field of answers alone.
+        answered: "always", "never", "given" (only where it was given), "create" (only once).
+        answered_as: the field of the answer that it becomes.
+        proof: "same": with another value it is the answer to another request (promise R93);
+            "equal": another value contradicts the request (promise R15).
+        label: how people read it.
+        column: its place in lists and the rank by which columns are dropped, the highest first.
+        card: its place among the lines of the object, 0 for none, or among its parts.
+        lifted: its label where it stands among the fields of the object around it.
+        fallback: the field that is shown where this one has no value.
+        shown: how a value looks, where its kind does not tell.
+        during: the only status in which it says anything.
+        csv: the field that its column follows in CSV, where not the one before; "-" for none.
+    """
+
+    name: str
+    kind: Kind
+    help: str = ""
+    option: str = ""
+    given: str = ""
+    required: bool = False
+    assumed: bool = False
+    clearable: bool = True
+    default: Any = None
+    example: Any = None
+    nullable: bool = False
+    made: bool = False
+    answered: Literal["always", "never", "given", "create"] = "always"
+    answered_as: str = ""
+    proof: Literal["", "same", "equal"] = ""
+    label: str = ""
+    column: tuple[int, int] | None = None
+    card: int = 0
+    lifted: str = ""
+    fallback: str = ""
+    shown: str = ""
+    during: str = ""
+    csv: str = ""
+
+    def is_given(self, verb: str) -> bool:
+        """Whether a request of this verb may have it."""
+        return verb in self.given.split()
+
+    @property
+    def is_needed(self) -> bool:
+        """Whether the client itself refuses a new object without it."""
+        return self.required and not self.assumed
+
+
+class Action(NamedTuple):
+    """One verb of a resource: a method on its path.
+
+    Attributes:
+        summary: what it does, for help and OpenAPI.
+        example: of the words behind the verb, as a command line has them.
+        more: further sentences of help.
+        step: what its path ends with, such as `/cancel`.
+        answers: names that the answer's `object` may have, where not the resource's own.
+        encoding: of its body.
+        money: what it does where it moves money, with the objects that it names in braces.
+        money_of: the object that it names whose money it is.
+        whole: without an amount it moves all that there is.
+        settles: what it makes reaches a final status by itself.
+        rows: what a person is asked to confirm of a batch in live mode; empty where it has none.
+        total: the field of the answer that a batch adds up.
+        twice: the same request twice does the same thing twice.
+        permission: what a restricted key needs, where not the resource's own.
+        refuses: error codes beyond those of its fields: what states and relations forbid.
+        assumed: the specification does not show it.
+    """
+
+    verb: str
+    summary: str
+    example: str = ""
+    more: str = ""
+    step: str = ""
+    answers: tuple[str, ...] = ()
+    encoding: Literal["json", "form"] = "json"
+    money: str = ""
+    money_of: str = ""
+    whole: bool = False
+    settles: bool = False
+    rows: str = ""
+    total: str = ""
+    twice: bool = False
+    permission: str = ""
+    refuses: tuple[str, ...] = ()
+    assumed: bool = False
+
+    @property
+    def method(self) -> Literal["GET", "POST"]:
+        """Of HTTP."""
+        return "GET" if self.verb in ("retrieve", "list") else "POST"
+
+    @property
+    def is_on_one(self) -> bool:
+        """Whether its path has the id of one object."""
+        return self.verb not in ("create", "list")
+
+
+class Resource(NamedTuple):
+    """One noun of the API.
+
+    Attributes:
+        name: of its objects, as their `object` says.
+        word: behind `svc`, such as `refunds`.
+        title: of one object, for people.
+        section: of the specification.
+        fields: in the order of answers, but for `object`.
+        path: of its list; its objects have their id behind it.
+        actions: in the order of the specification.
+        statuses: all that are known.
+        final: those that end a wait.
+        failures: those that mean that it failed.
+        headline: the field that people read as its status.
+        permission: what a restricted key needs.
+        short: its title in an operation's id, where not the whole.
+    """
+
+    name: str
+    word: str
+    title: str
+    section: str
+    fields: tuple[Field, ...]
+    path: str = ""
+    actions: tuple[Action, ...] = ()
+    statuses: tuple[str, ...] = ()
+    final: tuple[str, ...] = ()
+    failures: tuple[str, ...] = ()
+    headline: str = "status"
+    permission: str = ""
+    short: str = ""
+
+    @property
+    def prefix(self) -> str:
+        """Of the ids of its objects."""
+        return ID_PREFIXES[self.name]
+
+    def action(self, verb: str) -> Action | None:
+        """The action of this verb; None where it has none."""
+        return next((each for each in self.actions if each.verb == verb), None)
+
+    def given(self, verb: str) -> Iterator[Field]:
+        """The fields that a request of this verb may have."""
+        return (field for field in self.fields if field.is_given(verb))
+
+    def path_of(self, action: Action) -> str:
+        """The path of an action, with `*` for the id of what it is about."""
+        return f"{self.path}/*{action.step}" if action.is_on_one else self.path
+
+
+TEXT: Final = Kind("text", most=500)
+BOOLEAN: Final = Kind("boolean")
+TIMESTAMP: Final = Kind("timestamp")
+CURRENCY: Final = Kind("currency")
+COUNTRY: Final = Kind("country")
+RATE: Final = Kind("rate")
+FREE: Final = Kind("free")  # names and texts of the caller's own
+LAST4: Final = Kind("text", pattern="[0-9A-Za-z]{4}", shape="4 letters or digits")
+
+
+def text(most: int) -> Kind:
+    """A text of at most so many characters."""
+    return Kind("text", most=most)
+
+
+def shaped(pattern: str, shape: str) -> Kind:
+    """A text of a fixed shape."""
+    return Kind("text", pattern=pattern, shape=shape)
+
+
+def amount(least: int = 1, currency: str = "currency") -> Kind:
+    """An amount in the minor unit of the currency that stands beside it."""
+    return Kind("amount", least, AMOUNT_MAX, currency=currency)
+
+
+def integer(least: int, most: int) -> Kind:
+    """A whole number that is no money."""
+    return Kind("integer", least, most)
+
+
+def identifier(of: str) -> Kind:
+    """The id of an object."""
+    return Kind("identifier", of=of)
+
+
+def choice(*words: str, answered: tuple[str, ...] = ()) -> Kind:
+    """One of a few words; `answered` are those that answers alone have."""
+    return Kind("choice", words=words, answered=answered)
+
+
+def group(*fields: Field, one_of: tuple[tuple[str, ...], ...] = ()) -> Kind:
+    """An object inside another one."""
+    return Kind("object", fields=fields, one_of=one_of)
+
+
+def list_of(entry: Kind, most: int, *, unique: bool = False) -> Kind:
+    """A list with at most so many entries."""
+    return Kind("list", 1, most, entry=entry, unique=unique)
+
+
+def collection(name: str) -> str:
+    """The path of a list."""
+    return f"{API_ROOT}/{name}"
+
+
+def known(name: str) -> Field:
+    """The field `id` of an object of this name."""
+    return Field("id", identifier(name), label="ID", column=(1, 0))
+
+
+def status(words: tuple[str, ...]) -> Field:
+    """The field `status` of an object with these states."""
+    return Field("status", choice(*words), given="list", label="Status", column=(10, 0), csv="id")
+
+
+CREATED: Final = Field("created", TIMESTAMP, label="Created", column=(30, 1), card=100)
+LIVEMODE: Final = Field("livemode", BOOLEAN)
+METADATA: Final = Field(
+    "metadata", FREE, "A note of your own, repeatable.", "--metadata KEY=TEXT", label="Metadata"
+)

@@ -1,0 +1,52 @@
+"""Saved payment methods: cards that a shopper chose to save (spec: Saved payment method).
+
+No endpoint answers one by itself; it stands inside a payment.
+"""
+
+from typing import Final
+
+from svc.service.model import (
+    CREATED,
+    LAST4,
+    LIVEMODE,
+    Field,
+    Resource,
+    choice,
+    group,
+    integer,
+    known,
+)
+from svc.service.payments import BRANDS
+
+NETWORK_TOKENS: Final = ("active", "suspended", "unavailable")
+
+RESOURCE: Final = Resource(
+    "payment_method",
+    "payment-methods",
+    "Saved payment method",
+    "Payments",
+    headline="",
+    fields=(
+        known("payment_method"),
+        Field("type", choice("card"), label="Type", card=10),
+        Field(
+            "card",
+            group(
+                Field("brand", choice(*BRANDS), lifted="Brand", column=(20, 0), card=20),
+                Field("last4", LAST4, lifted="Ends", column=(30, 0), card=30),
+                Field(
+                    "network_token",
+                    choice(*NETWORK_TOKENS),
+                    lifted="Token",
+                    column=(40, 1),
+                    card=60,
+                    shown="status",
+                ),
+                Field("exp_month", integer(1, 12), lifted="Expiry month", card=40, csv="-"),
+                Field("exp_year", integer(2000, 9999), lifted="Expiry year", card=50, csv="-"),
+            ),
+        ),
+        CREATED._replace(column=None, csv="-"),
+        LIVEMODE._replace(csv="-"),
+    ),
+)

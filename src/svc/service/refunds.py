@@ -1,0 +1,109 @@
+"""Refunds: all or part of a payment, given back (spec: Refund, Refunds)."""
+
+from typing import Final
+
+from svc.service.model import (
+    CREATED,
+    CURRENCY,
+    LIVEMODE,
+    METADATA,
+    Action,
+    Field,
+    Resource,
+    amount,
+    choice,
+    collection,
+    identifier,
+    known,
+    status,
+)
+
+STATUSES: Final = ("pending", "succeeded", "failed")
+FAILURE_REASONS: Final = (
+    "lost_or_stolen_card",
+    "expired_or_canceled_card",
+    "insufficient_funds",
+    "declined",
+    "unknown",
+)
+
+RESOURCE: Final = Resource(
+    "refund",
+    "refunds",
+    "Refund",
+    "Refunds",
+    path=collection("refunds"),
+    permission="refunds",
+    statuses=STATUSES,
+    final=("succeeded", "failed"),
+    failures=("failed",),
+    fields=(
+        known("refund"),
+        Field(
+            "payment",
+            identifier("payment"),
+            "The payment, pay_...",
+            "--payment ID",
+            "create list",
+            required=True,
+            example="pay_7cXd9eYf1gZh2iWj3kPq0aVb",
+            proof="same",
+            label="Payment",
+            column=(40, 2),
+            card=20,
+        ),
+        Field("order", identifier("order"), label="Order", column=(60, 4), card=30),
+        Field(
+            "amount",
+            amount(),
+            "The amount in minor units: 12900 is 129.00 EUR.",
+            "--amount N",
+            "create",
+            clearable=False,
+            proof="equal",
+            label="Amount",
+            column=(20, 0),
+            card=10,
+        ),
+        Field("currency", CURRENCY, proof="equal"),
+        Field(
+            "reason",
+            choice("duplicate", "fraudulent", "requested_by_customer"),
+            "One of {words}.",
+            "--reason REASON",
+            "create",
+            nullable=True,
+            label="Reason",
+            column=(50, 3),
+            card=40,
+        ),
+        status(STATUSES),
+        Field("failure_reason", choice(*FAILURE_REASONS), nullable=True, label="Failure", card=50),
+        METADATA._replace(given="create"),
+        CREATED,
+        LIVEMODE,
+    ),
+    actions=(
+        Action(
+            "create",
+            "Refund a payment; without --amount all that is left.",
+            "--payment pay_7cXd9eYf1gZh2iWj3kPq0aVb --amount 4999",
+            money="refund payment {payment}",
+            money_of="payment",
+            whole=True,
+            settles=True,
+            rows="make {} refunds",
+            total="amount",
+            twice=True,
+            refuses=(
+                "payment_not_refundable",
+                "payment_already_refunded",
+                "payment_disputed",
+                "amount_too_large",
+            ),
+        ),
+        Action("retrieve", "Retrieve a refund.", "rf_9eYf1gZh2iWj3kPq0aVb7cXd"),
+        # A sentence of the specification names this list, no table does.
+        Action("list", "List refunds, newest first.", "--status pending", assumed=True),
+    ),
+)
