@@ -6,10 +6,12 @@ headers, prefixes and the types of events. A noun is loaded only when it is used
 """
 
 from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from svc.service.facts import API_ROOT
-from svc.service.model import Action, Resource
+
+if TYPE_CHECKING:  # facts alone are read without it
+    from svc.service.model import Action, Resource
 
 # In the order of the specification. The file of a noun is named after its path, and its objects
 # are named after its file.
@@ -26,17 +28,17 @@ NOUNS: Final = (
 )
 
 
-def noun(name: str) -> Resource | None:
+def noun(name: str) -> "Resource | None":
     """The resource of an object's name, such as `order`; None where there is none."""
     return _load(f"{name}s") if f"{name}s" in NOUNS else None
 
 
-def nouns() -> tuple[Resource, ...]:
+def nouns() -> "tuple[Resource, ...]":
     """Every resource; loads them all."""
     return tuple(map(_load, NOUNS))
 
 
-def operation(name: str) -> tuple[Resource, Action] | None:
+def operation(name: str) -> "tuple[Resource, Action] | None":
     """The resource and the action of a name such as `refunds.create`; None where there is none."""
     word, _, verb = name.partition(".")
     module = word.replace("-", "_")
@@ -45,7 +47,7 @@ def operation(name: str) -> tuple[Resource, Action] | None:
     return None if resource is None or action is None else (resource, action)
 
 
-def resource_at(path: str) -> Resource | None:
+def resource_at(path: str) -> "Resource | None":
     """The resource whose collection a path is, or is in; None where there is none."""
     plain = path.removeprefix(f"{API_ROOT}/").replace("-", "_").replace("/", "_") + "_"
     for name in NOUNS:
@@ -55,6 +57,6 @@ def resource_at(path: str) -> Resource | None:
     return None
 
 
-def _load(name: str) -> Resource:
+def _load(name: str) -> "Resource":
     resource: Resource = import_module(f"svc.service.{name}").RESOURCE
     return resource

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc.service.facts import AMOUNT_MAX, API_ROOT, ID_PREFIXES
 
-Type: TypeAlias = Literal[
+ValueType: TypeAlias = Literal[
     "text",
     "identifier",
     "choice",
@@ -45,7 +45,7 @@ class Kind(NamedTuple):
         one_of: groups of fields, of which an object has exactly one.
     """
 
-    type: Type
+    type: ValueType
     least: int = 0
     most: int = 0
     words: tuple[str, ...] = ()

@@ -11,9 +11,9 @@ from typing import Final, cast
 
 from svc import service
 from svc.render.views.model import FieldKind, Part, View, ViewField
-from svc.service.model import Field, Resource, Type
+from svc.service.model import Field, Resource, ValueType
 
-_KINDS: Final[dict[Type, FieldKind]] = {
+_KINDS: Final[dict[ValueType, FieldKind]] = {
     "amount": "money",
     "timestamp": "time",
     "identifier": "id",

@@ -20,8 +20,8 @@ from svc.sandbox.parameters.tables import (
     NO_CODES,
     Codes,
     Fields,
-    Kind,
     Parameter,
+    ParameterKind,
     Params,
     SandboxSettings,
     check,
@@ -141,7 +141,7 @@ def whole_list(data: list[Doc]) -> Doc:
     return {"object": "list", "data": data, "has_more": False}
 
 
-class Unchecked(Kind):
+class Unchecked(ParameterKind):
     """A value that is looked at elsewhere, against the tables of what it is for."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> Any:  # noqa: ARG002

@@ -20,7 +20,7 @@ from svc.sandbox.parameters.schema import (
     integer,
     words,
 )
-from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, Kind, SandboxSettings
+from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, ParameterKind, SandboxSettings
 from svc.sandbox.reference import fx
 from svc.service.facts import AMOUNT_MAX, COUNTRIES, EVENT_TYPES
 
@@ -41,7 +41,7 @@ _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 
 
 @dataclass(frozen=True, slots=True)
-class Text(Kind):
+class Text(ParameterKind):
     """A string of at most `most` characters."""
 
     most: int = 500
@@ -60,7 +60,7 @@ class Text(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Shaped(Kind):
+class Shaped(ParameterKind):
     """A string of a fixed shape; `what` describes it to people."""
 
     shape: re.Pattern[str]
@@ -80,7 +80,7 @@ class Shaped(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Choice(Kind):
+class Choice(ParameterKind):
     """One of a few words."""
 
     words: tuple[str, ...]
@@ -98,7 +98,7 @@ class Choice(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Integer(Kind):
+class Integer(ParameterKind):
     """A whole number in a plain range."""
 
     low: int
@@ -120,7 +120,7 @@ class Integer(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Amount(Kind):
+class Amount(ParameterKind):
     """An amount in minor units."""
 
     low: int = 1
@@ -145,7 +145,7 @@ class Amount(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Boolean(Kind):
+class Boolean(ParameterKind):
     """`true` or `false`, and nothing that looks like them."""
 
     def coerce(self, value: Any) -> Any:
@@ -165,7 +165,7 @@ class Boolean(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Timestamp(Kind):
+class Timestamp(ParameterKind):
     """A moment in UTC with second precision."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -183,7 +183,7 @@ class Timestamp(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Currency(Kind):
+class Currency(ParameterKind):
     """An ISO 4217 code in upper case that the sandbox has a rate for."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -203,7 +203,7 @@ class Currency(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class Country(Kind):
+class Country(ParameterKind):
     """An ISO 3166-1 alpha-2 code in upper case; `also` holds further codes that are taken."""
 
     also: tuple[str, ...] = ()
@@ -223,7 +223,7 @@ class Country(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class HsCode(Kind):
+class HsCode(ParameterKind):
     """A tariff code; it may be incomplete."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
@@ -243,7 +243,7 @@ class HsCode(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class EventType(Kind):
+class EventType(ParameterKind):
     """The name of an event type; `*` is none (assumptions: Webhook endpoint)."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:

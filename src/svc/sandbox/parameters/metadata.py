@@ -6,7 +6,7 @@ from typing import Any, Final
 from svc.sandbox.parameters import problems
 from svc.sandbox.parameters.kinds import NO_NUL, STRING, string
 from svc.sandbox.parameters.schema import BLANK, Schema
-from svc.sandbox.parameters.tables import Codes, Kind, SandboxSettings
+from svc.sandbox.parameters.tables import Codes, ParameterKind, SandboxSettings
 
 _KEYS_MAX: Final = 50
 _KEY_MAX: Final = 40
@@ -14,7 +14,7 @@ _VALUE_MAX: Final = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Metadata(Kind):
+class Metadata(ParameterKind):
     """The caller's own keys and strings; an empty string stands for a key to delete."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> dict[str, str]:  # noqa: ARG002

@@ -29,7 +29,7 @@ _NESTED: Final = (dict, list)  # kept: `dict | list` would be made anew for each
 _INDEX: Final = re.compile(r"0|[1-9][0-9]{0,8}")
 
 
-class Kind(ABC):
+class ParameterKind(ABC):
     """What a field may hold."""
 
     def coerce(self, value: Any) -> Any:
@@ -62,7 +62,7 @@ class Parameter:
     """
 
     name: str
-    kind: Kind
+    kind: ParameterKind
     required: bool = False
     clearable: bool = True
 
@@ -120,7 +120,7 @@ def schema_of(fields: Fields, empty: Schema, *, partial: bool) -> Schema:
 
 
 @dataclass(frozen=True, slots=True)
-class Object(Kind):
+class Object(ParameterKind):
     """An object with a table of its own; `rule` looks at all fields together afterwards."""
 
     fields: Fields
@@ -149,10 +149,10 @@ class Object(Kind):
 
 
 @dataclass(frozen=True, slots=True)
-class ListOf(Kind):
+class ListOf(ParameterKind):
     """A list with at most `most` entries of one kind; entries are named by their position."""
 
-    kind: Kind
+    kind: ParameterKind
     most: int
 
     def coerce(self, value: Any) -> Any:

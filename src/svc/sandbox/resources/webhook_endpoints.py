@@ -10,9 +10,9 @@ from svc.sandbox.parameters.kinds import STRING, EventType, Text, string
 from svc.sandbox.parameters.problems import Problem, invalid
 from svc.sandbox.parameters.tables import (
     Codes,
-    Kind,
     ListOf,
     Parameter,
+    ParameterKind,
     Params,
     SandboxSettings,
 )
@@ -41,7 +41,7 @@ _URL_MAX: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
-class Url(Kind):
+class Url(ParameterKind):
     """The address of a webhook receiver: https, or http to this machine where that is allowed."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:

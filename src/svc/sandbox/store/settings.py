@@ -7,12 +7,12 @@ from typing import Any, Final
 
 from svc.sandbox.parameters.kinds import Boolean, Choice, Country, Currency
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.tables import Fields, Kind, Parameter, check, refuse_unknown
+from svc.sandbox.parameters.tables import Fields, Parameter, ParameterKind, check, refuse_unknown
 from svc.sandbox.store.sqlite import Store
 from svc.service.facts import VERSIONS
 
 # Name, default, what it may be set to. `allow_remote_webhooks` is the way out of promise R89.
-_TABLE: Final[tuple[tuple[str, Any, Kind], ...]] = (
+_TABLE: Final[tuple[tuple[str, Any, ParameterKind], ...]] = (
     ("smart_retries", False, Boolean()),
     ("settlement_currency", "USD", Currency()),
     ("country", "US", Country()),
