@@ -1,4 +1,4 @@
-"""The sandbox's clock and its moments: whole microseconds inside, whole seconds on the outside."""
+"""The sandbox's clock and its moments, in microseconds; what counts is the second that is shown."""
 
 import re
 from collections.abc import Mapping
@@ -60,7 +60,11 @@ AdvanceUntil = Literal["next", "idle"]  # the next job is done, or none is left
 
 
 class VirtualClock:
-    """Virtual time in microseconds; it never goes back, whatever the real clock does."""
+    """Virtual time; it never goes back, whatever the real clock does.
+
+    Its moments are whole seconds in microseconds: what happens at a moment happens at the second
+    that the API shows for it, and parts of a second only say how long to wait really.
+    """
 
     def __init__(self, real: Clock) -> None:
         self._real = real
@@ -77,7 +81,11 @@ class VirtualClock:
         return text_of(self.now())
 
     def now(self) -> int:
-        """Microseconds since 1970."""
+        """The second that is running, in microseconds since 1970."""
+        exact = self._exactly()
+        return exact - exact % SECOND
+
+    def _exactly(self) -> int:
         if self._mode == "realtime":
             ahead = self._real_now() + self._offset
             if ahead < self._now:  # the real clock was set back: go on from here
@@ -88,14 +96,14 @@ class VirtualClock:
 
     def move_to(self, moment: int) -> None:
         """Goes forward to a moment; a moment that has passed changes nothing."""
-        ahead = moment - self.now()
+        ahead = moment - self._exactly()
         if ahead > 0:
             self._now = moment
             self._offset += ahead
 
     def switch(self, mode: ClockMode) -> None:
         """Freezes the clock where it is, or lets it run on from there."""
-        now = self.now()
+        now = self._exactly()
         self._mode = mode
         self._offset = now - self._real_now()
 
@@ -105,7 +113,7 @@ class VirtualClock:
 
     def dump(self) -> dict[str, Any]:
         """The state to save; `now` keeps a restart from going back."""
-        return {"mode": self._mode, "offset": self._offset, "now": self.now()}
+        return {"mode": self._mode, "offset": self._offset, "now": self._exactly()}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Takes up a state that was saved.
@@ -124,7 +132,7 @@ class VirtualClock:
 
     def seconds_until(self, moment: int) -> float | None:
         """How long to wait really for a moment; None if the clock stands still before it."""
-        wait = (moment - self.now()) / SECOND
+        wait = (moment - self._exactly()) / SECOND
         if wait <= 0:
             return 0.0
         return wait if self._mode == "realtime" else None

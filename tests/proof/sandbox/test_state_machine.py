@@ -261,15 +261,15 @@ class TwoModeModel(RuleBasedStateMachine):
         mode, before = self._known(payment)
         wanted = {} if amount is None else {"amount": amount}
         answer = self.wire.post("/v1/refunds", {"payment": before["id"], **wanted}, mode)
-        left = before["amount_captured"] - before["amount_refunded"]
+        left = self._left(mode, before)
         if before["status"] != "captured":
             self._refused(answer, "payment_not_refundable", mode)
-        elif left == 0:
+        elif before["amount_refunded"] == before["amount_captured"]:
             self._refused(answer, "payment_already_refunded", mode)
+        elif left == 0:
+            self._refused(answer, "payment_disputed", mode)
         elif (amount or left) > left:
             self._refused(answer, "amount_too_large", mode)
-        elif self._disputes(mode, before["id"], "needs_response", "under_review", "lost"):
-            self._refused(answer, "payment_disputed", mode)
         else:
             shown = self._done(answer)
             assert (shown["amount"], shown["status"]) == (amount or left, "pending")
@@ -292,8 +292,8 @@ class TwoModeModel(RuleBasedStateMachine):
     def dispute(self, payment: Place) -> Any:
         mode, before = self._known(payment)
         answer = self.wire.control("/disputes", {"payment": before["id"]}, mode)
-        left = before["amount_captured"] - before["amount_refunded"]
-        if self._disputes(mode, before["id"], "needs_response", "under_review", "lost") or not left:
+        left = self._left(mode, before)
+        if self._disputes(mode, before["id"], "needs_response", "under_review") or not left:
             self._refused(answer, "payment_not_disputable", mode)
             return multiple()
         shown = self._done(answer)
@@ -503,11 +503,21 @@ class TwoModeModel(RuleBasedStateMachine):
         assert len({event["id"] for event in fresh}) == len(fresh)
         return list(reversed(fresh))
 
-    def _disputes(self, mode: str, payment: str, *statuses: str) -> bool:
-        return any(
-            doc["object"] == "dispute" and doc["payment"] == payment and doc["status"] in statuses
+    def _disputes(self, mode: str, payment: str, *statuses: str) -> list[Doc]:
+        """The disputes of a payment that have one of these statuses."""
+        return [
+            doc
             for doc in self.docs[mode].values()
-        )
+            if doc["object"] == "dispute"
+            and doc["payment"] == payment
+            and doc["status"] in statuses
+        ]
+
+    def _left(self, mode: str, payment: Doc) -> int:
+        """What is neither refunded nor held or lost by a dispute."""
+        held = self._disputes(mode, payment["id"], "needs_response", "under_review", "lost")
+        taken = payment["amount_refunded"] + sum(dispute["amount"] for dispute in held)
+        return int(payment["amount_captured"] - taken)
 
     def _balances(self, mode: str) -> dict[str, int]:
         shown = self.wire.look(f"/balances?mode={mode}")["data"]
@@ -517,21 +527,21 @@ class TwoModeModel(RuleBasedStateMachine):
         """The balances that follow from all objects: nothing appears or vanishes."""
         docs = self.docs[mode]
         change: dict[str, int] = defaultdict(int)
-        refunded: dict[str, int] = defaultdict(int)
+        taken: dict[str, int] = defaultdict(int)
         for doc in docs.values():
             if doc["object"] == "payment" and doc["status"] == "captured":
                 change[doc["settlement_currency"]] += doc["settlement_amount"]
             elif doc["object"] == "payout" and doc["status"] != "failed":
                 change[doc["source_currency"]] -= doc["source_amount"]
             elif (doc["object"], doc["status"]) == ("refund", "succeeded"):
-                refunded[doc["payment"]] += doc["amount"]
+                taken[doc["payment"]] += doc["amount"]
             elif doc["object"] == "dispute" and doc["status"] != "won":
-                target = docs[doc["payment"]]["settlement_currency"]
-                change[target] -= converted(doc["amount"], doc["currency"], target)
-        # Of a payment the sum is rounded, not each refund: two of them would take back a unit more
-        # than the capture brought.
-        for identity, amount in refunded.items():
+                taken[doc["payment"]] += doc["amount"]
+        # Of a payment the sum is rounded, not each refund or dispute: two of them would take back a
+        # unit more than the capture brought.
+        for identity, amount in taken.items():
             payment = docs[identity]
+            assert amount <= payment["amount_captured"]
             target = payment["settlement_currency"]
             change[target] -= converted(amount, payment["currency"], target)
         return {name: amount + change[name] for name, amount in self.started[mode].items()}

@@ -1,6 +1,11 @@
 """The sandbox's clock: it stands, runs, is set, and never goes back."""
 
+from collections.abc import Callable
+
+import pytest
+
 from support.clocks import ManualClock
+from support.sandbox_calls import START, AsgiSandbox
 from svc.sandbox.clock import VirtualClock, micros, parse
 from unit.sandbox.diary import Diary, plan
 from unit.sandbox.lab import Lab
@@ -86,3 +91,51 @@ def test_clock_never_goes_back_when_the_real_one_does() -> None:
     later = VirtualClock(real)
     later.load(saved)
     assert later.now() == before + 10 * SECOND
+
+
+@pytest.fixture
+def between(make_sandbox: Callable[..., AsgiSandbox]) -> AsgiSandbox:
+    """A sandbox that was started within a second, as every real one is."""
+    return make_sandbox(real_clock=ManualClock(parse(START).timestamp() + 0.654321))
+
+
+def test_authorisation_expires_at_the_second_that_is_shown(between: AsgiSandbox) -> None:
+    """R131: at `authorization_expires_at` nothing is captured any more."""
+    held = between.paid(capture_method="manual")
+    between.control("/clock/advance", {"to": held["authorization_expires_at"]})
+    assert between.again(held)["status"] == "cancelled"
+    assert between.post(f"/v1/orders/{held['order']}/capture").code == "order_unexpected_state"
+
+
+def test_capture_at_the_expiry_is_refused_before_anything_has_run(sandbox: AsgiSandbox) -> None:
+    """R131: the second counts, and not whether the sandbox came to its jobs already."""
+    held = sandbox.paid(capture_method="manual")
+    sandbox.clock.advance(7 * DAY)
+    refused = sandbox.post(f"/v1/orders/{held['order']}/capture")
+    assert (refused.code, "expired" in refused.json["message"]) == ("order_unexpected_state", True)
+
+
+def test_payout_is_paid_at_the_arrival_that_is_shown(between: AsgiSandbox) -> None:
+    """R131: `estimated_arrival` is when it arrives."""
+    payout = between.post("/v1/payouts", between.payout_params).json
+    between.control("/clock/advance", {"to": payout["estimated_arrival"]})
+    paid = between.again(payout)
+    assert (paid["status"], paid["paid_at"]) == ("paid", payout["estimated_arrival"])
+
+
+def test_rolled_key_ends_at_the_second_that_is_shown(between: AsgiSandbox) -> None:
+    """R131: at `expires_at` the old key is refused."""
+    made = between.control("/keys", {"type": "secret"}).json
+    between.control(f"/keys/{made['id']}/roll", {"expires_in": 60})
+    keys = between.control("/keys", method="GET").json["data"]
+    old = next(key for key in keys if key["id"] == made["id"])
+    assert between.call("GET", "/v1/orders", key=made["secret"]).status == 200
+    between.control("/clock/advance", {"to": old["expires_at"]})
+    assert between.call("GET", "/v1/orders", key=made["secret"]).code == "api_key_expired"
+
+
+def test_advance_to_the_next_job_that_is_shown_runs_it(between: AsgiSandbox) -> None:
+    """R131: `next_job_at` is when it runs."""
+    between.post("/v1/refunds", {"payment": between.paid()["id"]})
+    due = between.control("/clock", method="GET").json["next_job_at"]
+    assert between.control("/clock/advance", {"to": due}).json["jobs"] == 1

@@ -131,13 +131,13 @@ def _target(engine: Engine, given: str, param: str) -> int:
     """The moment that was named; the second that is running counts as now."""
     now = engine.clock.now()
     target = micros(parse(given))
-    if target <= now - now % SECOND - 1:
+    if target < now:
         raise invalid(
             "parameter_invalid_value",
             param,
             f"{param} must not lie before {text_of(now)}: the clock only goes forward.",
         )
-    return _within(max(target, now), param)
+    return _within(target, param)
 
 
 def _within(to: int, param: str) -> int:

@@ -282,5 +282,5 @@ def _app(options: LaunchOptions) -> Any:
         options.db,
         seed=options.seed,
         fixture=options.fixture,
-        strict_https=options.strict_https,
+        strict_https=options.strict_https or options.tls,
     )

@@ -8,7 +8,6 @@ from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Boolean, Choice, Text
 from svc.sandbox.parameters.problems import invalid, too_long, unexpected_state
 from svc.sandbox.parameters.tables import Object, Parameter, Params
-from svc.sandbox.reference import fx
 from svc.sandbox.resources import operation, payments
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
@@ -59,27 +58,31 @@ ANSWER: Final = schema.resource(
 
 
 def can_open(tx: Transaction, payment: Doc) -> bool:
-    """A dispute needs something captured that is neither refunded, disputed nor lost already."""
-    left = payment["amount_captured"] - payment["amount_refunded"]
-    captured = payment["status"] == "captured" and left > 0
-    return captured and not (payment["disputed"] and blocking(tx, payment["id"]))
+    """A dispute needs something captured that is left, and no other dispute that is open."""
+    captured = payment["status"] == "captured" and left(tx, payment) > 0
+    return captured and not any(each["status"] in OPEN for each in _every(tx, payment))
 
 
-def blocking(tx: Transaction, payment: str) -> bool:
-    """Says whether a dispute that is open or lost holds the payment's money."""
-    return any(d["status"] != "won" for d in tx.find(KIND, payment=payment))
+def left(tx: Transaction, payment: Doc) -> int:
+    """The minor units of a payment that are neither refunded nor held or lost by a dispute."""
+    held = sum(each["amount"] for each in _every(tx, payment) if each["status"] != "won")
+    return int(payment["amount_captured"] - payment["amount_refunded"] - held)
+
+
+def _every(tx: Transaction, payment: Doc) -> list[Doc]:
+    return tx.find(KIND, payment=payment["id"]) if payment["disputed"] else []
 
 
 def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = None) -> Doc:
     """The shopper disputes what is left of a payment; its amount leaves the balance."""
+    amount = left(tx, payment)
     payment["disputed"] = True
-    tx.save(payment)
     last = (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
     due = due or clock.text(last)
     fields = {
         "payment": payment["id"],
         "order": payment["order"],
-        "amount": payment["amount_captured"] - payment["amount_refunded"],
+        "amount": amount,
         "currency": payment["currency"],
         "reason": reason,
         "status": "needs_response",
@@ -91,7 +94,7 @@ def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = N
     }
     dispute = tx.new(KIND, fields)
     tx.add(dispute)
-    _move(tx, dispute, payment, -1)
+    payments.take_back(tx, payment, amount)
     tx.schedule_at(clock.parse(due), LAPSE, dispute["id"])
     tx.emit("dispute.opened", dispute)
     return dispute
@@ -128,7 +131,7 @@ def close(tx: Transaction, dispute: Doc, outcome: str) -> None:
     tx.cancel_jobs(LAPSE, dispute["id"])
     tx.cancel_jobs(DECIDE, dispute["id"])
     if outcome == "won":
-        _move(tx, dispute, tx.stored(payments.KIND, dispute["payment"]), 1)
+        payments.take_back(tx, tx.stored(payments.KIND, dispute["payment"]), -dispute["amount"])
     tx.emit(f"dispute.{outcome}", dispute)
 
 
@@ -161,12 +164,6 @@ def _merged(present: Doc, changes: Params | None) -> Doc:
     if sum(map(len, evidence.values())) > _EVIDENCE_MAX:
         raise too_long("evidence", f"{_EVIDENCE_MAX} characters in all")
     return evidence
-
-
-def _move(tx: Transaction, dispute: Doc, payment: Doc, sign: int) -> None:
-    target = payment["settlement_currency"]
-    amount = fx.convert(dispute["amount"], dispute["currency"], target)
-    tx.move_balance(target, sign * amount)
 
 
 _UNEXPECTED: Final = "dispute_unexpected_state"

@@ -150,6 +150,20 @@ def collect(tx: Transaction, order: Doc, payment: Doc, amount: int) -> None:
         tx.schedule(DISPUTE_AFTER, DISPUTE, payment["id"], reason=payment["_dispute_reason"])
 
 
+def take_back(tx: Transaction, payment: Doc, amount: int) -> None:
+    """Takes minor units of a captured payment from the balance; a negative amount returns them.
+
+    What refunds and disputes take of a payment is one running total, and the total is converted:
+    in parts it costs what it costs at once, and never more than the capture brought.
+    """
+    source, target = payment["currency"], payment["settlement_currency"]
+    before = payment.get("_taken", 0)
+    payment["_taken"] = before + amount
+    tx.save(payment)
+    after = fx.convert(payment["_taken"], source, target)
+    tx.move_balance(target, fx.convert(before, source, target) - after)
+
+
 def void(tx: Transaction, order: Doc, reason: str | None) -> None:
     """Releases what is authorised and cancels the order."""
     payment = latest(tx, order)
@@ -178,6 +192,9 @@ def capture(tx: Transaction, order: Doc, params: Params) -> Doc:
         message = f"The order is {order['status']}; only an authorised order can be captured."
         raise unexpected_state("order", order["status"], message)
     payment = latest(tx, order)
+    if tx.now >= clock.parse(payment["authorization_expires_at"]):
+        message = "The authorisation has expired; the shopper has to pay again."
+        raise unexpected_state("order", order["status"], message)
     amount = int(params.get("amount") or payment["amount"])
     if amount > payment["amount"]:
         raise amount_too_large("amount", payment["amount"])

@@ -7,7 +7,6 @@ from svc.sandbox.parameters.kinds import Amount, Choice, Text, amount_too_large
 from svc.sandbox.parameters.metadata import Metadata, merged
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Parameter, Params
-from svc.sandbox.reference import fx
 from svc.sandbox.resources import disputes, operation, payments
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
@@ -82,8 +81,7 @@ def succeed(tx: Transaction, refund: Doc) -> None:
     payment = tx.stored(payments.KIND, refund["payment"])
     refund["status"] = "succeeded"
     tx.save(refund)
-    tx.move_balance(payment["settlement_currency"], -_debit(payment, refund["amount"]))
-    tx.save(payment)
+    payments.take_back(tx, payment, refund["amount"])
     tx.emit("refund.succeeded", refund)
 
 
@@ -101,31 +99,17 @@ def _refundable(tx: Transaction, payment: Doc, wanted: int | None) -> int:
     if payment["status"] != "captured":
         message = f"The payment is {payment['status']}; only a captured payment can be refunded."
         raise Problem(400, "payment_not_refundable", message)
-    left: int = payment["amount_captured"] - payment["amount_refunded"]
-    if left == 0:
+    if payment["amount_refunded"] == payment["amount_captured"]:
         message = "The payment has been refunded in full already."
         raise Problem(400, "payment_already_refunded", message)
+    left = disputes.left(tx, payment)
+    if left == 0:
+        message = "What is left of the payment is disputed; it cannot be refunded."
+        raise Problem(400, "payment_disputed", message)
     amount = left if wanted is None else wanted
     if amount > left:
         raise amount_too_large("amount", left)
-    if payment["disputed"] and disputes.blocking(tx, payment["id"]):
-        message = "The payment is disputed; its amount cannot be refunded."
-        raise Problem(400, "payment_disputed", message)
     return amount
-
-
-def _debit(payment: Doc, amount: int) -> int:
-    """What one more refund takes from the balance, in minor units of the settlement currency.
-
-    Rounded on the running total: many small refunds cost what one large one costs, and never more
-    than the capture brought.
-    """
-    refunded = payment.get("_refunded", 0) + amount
-    before = payment.get("_debited", 0)
-    owed = fx.convert(refunded, payment["currency"], payment["settlement_currency"])
-    payment["_refunded"] = refunded
-    payment["_debited"] = max(before, min(owed, payment["settlement_amount"]))
-    return int(payment["_debited"] - before)
 
 
 def _count(tx: Transaction, payment: Doc, delta: int) -> None:

@@ -18,7 +18,7 @@ from svc.sandbox.webhooks.sender import ReceiverReply, WebhookSender
 from svc.service.facts import MODES
 
 QUEUE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up nobody else
-_LATE = SECOND  # an attempt that is later than this counts from when it was really made
+_LATE = 2 * SECOND  # an attempt that is as late as this counts from when it was really made
 
 
 @dataclass(slots=True)

@@ -229,10 +229,12 @@ def _check_order(order: Any, payments: list[Any]) -> None:
 
 def _expected_balance(all_of: dict[str, list[Any]]) -> int:
     captured: int = sum(p["settlement_amount"] or 0 for p in all_of["payments"])
-    refunded = sum(usd(r["amount"]) for r in all_of["refunds"] if r["status"] == "succeeded")
-    disputed = sum(usd(d["amount"]) for d in all_of["disputes"] if d["status"] != "won")
+    taken: Counter[str] = Counter()
+    for each in (*all_of["refunds"], *all_of["disputes"]):
+        if each["status"] in ("succeeded", "needs_response", "under_review", "lost"):
+            taken[each["payment"]] += each["amount"]
     sent: int = sum(p["source_amount"] for p in all_of["payouts"] if p["status"] != "failed")
-    return START + captured - refunded - disputed - sent
+    return START + captured - sum(map(usd, taken.values())) - sent
 
 
 def play(make: Any, runs: int, steps: int) -> None:

@@ -123,3 +123,40 @@ def test_many_small_refunds_cost_what_one_large_one_costs(sandbox: AsgiSandbox) 
             assert before - sandbox.balance("USD") == {1: 1, 37: 25}[count]
     sandbox.advance(10)
     assert before - sandbox.balance("USD") == 68
+
+
+def test_refund_and_dispute_together_take_no_more_than_the_payment_brought(
+    sandbox: AsgiSandbox,
+) -> None:
+    """Five yen came in as 3 cents; one yen refunded and four disputed go out as 3 cents."""
+    sandbox.control("/settings", {"collect_landed_cost": False})
+    item = {**sandbox.order_params["items"][0], "unit_amount": 5}
+    before = sandbox.balance("USD")
+    payment = sandbox.paid(amount=5, currency="JPY", items=[item])
+    assert payment["settlement_amount"] == 3
+    sandbox.post("/v1/refunds", {"payment": payment["id"], "amount": 1})
+    sandbox.advance(5)
+    dispute = sandbox.control("/disputes", {"payment": payment["id"]}).json
+    assert (dispute["amount"], sandbox.balance("USD")) == (4, before)
+    evidence = {"evidence": {"uncategorized_text": "winning_evidence"}, "submit": True}
+    sandbox.post(f"/v1/disputes/{dispute['id']}", evidence)
+    sandbox.advance(5)
+    assert sandbox.balance("USD") == before + 2
+
+
+def test_refund_that_fails_after_a_dispute_leaves_its_amount_refundable(
+    sandbox: AsgiSandbox,
+) -> None:
+    """What no dispute holds is refunded while one is open, and no more than that."""
+    payment = sandbox.paid("4000000000005126")
+    path = {"payment": payment["id"]}
+    sandbox.post("/v1/refunds", {**path, "amount": 5708})
+    assert sandbox.control("/disputes", path).json["amount"] == 10000
+    blocked = sandbox.post("/v1/refunds", path)
+    assert (blocked.status, blocked.code) == (400, "payment_disputed")
+    sandbox.advance(5)
+    assert sandbox.again(payment)["amount_refunded"] == 0
+    over = sandbox.post("/v1/refunds", {**path, "amount": 5709})
+    assert (over.code, "5708" in over.json["message"]) == ("amount_too_large", True)
+    assert sandbox.post("/v1/refunds", path).json["amount"] == 5708
+    assert sandbox.control("/disputes", path).code == "payment_not_disputable"
