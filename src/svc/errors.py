@@ -25,7 +25,7 @@ from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any, Literal
 
-Outcome = Literal["done", "refused", "not_sent", "unknown"]
+Outcome = Literal["done", "failed", "refused", "not_sent", "unknown"]
 
 
 class ExitCode(IntEnum):
@@ -68,10 +68,17 @@ class SvcError(Exception):
 
     `retry_after` is in seconds. `outcome` says whether the request was carried out. `hint` is the
     next step, for people. `request` is the journal's id of the request, not the service's.
+
+    Attributes:
+        proved: whether the service itself has proved the outcome (promise R113: a request keeps its
+            idempotency key until it has).
+        served_at: the service's own clock as it answered, in Unix seconds; None without an answer.
     """
 
     exit_code = ExitCode.BUG
     type = "bug"
+    proved = False
+    served_at: float | None = None
 
     def __init__(
         self,

@@ -18,7 +18,7 @@ from svc.client.exchange import (
     WireRequest,
     unwatched,
 )
-from svc.client.reply import IsTaken, Reply, classify, limits_of, reply_of
+from svc.client.reply import IsTaken, Reply, classify, limits_of, reply_of, served_at
 from svc.client.request import Prepared, checked_version, fraction, prepare, uuid4
 from svc.client.retry import (
     CLOCK_STEP_SECONDS,
@@ -36,7 +36,7 @@ from svc.client.retry import (
     decide,
 )
 from svc.clock import Clock, SystemClock
-from svc.errors import SvcError
+from svc.errors import ReplyContradiction, SvcError
 from svc.service.facts import Auth, Mode
 
 DEADLINE_SECONDS = 60.0
@@ -44,6 +44,31 @@ DEADLINE_SECONDS = 60.0
 _NOT_SENT_AGAIN = AttemptResult(Meaning.UNREACHED, detail="it was not sent again")
 
 _OUT_OF_STEP = (Meaning.FOREIGN, Meaning.UNREADABLE)
+
+
+class _Sending(NamedTuple):
+    """What is known of one sending while its attempts go on.
+
+    Attributes:
+        sent_before: whether an earlier sending may have been carried out.
+        began: monotonic and wall-clock seconds before the first attempt.
+        is_open: whether an attempt of this sending may have been carried out.
+        served_at: the service's clock in the first answer (unix seconds).
+    """
+
+    call: Call
+    prepared: Prepared
+    sent_before: bool
+    began: tuple[float, float]
+    is_open: bool = False
+    served_at: float | None = None
+
+    def after(self, finding: AttemptResult) -> "_Sending":
+        """The same after one more attempt."""
+        served = self.served_at
+        if served is None and finding.raw is not None:
+            served = served_at(finding.raw.headers)
+        return self._replace(is_open=self.is_open or finding.meaning in OPEN, served_at=served)
 
 
 class AttemptRecord(NamedTuple):
@@ -179,23 +204,24 @@ class Client(WireOwner):
         seconds = self._deadline_seconds if within is None else min(within, self._deadline_seconds)
         deadline = Deadline(self.clock, seconds)
         request = self._request(prepared, call)
-        first = self.clock.now() if first_sent_at is None else first_sent_at
-        was_open, finding = sent_before, _NOT_SENT_AGAIN
+        sending = _Sending(call, prepared, sent_before, self._moments())
+        first = sending.began[1] if first_sent_at is None else first_sent_at
+        finding = _NOT_SENT_AGAIN
         with self._waits(call.method, call.path) as tell:
             tell(1, None)
             for attempt in count(1):
                 # The machine may have been asleep since the wait before this began.
                 late = self._too_late(prepared, first) if sent_before or attempt > 1 else None
                 if late is not None:
-                    raise self._error(call, prepared, finding, late, attempt - 1, was_open)
+                    raise self._error(sending, finding, late, attempt - 1)
                 finding = self._attempt(call, request, attempt, deadline, is_taken)
                 if finding.meaning is Meaning.DONE:
-                    return self._accepted(call, prepared, finding, attempt)
+                    return self._accepted(sending, finding, attempt)
+                sending = sending.after(finding)
                 progress = CallProgress(attempt, deadline.left(), self.clock.now() - first)
                 decision = self._decision(call, finding, progress)
                 if isinstance(decision, Stop):
-                    raise self._error(call, prepared, finding, decision.reason, attempt, was_open)
-                was_open = was_open or finding.meaning in OPEN
+                    raise self._error(sending, finding, decision.reason, attempt)
                 tell(attempt + 1, finding.status)
                 self.clock.sleep(decision.after)
         raise AssertionError  # count() has no end
@@ -209,16 +235,25 @@ class Client(WireOwner):
             return Reason.CLOCK_BEHIND
         return Reason.KEY_AGE if age >= KEY_SAFE_SECONDS else None
 
+    def _moments(self) -> tuple[float, float]:
+        return self.clock.monotonic(), self.clock.now()
+
     def _error(
-        self,
-        call: Call,
-        prepared: Prepared,
-        finding: AttemptResult,
-        reason: Reason,
-        attempts: int,
-        was_open: bool,  # noqa: FBT001
+        self, sending: _Sending, finding: AttemptResult, reason: Reason, attempts: int
     ) -> SvcError:
-        return error_of(CallEnd(call, prepared, self.base_url, finding, reason, attempts, was_open))
+        error = error_of(
+            CallEnd(
+                sending.call,
+                sending.prepared,
+                self.base_url,
+                finding,
+                reason,
+                attempts,
+                sending.sent_before or sending.is_open,
+            )
+        )
+        error.served_at = sending.served_at
+        return error
 
     def _request(self, prepared: Prepared, call: Call) -> WireRequest:
         own = (("Host", self.base_url.host_header), ("Authorization", self._authorization))
@@ -271,14 +306,25 @@ class Client(WireOwner):
             return decision if self._quota.take(timed_out=timed_out) else Stop(Reason.QUOTA)
         return decision
 
-    def _accepted(
-        self, call: Call, prepared: Prepared, finding: AttemptResult, attempts: int
-    ) -> Reply:
+    def _accepted(self, sending: _Sending, finding: AttemptResult, attempts: int) -> Reply:
         if self._quota is not None:
             self._quota.give()
-        key = prepared.idempotency_key
-        refuse_contradiction(call, finding, mode=self.mode, idempotency_key=key)
-        reply = reply_of(finding, attempts=attempts, idempotency_key=key)
+        call, key = sending.call, sending.prepared.idempotency_key
+        try:
+            refuse_contradiction(call, finding, mode=self.mode, idempotency_key=key)
+        except ReplyContradiction as error:
+            error.served_at = sending.after(finding).served_at
+            raise
+        # The larger of both: the monotonic clock stands still while the machine sleeps.
+        spent = [now - then for now, then in zip(self._moments(), sending.began, strict=True)]
+        reply = reply_of(
+            finding,
+            call,
+            attempts=attempts,
+            idempotency_key=key,
+            is_repeat=sending.is_open,
+            seconds=max(spent),
+        )
         self._on_reply(reply)
         return reply
 

@@ -61,7 +61,8 @@ def _refused(ending: CallEnd) -> SvcError:
     refused = refusal.api_error(
         ending.call, ending.finding, idempotency_key=ending.prepared.idempotency_key
     )
-    if ending.was_open and not refusal.settles(ending.finding.refusal):
+    is_late = ending.was_open or refusal.may_follow_effect(ending.finding)
+    if ending.call.changes and is_late and not refused.proved:
         unknown = _unknown(ending)
         unknown.__cause__ = refused
         return unknown

@@ -78,6 +78,9 @@ _MARKS = (",", "[", "{")
 _STRING_OR_MARK = r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[,\[{]'
 _SPACES = frozenset(" \t\n\r")
 _DECODER = JSONDecoder(parse_float=ExactNumber, parse_constant=_refuse_constant)
+_LISTED = JSONDecoder(
+    parse_float=ExactNumber, parse_constant=_refuse_constant, object_pairs_hook=_no_twins
+)
 _GIVEN, _SORTED = _strict(_no_twins), _strict(_sorted)
 
 
@@ -140,11 +143,11 @@ def parse_list(text: str) -> tuple[Any, tuple[str, ...]]:
     second part is empty.
 
     Raises:
-        NotJson: as `parse` does.
+        NotJson: as `parse` does; also where a name stands twice in one object.
     """
     start = _skip(text, 0)
     if text[start : start + 1] != "{":
-        return parse(text), ()
+        return parse_given(text), ()
     try:
         document, slices, end = _object(text, start)
     except (ValueError, RecursionError, StopIteration, IndexError) as error:
@@ -162,14 +165,15 @@ def _object(text: str, start: int) -> tuple[dict[str, Any], tuple[str, ...], int
         return document, slices, at + 1
     while True:
         name, at = _name(text, at)
+        if name in document:
+            raise NotJson(f"the key {name!r} stands twice")
         if name == "data" and text[at] == "[":
             entries = list(_entries(text, at))
             document[name] = [value for value, _, _ in entries[:-1]]
             slices = tuple(text[begin:end] for _, begin, end in entries[:-1])
             at = entries[-1][2]
         else:
-            document[name], at = _DECODER.raw_decode(text, at)
-            slices = () if name == "data" else slices
+            document[name], at = _LISTED.raw_decode(text, at)
         at = _skip(text, at)
         if text[at] == "}":
             return document, slices, at + 1
@@ -183,7 +187,7 @@ def _entries(text: str, start: int) -> Iterator[tuple[Any, int, int]]:
         yield None, at, at + 1
         return
     while True:
-        value, end = _DECODER.raw_decode(text, at)
+        value, end = _LISTED.raw_decode(text, at)
         yield value, at, end
         at = _skip(text, end)
         if text[at] == "]":

@@ -5,9 +5,18 @@ sender and everything that names an operation. A path that is in neither is sent
 JSON is an answer to it.
 """
 
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from svc.client.call import Body, Call, Encoding, QueryParams, pattern_of, query_of, same, segment
+from svc.client.text import one_line
+from svc.service.facts import (
+    DISPUTE_STATUSES,
+    ORDER_STATUSES,
+    PAYMENT_STATUSES,
+    PAYOUT_STATUSES,
+    REFUND_STATUSES,
+)
 
 
 class PostOperation(NamedTuple):
@@ -22,8 +31,12 @@ class PostOperation(NamedTuple):
             it is the answer to another request (promise R93).
         compared: fields whose difference, on our own object, is a contradiction; as the request
             and as the answer call them (promise R15).
-        action: what it does where it moves money, with the objects that it names in braces; empty
-            where none moves.
+        fails: fields of the answer, each with the values that mean that what was asked for has
+            failed (promise R117).
+        only_with: the field of the request that must be true for `action` and `fails` to count;
+            empty where they always do.
+        action: what a person confirms in live mode, with the objects that it names in braces;
+            empty where nothing is confirmed.
         whole: whether it moves all that there is where the request has no amount.
         money_of: the object that it names whose money it is, such as `order`; empty for none.
         assumed: whether the specification does not show it.
@@ -35,10 +48,16 @@ class PostOperation(NamedTuple):
     makes: bool = False
     named: tuple[str, ...] = ()
     compared: tuple[tuple[str, str], ...] = ()
+    fails: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    only_with: str = ""
     action: str = ""
     whole: bool = False
     money_of: str = ""
     assumed: bool = False
+
+    def counts_for(self, body: Body | None) -> bool:
+        """Whether `action` and `fails` count for a request with this body."""
+        return not self.only_with or (body or {}).get(self.only_with) in (True, "true")
 
 
 def _equal(*names: str) -> tuple[tuple[str, str], ...]:
@@ -46,12 +65,19 @@ def _equal(*names: str) -> tuple[tuple[str, str], ...]:
 
 
 _ORDER: Final = _equal("amount", "currency", "settlement_currency")
+_CANCELLED: Final = "cancelled"
+_FAILED: Final = ("status", ("failed",))
 
 OPERATIONS: Final[dict[str, PostOperation]] = {
     "orders.create": PostOperation("/v1/orders", ("order",), makes=True, compared=_ORDER),
     "orders.update": PostOperation("/v1/orders/*", ("order",), "order", compared=_ORDER),
     "orders.cancel": PostOperation(
-        "/v1/orders/*/cancel", ("order",), "order", action="cancel order {order}", money_of="order"
+        "/v1/orders/*/cancel",
+        ("order",),
+        "order",
+        fails=(("status", tuple(word for word in ORDER_STATUSES if word != _CANCELLED)),),
+        action="cancel order {order}",
+        money_of="order",
     ),
     # Its answer is either: the specification does not show which.
     "orders.capture": PostOperation(
@@ -59,6 +85,7 @@ OPERATIONS: Final[dict[str, PostOperation]] = {
         ("payment", "order"),
         "order",
         compared=(("amount", "amount_captured"),),
+        fails=(_FAILED, ("amount_captured", ("0",))),
         action="capture order {order}",
         whole=True,
         money_of="order",
@@ -69,6 +96,7 @@ OPERATIONS: Final[dict[str, PostOperation]] = {
         makes=True,
         named=("payment",),
         compared=_equal("amount", "currency"),
+        fails=(_FAILED,),
         action="refund payment {payment}",
         whole=True,
         money_of="payment",
@@ -79,6 +107,7 @@ OPERATIONS: Final[dict[str, PostOperation]] = {
         makes=True,
         named=("destination",),
         compared=_equal("amount", "currency", "source_currency"),
+        fails=(_FAILED,),
         action="send a payout",
     ),
     "landed-cost-quotes.create": PostOperation(
@@ -87,7 +116,15 @@ OPERATIONS: Final[dict[str, PostOperation]] = {
     "webhook-endpoints.create": PostOperation(
         "/v1/webhook_endpoints", ("webhook_endpoint",), makes=True
     ),
-    "disputes.update": PostOperation("/v1/disputes/*", ("dispute",), "dispute"),
+    "disputes.update": PostOperation(
+        "/v1/disputes/*",
+        ("dispute",),
+        "dispute",
+        fails=(("status", ("needs_response",)), ("evidence_status", ("none", "draft"))),
+        only_with="submit",
+        action="submit the evidence of dispute {dispute}, which is final",
+        money_of="dispute",
+    ),
     "disputes.accept": PostOperation(
         "/v1/disputes/*/accept",
         ("dispute",),
@@ -115,7 +152,37 @@ def action_of(call: Call) -> str:
     known = OPERATIONS.get(call.operation)
     if known is None:
         return f"POST to {call.path}"
-    return known.action.format_map(_Named(call.names))
+    return known.action.format_map(_Named(call.names)) if known.counts_for(call.body) else ""
+
+
+def failing_fields(call: Call, data: object) -> tuple[str, ...]:
+    """The fields of an answer whose values mean that what was asked for has failed."""
+    known = OPERATIONS.get(call.operation)
+    if known is None or not isinstance(data, Mapping) or not known.counts_for(call.body):
+        return ()
+    return tuple(name for name, values in known.fails if str(data.get(name)) in values)
+
+
+def failure_of(call: Call, data: object) -> str | None:
+    """Says why an answer means that what was asked for has failed, or None (promise R117).
+
+    `data` is the answer to `call`, or the same object as it was read later.
+    """
+    fields = failing_fields(call, data)
+    if not fields or not isinstance(data, Mapping):
+        return None
+    why = data.get("failure_reason") or data.get("failure_code")
+    said = f"the {fields[0]} of {data.get('id', 'the object')} is {data[fields[0]]}"
+    return one_line(f"{said} ({why})" if why else said)
+
+
+def undocumented_status(call: Call, data: object) -> str | None:
+    """The status of an answered object that the description does not know, or None."""
+    status = data.get("status") if isinstance(data, Mapping) else None
+    known = STATUSES.get(str(data.get("object"))) if isinstance(data, Mapping) else None
+    if not call.changes or not isinstance(status, str) or known is None or status in known:
+        return None
+    return one_line(status)
 
 
 def post(name: str, body: Body | None, encoding: Encoding, identifier: str = "") -> Call:
@@ -163,6 +230,15 @@ def near_command(call: Call) -> str | None:
     near = near_words(pattern, alike)
     verb = "post" if call.changes else "get"
     return f"svc {verb} {near[0].replace('*', identifier)}" if near else None
+
+
+STATUSES: Final = {
+    "order": ORDER_STATUSES,
+    "payment": PAYMENT_STATUSES,
+    "refund": REFUND_STATUSES,
+    "payout": PAYOUT_STATUSES,
+    "dispute": DISPUTE_STATUSES,
+}
 
 
 class Collection(NamedTuple):

@@ -132,6 +132,8 @@ _SETTLING: Final[dict[str, frozenset[str]]] = {
         ).split()
     ),
 }
+_CONFLICT: Final = 409
+_LATE: Final = frozenset((408, _CONFLICT, 425, 499))
 # Of the key itself, not of its use for another request.
 _KEY_FORM: Final = "idempotency_key_invalid"
 
@@ -143,13 +145,24 @@ def is_about_key(type_: str | None, code: str | None) -> bool:
     return type_ == "idempotency_error" or (code or "").startswith("idempotency_")
 
 
-def settles(refusal: Refusal | None) -> bool:
-    """Whether a refusal proves that nothing was carried out before under the same key (R94).
+def settles(refusal: Refusal) -> bool:
+    """Whether a refusal proves that nothing was carried out under its key (promises R94, R113).
 
     Only the service's own envelope does, with a documented type and a documented code together,
     about neither routing nor idempotency.
     """
-    return refusal is not None and (refusal.code or "") in _SETTLING.get(refusal.type or "", ())
+    return (refusal.code or "") in _SETTLING.get(refusal.type or "", ())
+
+
+def may_follow_effect(finding: AttemptResult) -> bool:
+    """Whether a 4xx that proves nothing may have come after the effect (promise R113).
+
+    A gateway gives up waiting with one of these. A 409 about the idempotency key is the service's
+    word on another request (promise R12: the key was used with another body).
+    """
+    said = finding.refusal or Refusal("")
+    about_key = finding.status == _CONFLICT and is_about_key(said.type, said.code)
+    return finding.status in _LATE and not about_key
 
 
 def request_id(headers: Headers) -> str | None:
@@ -174,6 +187,15 @@ def read(raw: RawReply) -> Refusal:
     )
 
 
+def is_error_body(data: object) -> bool:
+    """Whether a parsed body is an error of either shape (specification: Errors), and no object."""
+    if not isinstance(data, dict) or data.keys() & {"id", "object"}:
+        return False
+    if isinstance(data.get("error"), (dict, str)):
+        return True
+    return isinstance(data.get("message"), str) and bool(data.keys() & {"type", "code"})
+
+
 def api_error(
     call: Call, finding: AttemptResult, *, idempotency_key: str | None = None
 ) -> ApiError:
@@ -183,7 +205,7 @@ def api_error(
     kind = _CLASSES.get(status, ApiError)
     if is_about_key(refusal.type, refusal.code):
         kind = Conflict
-    return kind(
+    error = kind(
         refusal.message,
         code=refusal.code,
         type=refusal.type,
@@ -195,6 +217,8 @@ def api_error(
         idempotency_key=idempotency_key,
         hint=_hint(call, kind, refusal),
     )
+    error.proved = settles(refusal)
+    return error
 
 
 def permission(call: Call) -> str | None:

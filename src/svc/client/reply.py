@@ -5,11 +5,11 @@ from sys import getsizeof
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.client.call import Call, is_id
-from svc.client.contradiction import id_in, other_object, world_of
+from svc.client.contradiction import differences, id_in, other_object, world_of
 from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
 from svc.client.json import NotJson, has_more_values, parse_given, parse_list
-from svc.client.refusal import read, request_id
-from svc.client.retry import AttemptResult, Meaning, meaning_of, retry_after
+from svc.client.refusal import is_error_body, read, request_id
+from svc.client.retry import AttemptResult, Meaning, http_date, meaning_of, retry_after
 from svc.client.text import one_line
 from svc.service.facts import (
     API_ROOT,
@@ -24,17 +24,25 @@ NOT_OURS: Final = "reply_not_ours"
 _TEXT_MAX: Final = 32 * 1024 * 1024  # of memory
 
 
+# A new object that is older than its first attempt by more was made by an earlier sending (R117).
+_EARLIER_SECONDS: Final = 5.0
+
+
 class Reply(NamedTuple):
     """A successful answer.
 
     Attributes:
         world: the state of the sandbox that answered; None of any other service.
         headers: names in lower case, in the order sent; `header(reply.headers, name)` finds one.
-        text: the body exactly as sent.
+        text: the body exactly as sent; empty where the answer has no content.
         data: the body parsed; numbers with a fraction are `ExactNumber` and keep their text.
         slices: of a list, the exact text of each entry of `data["data"]`.
         replayed: the service says that it carried this out for an earlier request with this key.
         attempts: how many it took.
+        makes: whether it is a new object.
+        is_repeat: whether an earlier attempt of the same sending may have been carried out.
+        seconds: from before the first attempt to the answer.
+        warnings: differences from the request that prove nothing (promise R119).
     """
 
     status: int
@@ -46,10 +54,51 @@ class Reply(NamedTuple):
     replayed: bool
     attempts: int
     idempotency_key: str | None = None
+    makes: bool = False
+    is_repeat: bool = False
+    seconds: float = 0.0
+    warnings: tuple[str, ...] = ()
 
     @property
     def world(self) -> str | None:
         return world_of(self.headers)
+
+    @property
+    def served_at(self) -> float | None:
+        """What the clock of the service said, in Unix seconds."""
+        return served_at(self.headers)
+
+    @property
+    def created_at(self) -> float | None:
+        """When the object was made, in Unix seconds, by the service's clock."""
+        return _moment(self.data.get("created")) if isinstance(self.data, dict) else None
+
+    @property
+    def replayed_earlier(self) -> bool:
+        """Whether it was carried out before this sending began (promise R117).
+
+        The service marks the answer to a first attempt as a stored one, or the new object is older
+        than the first attempt by the service's own clock.
+        """
+        if self.replayed and not self.is_repeat:
+            return True
+        created, served = (self.created_at, self.served_at) if self.makes else (None, None)
+        if created is None or served is None:
+            return False
+        return created < served - self.seconds - _EARLIER_SECONDS
+
+
+def _moment(text: object) -> float | None:
+    """Reads a timestamp of the service (specification: ISO 8601 in UTC) to Unix seconds."""
+    from datetime import UTC, datetime
+
+    if not isinstance(text, str):
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
 def served_at(headers: Headers) -> float | None:
@@ -57,17 +106,8 @@ def served_at(headers: Headers) -> float | None:
 
     A sandbox's clock can be turned and has a header of its own.
     """
-    from datetime import datetime
-
-    from svc.client.retry import http_date
-
     turned = header(headers, SANDBOX_TIME_HEADER)
-    if turned is None:
-        return http_date(header(headers, "date") or "")
-    try:
-        return datetime.fromisoformat(turned).timestamp()
-    except ValueError:
-        return None
+    return http_date(header(headers, "date") or "") if turned is None else _moment(turned)
 
 
 class ReplyLimits(NamedTuple):
@@ -96,8 +136,16 @@ def is_replayed(headers: Headers) -> bool:
     return (header(headers, REPLAYED_HEADER) or "").strip().lower() == "true"
 
 
-def reply_of(finding: AttemptResult, *, attempts: int, idempotency_key: str | None = None) -> Reply:
-    """Makes the answer of a DONE attempt."""
+def reply_of(
+    finding: AttemptResult,
+    call: Call,
+    *,
+    attempts: int = 1,
+    idempotency_key: str | None = None,
+    is_repeat: bool = False,
+    seconds: float = 0.0,
+) -> Reply:
+    """Makes the answer of a DONE attempt; what is given is as in `Reply`."""
     assert finding.raw is not None
     return Reply(
         status=finding.raw.status,
@@ -109,11 +157,17 @@ def reply_of(finding: AttemptResult, *, attempts: int, idempotency_key: str | No
         replayed=is_replayed(finding.raw.headers),
         attempts=attempts,
         idempotency_key=idempotency_key,
+        makes=call.makes,
+        is_repeat=is_repeat,
+        seconds=seconds,
+        warnings=differences(finding.data, call),
     )
 
 
 def understood(raw: RawReply, call: Call) -> AttemptResult:
     """Reads a 2xx: DONE with its data, or UNREADABLE with the reason (promises R14, R99)."""
+    if not raw.body and raw.complete and _takes_anything(call):
+        return _done(raw)
     try:
         text = raw.body.decode("utf-8").removeprefix("\ufeff")
         if is_too_much(text, limits_of(call)) and call.path.startswith(API_ROOT):
@@ -124,12 +178,18 @@ def understood(raw: RawReply, call: Call) -> AttemptResult:
     except NotJson:
         cut = " and may be cut off" if not raw.complete else ""
         return _unreadable(raw, f"its body is not JSON{cut}" if raw.body else "its body is empty")
-    complaint = _complaint(data, call.expects)
+    complaint = _complaint(data, call)
     if complaint is not None:
         return _unreadable(raw, complaint)
     foreign = other_object(data, call)
     if foreign is not None:
         return not_ours(raw, foreign)
+    return _done(raw, data, text, slices)
+
+
+def _done(
+    raw: RawReply, data: Any = None, text: str = "", slices: tuple[str, ...] = ()
+) -> AttemptResult:
     return AttemptResult(
         Meaning.DONE,
         raw=raw,
@@ -138,6 +198,11 @@ def understood(raw: RawReply, call: Call) -> AttemptResult:
         slices=slices,
         request_id=request_id(raw.headers),
     )
+
+
+def _takes_anything(call: Call) -> bool:
+    """Whether a call is a POST to a path of the API that is not documented: `svc post` sends it."""
+    return call.method == "POST" and not call.expects and call.path.startswith(API_ROOT)
 
 
 def not_ours(raw: RawReply, why: str) -> AttemptResult:
@@ -168,9 +233,11 @@ def _no_answer(raw: RawReply, meaning: Meaning, why: str) -> AttemptResult:
     )
 
 
-def _complaint(data: Any, expects: tuple[str, ...]) -> str | None:
+def _complaint(data: Any, call: Call) -> str | None:
+    expects = call.expects
     if not expects:
-        return None
+        refused = _takes_anything(call) and is_error_body(data)
+        return "its body is an error" if refused else None
     wanted = " or ".join(expects)
     if not isinstance(data, dict):
         return f"its body is no object but {type(data).__name__}; expected {wanted}"

@@ -114,7 +114,7 @@ class SandboxClient(WireOwner):
         else:
             finding = classify(result, call, self._clock.now())
         if finding.meaning is Meaning.DONE:
-            reply = reply_of(finding, attempts=1)
+            reply = reply_of(finding, call)
             self._on_reply(reply)
             return reply
         raise self._failed(call, finding)

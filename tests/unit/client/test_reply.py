@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from svc.client.call import Call
 from svc.client.contradiction import Contradiction, other_object, refuse_contradiction
 from svc.client.exchange import RawReply, header
-from svc.client.json import NotJson, parse, parse_list
+from svc.client.json import NotJson, parse_given, parse_list
 from svc.client.reply import (
     Reply,
     ReplyLimits,
@@ -182,14 +182,33 @@ def test_slicing_agrees_with_the_standard_parser(
 
 @given(st.text(st.sampled_from('{}[]":,data12 \n'), max_size=14))
 def test_slicing_refuses_what_the_standard_parser_refuses(text: str) -> None:
-    """No text is JSON to one reader and not to the other."""
+    """No text is JSON to one reader and not to the other; a name stands once for both."""
     try:
-        expected: Any = parse(text)
+        expected: Any = parse_given(text)
     except NotJson:
         with pytest.raises(NotJson):
             parse_list(text)
     else:
         assert parse_list(text)[0] == expected
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"object":"list","data":[{"id":"ord_1","id":"ord_2"}],"has_more":false}',
+        '{"object":"list","data":[{"id":"ord_1","x":{"a":1,"a":2}}],"has_more":false}',
+        '{"object":"list","data":[{"id":"ord_1"}],"data":[],"has_more":false}',
+        '{"object":"list","data":[],"data":[{"id":"ord_1"}],"has_more":false}',
+        '{"object":"list","data":[],"has_more":true,"has_more":false}',
+        '{"object":"list","data":[],"has_more":false,"x":{"a":1,"a":2}}',
+    ],
+)
+def test_a_list_in_which_a_name_stands_twice_is_no_answer(text: str) -> None:
+    """R14: as in an answer of one object, one of the two would be lost in silence."""
+    finding = understood(reply(text.encode()), orders.list())
+    assert finding.meaning is Meaning.UNREADABLE
+    with pytest.raises(NotJson, match="stands twice"):
+        parse_list(text)
 
 
 @pytest.mark.parametrize(
@@ -324,7 +343,7 @@ def test_a_contradiction_says_which_state_of_a_sandbox_has_answered() -> None:
         (orders.capture("ord_1"), {"object": "order", "id": "ord_2"}, "order"),
         (orders.capture("ord_1"), {"object": "payment", "order": {"id": "ord_2"}}, "order"),
         (orders.capture("ord_1"), {"object": "payment", "order": {"id": "ord_1"}}, None),
-        (orders.capture("ord_1"), {"object": "payment", "id": "ord_2"}, None),
+        (orders.capture("ord_1"), {"object": "payment", "id": "pay_2"}, None),
         (orders.update("ord_1", {}), {"object": "order", "id": "not_ord_2"}, "order"),
     ],
 )
@@ -413,12 +432,13 @@ def answered(wanted: dict[str, str], said: object) -> AttemptResult:
 
 
 @pytest.mark.parametrize("name", DESTINATION)
-def test_a_payout_to_anybody_else_is_not_ours(name: str) -> None:
-    """R93: each part of a destination counts, in the spelling of banks; what is not said does not."""
+def test_a_destination_is_compared_in_the_spelling_of_banks(name: str) -> None:
+    """R93, R119: only another end of an account is another request; what is not said is not."""
     wanted = DESTINATION[name]
     other = answered(DESTINATION, DESTINATION | {name: "another"})
-    assert other.meaning is Meaning.FOREIGN
-    assert f"its destination is {name} another, not the one asked for" in other.detail
+    assert (other.meaning is Meaning.FOREIGN) is (name == "iban")
+    if name == "iban":
+        assert f"its destination is {name} another, not the one asked for" in other.detail
     spelt = DESTINATION | {name: f" {wanted.upper()[:3]} {wanted.lower()[3:]}"}
     for said in (DESTINATION, spelt, {name: wanted}, DESTINATION | {name: None}, {}, "ba_1"):
         assert answered(DESTINATION, said).meaning is Meaning.DONE
@@ -471,9 +491,10 @@ def test_a_reply_is_what_was_answered() -> None:
         (SANDBOX_WORLD_HEADER.lower(), "w_7"),
     )
     raw = RawReply(201, headers, json.dumps(ORDER).encode())
-    found = reply_of(understood(raw, orders.create({})), attempts=3, idempotency_key="k")
+    call = orders.create({})
+    found = reply_of(understood(raw, call), call, attempts=3, idempotency_key="k", seconds=2.0)
     assert found == Reply(
-        201, headers, json.dumps(ORDER), ORDER, (), "req_9", True, 3, idempotency_key="k"
+        201, headers, json.dumps(ORDER), ORDER, (), "req_9", True, 3, "k", makes=True, seconds=2.0
     )
     assert found.world == "w_7"
     assert found._replace(headers=()).world is None
