@@ -55,6 +55,17 @@ def parse(value: str) -> datetime:
     return datetime.fromisoformat(value)
 
 
+def in_utc(value: str) -> datetime:
+    """Reads a date, or a moment with its offset, as ISO 8601 writes it; cuts parts of seconds.
+
+    Raises:
+        ValueError, OverflowError: there is no such moment.
+    """
+    read = datetime.fromisoformat(value)
+    aware = read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
+    return aware.replace(microsecond=0)
+
+
 ClockMode = Literal["realtime", "frozen"]
 AdvanceUntil = Literal["next", "idle"]  # the next job is done, or none is left
 

@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -197,3 +198,22 @@ def test_strict_https_refuses_plain_http(start: Start) -> None:
     status, answer = call(record, "POST", "/v1/orders", ORDER)
     assert (status, answer["code"]) == (401, "https_required")
     assert health(record) is not None
+
+
+HALF = (
+    "POST /v1/orders HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer sk_test_sandbox\r\n"
+    "Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"
+)
+
+
+@pytest.mark.usefixtures("quick_sandboxes")
+def test_stop_with_half_a_request_leaves_no_traceback(start: Start, folder: Path) -> None:
+    """The log says that it was cut off, and nothing of where in the program that was."""
+    record = start(db=":memory:")
+    with socket.create_connection(("127.0.0.1", record.port), timeout=5) as caller:
+        caller.sendall(HALF.encode())
+        call(record, "GET", "/v1/orders")  # the half has come before this
+        launch.stop(folder, record, SystemClock())
+    log = Path(record.log).read_text()
+    assert "Cancel 1 running task" in log
+    assert "Traceback" not in log

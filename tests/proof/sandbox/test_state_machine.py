@@ -53,6 +53,11 @@ NEXT = {
 }
 # What may still change of an object whose status is final.
 LOOSE = {"order": {"amount_refunded"}, "payment": {"amount_refunded", "disputed"}}
+# What has left the balance again.
+TAKING = {
+    ("refund", "succeeded"),
+    *(("dispute", s) for s in "needs_response under_review lost".split()),
+}
 ALWAYS_KEPT = ("id", "object", "created", "livemode", "order", "payment")
 APPROVED, DISPUTING = "4242424242424242", "4000000000000259"
 SLOW_REFUND, FAILING_REFUND = "4000000000007726", "4000000000005126"
@@ -533,9 +538,7 @@ class TwoModeModel(RuleBasedStateMachine):
                 change[doc["settlement_currency"]] += doc["settlement_amount"]
             elif doc["object"] == "payout" and doc["status"] != "failed":
                 change[doc["source_currency"]] -= doc["source_amount"]
-            elif (doc["object"], doc["status"]) == ("refund", "succeeded"):
-                taken[doc["payment"]] += doc["amount"]
-            elif doc["object"] == "dispute" and doc["status"] != "won":
+            elif (doc["object"], doc["status"]) in TAKING:
                 taken[doc["payment"]] += doc["amount"]
         # Of a payment the sum is rounded, not each refund or dispute: two of them would take back a
         # unit more than the capture brought.

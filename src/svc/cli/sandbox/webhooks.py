@@ -130,12 +130,7 @@ def resend(ctx: typer.Context, event: options.EventId, endpoint: OnlyEndpoint = 
     $ svc sandbox resend evt_3kPq0aVb7cXd9eYf1gZh2iWj
     """
     session = Session.of(ctx)
-    reply = ask(session, controls.resend(event, endpoint))
-    if session.format == "human" and reply.data.get("data") == []:
-        session.out.line("Nothing was sent: no enabled endpoint takes this event.")
-        session.out.hint("svc sandbox endpoints list shows which there are")
-        return
-    show(session, reply)
+    call_and_show(session, controls.resend(event, endpoint))
 
 
 @verb(app)

@@ -116,6 +116,7 @@ _NAMES_OF_SETTINGS: Final = (
     "insecure_http",
     "allow_http_webhooks",
     "allow_remote_webhooks",
+    "allow_self_signed_webhooks",
     "rate_limit",
     "signature_time",
     "webhook_delivery",

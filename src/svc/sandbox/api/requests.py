@@ -16,14 +16,14 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.faults.api import send_broken
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import SITE
-from svc.sandbox.http.exchange import AsgiRequest, HttpReply, read_request, refusal
+from svc.sandbox.http.exchange import AsgiRequest, HttpReply, failure, read_request, refusal
 from svc.sandbox.parameters import tables
 from svc.sandbox.parameters.bodies import DecodedInput, DecodedTree, decode_body, decode_query
-from svc.sandbox.parameters.problems import Problem, internal, unknown
+from svc.sandbox.parameters.problems import Problem, unknown
 from svc.sandbox.parameters.tables import SandboxSettings
 from svc.sandbox.resources import api_keys
 from svc.sandbox.resources.operation import ApiOperation, ApiRoutes, target_of
-from svc.sandbox.store.documents import compact
+from svc.sandbox.store.documents import KnownDoc, compact
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import (
     IDEMPOTENCY_HEADER,
@@ -40,7 +40,10 @@ POST: Final = "POST"
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A decoded request, ready to run. `stray` names query parameters of a POST."""
+    """A decoded request, ready to run.
+
+    `stray` names query parameters of a POST, `key` is who asks.
+    """
 
     operation: ApiOperation
     identity: str
@@ -48,10 +51,13 @@ class Execution:
     tree: DecodedTree
     stray: DecodedTree
     settings: tables.SandboxSettings
+    key: KnownDoc
 
     def run(self, tx: Transaction) -> HttpReply:
         """Checks the parameters against the object and the state, and carries the request out."""
         target = target_of(tx, self.operation, self.identity)
+        if (also := self.operation.reveals(target)) is not None:
+            auth.permit(self.key, also, "read")
         fields = self.operation.fields
         if self.settings["unknown_parameters"] == "reject":
             self._refuse_stray()
@@ -75,7 +81,11 @@ class Execution:
 
 
 def decode(
-    request: AsgiRequest, operation: ApiOperation, identity: str, settings: tables.SandboxSettings
+    request: AsgiRequest,
+    operation: ApiOperation,
+    identity: str,
+    settings: tables.SandboxSettings,
+    key: KnownDoc,
 ) -> Execution:
     """Decodes body and query; raises Problem for what cannot be read."""
     query = decode_query(request.query)
@@ -83,7 +93,7 @@ def decode(
     if operation.method == POST:
         given, stray = _body(request), query.tree
     tree = tables.coerce(operation.fields, given)
-    return Execution(operation, identity, request.path, tree, stray, settings)
+    return Execution(operation, identity, request.path, tree, stray, settings, key)
 
 
 def _body(request: AsgiRequest) -> DecodedInput:
@@ -170,9 +180,9 @@ class Api:
             reply = await self._pass(context)
         except Problem as problem:
             reply = self._refused(context, problem)
-        except Exception:  # noqa: BLE001  an answer in the error shape, whatever broke
+        except Exception as error:  # noqa: BLE001  an answer in the error shape, whatever broke
             _log.exception("request %s broke", context.id)
-            reply = self._refused(context, internal())
+            reply = self._refused(context, failure(error))
         self._note(context, reply)
         if SITE in request.headers:
             reply = reply.without_header(auth.CHALLENGE)  # a browser would ask for a password
@@ -184,7 +194,7 @@ class Api:
         )
 
     async def _pass(self, context: RequestContext) -> HttpReply:
-        operation, identity = await self._admit(context)
+        operation, identity, caller = await self._admit(context)
         request, key = context.request, context.idempotency_key
         fault = self.memory.faults.pick(request, key)
         # Only a rule makes a pause in which others come between the claim and what is done with it.
@@ -195,7 +205,7 @@ class Api:
                 return spoilt
             try:
                 _check_version(request)
-                work = decode(request, operation, identity, context.settings)
+                work = decode(request, operation, identity, context.settings, caller)
                 self._note_params(context, work)
                 reply = await self._carry_out(context, work, claim)
             except Problem:
@@ -203,7 +213,7 @@ class Api:
                 raise
             return await self.memory.faults.spoil(fault, "after", reply) or reply
 
-    async def _admit(self, context: RequestContext) -> tuple[ApiOperation, str]:
+    async def _admit(self, context: RequestContext) -> tuple[ApiOperation, str, KnownDoc]:
         """Steps 1 to 6: who asks for what, and whether that is allowed now."""
         request, settings = context.request, context.settings
         strict = self.strict_https or settings["insecure_http"] == "reject"
@@ -220,7 +230,7 @@ class Api:
         auth.permit(key, operation.noun.resource, operation.level)
         if settings["rate_limit"] == "on":
             self.limit.take(context.mode)
-        return operation, identity
+        return operation, identity, key
 
     def _is_finished(self, context: RequestContext) -> bool:
         key = context.idempotency_key

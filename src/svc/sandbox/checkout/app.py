@@ -20,7 +20,7 @@ from svc.sandbox.checkout.layout import HEADERS, ICON, SCRIPT, STYLE, answer, pl
 from svc.sandbox.checkout.pages import end_page
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, ROOT, Address, Visit, visit
 from svc.sandbox.engine import Engine
-from svc.sandbox.http.exchange import CallerGoneError, Limit, read_body
+from svc.sandbox.http.exchange import CallerGoneError, Limit, failure, read_body
 from svc.sandbox.parameters.bodies import FORM_TYPE, decode_form
 from svc.sandbox.parameters.problems import Problem, invalid
 from svc.sandbox.reference import methods
@@ -248,9 +248,9 @@ class CheckoutApp:
         except HTTPException as error:
             unrouted = Problem(error.status_code, "endpoint_unknown", error.detail)
             await _refusal(scope, unrouted)(scope, receive, send)
-        except Exception:  # noqa: BLE001  a page in the shopper's language, whatever broke
+        except Exception as error:  # noqa: BLE001  a page in the shopper's language, whatever broke
             _log.exception("a %s of the checkout broke", scope["method"])
-            page = answer(plain_page(_language(scope), "broken"), 500)
+            page = answer(plain_page(_language(scope), "broken"), failure(error).status)
             await page(scope, receive, send)
 
 

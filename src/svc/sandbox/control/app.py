@@ -18,10 +18,10 @@ from svc.sandbox.control.call import ControlCall, ControlEndpoint, json_response
 from svc.sandbox.engine import Engine
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import ERROR_TYPE, check_control
-from svc.sandbox.http.exchange import BODY, CallerGoneError, HttpReply, read_body, refusal
+from svc.sandbox.http.exchange import BODY, CallerGoneError, HttpReply, failure, read_body, refusal
 from svc.sandbox.parameters.bodies import decode_body
 from svc.sandbox.parameters.kinds import Integer, Text
-from svc.sandbox.parameters.problems import Problem, internal
+from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Fields, Parameter, Params, check, coerce, refuse_unknown
 from svc.sandbox.resources import orders, shopper
 from svc.sandbox.store.documents import Doc
@@ -126,9 +126,9 @@ class ControlApi:
             await self._refused(_unrouted(error, scope["path"])).send(send)
         except CallerGoneError:
             return
-        except Exception:  # noqa: BLE001  an answer in the error shape, whatever broke
+        except Exception as error:  # noqa: BLE001  an answer in the error shape, whatever broke
             _log.exception("%s %s broke", scope["method"], scope["path"])
-            await self._refused(internal()).send(send)
+            await self._refused(failure(error)).send(send)
 
     def _refused(self, problem: Problem) -> HttpReply:
         if problem.status != 402:  # noqa: PLR2004  card results keep their type

@@ -11,8 +11,10 @@ from typing import Final
 
 from starlette.types import Receive, Scope, Send
 
-from svc.sandbox.parameters.problems import Problem
+from svc.errors import LocalError
+from svc.sandbox.parameters.problems import Problem, internal
 from svc.sandbox.store.documents import compact
+from svc.sandbox.store.sqlite import DISK_FULL
 from svc.service.facts import REQUEST_BODY_MAX, SANDBOX_STATE_MAX
 
 _PATIENCE: Final = 10.0  # seconds for all of a body; the callers are on this machine
@@ -171,6 +173,13 @@ def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> HttpR
     body = problem.body(request_id)
     shown = compact({"error": body} if nested else body)
     return HttpReply(problem.status, shown, tuple(problem.headers.items()))
+
+
+def failure(error: Exception) -> Problem:
+    """What the caller learns of an exception: that the disk is full, or nothing."""
+    if isinstance(error, LocalError) and error.code == DISK_FULL:
+        return Problem(507, "storage_full", f"{error.message} Nothing was done; make room.")
+    return internal()
 
 
 async def read_request(scope: Scope, receive: Receive) -> AsgiRequest | None:

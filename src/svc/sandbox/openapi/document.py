@@ -135,7 +135,7 @@ _OBJECTS: Final[Mapping[str, Schema]] = {
     "PaymentMethod": strict(shopper.ANSWER),
     "Refund": strict(refunds.ANSWER),
     "Payout": strict(payouts.ANSWER),
-    "LandedCostQuote": strict(quotes.ANSWER),
+    "LandedCostQuote": strict(quotes.ANSWER, optional=("warnings",)),
     "Dispute": strict(disputes.ANSWER),
     "NewWebhookEndpoint": strict(webhook_endpoints.ANSWER),
     "Event": events.ANSWER,

@@ -66,6 +66,7 @@ BY_STATUS: Final[Mapping[int, ErrorAnswer]] = {
         {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}},
     ),
     504: ErrorAnswer("Something inside took too long.", ("gateway_timeout",)),
+    507: ErrorAnswer("The disk is full; nothing was done.", ("storage_full",), post_only=True),
 }
 KEY_REUSED: Final = "idempotency_key_reused"
 

@@ -57,7 +57,10 @@ def decode_query(query: bytes) -> DecodedInput:
 def decode_form(raw: bytes) -> DecodedTree:
     """Reads `a=1&b[c]=2&d[]=3&e[0][f]=4`; indexed lists stay objects with digits as names.
 
-    A repeated scalar keeps its last value; `d[][f]=…` begins a new entry when `f` comes again.
+    `d[][f]=…` begins a new entry when `f` comes again.
+
+    Raises:
+        Problem: `body_invalid` for what cannot be read, or names a scalar twice.
     """
     if _BROKEN_ESCAPE.search(raw):
         raise body_invalid("The parameters hold a broken percent escape.")
@@ -90,8 +93,7 @@ def _members(pairs: list[tuple[str, Any]]) -> DecodedTree:
     """An object; a name that comes twice says two things, and one could be the wrong amount."""
     members = dict(pairs)
     if len(members) < len(pairs):
-        name = _twice(pairs)[:_SHOWN_MAX]
-        raise body_invalid(f"The JSON body has {name} twice in one object.")
+        raise _repeated(_twice(pairs))
     return members
 
 
@@ -102,6 +104,10 @@ def _twice(pairs: list[tuple[str, Any]]) -> str:
             return name
         seen.add(name)
     return ""
+
+
+def _repeated(name: str) -> Problem:
+    return body_invalid(f"The request names {name[:_SHOWN_MAX]} twice.")
 
 
 def _no_constant(name: str) -> NoReturn:
@@ -168,10 +174,12 @@ def _insert(tree: DecodedTree, path: list[str], value: str) -> None:
         place = _container(place, segment, following)
     if isinstance(place, list):
         place.append(value)
-    elif isinstance(place.get(path[-1]), dict | list):
-        raise _conflict(path)
-    else:
+    elif path[-1] not in place:
         place[path[-1]] = value
+    elif isinstance(place[path[-1]], str):
+        raise _repeated(path[-1])
+    else:
+        raise _conflict(path)
 
 
 def _container(

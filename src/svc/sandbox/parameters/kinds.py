@@ -5,6 +5,7 @@ Each has its check, the error codes of that and its JSON Schema beside each othe
 
 import re
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from svc.money import CURRENCIES
@@ -38,6 +39,11 @@ NO_NUL: Final = r"^[^\u0000]*$"
 _INTEGER: Final = re.compile(r"-?[0-9]{1,4000}")  # Python refuses to read longer ones
 _HS_CODE: Final = re.compile(r"[0-9. -]*")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
+_TIME: Final = re.compile(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(T[0-9]{2}:[0-9]{2}:[0-9]{2}(?P<part>\.[0-9]{1,9})?(Z|[-+ ][0-9]{2}:[0-9]{2}))?"
+)
+_UNIX: Final = re.compile(r"[0-9]{1,10}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,20 +172,28 @@ class Boolean(ParameterKind):
 
 @dataclass(frozen=True, slots=True)
 class Timestamp(ParameterKind):
-    """A moment in UTC with second precision."""
+    """A moment in any spelling of ISO 8601 that programs print, or a date: its first second.
+
+    A part of a second is cut, or with `up` leads to the next second.
+    """
+
+    up: bool = False
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
+        given = string(value, name)
         try:
-            return clock.text(clock.parse(string(value, name)))
-        except ValueError:
-            message = f"{name} must be a UTC timestamp such as 2026-10-01T09:00:00Z."
+            return clock.text(_moment(given, up=self.up))
+        except (ValueError, OverflowError):
+            message = (
+                f"{name} must be a UTC timestamp such as 2026-10-01T09:00:00Z{_seconds(given)}."
+            )
             raise problems.invalid("parameter_invalid_timestamp", name, message) from None
 
     def codes(self) -> Codes:
         return STRING | {"parameter_invalid_timestamp"}
 
     def schema(self, empty: Schema) -> Schema:
-        return TIMESTAMP
+        return either(TIMESTAMP, {"type": "string", "format": "date"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,6 +271,22 @@ class EventType(ParameterKind):
 
     def schema(self, empty: Schema) -> Schema:
         return words(EVENT_TYPES)
+
+
+def _moment(given: str, *, up: bool) -> datetime:
+    """Reads a spelling; a space before the offset is a plus that a query was given as it is."""
+    shown = _TIME.fullmatch(given)
+    if shown is None:
+        raise ValueError(given)
+    part = up and (shown["part"] or "").strip(".0") != ""
+    return clock.in_utc(given.replace(" ", "+")) + timedelta(seconds=part)
+
+
+def _seconds(given: str) -> str:
+    """How what looks like seconds since 1970 is written, for the message."""
+    if not _UNIX.fullmatch(given):
+        return ""
+    return f", not seconds since 1970: {given} is {clock.text_of(int(given) * clock.SECOND)}"
 
 
 def amount_too_large(param: str, limit: int) -> problems.Problem:

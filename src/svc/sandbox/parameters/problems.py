@@ -118,5 +118,5 @@ def unexpected_state(kind: str, status: str, message: str) -> Problem:
 
 
 def internal() -> Problem:
-    """What the caller learns of an exception that nobody expected."""
+    """What the caller learns of an exception that was not expected."""
     return Problem(500, "internal_error", "Something went wrong inside the sandbox.")

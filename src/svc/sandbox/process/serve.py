@@ -263,6 +263,7 @@ def _logging_to(path: Path) -> Iterator[None]:
         raise LocalError(f"The log {path} cannot be written: {system_words(error)}.") from error
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s %(message)s"))
     handler.setLevel(logging.WARNING)
+    handler.addFilter(_is_no_cut)
     root = logging.getLogger()
     root.addHandler(handler)
     try:
@@ -270,6 +271,11 @@ def _logging_to(path: Path) -> Iterator[None]:
     finally:
         root.removeHandler(handler)
         handler.close()
+
+
+def _is_no_cut(record: logging.LogRecord) -> bool:
+    """Leaves out the traceback of a request that a stop has cut off: how many is told already."""
+    return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
 
 
 def serve(options: LaunchOptions, on_ready: OnReady, on_served: OnServed | None = None) -> None:

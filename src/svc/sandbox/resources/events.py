@@ -4,10 +4,16 @@ from typing import Final
 
 from svc.sandbox.parameters import schema
 from svc.sandbox.resources import operation
+from svc.sandbox.store.documents import Doc
 from svc.service.facts import EVENT_TYPES, VERSIONS
 
 KIND: Final = "event"
 _NOUNS: Final = tuple(dict.fromkeys(name.partition(".")[0] for name in EVENT_TYPES))
+
+
+def _resource(shown: Doc) -> str:
+    """What a restricted key needs to read an object that an event shows."""
+    return f"{shown['object']}s"
 
 
 def _of(noun: str) -> schema.Schema:
@@ -24,6 +30,6 @@ def _of(noun: str) -> schema.Schema:
 ANSWER: Final[schema.Schema] = {"oneOf": [_of(noun) for noun in _NOUNS]}
 OPERATIONS: Final = (
     operation.NounOperations("/v1/events", "events", KIND, "Event").retrieve(
-        "retrieveEvent", "Retrieve an event"
+        "retrieveEvent", "Retrieve an event", lambda event: _resource(event["data"]["object"])
     ),
 )

@@ -14,13 +14,20 @@ from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX
 
 ID: Final = ":id"
 _BOUNDS: Final = ("gte", "gt", "lte", "lt")
+# Of a part of a second: objects are made at whole ones, so these begin or end with the next.
+_FROM_THE_NEXT: Final = ("gte", "lt")
 _PAGING: Final = (
     Parameter("limit", Integer(1, LIMIT_MAX), clearable=False),
     Parameter("starting_after", Text(), clearable=False),
 )
 _CREATED: Final = Parameter(
     "created",
-    Object(tuple(Parameter(name, Timestamp(), clearable=False) for name in _BOUNDS)),
+    Object(
+        tuple(
+            Parameter(name, Timestamp(up=name in _FROM_THE_NEXT), clearable=False)
+            for name in _BOUNDS
+        )
+    ),
     clearable=False,
 )
 
@@ -33,7 +40,8 @@ class ApiOperation:
     answers, and `example` is a body that is carried out as it stands. `run` gets the transaction,
     the object named in the path ({} without one) and the parameters. `kind` is that object's,
     `partial` marks an update. `refuses` are the error codes beyond those of `fields`: what
-    relations and states forbid.
+    relations and states forbid. `reveals` names the resource that an object shows something of
+    beside the noun's own: a restricted key has to be allowed to read both.
     """
 
     method: str
@@ -48,6 +56,7 @@ class ApiOperation:
     partial: bool = False
     refuses: Codes = NO_CODES
     example: Mapping[str, Any] | None = None
+    reveals: Callable[[Doc], str | None] = lambda _: None
 
     @property
     def level(self) -> str:
@@ -142,14 +151,21 @@ class NounOperations:
             "POST", path, self, id, summary, self.answer, done, fields, self.kind, partial, codes
         )
 
-    def retrieve(self, id: str, summary: str) -> ApiOperation:  # noqa: A002
+    def retrieve(
+        self,
+        id: str,  # noqa: A002
+        summary: str,
+        reveals: Callable[[Doc], str | None] = lambda _: None,
+    ) -> ApiOperation:
         """A GET of one object."""
         path = f"{self.path}/{ID}"
 
         def found(_: Transaction, target: Doc, __: Params) -> Doc:
             return public(target)
 
-        return ApiOperation("GET", path, self, id, summary, self.answer, found, kind=self.kind)
+        return ApiOperation(
+            "GET", path, self, id, summary, self.answer, found, kind=self.kind, reveals=reveals
+        )
 
     def listing(self, id: str, summary: str, filters: Fields) -> ApiOperation:  # noqa: A002
         """A GET of a list; `filters` are fields that the store can compare (assumptions: Lists)."""

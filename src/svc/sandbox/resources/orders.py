@@ -29,7 +29,7 @@ CREATE: Final = (
     Parameter("settlement_currency", Currency()),
     Parameter("shipping", goods.SHIPPING, required=True),
     Parameter("items", goods.ITEMS, required=True),
-    Parameter("capture_method", Choice(CAPTURE_METHODS)),
+    Parameter("capture_method", Choice(CAPTURE_METHODS), clearable=False),
     Parameter("metadata", Metadata()),
 )
 CANCEL: Final = (Parameter("cancellation_reason", Choice(CANCELLATION_REASONS)),)
@@ -127,7 +127,7 @@ def update(tx: Transaction, order: Doc, params: Params) -> Doc:
     if "items" in params:
         order["items"] = goods.shown_items(params["items"])
     if "capture_method" in params:
-        order["capture_method"] = params["capture_method"] or "automatic"
+        order["capture_method"] = params["capture_method"]
     if "metadata" in params:
         order["metadata"] = merged(order["metadata"], params["metadata"])
     _price(tx, order)

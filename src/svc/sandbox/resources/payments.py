@@ -27,7 +27,7 @@ EXPIRE: Final = "payment.expire"  # names of jobs
 SETTLE: Final = "payment.settle"
 DISPUTE: Final = "payment.dispute"
 
-CAPTURE: Final = (Parameter("amount", Amount()),)
+CAPTURE: Final = (Parameter("amount", Amount(), clearable=False),)  # empty is not all
 FILTERS: Final = (
     Parameter("order", Text(), clearable=False),
     Parameter("status", Choice(PAYMENT_STATUSES), clearable=False),

@@ -98,7 +98,7 @@ def make(
         "fees": result.fees,
         "total": result.total,
         "guaranteed": result.guaranteed,
-        "warnings": result.warnings,
+        **({} if result.guaranteed else {"warnings": result.warnings}),
         "expires_at": clock.text_of(tx.now_micros + VALIDITY),
     }
     return tx.new(KIND, fields)

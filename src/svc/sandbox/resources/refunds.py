@@ -31,7 +31,7 @@ _SCENARIOS: Final = {
 
 CREATE: Final = (
     Parameter("payment", Text(), required=True),
-    Parameter("amount", Amount()),
+    Parameter("amount", Amount(), clearable=False),  # empty is not all
     Parameter("reason", Choice(REFUND_REASONS)),
     Parameter("metadata", Metadata()),
 )

@@ -47,7 +47,8 @@ class Url(ParameterKind):
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
         url = string(value, name)
         if not _is_receiver(url, allow_http=bool(settings["allow_http_webhooks"])):
-            message = f"{name} must be an absolute https address of at most {_URL_MAX} characters."
+            http = " or http://localhost" if settings["allow_http_webhooks"] else ""
+            message = f"{name} must be an https:// address{http}, without a user name."
             raise invalid("url_invalid", name, message)
         return url
 

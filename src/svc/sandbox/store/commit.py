@@ -9,6 +9,7 @@ from typing import Final, TypeVar
 from svc.errors import LocalError
 from svc.sandbox.clock import VirtualClock
 from svc.sandbox.store.ids import IdSource, Random
+from svc.sandbox.store.sqlite import DISK_FULL
 from svc.sandbox.store.transaction import SharedState, Transaction
 
 T = TypeVar("T")
@@ -197,11 +198,12 @@ class GroupCommit:
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             if not waiter.done():
-                waiter.set_exception(LocalError(error.message, hint=error.hint))
+                waiter.set_exception(LocalError(error.message, code=error.code, hint=error.hint))
 
 
 def _lost() -> LocalError:
-    return LocalError("The sandbox could not save: its transaction was lost.")
+    message = "The sandbox could not save: its transaction was lost."
+    return LocalError(message, code=DISK_FULL)  # else SQLite keeps what it was given
 
 
 def _impossible(path: str, error: Exception) -> LocalError:

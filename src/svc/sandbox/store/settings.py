@@ -23,6 +23,7 @@ _TABLE: Final[tuple[tuple[str, Any, ParameterKind], ...]] = (
     ("insecure_http", "allow", Choice(("allow", "reject"))),
     ("allow_http_webhooks", True, Boolean()),
     ("allow_remote_webhooks", False, Boolean()),
+    ("allow_self_signed_webhooks", False, Boolean()),
     ("rate_limit", "off", Choice(("off", "on"))),
     ("signature_time", "wall", Choice(("wall", "virtual"))),
     ("webhook_delivery", "auto", Choice(("auto", "manual"))),

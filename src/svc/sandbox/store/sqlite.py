@@ -12,6 +12,7 @@ from typing import Any, Final
 from svc.errors import LocalError, system_words
 from svc.system import files
 
+DISK_FULL: Final = "disk_full"  # the code of a LocalError
 APPLICATION_ID: Final = 0x53564342  # "SVCB": tells our file from anybody else's
 VERSION: Final = 1
 
@@ -294,6 +295,8 @@ def _local(error: sqlite3.Error, path: str) -> LocalError:
             code="sandbox_file_in_use",
             hint="Stop that one, or give another file with --db FILE",
         )
+    if "is full" in text:
+        return LocalError(f"The disk of the sandbox file {path} is full.", code=DISK_FULL)
     if "malformed" in text or "not a database" in text:
         return LocalError(f"The sandbox file {path} is damaged: {text}.")
     return LocalError(f"The sandbox file {path} cannot be used: {text}.")

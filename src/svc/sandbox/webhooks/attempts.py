@@ -120,7 +120,9 @@ def _request(
         (DELIVERY_ID_HEADER, delivery.id),
         (ATTEMPT_HEADER, str(delivery.attempt)),
     )
-    return Outgoing(endpoint["url"], headers, body)
+    url = endpoint["url"]
+    trusts_any = tx.settings["allow_self_signed_webhooks"] and webhook_endpoints.is_local(url)
+    return Outgoing(url, headers, body, trusts_any=trusts_any)
 
 
 def _finish(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> None:
@@ -180,7 +182,11 @@ def outcome(tx: Transaction, owed: list[Job]) -> list[DeliveryRow]:
 def _targets(tx: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
     if endpoint is None:
         enabled = tx.find(webhook_endpoints.KIND, status="enabled")
-        return [target for target in enabled if event["type"] in target["events"]]
+        found = [target for target in enabled if event["type"] in target["events"]]
+        if not found:
+            message = f"Nothing was sent: no enabled endpoint takes {event['type']}."
+            raise Problem(400, "endpoint_missing", message)
+        return found
     target = tx.named(webhook_endpoints.KIND, endpoint, "endpoint")
     if target["status"] != "enabled":
         message = f"The endpoint {endpoint} is disabled; enable it first."

@@ -32,11 +32,15 @@ KEPT_SECONDS = 4.0  # less than the 5 s after which many servers close an idle c
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One request to a receiver, complete and signed."""
+    """One request to a receiver, complete and signed.
+
+    `trusts_any` takes whatever certificate the receiver shows.
+    """
 
     url: str
     headers: tuple[tuple[str, str], ...]
     body: bytes
+    trusts_any: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,8 @@ class WebhookSender(Protocol):
         """Ends kept connections."""
 
 
-Origin = tuple[str, str, int]
+Origin = tuple[str, str, int, bool]  # the last: any certificate is taken
+_TRUSTS_ANY = "trusts_any"  # an extension of a request
 
 
 class KeptConnections(httpx.AsyncBaseTransport):
@@ -84,7 +89,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
         Raises:
             httpx.TransportError: there is none.
         """
-        origin = _origin(request.url)
+        origin = (*_origin(request.url), bool(request.extensions.get(_TRUSTS_ANY)))
         assert isinstance(request.stream, httpx.ByteStream)
         body = b"".join(request.stream)
         connection = await self._take(origin)
@@ -127,11 +132,14 @@ class KeptConnections(httpx.AsyncBaseTransport):
         return None
 
     async def _opened(self, origin: Origin) -> KeptConnection:
-        scheme, host, port = origin
+        scheme, host, port, trusts_any = origin
         if self._taken + len(self._kept) > self._connections_max:
             self._kept.pop(0)[1].close()
+        context = None
+        if scheme == "https":
+            context = self._any_context if trusts_any else self._context
         try:
-            return await connect(host, port, self._context if scheme == "https" else None)
+            return await connect(host, port, context)
         except OSError as error:
             raise httpx.ConnectError(str(error)) from error
 
@@ -168,6 +176,14 @@ class KeptConnections(httpx.AsyncBaseTransport):
     def _context(self) -> ssl.SSLContext:
         context = ssl.create_default_context()
         context.set_alpn_protocols(["http/1.1"])
+        return context
+
+    @cached_property
+    def _any_context(self) -> ssl.SSLContext:
+        context = ssl.create_default_context()
+        context.set_alpn_protocols(["http/1.1"])
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
         return context
 
 
@@ -245,7 +261,8 @@ def _request(outgoing: Outgoing) -> httpx.Request:
     headers = [(b"Host", url.netloc)] if url.host else []
     headers += [(name.encode(), value.encode("ascii")) for name, value in outgoing.headers]
     headers.append((b"Content-Length", b"%d" % len(outgoing.body)))
-    return httpx.Request("POST", url, headers=headers, stream=httpx.ByteStream(outgoing.body))
+    stream, told = httpx.ByteStream(outgoing.body), {_TRUSTS_ANY: outgoing.trusts_any}
+    return httpx.Request("POST", url, headers=headers, stream=stream, extensions=told)
 
 
 @lru_cache(maxsize=64)
@@ -254,7 +271,7 @@ def _parsed(url: str) -> httpx.URL:
     return httpx.URL(url)
 
 
-def _origin(url: httpx.URL) -> Origin:
+def _origin(url: httpx.URL) -> tuple[str, str, int]:
     """Scheme, host and port; raises UnsupportedProtocol for any scheme but http and https."""
     ports = {"http": 80, "https": 443}
     if url.scheme not in ports:

@@ -190,8 +190,57 @@ def test_filters_combine_and_page(full: AsgiSandbox) -> None:
     assert ids(full.get("/v1/orders", starting_after=cursor, **query)) == wanted
 
 
-BAD_TIMES = ["", "2026-10-01", "2026-10-01T09:00:00", "2026-10-01T09:00:00+00:00", "1790845200",
-             "2026-02-30T00:00:00Z", "2026-10-01t09:00:00z", "2026-10-01T09:00:00.5Z", "now",
+SPELLINGS = [
+    "2026-10-01T09:59:30Z",
+    "2026-10-01T09:59:30.000Z",
+    "2026-10-01T09:59:30.000000+00:00",
+    "2026-10-01T11:59:30+02:00",
+    "2026-09-30T21:59:30-12:00",
+]
+
+
+@pytest.mark.parametrize("text", SPELLINGS)
+@pytest.mark.parametrize("escaped", [True, False])
+def test_created_takes_what_programs_print(full: AsgiSandbox, text: str, escaped: bool) -> None:
+    """Parts of a second and offsets, the plus of an offset unescaped as well."""
+    wanted = ids(full.get("/v1/orders", **{"created[gte]": SPELLINGS[0]}))
+    assert len(wanted) > 0
+    query = urlencode({"created[gte]": text}) if escaped else f"created[gte]={text}"
+    assert ids(full.call("GET", "/v1/orders", query=query)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("bound", "part", "whole"),
+    [("gte", "gt", True), ("gt", "gt", True), ("lt", "lte", True), ("lte", "lte", True)],
+)
+def test_part_of_a_second_bounds_exactly(
+    full: AsgiSandbox, bound: str, part: str, whole: bool
+) -> None:
+    """What was made at 10:00:00 is before 10:00:00.5 and after 09:59:59.5."""
+    everything = full.get("/v1/orders", limit=100).json["data"]
+    at = everything[len(everything) // 2]["created"]
+    later = at.replace("Z", ".500Z")
+    found = ids(full.get("/v1/orders", limit=100, **{f"created[{bound}]": later}))
+    assert (found == ids(full.get("/v1/orders", limit=100, **{f"created[{part}]": at}))) is whole
+
+
+def test_created_takes_a_date(full: AsgiSandbox) -> None:
+    """Its first second, in UTC."""
+    for bound in ("gte", "lt"):
+        day = full.get("/v1/orders", limit=100, **{f"created[{bound}]": "2026-10-02"})
+        exact = full.get("/v1/orders", limit=100, **{f"created[{bound}]": "2026-10-02T00:00:00Z"})
+        assert ids(day) == ids(exact)
+
+
+def test_seconds_since_1970_are_refused_with_the_form(full: AsgiSandbox) -> None:
+    """The message writes them as they have to be written."""
+    answer = full.get("/v1/orders", **{"created[gte]": "1790845200"})
+    assert answer.code == "parameter_invalid_timestamp"
+    assert "1790845200 is 2026-10-01T09:00:00Z" in answer.json["message"]
+
+
+BAD_TIMES = ["", "2026-10-01T09:00:00", "1790845200", "2026-10-01T09:00Z", "0001-01-01T00:00:00+01:00",
+             "2026-02-30T00:00:00Z", "2026-10-01t09:00:00z", "2026-02-30", "20261001", "now",
              "٢026-10-01T09:00:00Z"]  # fmt: skip
 
 

@@ -176,6 +176,16 @@ def test_rate_limit_is_a_bucket_on_the_real_clock(sandbox: AsgiSandbox) -> None:
     assert [sandbox.get("/v1/orders").status for _ in range(2)] == [200, 429]
 
 
+def test_rate_limit_is_the_accounts_and_not_each_keys(sandbox: AsgiSandbox) -> None:
+    """Two keys of a mode share one bucket, which is empty for both at once."""
+    other = sandbox.control("/keys", {"type": "secret"}).json["secret"]
+    sandbox.settings(rate_limit="on")
+    keys = [sandbox.secret, other] * 13
+    statuses = [sandbox.call("GET", "/v1/orders", key=key).status for key in keys]
+    assert statuses == [200] * 25 + [429]
+    assert sandbox.call("GET", "/v1/orders", key=sandbox.secret).status == 429
+
+
 def test_errors_can_be_nested(sandbox: AsgiSandbox) -> None:
     """`error_envelope=nested` wraps every error of /v1 as `{"error": …}`."""
     flat = sandbox.get("/v1/orders/ord_x").json

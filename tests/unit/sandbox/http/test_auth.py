@@ -151,6 +151,25 @@ def test_restricted_key_needs_just_this_permission(
             assert f"needs {resource}:{level}" in answer.json["message"]
 
 
+def test_event_is_shown_to_keys_that_may_read_what_it_shows(sandbox: AsgiSandbox) -> None:
+    """`events:read` alone does not show a payment; with `payments:read` it does."""
+    sandbox.paid()
+    captured, paid = sandbox.events()
+
+    def ask(event: dict[str, Any], **permissions: str) -> SandboxAnswer:
+        body = {"type": "restricted", "permissions": permissions}
+        key = sandbox.control("/keys", body).json["secret"]
+        return sandbox.call("GET", f"/v1/events/{event['id']}", key=key)
+
+    refused = ask(captured, events="read")
+    assert (refused.status, refused.code) == (403, "permission_denied")
+    assert "needs payments:read" in refused.json["message"]
+    assert "data" not in refused.json
+    assert ask(captured, events="read", orders="read").status == 403
+    assert ask(captured, events="read", payments="read").json == captured
+    assert ask(paid, events="read", orders="write").json == paid
+
+
 def test_a_403_does_not_reveal_whether_an_object_exists(sandbox: AsgiSandbox) -> None:
     """The permission is checked before the object is looked up (assumptions: Authentication)."""
     order = sandbox.order()

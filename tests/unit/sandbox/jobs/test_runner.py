@@ -11,7 +11,7 @@ from svc.sandbox.jobs.runner import IDLE_JOBS_MAX, pause
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
 from unit.sandbox.diary import Diary, plan
-from unit.sandbox.lab import Kit, Lab
+from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
 
 DAY = 86400
 SECOND = 1_000_000
@@ -86,6 +86,27 @@ def test_advance_to_the_next_job_stops_there(lab: Lab, diary: Diary) -> None:
             counts = await engine.runner.advance(until="next")
             assert counts.jobs == 0
             assert engine.clock.now() == micros(parse("2026-10-01T09:00:20Z"))
+
+    lab.play(story)
+
+
+@pytest.mark.parametrize(("job", "first"), [(30, "job"), (90, "attempt")])
+def test_next_is_the_earlier_of_jobs_and_webhooks(
+    lab: Lab, diary: Diary, kit: Kit, receiver: ScriptedReceiver, job: int, first: str
+) -> None:
+    """A retry after a minute and a job: whichever is earlier is what comes next, and alone."""
+    receiver.answers = [kit.status(500)]
+
+    async def story() -> None:
+        async with receiver.listening(), lab.running() as engine:
+            await engine.run("test", kit.endpoint(receiver.url))
+            await engine.run("test", kit.emit_paid)
+            await engine.runner.advance(to=engine.clock.now())
+            await engine.run("test", plan((job, "job")))
+            assert engine.runner.next_due() == kit.start + min(job, 60) * SECOND
+            await engine.runner.advance(until="next")
+            done = ["job"] * len(diary.entries) + ["attempt"] * (len(receiver.arrivals) - 1)
+            assert done == [first]
 
     lab.play(story)
 

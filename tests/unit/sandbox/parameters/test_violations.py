@@ -415,7 +415,16 @@ def test_loopback_http_webhooks_depend_on_the_setting(sandbox: AsgiSandbox) -> N
     sandbox.settings(allow_http_webhooks=False)
     refused = sandbox.post("/v1/webhook_endpoints", body)
     assert (refused.code, refused.param) == ("url_invalid", "url")
+    assert "localhost" not in refused.json["message"]
     assert sandbox.post("/v1/webhook_endpoints", ENDPOINT).status == 200
+
+
+def test_refused_address_says_which_are_taken(shared: AsgiSandbox) -> None:
+    """It is https anywhere, http on this machine while the setting allows it."""
+    body = {**ENDPOINT, "url": "http://shop.example/hook"}
+    refused = shared.post("/v1/webhook_endpoints", body).json
+    wanted = "url must be an https:// address or http://localhost, without a user name."
+    assert refused["message"] == wanted
 
 
 def test_at_most_16_endpoints_are_enabled_in_a_mode(sandbox: AsgiSandbox) -> None:

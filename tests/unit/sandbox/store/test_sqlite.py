@@ -1,11 +1,15 @@
 """The sandbox's file: durable, private, and never anybody else's."""
 
+import contextlib
 import sqlite3
 import stat
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from support.sandbox_calls import AsgiSandbox
 from svc.errors import LocalError
 from svc.sandbox.store import export, sqlite
 from svc.sandbox.store.sqlite import Store
@@ -146,3 +150,28 @@ def test_every_table_has_a_check_of_its_rows_before_it_is_restored() -> None:
         assert callable(export.check_of(table, ()))
     with pytest.raises(KeyError):
         export.check_of("a_new_table", ())
+
+
+def test_full_disk_is_said_in_words(
+    make_sandbox: Callable[..., AsgiSandbox], monkeypatch: pytest.MonkeyPatch, path: Path
+) -> None:
+    """SQLite may not grow: 507 with a sentence on every surface, nothing is done, reads go on."""
+    connect = sqlite3.connect
+
+    def small(*args: Any, **options: Any) -> sqlite3.Connection:
+        connection: sqlite3.Connection = connect(*args, **options)
+        connection.execute("PRAGMA max_page_count = 60")
+        return connection
+
+    monkeypatch.setattr(sqlite3, "connect", small)
+    sandbox = make_sandbox(path=str(path))
+    with contextlib.closing(sandbox):
+        answers = [sandbox.post("/v1/orders", sandbox.order_params) for _ in range(100)]
+        full = next(answer for answer in answers if answer.status != 200)
+        assert (full.status, full.code, full.json["type"]) == (507, "storage_full", "api_error")
+        assert "disk" in full.json["message"]
+        assert "Nothing was done" in full.json["message"]
+        done = sum(answer.status == 200 for answer in answers)
+        assert len(sandbox.get("/v1/orders", limit=100).json["data"]) == done
+        control = sandbox.control("/events/trigger", {"type": "order.paid"})
+        assert (control.status, control.code) == (507, "storage_full")

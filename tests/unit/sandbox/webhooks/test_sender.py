@@ -209,6 +209,31 @@ def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> None:
     assert got == []
 
 
+@pytest.mark.parametrize("allowed", [True, False])
+def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
+    lab: Lab, kit: Kit, tmp_path: Path, allowed: bool
+) -> None:
+    """`allow_self_signed_webhooks` takes the certificate of https on this machine, whoever made it."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(self_signed(tmp_path))
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"}}")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def story() -> tuple[int | None, str | None]:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+        port = server.sockets[0].getsockname()[1]
+        async with server, lab.running(settings={"allow_self_signed_webhooks": allowed}) as engine:
+            await engine.run("test", kit.endpoint(f"https://localhost:{port}/"))
+            event = await engine.run("test", kit.emit_paid)
+            (made,) = await engine.resend("test", event)
+            return made.code, made.error
+
+    assert lab.play(story) == ((200, None) if allowed else (None, "tls_failed"))
+
+
 def self_signed(folder: Path) -> Path:
     """A certificate for 127.0.0.1 that signs itself, with its key, in one file."""
     key = ec.generate_private_key(ec.SECP256R1())
