@@ -59,6 +59,9 @@ BEFORE: Final = {
     "svc config set profiles.shop.auth basic": _SHOP,
     "svc config unset output": ("svc config set output json",),
     "svc sandbox import state.json": ("svc sandbox export state.json",),
+    "svc sandbox resend evt_3kPq0aVb7cXd9eYf1gZh2iWj": (
+        "svc sandbox endpoints enable we_3kPq0aVb7cXd9eYf1gZh2iWj",
+    ),
 }
 # What an example is there to show.
 ENDS_WITH: Final = {
@@ -119,10 +122,11 @@ def test_an_example_says_where_its_ids_are(svc: Svc, sandbox: Sandbox, line: str
 def test_an_event_that_no_endpoint_takes_is_said_to_be_sent_nowhere(
     svc: Svc, sandbox: Sandbox
 ) -> None:
-    """The demo's only endpoint is disabled; a program reads the empty list."""
+    """The demo's only endpoint is disabled: nothing is done, and nothing looks as if it were."""
     sandbox.control("POST", "/reset", {"fixture": "demo"})
     resend = ("sandbox", "resend", "evt_3kPq0aVb7cXd9eYf1gZh2iWj")
     told = svc(*resend, env={"SVC_OUTPUT": "human"})
-    assert told.out == "Nothing was sent: no enabled endpoint takes this event.\n"
+    assert (told.code, told.out) == (3, "")
+    assert "Nothing was sent: no enabled endpoint takes payment.captured." in told.err
     assert "svc sandbox endpoints list" in told.err
-    assert svc(*resend).json["data"] == []
+    assert svc(*resend).error["code"] == "endpoint_missing"

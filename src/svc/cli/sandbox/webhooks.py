@@ -16,7 +16,7 @@ from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
-from svc.errors import UsageError, wrong_choice
+from svc.errors import ApiError, UsageError, wrong_choice
 from svc.sandbox.store import DeliveryStatus
 from svc.service.facts import EVENT_TYPES, WEBHOOK_SECRET_GRACE_MAX_SECONDS
 
@@ -130,7 +130,12 @@ def resend(ctx: typer.Context, event: options.EventId, endpoint: OnlyEndpoint = 
     $ svc sandbox resend evt_3kPq0aVb7cXd9eYf1gZh2iWj
     """
     session = Session.of(ctx)
-    call_and_show(session, controls.resend(event, endpoint))
+    try:
+        call_and_show(session, controls.resend(event, endpoint))
+    except ApiError as error:
+        if error.code == "endpoint_missing":
+            error.hint = "svc sandbox endpoints list shows which there are"
+        raise
 
 
 @verb(app)
