@@ -60,7 +60,7 @@ BEFORE: Final = {
     "svc config unset output": ("svc config set output json",),
     "svc sandbox import state.json": ("svc sandbox export state.json",),
     "svc sandbox resend evt_3kPq0aVb7cXd9eYf1gZh2iWj": (
-        "svc sandbox endpoints enable we_3kPq0aVb7cXd9eYf1gZh2iWj",
+        "svc webhook-endpoints create --url https://shop.example/hooks --events payment.captured",
     ),
 }
 # What an example is there to show.
