@@ -3,6 +3,8 @@
 import time
 from typing import Protocol
 
+from svc.system import signals
+
 
 def utc(seconds: float) -> str:
     """Unix seconds as RFC 3339 in UTC, whole seconds, as the service writes them."""
@@ -19,7 +21,7 @@ class Clock(Protocol):
         """A clock that never jumps, for deadlines, in seconds."""
 
     def sleep(self, seconds: float) -> None:
-        """Wait."""
+        """Waits; a signal that ends the program ends it (`system.signals`)."""
 
 
 class SystemClock:
@@ -32,4 +34,4 @@ class SystemClock:
         return time.monotonic()
 
     def sleep(self, seconds: float) -> None:
-        time.sleep(seconds)
+        signals.sleep(seconds)

@@ -21,6 +21,7 @@ SvcError
     └── SignatureError     11   a webhook delivery is not authentic
 """
 
+import os
 from collections.abc import Iterable
 from enum import IntEnum
 from typing import Any, Literal
@@ -272,6 +273,11 @@ def _choice(word: str, words: Iterable[str], near: str | None = None) -> str:
 def use_one_of(words: Iterable[str]) -> str:
     """Every word of a closed set, as each refusal ends that has one; without the full stop."""
     return f"Use one of: {', '.join(words)}"
+
+
+def system_error(number: int) -> OSError:
+    """The error that the system means by a number of its own."""
+    return OSError(number, os.strerror(number))
 
 
 def system_words(error: OSError) -> str:

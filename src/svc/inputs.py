@@ -4,6 +4,7 @@ from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeAlias, get_args
 
 from svc.errors import UsageError, system_words
+from svc.system.consoles import read_to_end
 
 # The words of `-o` and of `--color`, which the configuration keeps too.
 Format: TypeAlias = Literal["human", "json", "ndjson", "csv", "id"]
@@ -20,9 +21,10 @@ def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) 
 
     Raises:
         UsageError: it cannot be read, or is larger.
+        Stopped: a signal came while it was waited for.
     """
     try:
-        data = stdin.read(most + 1) if name == STDIN else _read_file(Path(name), most + 1)
+        data = read_to_end(stdin, most + 1) if name == STDIN else _read_file(Path(name), most + 1)
     except OSError as error:
         why = system_words(error)
         raise UsageError(f"{_called(name)} cannot be read: {why}.", param=param) from None

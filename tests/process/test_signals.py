@@ -1,5 +1,7 @@
 """Signals at drawn moments: every command that runs a loop ends, as the signal says, and quietly."""
 
+import fcntl
+import json
 import os
 import random
 import signal
@@ -14,10 +16,12 @@ import pytest
 
 from support.clocks import ManualClock
 from support.listening import NOW, SECRET, TargetServer, event
+from support.running import Sandbox
 from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
+from svc.system.signals import STOPPING
 
 ORIGIN = "http://127.0.0.1:9"
 # Says when Python itself has started: what a signal does before that is its own affair.
@@ -177,6 +181,37 @@ def test_a_signal_ends_a_quickstart_that_asks_whether_its_sandbox_lives(home: Pa
         done = run_by(AT_THE_LOCK, words, env)
     assert "Traceback" not in done.stderr
     assert done.returncode == 143
+
+
+ORDER = (
+    *("orders", "create", "--amount", "100", "--currency", "EUR", "--country", "DE"),
+    *("--item", "name=Jacket,quantity=1,unit_amount=100"),
+)
+
+
+@pytest.mark.parametrize("number", STOPPING, ids=lambda each: signal.Signals(each).name)
+def test_what_is_held_up_is_cut_off_and_says_what_was_done(sandbox: Sandbox, number: int) -> None:
+    """R78: nobody reads its stdout, and there is no looking while it is written."""
+    reading, writing = os.pipe()
+    size = fcntl.fcntl(writing, fcntl.F_SETPIPE_SZ, 4096)
+    os.write(writing, bytes(size))  # full: not a byte more goes in
+    process = subprocess.Popen(
+        [sys.executable, "-m", "svc", *ORDER, "-o", "json"],
+        stdin=subprocess.DEVNULL,
+        stdout=writing,
+        stderr=subprocess.PIPE,
+    )
+    os.close(writing)
+    where = Path(f"/proc/{process.pid}/wchan")
+    while process.poll() is None and "pipe" not in where.read_text():
+        time.sleep(0.005)
+    process.send_signal(number)
+    _, err = process.communicate(timeout=END_SECONDS)
+    os.close(reading)
+    assert process.returncode == 128 + number
+    error = json.loads(err)["error"]
+    assert (error["code"], error["outcome"]) == ("stopped", "done")
+    assert len(sandbox.control("GET", "/requests")["data"]) == 1
 
 
 LATEST = 1.2  # seconds

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from greenlet import getcurrent, greenlet
 
-from svc.cli.framework.signals import Stopped
+from svc.system.signals import Stopped
 
 _EPOCH: Final = 1_790_000_000.0
 _FOREVER: Final = float("inf")

@@ -4,6 +4,7 @@ import io
 import os
 import pty
 import select
+import termios
 import time
 from collections.abc import Callable
 from functools import partial
@@ -32,6 +33,10 @@ class Terminal:
     """The program while it runs on a terminal of its own; ended with its `with` block.
 
     `out` is a file for what it prints, where that does not go to the terminal.
+
+    Attributes:
+        seen: everything that was written.
+        shows_typing: whether the terminal did at the end.
     """
 
     def __init__(
@@ -44,6 +49,7 @@ class Terminal:
     ) -> None:
         whole = {**os.environ, **KNOWN, "COLUMNS": str(columns), **env}
         self.seen = ""
+        self.shows_typing = True
         self._terminal, theirs = pty.openpty()
         try:
             self._process = forking.start_on(theirs, argv, whole, out)
@@ -90,6 +96,7 @@ class Terminal:
         """Reads to the end; gives the exit code."""
         while self._read():
             pass
+        self.shows_typing = bool(termios.tcgetattr(self._terminal)[3] & termios.ECHO)
         os.close(self._terminal)
         return self._process.wait()
 

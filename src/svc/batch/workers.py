@@ -15,6 +15,7 @@ from svc.clock import Clock
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.stored import Stored
 from svc.errors import SvcError
+from svc.system import signals
 
 # After a 429: a little below what went through, then a little more every second.
 _CUT: Final = 0.85
@@ -187,9 +188,12 @@ class Workers:
         """Waits so many seconds for a job to end; gives all that have.
 
         They stay with the workers until `drop`, so that a signal in between loses none.
+
+        Raises:
+            Stopped: a signal came.
         """
         if timeout > 0 and not self._ended:
-            self._news.wait(timeout)
+            signals.wait(self._news.wait, timeout)
         self._news.clear()
         return self._ended[:]
 

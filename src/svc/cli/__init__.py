@@ -5,7 +5,7 @@ A folder or a file here is a word after `svc`; what words share is in `framework
 pay_x`, from its entry to its exit code:
 
 1. `main.py`: `main` makes a `Session` over `framework/streams.py`, and is the one place where an
-   error, or a signal (`framework/signals.py`), becomes an exit code.
+   error, or a signal, becomes an exit code.
 2. `framework/app.py`: `Root` finds `refunds` in `framework/registry.py` and imports it, only it.
 3. `refunds.py`: its docstring is the help, and a topic's is a page that `help/page.py` reads;
    `writing` makes it a verb that takes `-d`, `--dry-run` and the rest, which

@@ -8,15 +8,17 @@ import typer
 
 from svc.cli.framework.errors import (
     report_bug,
+    report_cut_off,
     report_end_of_output,
     report_error,
     report_stopped,
 )
 from svc.cli.framework.invocation import usage_error_of
 from svc.cli.framework.session import Session
-from svc.cli.framework.signals import Stopped, stopping
 from svc.cli.framework.streams import Streams
 from svc.errors import ExitCode, SvcError
+from svc.system import signals
+from svc.system.signals import Stopped
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(session: Session) -> int:
     """Runs a session's command line; every error ends here (promise R79)."""
     try:
-        with stopping():
+        with signals.watched(lambda number: report_cut_off(session, Stopped(number))):
             code = _invoke(session)
             session.streams.stdout.flush()
             _keep_recent(session)
@@ -47,9 +49,8 @@ def run(session: Session) -> int:
     except typer.TyperException as error:
         return report_error(session, usage_error_of(error, session.argv))
     except Stopped as stopped:
-        stopped.arrived()  # where it came before the block was entered, too
         return report_stopped(session, stopped)
-    except (KeyboardInterrupt, typer.Abort):
+    except (KeyboardInterrupt, typer.Abort):  # the console of Windows tells a question so
         return ExitCode.INTERRUPTED
     except OSError as error:
         return report_end_of_output(session, error)

@@ -1,7 +1,8 @@
 """What a system has and another lacks or does otherwise: files, locks, signals, processes.
 
-Begin with `files`. Any room may import it; it imports none. Linux is where this is tested. macOS
-has all that is asked for; where Windows lacks something, the modules fall back on what it has.
+Begin with `files`. Any room may import it; it imports the errors alone. Linux is where this is
+tested. macOS has all that is asked for; where Windows lacks something, the modules fall back on
+what it has.
 
 Elsewhere a few ask which system runs, for what is only theirs: `svc.paths` for its folders, whoever
 calls `keys.keyrings.choice` for the keyrings there are, `listen.tunnels` for names of programs, and

@@ -1,10 +1,14 @@
-"""Terminals. Those of Windows take text in UTF-8, and colours once they are told to."""
+"""Terminals and standard input. Those of Windows take UTF-8, and colours once they are told to."""
 
+import os
 import sys
 from contextlib import suppress
-from typing import Any, Final, TextIO
+from typing import Any, BinaryIO, Final, TextIO
+
+from svc.system import signals
 
 WINDOWS: Final = "win32"
+_READ: Final = 64 * 1024
 _ESCAPES: Final = 0x0004  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
 
 
@@ -44,6 +48,93 @@ def forget_what_was_typed(stream: TextIO, platform: str = sys.platform) -> None:
 
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(stream.fileno(), termios.TCIFLUSH)
+
+
+def read_to_end(stream: BinaryIO, most: int) -> bytes:
+    """Reads a stream to its end, at most so many bytes.
+
+    Raises:
+        Stopped: a signal came.
+        OSError: it cannot be read.
+    """
+    number = _waitable(stream)
+    if number is None:
+        return stream.read(most)
+    read: Any = getattr(stream, "read1", stream.read)  # what has come, not more
+    parts: list[bytes] = []
+    left = most
+    while left > 0:
+        signals.ready(number, None)
+        part = read(min(left, _READ))
+        if not part:
+            break
+        parts.append(part)
+        left -= len(part)
+    return b"".join(parts)
+
+
+def read_line(stream: TextIO) -> str:
+    """Reads a line that a person types.
+
+    Raises:
+        Stopped: a signal came.
+    """
+    number = _waitable(stream)
+    if number is not None:
+        signals.ready(number, None)  # a terminal has a line to be read, or none of it
+    return stream.readline()
+
+
+def read_hidden(prompt: str) -> str:
+    """Reads a line at the terminal that does not show what is typed.
+
+    Raises:
+        EOFError: the terminal was closed.
+        OSError: there is none.
+        Stopped: a signal came; the terminal shows again what is typed.
+    """
+    if sys.platform == WINDOWS:
+        from getpass import getpass
+
+        return getpass(prompt)
+    import termios
+
+    terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    try:
+        before = termios.tcgetattr(terminal)
+        silent = [*before]
+        silent[3] &= ~termios.ECHO
+        termios.tcsetattr(terminal, termios.TCSAFLUSH, silent)
+        try:
+            os.write(terminal, prompt.encode())
+            return _line(terminal)
+        finally:
+            termios.tcsetattr(terminal, termios.TCSAFLUSH, before)
+            os.write(terminal, b"\n")
+    finally:
+        os.close(terminal)
+
+
+def _line(terminal: int) -> str:
+    typed = b""
+    while not typed.endswith(b"\n"):
+        signals.ready(terminal, None)
+        part = os.read(terminal, _READ)
+        if not part:
+            if not typed:
+                raise EOFError
+            break
+        typed += part
+    return typed.removesuffix(b"\n").decode("utf-8", "surrogateescape")
+
+
+def _waitable(stream: TextIO | BinaryIO) -> int | None:
+    """The descriptor that can be waited for; None where there is none, or on Windows."""
+    if sys.platform == WINDOWS:
+        return None
+    with suppress(OSError, ValueError, AttributeError):
+        return stream.fileno()
+    return None
 
 
 def _told(handle: int) -> bool:

@@ -14,6 +14,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, Final
 
+from svc.system import signals
 from svc.system.files import is_mine, keep_private, open_private
 
 try:
@@ -30,17 +31,14 @@ _HELD: Final = (errno.EACCES, errno.EDEADLK)
 
 
 def wait_for(handle: int) -> None:
-    """Takes the lock of an open file; waits for as long as somebody else has it.
+    """Takes the lock of an open file; waits for as long as another process has it.
 
     Raises:
+        Stopped: a signal came.
         OSError: the file system knows no locks.
     """
-    if _HAS_FLOCK:
-        fcntl.flock(handle, fcntl.LOCK_EX)
-        return
-    # Tries once a second and gives up after ten of them.
-    while not _lock_bytes(handle, "LK_LOCK", _START, _COUNT):
-        pass
+    while not take(handle):
+        signals.sleep(_PAUSE_SECONDS)
 
 
 def take(handle: int) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from support.on_terminal import AtTerminal
+from support.on_terminal import AtTerminal, OpenTerminal
 from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 from svc.api_keys import parse
@@ -239,6 +239,16 @@ def test_a_person_may_think_better_of_it(at_terminal: AtTerminal, fake_ring: Fak
     assert at_terminal("\x04", *argv).code == 2
     assert at_terminal("\x03", *argv).code == 130
     assert fake_ring.items == {}
+
+
+def test_ctrl_c_in_front_of_a_hidden_key_has_the_terminal_show_again(
+    open_terminal: OpenTerminal, fake_ring: FakeRing
+) -> None:
+    """R78: else whatever is typed next, in any program, would not be seen."""
+    with open_terminal("keys", "add", "--no-check", "--base-url", ELSEWHERE) as terminal:
+        terminal.read_until(": ")
+        terminal.press_ctrl_c()
+        assert (terminal.end(), terminal.shows_typing) == (130, True)
 
 
 def test_a_key_goes_to_no_other_origin(svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing) -> None:

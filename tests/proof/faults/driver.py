@@ -12,10 +12,12 @@ import resource
 import socket
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from support.kills.dying import arm
+from svc.system import signals
 
 POINTS = (
     "before_intent",
@@ -54,21 +56,22 @@ def hurry(times: float) -> None:
     """Makes every wait so many times shorter."""
     from svc.clock import SystemClock
 
-    SystemClock.sleep = lambda self, seconds: time.sleep(seconds / times)  # type: ignore[method-assign]
+    SystemClock.sleep = lambda self, seconds: signals.sleep(seconds / times)  # type: ignore[method-assign]
 
 
 def run_fast(times: float) -> None:
     """Makes the program's seconds so many times shorter: its waits, limits and sockets."""
     from svc.clock import SystemClock
 
-    settimeout = socket.socket.settimeout
+    def shorter(wait: Callable[..., Any]) -> Callable[..., Any]:
+        def waited(what: Any, seconds: float | None, **how: Any) -> Any:
+            return wait(what, seconds if seconds is None else seconds / times, **how)
 
-    def shorter(sock: socket.socket, seconds: float | None) -> None:
-        settimeout(sock, seconds if seconds is None else seconds / times)
+        return waited
 
-    changed: Any = socket.socket
-    changed.settimeout = shorter
     hurry(times)
+    changed: Any = signals
+    changed.ready, changed.wait = shorter(signals.ready), shorter(signals.wait)
     SystemClock.monotonic = lambda self: time.monotonic() * times  # type: ignore[method-assign]
 
 

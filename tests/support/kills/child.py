@@ -22,7 +22,8 @@ from svc.listen.receiver.server import bind
 from svc.listen.records import ListenerRecord, Ready
 from svc.service import facts
 from svc.state import Database
-from svc.system.signals import STOPPING, heard
+from svc.system.loops import heard
+from svc.system.signals import STOPPING
 
 
 def tell(record: ListenerRecord) -> None:

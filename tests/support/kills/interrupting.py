@@ -21,10 +21,6 @@ _BACK: Final = {number for name, number in opcode.opmap.items() if name.startswi
 _SILENT: Final = (inspect.CO_GENERATOR, "__del__")  # what Python drops there is another story
 
 
-class SignalError(BaseException):
-    """Stands for what a signal raises in the main thread."""
-
-
 @contextmanager
 def closed_at_the_end() -> Iterator[None]:
     """Lets go of files and databases whose opening was cut off, as the end of a process does."""
@@ -43,7 +39,10 @@ class Interruption:
 
     Attributes:
         came: whether it has been called.
+        raised: what it raised, which a handler of the program never does (promise R133).
     """
+
+    raised: BaseException | None = None
 
     def __init__(
         self,
@@ -80,20 +79,17 @@ class Interruption:
         self._left -= 1
         if self._left == 0:
             self.came = True
-            self._come()
+            try:
+                self._come()
+            except BaseException as error:
+                self.raised = error
+                raise
 
 
 def _is_resumed(frame: FrameType) -> bool:
     """Whether it is a generator, which also ends by being resumed, or a finalizer."""
     flag, name = _SILENT
     return bool(frame.f_code.co_flags & flag) or frame.f_code.co_name == name
-
-
-@contextmanager
-def interrupted(place: int, come: Callable[[], None], *rooms: str) -> Iterator[Interruption]:
-    """Has `come` raise in the block; see `Interruption`."""
-    with _watching(Interruption(place, come, *rooms)) as made:
-        yield made
 
 
 @contextmanager

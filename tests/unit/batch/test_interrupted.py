@@ -1,5 +1,6 @@
 """A signal at any step of a run: what is said of the money is what has become of it (R78, R16)."""
 
+import signal
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -11,10 +12,11 @@ from typing import Any
 
 import pytest
 
-from support.kills.interrupting import SignalError, closed_at_the_end
+from support.kills.interrupting import closed_at_the_end
 from svc.batch import journal, outcome, results, run, tally, workers
 from svc.clock import SystemClock
 from svc.state import Database
+from svc.system.signals import Stopped, watched
 from unit.batch.floor import Floor
 
 WATCHED = frozenset(
@@ -26,7 +28,7 @@ GOOD = {1: 5, 2: 70, 4: 900}
 
 @contextmanager
 def signal_before(step: int) -> Iterator[Callable[[], bool]]:
-    """Raises once, before the step of that number of this thread in a module of a batch."""
+    """Lets one come before the step of that number of this thread in a module of a batch."""
     steps = count(1)
     came = False
 
@@ -37,7 +39,7 @@ def signal_before(step: int) -> Iterator[Callable[[], bool]]:
         frame.f_trace_opcodes = True
         if event == "opcode" and next(steps) == step:
             came = True
-            raise SignalError
+            signal.raise_signal(signal.SIGTERM)
         return trace
 
     before = sys.gettrace()
@@ -50,14 +52,13 @@ def signal_before(step: int) -> Iterator[Callable[[], bool]]:
 
 def interrupted(floor: Floor, step: int) -> bool:
     """Runs the list with a signal at a step; says whether it has come by then."""
-    with signal_before(step) as has_come:
-        try:
+    has_come = None
+    try:
+        with watched(lambda _: None), signal_before(step) as has_come:
             floor.run(AMOUNTS, size=2)
-        except SignalError:
-            pass
-        else:
-            assert not has_come()
-        return has_come()
+    except Stopped:
+        assert has_come is not None
+    return has_come is not None and has_come()
 
 
 def check(floor: Floor) -> None:

@@ -11,7 +11,6 @@ from unittest.mock import patch
 
 import pytest
 
-from support.kills.interrupting import SignalError
 from support.suite.patience import patient
 from svc.base_url import BaseUrl
 from svc.batch import run as run_module
@@ -23,6 +22,7 @@ from svc.delivery.journal.entry import NewIntent
 from svc.delivery.journal.stored import restored
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
 from svc.state.database import GONE
+from svc.system.signals import Stopped
 from unit.batch.floor import Floor
 
 UNREACHED = Failure(Trouble.NO_CONNECTION, sent=False)
@@ -410,11 +410,11 @@ def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: Floor) -> 
         if totals.done == 20 and floor.service.at_once == 4:
             floor.watch.told = lambda totals: None
             stopped.append(time.monotonic())
-            raise SignalError
+            raise Stopped(2)
 
     floor.service.answer = answer
     floor.watch.told = stop
-    with pytest.raises(SignalError), patch.object(floor.intents, "hurry") as hurried:
+    with pytest.raises(Stopped), patch.object(floor.intents, "hurry") as hurried:
         floor.run(list(range(1, 101)), size=4)
     hurried.assert_called_once_with(0.1)
     assert time.monotonic() - stopped[0] < patient(1.0)
@@ -436,11 +436,11 @@ def test_a_signal_has_no_further_row_begun(floor: Floor) -> None:
     def stop(totals: Any) -> None:
         if totals.done and not begun:
             begun.append(len(floor.service.requests))
-            raise SignalError
+            raise Stopped(2)
 
     floor.service.answer = lambda request, nth: time.sleep(0.02)
     floor.watch.told = stop
-    with pytest.raises(SignalError):
+    with pytest.raises(Stopped):
         floor.run(list(range(1, 101)), size=2)
     assert len(floor.service.requests) <= begun[0] + 2
     assert floor.outcomes.count("done") == len(floor.service.made) == floor.states.count("done")

@@ -1,57 +1,227 @@
-"""Signals that wait while something is made that must not be made by half."""
+"""Signals are noted by their handler, and raised by the places that wait (promise R133)."""
 
+import asyncio
+import os
 import signal
-from collections.abc import Iterator
-from types import FrameType
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator
 
 import pytest
 
-from svc.system.signals import held_back
+from svc.system import loops, signals
+from svc.system.signals import Stopped, watched
 
-
-class StopError(Exception):
-    """What this test's handler raises."""
+LONG = 30.0  # seconds that no test waits out
 
 
 @pytest.fixture(autouse=True)
-def raising() -> Iterator[None]:
-    """SIGTERM raises, wherever it comes."""
-
-    def stop(number: int, frame: FrameType | None) -> None:
-        raise StopError(number)
-
-    before = signal.signal(signal.SIGTERM, stop)
+def unchanged() -> Iterator[None]:
+    """The handlers of the suite are there again."""
+    before = {number: signal.getsignal(number) for number in signals.STOPPING}
     yield
-    signal.signal(signal.SIGTERM, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+def no_word(number: int) -> None:
+    pytest.fail(f"cut off by {number}")
+
+
+def come_soon(number: int = signal.SIGTERM) -> None:
+    """Sends the signal to this process while its main thread waits."""
+    threading.Timer(0.05, os.kill, (os.getpid(), number)).start()
+
+
+def test_a_handler_notes_the_signal_and_raises_nothing() -> None:
+    """R133: what stands between two looks is done to its end."""
+    done = []
+
+    def work() -> None:
+        with watched(no_word):
+            signal.raise_signal(signal.SIGTERM)
+            done.append("behind the signal")
+            signals.look()
+            done.append("behind the look")
+
+    with pytest.raises(Stopped) as stopped:
+        work()
+    assert done == ["behind the signal"]
+    assert (stopped.value.number, stopped.value.exit_code) == (signal.SIGTERM, 143)
+
+
+def test_a_block_that_never_looks_ends_as_the_signal_says() -> None:
+    """R78: it is not swallowed, whatever was done meanwhile."""
+    with pytest.raises(Stopped), watched(no_word):
+        signal.raise_signal(signal.SIGINT)
+
+
+def test_it_is_raised_once_so_that_what_is_tidied_up_may_wait() -> None:
+    """R78: the end of what was begun is not cut short by the signal that caused it."""
+
+    def work() -> None:
+        with watched(no_word):
+            try:
+                signal.raise_signal(signal.SIGTERM)
+                signals.look()
+            finally:
+                signals.sleep(0.01)
+                signals.look()
+
+    with pytest.raises(Stopped):
+        work()
+
+
+WAITS: dict[str, Callable[[socket.socket], object]] = {
+    "sleep": lambda _: signals.sleep(LONG),
+    "socket to be read": lambda sock: signals.ready(sock, LONG),
+    "socket without limit": lambda sock: signals.ready(sock, None),
+    "descriptor": lambda sock: signals.ready(sock.fileno(), LONG),
+    "event": lambda _: signals.wait(threading.Event().wait, LONG),
+    "event without limit": lambda _: signals.wait(threading.Event().wait, None),
+}
+
+
+@pytest.mark.parametrize("wait", WAITS.values(), ids=WAITS)
+@pytest.mark.parametrize("number", signals.STOPPING, ids=lambda each: signal.Signals(each).name)
+def test_a_signal_ends_every_kind_of_wait_at_once(
+    wait: Callable[[socket.socket], object], number: int
+) -> None:
+    """R78: within the second, of which a busy machine needs some."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        come_soon(number)
+        began = time.monotonic()
+        with pytest.raises(Stopped), watched(no_word):
+            wait(ours)
+    assert time.monotonic() - began < signals.CUT_OFF_SECONDS
+
+
+def test_what_comes_is_found_and_what_does_not_is_waited_for() -> None:
+    """A socket is ready when it can be read or written; time is up when it is."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs, watched(no_word):
+        assert not signals.ready(ours, 0.01)
+        assert signals.ready(ours, 0.01, write=True)
+        theirs.send(b"1")
+        assert signals.ready(ours, LONG)
+        assert not signals.wait(threading.Event().wait, 0.01)
+        began = time.monotonic()
+        signals.sleep(0.02)
+        assert time.monotonic() - began >= 0.02
+
+
+def test_a_signal_that_ends_nothing_ends_no_wait() -> None:
+    """Others wake it too, a terminal that changes its size for one, and it waits on."""
+    before = signal.signal(signal.SIGUSR1, lambda *_: None)
+    try:
+        with watched(no_word):
+            come_soon(signal.SIGUSR1)
+            began = time.monotonic()
+            signals.sleep(0.2)
+            assert time.monotonic() - began >= 0.2
+    finally:
+        signal.signal(signal.SIGUSR1, before)
+
+
+def test_only_the_main_thread_is_stopped() -> None:
+    """Workers are told by it; what is raised in them would end a request under way."""
+    ended: list[bool] = []
+
+    def work() -> None:
+        signals.sleep(0.1)
+        signals.look()
+        ended.append(signals.wait(threading.Event().wait, 0.01))
+
+    def stop_beside(worker: threading.Thread) -> None:
+        with watched(no_word):
+            worker.start()
+            signal.raise_signal(signal.SIGTERM)
+            signals.look()
+
+    worker = threading.Thread(target=work)
+    with pytest.raises(Stopped):
+        stop_beside(worker)
+    worker.join()
+    assert ended == [False]
 
 
 def test_what_is_begun_in_the_block_is_ended_before_a_signal_is_answered() -> None:
-    """The handler runs once, behind the block, however often the signal came."""
+    """What is held back waits to its end, and is answered once behind it."""
     made = []
 
     def make() -> None:
-        with held_back():
+        with watched(no_word), signals.held_back():
             signal.raise_signal(signal.SIGTERM)
-            made.append("first")
-            signal.raise_signal(signal.SIGTERM)
-            made.append("second")
+            signals.sleep(0.01)
+            made.append("whole")
 
-    with pytest.raises(StopError):
+    with pytest.raises(Stopped):
         make()
-    assert made == ["first", "second"]
-    with pytest.raises(StopError):
-        signal.raise_signal(signal.SIGTERM)
+    assert made == ["whole"]
 
 
-def test_what_ends_the_process_at_once_still_does() -> None:
-    """After the first signal the second one ends the process: nothing may hold that back."""
-    signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    with held_back():
-        assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
-
-
-def test_an_error_of_the_block_goes_on() -> None:
-    """It ends the block as it would, and signals are answered as before."""
-    with pytest.raises(KeyError), held_back():
+def test_an_error_of_a_block_that_holds_back_goes_on() -> None:
+    """It ends the block as it would."""
+    with pytest.raises(KeyError), watched(no_word), signals.held_back():
         raise KeyError
-    assert signal.getsignal(signal.SIGTERM) not in (signal.SIG_DFL, signal.SIG_IGN)
+
+
+def test_the_second_signal_ends_the_process() -> None:
+    """R78: nothing holds that back: the system itself does it."""
+    found: set[object] = set()
+
+    def stop() -> None:
+        with watched(no_word):
+            signal.raise_signal(signal.SIGTERM)
+            found.update(signal.getsignal(each) for each in signals.STOPPING)
+
+    with pytest.raises(Stopped):
+        stop()
+    assert found == {signal.SIG_DFL}
+
+
+def test_what_nohup_has_had_ignored_stays_ignored() -> None:
+    """SIGHUP is not heard then."""
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with watched(no_word):
+        signal.raise_signal(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_an_event_loop_hears_a_signal_and_gives_the_hearing_back(before: bool) -> None:
+    """A wait behind the loop is woken as one in front of it is."""
+    heard: list[int] = []
+
+    async def run() -> None:
+        with loops.heard(asyncio.get_running_loop(), signals.STOPPING, heard.append):
+            come_soon()
+            while not heard:  # noqa: ASYNC110  what is waited for comes by itself
+                await asyncio.sleep(0.01)
+
+    with watched(no_word):
+        if before:
+            signals.sleep(0.001)
+        asyncio.run(run())
+    assert heard == [signal.SIGTERM]
+    come_soon()
+    with pytest.raises(Stopped), watched(no_word):
+        signals.sleep(LONG)
+
+
+def test_a_signal_in_front_of_a_loop_is_not_lost_in_it() -> None:
+    """It was noted, and the loop is not begun."""
+
+    async def run() -> None:
+        with loops.heard(asyncio.get_running_loop(), signals.STOPPING, lambda _: None):
+            pytest.fail("it was begun")
+
+    def begin() -> None:
+        with watched(no_word):
+            signal.raise_signal(signal.SIGTERM)
+            asyncio.run(run())
+
+    with pytest.raises(Stopped):
+        begin()

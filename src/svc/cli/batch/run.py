@@ -28,7 +28,6 @@ from svc.cli.framework.delivering import accounts_of
 from svc.cli.framework.errors import tell_stopped
 from svc.cli.framework.prompts import confirm_real_money
 from svc.cli.framework.session import Session
-from svc.cli.framework.signals import Stopped
 from svc.delivery.journal.entry import NOBODY_ELSE, Account, Intent
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
@@ -37,6 +36,7 @@ from svc.delivery.journal.stored import Scope
 from svc.delivery.send import not_sent
 from svc.errors import LocalError, SvcError
 from svc.keys.resolve import VARIABLE
+from svc.system.signals import Stopped
 
 
 def confirm_rows(session: Session, operation: BatchOperation, todo: BatchPlan) -> None:

@@ -19,8 +19,9 @@ from svc.listen.listener import Listener, OpenSource
 from svc.listen.owners import BugCounter, owned, owned_task, place_of
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.records import BugMet, ListenerRecord, Ready, Summary
-from svc.system import signals
+from svc.system import loops
 from svc.system.processes import Group, group_of_its_own, tell_ready
+from svc.system.signals import STOPPING
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
 _LOOK_SECONDS: Final = 0.01
@@ -139,7 +140,7 @@ class ListenerLoop:
         with (
             asyncio.Runner() as runner,
             # Before the loop runs at all: it would drop what a handler raises.
-            signals.heard(runner.get_loop(), signals.STOPPING, self.stop),
+            loops.heard(runner.get_loop(), STOPPING, self.stop),
         ):
             return runner.run(self._run(bound))
 
@@ -201,7 +202,7 @@ class ListenerLoop:
 
     def stop(self, number: int) -> None:
         """Ends the listener; a second signal ends the process at once (promise R78)."""
-        signals.end_at_once(asyncio.get_running_loop(), signals.STOPPING)
+        loops.end_at_once(asyncio.get_running_loop(), STOPPING)
         self._signal = number
         if self.session.format != "human":  # for people the summary begins a line of its own
             self.session.streams.leave_line()

@@ -12,13 +12,13 @@ from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
 from svc.cli.framework.session import Session
-from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, UsageError
 from svc.listen.forward.replay import ReplayLoop
 from svc.listen.identity import held_back, left_pending, running_with_pending
 from svc.listen.inbox.history import InboxEntry, InboxFilter, InboxHistory
 from svc.listen.targets import Target
 from svc.state import Database
+from svc.system.signals import Stopped
 
 app = new_app()
 

@@ -8,7 +8,6 @@ from svc.cli.events.ndjson import JsonRecords
 from svc.cli.events.screen import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.session import Session
-from svc.cli.framework.signals import Stopped
 from svc.errors import UsageError
 from svc.listen.forward.connection import told_of
 from svc.listen.forward.replay import ReplayLoop, signed_anew
@@ -16,6 +15,7 @@ from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
 from svc.listen.inbox.history import Content, InboxEntry, InboxHistory
 from svc.listen.targets import Target
 from svc.state import Database
+from svc.system.signals import Stopped
 
 _Printer = JsonRecords | ForwardLines
 

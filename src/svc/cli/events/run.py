@@ -16,7 +16,6 @@ from svc.cli.events.screen import RecordPrinter
 from svc.cli.events.secrets import known_elsewhere
 from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
-from svc.cli.framework.signals import Stopped
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.listen.identity import claimed
 from svc.listen.inbox.inbox import Inbox
@@ -29,6 +28,7 @@ from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.server import bind, new_path
 from svc.listen.records import Summary
 from svc.state import Database
+from svc.system.signals import Stopped
 
 _CLOSE_SECONDS: Final = 0.2  # for the database, of the one in which we end (promise R78)
 

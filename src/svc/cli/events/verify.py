@@ -19,6 +19,7 @@ from svc.listen.records import iso
 from svc.listen.verify.diagnosis import diagnose
 from svc.listen.verify.verify import Facts, read_facts
 from svc.service.facts import SIGNATURE_HEADER, SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_BODY_MAX
+from svc.system.consoles import read_to_end
 
 _PREFIX: Final = re.compile(rf"{SIGNATURE_HEADER}[ \t]*:[ \t]*", re.IGNORECASE)
 _LATEST: Final = 253_402_300_799 - SIGNATURE_TOLERANCE_SECONDS  # the last second that has a date
@@ -139,7 +140,7 @@ def _body(session: Session, payload: Path | None) -> bytes:
         stream = session.streams.stdin
         raw = getattr(stream, "buffer", None)
         most = WEBHOOK_BODY_MAX + 1
-        return stream.read(most).encode() if raw is None else bytes(raw.read(most))
+        return stream.read(most).encode() if raw is None else read_to_end(raw, most)
     except OSError as error:
         reason = system_words(error)
         what = "The payload on standard input" if payload is None else f"The payload {payload}"

@@ -24,8 +24,8 @@ from svc.system.files import make_private, open_private
 
 if TYPE_CHECKING:
     from svc.cli.framework.session import Session
-    from svc.cli.framework.signals import Stopped
     from svc.delivery.journal.entry import Intent
+    from svc.system.signals import Stopped
 
 
 _NO_THREADS: Final = "can't start new thread"
@@ -174,6 +174,17 @@ def report_stopped(session: "Session", stopped: "Stopped") -> int:
     elif not stopped.told:
         tell_stopped(session)
     return stopped.exit_code
+
+
+def report_cut_off(session: "Session", stopped: "Stopped") -> None:
+    """Says what is known where a command is ended in a place in which it could not look."""
+    error = _interrupted(session, stopped)
+    if error is None:
+        error = _stopped(
+            "Stopped at once: svc was held up.", hint="What was sent is shown by: svc requests list"
+        )
+        error.exit_code = ExitCode(stopped.exit_code)
+    report_error(session, error)
 
 
 def tell_stopped(session: "Session") -> None:

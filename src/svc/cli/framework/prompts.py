@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, TextIO
 
 from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE, without_line_end
 from svc.cli.framework.session import Session
-from svc.cli.framework.signals import Stopped
 from svc.errors import UsageError
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.money import format_amount
 from svc.redaction import redact
 from svc.render.text import one_line, wrap_message
-from svc.system.consoles import forget_what_was_typed
+from svc.system.consoles import forget_what_was_typed, read_hidden, read_line, read_to_end
 from svc.system.memory import keep_unread
+from svc.system.signals import Stopped
 
 if TYPE_CHECKING:
     from svc.client.call import Call
@@ -76,7 +76,7 @@ def ask_line(session: Session, question: str) -> str:
     forget_what_was_typed(streams.stdin)
     streams.stderr.write(question)
     streams.stderr.flush()
-    return streams.stdin.readline().strip()
+    return read_line(streams.stdin).strip()
 
 
 def confirm_money(
@@ -178,10 +178,8 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
             param="--stdin",
             hint=f"Pipe it in: {command} --stdin < FILE",
         )
-    from getpass import getpass
-
     try:
-        return getpass(prompt)
+        return read_hidden(prompt)
     except EOFError:
         raise UsageError("Nothing was typed.", code="input_required") from None
 
@@ -191,8 +189,7 @@ def _piped(stream: TextIO) -> str:
     raw = getattr(stream, "buffer", None)
     if raw is None:
         return stream.read(_BYTES_MAX)
-    data: bytes = raw.read(_BYTES_MAX)
-    return data.decode("utf-8", errors="surrogateescape")
+    return read_to_end(raw, _BYTES_MAX).decode("utf-8", errors="surrogateescape")
 
 
 def open_page(session: Session, page: str) -> None:

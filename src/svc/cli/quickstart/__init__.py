@@ -1,7 +1,6 @@
 """`svc quickstart`: the main job once, end to end, on this machine and with nothing set up."""
 
 import json
-import queue
 import shlex
 import tempfile
 from collections.abc import Iterator
@@ -19,7 +18,7 @@ from svc.cli.quickstart.processes import DemoTarget, SvcProcesses, environment, 
 from svc.errors import CheckFailed
 from svc.money import format_amount
 from svc.render.text import wrap
-from svc.system.signals import held_back
+from svc.system import signals
 
 Thing = TypeVar("Thing")
 
@@ -59,7 +58,7 @@ def _undone_whole() -> Iterator[ExitStack]:
     try:
         yield stack
     finally:
-        with held_back():
+        with signals.held_back():
             stack.close()
 
 
@@ -96,8 +95,7 @@ class _Story:
         }
 
     def _kept(self, context: AbstractContextManager[Thing]) -> Thing:
-        with held_back():
-            return self._stack.enter_context(context)
+        return self._stack.enter_context(context)
 
     def _start_sandbox(self) -> None:
         argv = ("sandbox", "start", "--port", "0", "--db", str(self._folder / "sandbox.db"))
@@ -148,10 +146,10 @@ class _Story:
     def _forwarded_event(self, target: DemoTarget, order: str) -> Any:
         deadline = self._session.clock.monotonic() + _SECONDS
         while (left := deadline - self._session.clock.monotonic()) > 0:
-            try:
-                event = json.loads(target.arrivals.get(timeout=left).body)
-            except queue.Empty:
+            arrived = signals.wait(target.next, left)
+            if arrived is None:
                 break
+            event = json.loads(arrived.body)
             if event["type"] == "order.paid" and event["data"]["object"]["id"] == order:
                 return event
         raise CheckFailed(f"order.paid did not arrive within {_SECONDS:.0f} s.")

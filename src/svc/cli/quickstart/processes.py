@@ -10,12 +10,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError
+from svc.system import signals
 from svc.system.processes import dying_with_us
-from svc.system.signals import held_back
 
 _SECONDS_TO_END = 3.0
 _POLL = 0.02
@@ -36,17 +36,24 @@ class SvcProcesses:
         Raises:
             CheckFailed: when it fails, with its own words.
         """
-        done = subprocess.run(  # noqa: S603  our own program
+        said: _Said | None = None
+        with subprocess.Popen(  # noqa: S603  our own program
             [*_PROGRAM, *argv, "-o", "json"],
             env=self._env,
-            capture_output=True,
-            check=False,
             stdin=subprocess.DEVNULL,
-        )
-        if done.returncode:
-            words = done.stderr.decode(errors="replace").strip()
-            raise CheckFailed(f"svc {' '.join(argv)} ended with {done.returncode}: {words}")
-        return json.loads(done.stdout)
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        ) as process:
+            try:
+                said = signals.wait(lambda seconds: _said(process, seconds), None)
+            except BaseException:
+                process.kill()
+                raise
+        assert said is not None
+        if process.returncode:
+            words = said.err.decode(errors="replace").strip()
+            raise CheckFailed(f"svc {' '.join(argv)} ended with {process.returncode}: {words}")
+        return json.loads(said.out)
 
     @contextmanager
     def beside(self, *argv: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
@@ -80,16 +87,23 @@ class SvcProcesses:
         """
         deadline = self._clock.monotonic() + seconds
         while not path.exists():
-            if _has_ended(process) or self._clock.monotonic() > deadline:
+            if process.poll() is not None or self._clock.monotonic() > deadline:
                 raise LocalError(f"A part of the quickstart did not start within {seconds:.0f} s.")
             self._clock.sleep(_POLL)
         return path.read_text(encoding="utf-8")
 
 
-def _has_ended(process: "subprocess.Popen[bytes]") -> bool:
-    # Python asks under a lock, which an exception out of a handler can leave taken for ever.
-    with held_back():
-        return process.poll() is not None
+class _Said(NamedTuple):
+    out: bytes
+    err: bytes
+
+
+def _said(process: "subprocess.Popen[bytes]", seconds: float) -> _Said | None:
+    """What it has said on stdout and stderr, once it has ended."""
+    try:
+        return _Said(*process.communicate(timeout=seconds))
+    except subprocess.TimeoutExpired:
+        return None
 
 
 def environment(base: Mapping[str, str], home: Path) -> dict[str, str]:
@@ -117,6 +131,13 @@ class DemoTarget:
 
     url: str
     arrivals: "queue.Queue[DemoArrival]" = field(default_factory=queue.Queue)
+
+    def next(self, seconds: float) -> DemoArrival | None:
+        """Gives what arrives next, None when so many seconds have gone by."""
+        try:
+            return self.arrivals.get(timeout=seconds)
+        except queue.Empty:
+            return None
 
 
 @contextmanager

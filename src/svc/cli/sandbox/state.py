@@ -13,7 +13,8 @@ from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
 from svc.errors import ApiError, LocalError, UsageError, system_words, wrong_choice
-from svc.service.facts import AMOUNT_MAX
+from svc.service.facts import AMOUNT_MAX, SANDBOX_STATE_MAX
+from svc.system.consoles import read_to_end
 
 app = new_app()
 
@@ -160,7 +161,10 @@ def _free(path: Path, *, force: bool) -> Path:
 
 def _read(session: Session, file: str) -> str:
     try:
-        data = session.streams.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+        if file == "-":
+            data = read_to_end(session.streams.stdin.buffer, SANDBOX_STATE_MAX + 1)
+        else:
+            data = Path(file).read_bytes()
         return data.decode("utf-8")
     except OSError as error:
         raise LocalError(f"{file} cannot be read: {system_words(error)}.") from None

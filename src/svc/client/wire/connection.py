@@ -20,9 +20,9 @@ from svc.client.text import one_line
 from svc.client.wire.http import HttpExchange, NotHttp
 from svc.errors import system_words
 from svc.service.facts import is_success
+from svc.system import signals
 
 _READ = 64 * 1024
-_SLACK = 0.01  # seconds; within it a socket need not be told anew how long to wait
 _DETAIL_MAX = 120
 _BODILESS = (204, 304)
 
@@ -38,8 +38,8 @@ class Connection:
     """
 
     def __init__(self, sock: socket.socket, body_max: int = BODY_MAX) -> None:
+        sock.setblocking(False)  # it is waited for beside a signal
         self._sock = sock
-        self._waits: float | None = None  # seconds, as the socket was told
         self._body_max = body_max
         self._http: HttpExchange | None = None
         self._ended = False
@@ -105,10 +105,14 @@ class Connection:
         rest = memoryview(data)
         with suppress(OSError):  # TimeoutError is one
             while rest:
-                self._wait_for(_seconds_left(deadline))
+                _seconds_left(deadline)
+                signals.look()
                 # Before the call, not after: a failing send may have sent something.
                 self.sent = True
-                rest = rest[self._sock.send(rest) :]
+                try:
+                    rest = rest[self._sock.send(rest) :]
+                except OSError as error:
+                    await_turn(self._sock, error, deadline, write=True)
         self._whole = not rest
 
     def _answer(self, http: HttpExchange, deadline: Deadline, most: int) -> RawReply:
@@ -136,8 +140,7 @@ class Connection:
 
     def _fill(self, http: HttpExchange, deadline: Deadline) -> None:
         try:
-            self._wait_for(_seconds_left(deadline))
-            data = self._sock.recv(_READ)
+            data = self._received(deadline)
         except TimeoutError:
             raise WireBroken(Trouble.TIMEOUT) from None
         except OSError as error:
@@ -146,14 +149,45 @@ class Connection:
         self._ended = not data
         http.feed(data)
 
-    def _wait_for(self, seconds: float) -> None:
-        """Lets the socket wait so long; a call of the system, which many threads pay for dearly."""
-        if self._waits is None or not 0 <= self._waits - seconds <= _SLACK:
-            self._sock.settimeout(seconds)
-            self._waits = seconds
+    def _received(self, deadline: Deadline) -> bytes:
+        if not _is_held(self._sock) and not signals.ready(self._sock, _seconds_left(deadline)):
+            raise TimeoutError
+        while True:
+            try:
+                return self._sock.recv(_READ)
+            except OSError as error:
+                await_turn(self._sock, error, deadline, write=False)
 
     def _cut(self) -> Trouble:
         return Trouble.TRUNCATED if self.received else Trouble.CLOSED
+
+
+def await_turn(sock: socket.socket, error: OSError, deadline: Deadline, *, write: bool) -> None:
+    """Waits until a socket that was not ready is; `write` is what was tried on a plain one.
+
+    Raises:
+        OSError: the error, where it is another one.
+        TimeoutError: the time is up.
+        Stopped: a signal came.
+    """
+    if isinstance(error, BlockingIOError):
+        pass
+    elif hasattr(sock, "pending"):  # TLS: it may have to read in order to write
+        import ssl
+
+        if not isinstance(error, ssl.SSLWantReadError | ssl.SSLWantWriteError):
+            raise error
+        write = isinstance(error, ssl.SSLWantWriteError)
+    else:
+        raise error
+    if not signals.ready(sock, _seconds_left(deadline), write=write):
+        raise TimeoutError
+
+
+def _is_held(sock: socket.socket) -> bool:
+    """Whether TLS has bytes in hand that it has read already: then there may be none to come."""
+    pending: Callable[[], int] | None = getattr(sock, "pending", None)
+    return pending is not None and pending() > 0
 
 
 def _is_readable(sock: socket.socket) -> bool:

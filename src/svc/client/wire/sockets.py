@@ -1,5 +1,6 @@
 """The wire that commands use: plain sockets, TLS for https, one kept connection."""
 
+import errno
 import socket
 from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
@@ -17,17 +18,23 @@ from svc.client.exchange import (
 from svc.client.wire.connection import Connection
 from svc.client.wire.proxy import Proxy, proxy_for
 from svc.clock import Clock
-from svc.errors import system_words
+from svc.errors import system_error, system_words
+from svc.system import signals
 
 if TYPE_CHECKING:
     import ssl
+    from threading import Thread
 
 # Servers drop idle connections after 5 s and more; a POST must not meet one that is about to go.
 POST_IDLE_MAX = 4.0
+# A connection that is under way; the second is how Windows says it.
+_BEGUN = (errno.EINPROGRESS, errno.EWOULDBLOCK)
 
 
 class SocketWire:
     """Carries requests to one origin, one at a time; belongs to one thread.
+
+    In the main thread a signal ends each of its waits (`system.signals`).
 
     `proxy` is an address such as `http://proxy.example:3128` or None; `ca_bundle` is a PEM file
     that is trusted besides the system's authorities. Answers have at most `body_max` bytes.
@@ -217,12 +224,17 @@ def _looked_up(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
         thread.start()
     except RuntimeError:
         raise WireBroken(Trouble.NO_ADDRESS, "the system starts no more threads") from None
-    thread.join(max(0.0, limit.left()))
+    signals.wait(lambda seconds: _has_ended(thread, seconds), max(0.0, limit.left()))
     if answers:
         return answers[0]
     raise WireBroken(
         Trouble.NO_ADDRESS, system_words(errors[0]) if errors else "the look-up timed out"
     )
+
+
+def _has_ended(thread: "Thread", seconds: float) -> bool:
+    thread.join(seconds)
+    return not thread.is_alive()
 
 
 def _connected(address: SocketAddress, seconds: float) -> socket.socket:
@@ -231,8 +243,14 @@ def _connected(address: SocketAddress, seconds: float) -> socket.socket:
     family, place = address
     sock = socket.socket(family, socket.SOCK_STREAM)
     try:
-        sock.settimeout(seconds)
-        sock.connect(place)
+        sock.setblocking(False)
+        refused = sock.connect_ex(place)
+        if refused in _BEGUN:
+            if not signals.ready(sock, seconds, write=True):
+                raise TimeoutError  # noqa: TRY301  closed below, as for any reason
+            refused = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        if refused:
+            raise system_error(refused)  # noqa: TRY301
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
     except BaseException:
         sock.close()

@@ -5,6 +5,7 @@ import socket
 import ssl
 
 from svc.client.exchange import Deadline, Trouble, WireBroken
+from svc.client.wire.connection import await_turn
 from svc.errors import ConfigError, system_words
 
 
@@ -42,13 +43,17 @@ def secured(
     Raises:
         WireBroken: CERTIFICATE, which is not tried again, or NO_TLS.
     """
-    left = limit.left()
-    if left <= 0:
-        raise WireBroken(Trouble.NO_TLS, "timed out")
-    sock.settimeout(left)
     try:
         # Bytes, because text would pass through the slow import of the IDNA tables.
-        return trusted.wrap_socket(sock, server_hostname=host.encode("ascii"))
+        made = trusted.wrap_socket(
+            sock, server_hostname=host.encode("ascii"), do_handshake_on_connect=False
+        )
+        try:
+            _shake_hands(made, limit)
+        except BaseException:
+            made.close()
+            raise
+        return made  # noqa: TRY300  what fails is told below
     except ssl.SSLCertVerificationError as error:
         raise WireBroken(Trouble.CERTIFICATE, error.verify_message) from None
     except TimeoutError:
@@ -57,6 +62,17 @@ def secured(
         raise WireBroken(Trouble.NO_TLS, (error.reason or "").replace("_", " ").lower()) from None
     except OSError as error:
         raise WireBroken(Trouble.NO_TLS, system_words(error)) from None
+
+
+def _shake_hands(made: ssl.SSLSocket, limit: Deadline) -> None:
+    while limit.left() > 0:
+        try:
+            made.do_handshake()
+        except OSError as error:
+            await_turn(made, error, limit, write=False)
+        else:
+            return
+    raise TimeoutError
 
 
 def _is_hashed(directory: str) -> bool:

@@ -4,6 +4,8 @@ import threading
 from collections.abc import Callable
 from typing import Protocol, TypeVar
 
+from svc.system import signals
+
 
 class Backend(Protocol):
     """One keyring; making the object opens and imports nothing.
@@ -61,6 +63,7 @@ def within(seconds: float, call: Callable[[], T], more: Callable[[], float]) -> 
 
     Raises:
         TimeoutError: the time was up.
+        Stopped: a signal came.
         Exception: whatever the call raised.
     """
     ended = threading.Event()
@@ -76,7 +79,7 @@ def within(seconds: float, call: Callable[[], T], more: Callable[[], float]) -> 
             ended.set()
 
     threading.Thread(target=run, name="svc-keyring", daemon=True).start()
-    if not ended.wait(seconds) and not ended.wait(more()):
+    if not signals.wait(ended.wait, seconds) and not signals.wait(ended.wait, more()):
         raise TimeoutError
     if errors:
         raise errors[0]

@@ -9,7 +9,8 @@ from svc.listen.forward.connection import TargetReply, exchange_once
 from svc.listen.forward.request import TargetSender
 from svc.service.facts import SIGNATURE_HEADER
 from svc.signature import header_value
-from svc.system import signals
+from svc.system import loops
+from svc.system.signals import STOPPING
 
 _NAME: Final = SIGNATURE_HEADER.lower().encode() + b":"
 
@@ -37,7 +38,7 @@ class ReplayLoop:
     def __enter__(self) -> Self:
         self._runner = self._open.enter_context(asyncio.Runner())
         loop = self._runner.get_loop()
-        self._open.enter_context(signals.heard(loop, signals.STOPPING, self._stop))
+        self._open.enter_context(loops.heard(loop, STOPPING, self._stop))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -70,7 +71,7 @@ class ReplayLoop:
 
     def _stop(self, number: int) -> None:
         """Ends what is being sent; a second signal ends the process at once (promise R78)."""
-        signals.end_at_once(asyncio.get_running_loop(), signals.STOPPING)
+        loops.end_at_once(asyncio.get_running_loop(), STOPPING)
         self.stopped_by = number
         if self._sending is not None:
             self._sending.cancel()

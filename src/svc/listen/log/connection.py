@@ -17,6 +17,7 @@ from svc.listen.log.address import LogAddress
 from svc.listen.log.client import LogClient
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.troubles import LogDown, LogRefusal, check_installed, worded
+from svc.system import signals
 
 if TYPE_CHECKING:
     import ssl
@@ -111,8 +112,16 @@ class LogConnection:
         self._loop.call_soon_threadsafe(self._client.doubt)
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine in the loop here and waits for its end."""
-        return self.submit(call).result()
+        """Runs a coroutine in the loop here and waits for its end.
+
+        Raises:
+            Stopped: a signal came.
+        """
+        done = self.submit(call)
+        ended = threading.Event()
+        done.add_done_callback(lambda _: ended.set())
+        signals.wait(ended.wait, None)
+        return done.result()
 
     def submit(self, call: Coroutine[Any, Any, T]) -> "Future[T]":
         """Begins a coroutine in the loop here."""

@@ -2,6 +2,7 @@
 
 import threading
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Final, Self
@@ -10,6 +11,7 @@ from svc.clock import Clock
 from svc.errors import NetworkError
 from svc.listen.tunnels.program import Program
 from svc.listen.tunnels.provider import Down, LogReader, Provider, Up
+from svc.system import signals
 
 _DELAYS: Final = (0.5, 1.0, 2.0, 4.0, 8.0, 15.0, 30.0)
 _STEADY_SECONDS: Final = 60.0  # a link that held so long begins anew with the shortest delay
@@ -63,13 +65,20 @@ class Tunnel:
 
         Raises:
             NetworkError: it ended, or did not come up in time; holds its last words.
+            Stopped: a signal came.
         """
         self._thread = threading.Thread(target=self._run, args=(port,), daemon=True)
         self._thread.start()
-        first = self._first.get()
+        first = signals.wait(self._heard_first, None)
+        assert first is not None
         if isinstance(first, NetworkError):
             raise first
         return first.url
+
+    def _heard_first(self, seconds: float) -> Up | NetworkError | None:
+        with suppress(Empty):
+            return self._first.get(timeout=seconds)
+        return None
 
     def follow(self, told: Callable[[TunnelChange], None]) -> None:
         """Tells every change after the start, also those that have been; on the thread."""

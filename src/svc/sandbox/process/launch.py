@@ -8,13 +8,12 @@ import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any, Final, Literal
 
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.sandbox.process.records import RunRecord, health, is_running
-from svc.system import processes
+from svc.system import processes, signals
 from svc.system.signals import KILL
 
 MEMORY: Final = ":memory:"
@@ -116,13 +115,18 @@ def announce_failure(error: LocalError) -> dict[str, Any]:
 
 def _first_words(pipe: int, seconds: float) -> str:
     """Reads to the announcement, or to the end of what a failing process had to say."""
-    words: SimpleQueue[str] = SimpleQueue()
+    words: list[str] = []
     # A thread, since not every system can wait for a pipe with a limit. It ends with the process.
-    threading.Thread(target=lambda: words.put(_read(pipe)), daemon=True).start()
-    try:
-        return words.get(timeout=max(seconds, 0.0))
-    except Empty:
-        raise LocalError("The sandbox did not start in time.") from None
+    reader = threading.Thread(target=lambda: words.append(_read(pipe)), daemon=True)
+    reader.start()
+
+    def read(seconds: float) -> list[str]:
+        reader.join(seconds)
+        return words
+
+    for text in signals.wait(read, max(seconds, 0.0)):
+        return text
+    raise LocalError("The sandbox did not start in time.")
 
 
 def _read(pipe: int) -> str:

@@ -8,7 +8,6 @@ import pytest
 from support.clocks import ManualClock
 from svc.cli.framework.delivering import journal_of, send_recorded, sender_of
 from svc.cli.framework.session import Session
-from svc.cli.framework.signals import Stopped
 from svc.cli.framework.streams import Streams
 from svc.client.client import Client
 from svc.client.exchange import RawReply
@@ -19,6 +18,7 @@ from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
 from svc.delivery.send import deliver
+from svc.system.signals import Stopped
 
 KEY = "sk_test_canary7Qx2Lw9Zp4"
 

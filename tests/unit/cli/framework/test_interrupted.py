@@ -22,6 +22,7 @@ from svc.delivery.journal.entry import Intent, NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
 from svc.state import Database
+from svc.system import signals
 
 KEY = "sk_test_canary7Qx2Lw9Zp4"
 BODY = {"payment": "pay_1", "amount": 4999}
@@ -43,8 +44,10 @@ class KeyedService:
 
     def exchange(self, request: WireRequest, **_: object) -> RawReply:
         key = dict(request.headers)["Idempotency-Key"]
+        signals.look()  # as a connection does before it sends, and while it waits
         made = self.made.setdefault(key, f"rf_{len(self.made) + 1}")
         self.asked += 1
+        signals.look()
         refund = {"id": made, "object": "refund", "livemode": False, "currency": "EUR"}
         return RawReply(200, (), json.dumps({**refund, **json.loads(request.body)}).encode())
 
@@ -95,6 +98,7 @@ class CommandMachine:
         session.service = self.service
         with session, sigterm_at(place, *rooms) as interruption:
             code = int(run(session))
+        assert interruption.raised is None
         out, err = streams.stdout, streams.stderr
         assert isinstance(out, io.StringIO)
         assert isinstance(err, io.StringIO)
@@ -189,7 +193,7 @@ def settle(machine: CommandMachine) -> None:
 def test_a_signal_at_any_place_leaves_the_truth(
     tmp_path: Path, rooms: tuple[str, ...], stride: int, argv: tuple[str, ...]
 ) -> None:
-    """R78: nothing is lost, doubled or misreported, and what is advised ends it."""
+    """R78, R133: nothing is lost, doubled or misreported, and what is advised ends it."""
     whole = CommandMachine(tmp_path / "whole", *argv)  # what is imported now is not interrupted
     whole.run(*whole.argv)
     with closed_at_the_end():
