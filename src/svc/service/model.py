@@ -4,7 +4,6 @@ Look-ups alone have names here; what a room makes of a description is that room'
 NamedTuples, for a command loads them each time that it starts.
 """
 
-from collections.abc import Iterator
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc.service.facts import AMOUNT_MAX, API_ROOT, ID_PREFIXES
@@ -136,6 +135,7 @@ class Action(NamedTuple):
         summary: what it does, for help and OpenAPI.
         example: of the words behind the verb, as a command line has them.
         more: further sentences of help.
+        fields: that its request may have beside those of the resource.
         step: what its path ends with, such as `/cancel`.
         answers: names that the answer's `object` may have, where not the resource's own.
         encoding: of its body.
@@ -155,6 +155,7 @@ class Action(NamedTuple):
     summary: str
     example: str = ""
     more: str = ""
+    fields: tuple[Field, ...] = ()
     step: str = ""
     answers: tuple[str, ...] = ()
     encoding: Literal["json", "form"] = "json"
@@ -222,9 +223,11 @@ class Resource(NamedTuple):
         """The action of this verb; None where it has none."""
         return next((each for each in self.actions if each.verb == verb), None)
 
-    def given(self, verb: str) -> Iterator[Field]:
+    def given(self, verb: str) -> tuple[Field, ...]:
         """The fields that a request of this verb may have."""
-        return (field for field in self.fields if field.is_given(verb))
+        action = self.action(verb)
+        own = action.fields if action is not None else ()
+        return (*own, *(field for field in self.fields if field.is_given(verb)))
 
     def path_of(self, action: Action) -> str:
         """The path of an action, with `*` for the id of what it is about."""

@@ -187,6 +187,17 @@ RESOURCE: Final = Resource(
             "Capture an authorised payment, in full or in part.",
             "ord_9eYf1gZh2iWj3kPq0aVb7cXd --amount 10000",
             "The rest is released at once.",
+            fields=(
+                Field(
+                    "amount",
+                    amount(),
+                    "The amount in minor units: 12900 is 129.00 EUR.",
+                    "--amount N",
+                    clearable=False,
+                    answered_as="amount_captured",
+                    proof="equal",
+                ),
+            ),
             step="/capture",
             answers=("payment", "order"),
             encoding="form",

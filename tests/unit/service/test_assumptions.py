@@ -1,0 +1,512 @@
+"""What we assume where the specification is silent, typed once more than in the description.
+
+A wrong fact would be wrong on both sides, at the client and in the sandbox, so that no story would
+notice it. These tables were typed from the assumed contract (`svc help assumptions`).
+"""
+
+import pytest
+
+from svc import service
+from svc.service.model import Field, Kind
+
+# Of each object: field, kind (with the least of a number, or the most characters of a text that is
+# given), then where it may be given (`!` where it must be), and `null` where an answer may have it.
+# Inside an object or a list stand its fields, indented.
+TABLES = {
+    "order": """
+id identifier:order
+status choice list
+amount amount:1 create! update
+currency currency create! update
+settlement_currency currency create update
+shipping object create! update
+ country country !
+ postal_code text:500 null
+ name text:500
+ line1 text:500
+ line2 text:500
+ city text:500
+ state text:500
+ phone text:500
+items list:100 create! update
+ name text:255 !
+ hs_code tariff_code null
+ origin_country country null
+ quantity integer:1 !
+ unit_amount amount:0 !
+capture_method choice create update
+methods list:0
+landed_cost object
+ duty amount:0
+ vat amount:0
+ fees amount:0
+ total amount:0
+ currency currency
+ guaranteed boolean
+ quote identifier:landed_cost_quote
+amount_total amount:1
+amount_captured amount:0
+amount_refunded amount:0
+latest_payment identifier:payment null
+cancellation_reason choice cancel null
+cancelled_at timestamp null
+paid_at timestamp null
+metadata free create update
+created timestamp
+livemode boolean
+client_secret text
+""",
+    "payment": """
+id identifier:payment
+order identifier:order list
+status choice list
+amount amount:1
+amount_captured amount:0
+amount_released amount:0
+amount_refunded amount:0
+currency currency
+method text
+card object null
+ brand choice
+ last4 text
+payment_method identifier:payment_method null
+retried boolean
+acquirer text null
+failure_code text null
+failure_message text null
+decline_type choice null
+disputed boolean
+settlement_currency currency null
+settlement_amount amount:0 null
+fx_rate rate null
+authorization_expires_at timestamp null
+captured_at timestamp null
+created timestamp
+livemode boolean
+""",
+    "payment_method": """
+id identifier:payment_method
+type choice
+card object
+ brand choice
+ last4 text
+ network_token choice
+ exp_month integer:1
+ exp_year integer:2000
+created timestamp
+livemode boolean
+""",
+    "refund": """
+id identifier:refund
+payment identifier:payment create! list
+order identifier:order
+amount amount:1 create
+currency currency
+reason choice create null
+status choice list
+failure_reason choice null
+metadata free create
+created timestamp
+livemode boolean
+""",
+    "payout": """
+id identifier:payout
+status choice list
+amount amount:1 create!
+currency currency create!
+source_currency currency create
+source_amount amount:1
+fx_rate rate
+network_fees amount:1
+destination object create!
+ country country !
+ account_holder_name text:140 !
+ iban text:64
+ account_number text:0
+ bank_code text:0
+ bic text:40
+ bank_name text:140 null
+ last4 text
+reference text:35 create null
+failure_reason choice null
+failure_message text null
+estimated_arrival timestamp
+sent_at timestamp null
+paid_at timestamp null
+failed_at timestamp null
+metadata free create
+created timestamp
+livemode boolean
+""",
+    "landed_cost_quote": """
+id identifier:landed_cost_quote
+currency currency create!
+shipping object create!
+ country country !
+ postal_code text:500 null
+ name text:500
+ line1 text:500
+ line2 text:500
+ city text:500
+ state text:500
+ phone text:500
+items list:100 create!
+ name text:255 !
+ hs_code tariff_code null
+ origin_country country null
+ quantity integer:1 !
+ unit_amount amount:0 !
+ duty amount:0
+ vat amount:0
+ duty_rate_bps integer:0
+ship_from_country country create
+shipping_amount amount:0 create
+duty amount:0
+vat amount:0
+fees amount:0
+total amount:0
+guaranteed boolean
+warnings list:0
+ code choice
+ item text
+ message text
+expires_at timestamp
+created timestamp
+livemode boolean
+""",
+    "webhook_endpoint": """
+id identifier:webhook_endpoint
+url url create!
+events list:1000 create!
+secret text
+status choice
+description text:200 create null
+api_version choice
+created timestamp
+livemode boolean
+""",
+    "event": """
+id identifier:event
+type event_type
+created timestamp
+livemode boolean
+api_version choice
+data object
+ object object
+  id text
+  object text
+  amount amount:0
+""",
+    "dispute": """
+id identifier:dispute
+payment identifier:payment list
+order identifier:order
+amount amount:1
+currency currency
+reason choice
+status choice list
+evidence object update
+evidence_status choice
+evidence_due_by timestamp
+evidence_submitted_at timestamp null
+closed_at timestamp null
+created timestamp
+livemode boolean
+submit boolean update
+""",
+}
+EVIDENCE = """
+tracking_number shipping_carrier shipping_date shipping_address shipping_documentation customer_name
+customer_email customer_purchase_ip customer_communication billing_address product_description
+receipt refund_policy refund_refusal_explanation cancellation_policy cancellation_rebuttal
+service_date access_activity_log duplicate_payment_id duplicate_explanation uncategorized_text
+"""
+
+
+def lines_of(fields: tuple[Field, ...], depth: int = 0) -> list[str]:
+    """The fields as the tables above have them."""
+    found = []
+    for field in fields:
+        given = field.given.split()
+        if field.required:
+            given = [f"{verb}!" if verb == "create" else verb for verb in given] or ["!"]
+        words = [field.name, kind_of(field), *given, *(["null"] if field.nullable else [])]
+        found.append(" " * depth + " ".join(words))
+        if field.name != "evidence":
+            found += lines_of(field.kind.inner, depth + 1)
+    return found
+
+
+def kind_of(field: Field) -> str:
+    """A kind in a word, with the figure that a request is held to."""
+    kind: Kind = field.kind
+    is_typed = bool(field.option or field.given or field.assumed) or "name" in field.name
+    match kind.type:
+        case "identifier":
+            return f"identifier:{kind.of}"
+        case "amount" | "integer":
+            return f"{kind.type}:{kind.least}"
+        case "list":
+            return f"list:{kind.most}"
+        case "text" if kind.most and (is_typed or field.answered == "given"):
+            return f"text:{kind.most}"
+        case "text" if kind.pattern and field.answered == "never":
+            return "text:0"
+    return kind.type
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_fields(name: str) -> None:
+    """Their order, kinds, bounds, where each may be given, and whether it may be null."""
+    noun = service.noun(name)
+    assert noun is not None
+    assert lines_of(noun.fields) == TABLES[name].strip("\n").splitlines()
+
+
+def test_evidence() -> None:
+    """Keys and texts of at most 20,000 characters."""
+    dispute = service.noun("dispute")
+    assert dispute is not None
+    evidence = next(field for field in dispute.fields if field.name == "evidence")
+    assert [field.name for field in evidence.kind.fields] == EVIDENCE.split()
+    assert {field.kind.most for field in evidence.kind.fields} == {20_000}
+
+
+# Every set of words; of a status with those that end a wait, and those that mean a failure.
+WORDS = {
+    "order.status": "requires_payment processing authorized paid cancelled",
+    "order.capture_method": "automatic manual",
+    "order.cancellation_reason": "duplicate fraudulent requested_by_customer abandoned",
+    "payment.status": "processing authorized captured failed cancelled",
+    "payment.card.brand": "visa mastercard amex jcb unionpay discover diners",
+    "payment.decline_type": "soft hard",
+    "payment_method.type": "card",
+    "payment_method.card.brand": "visa mastercard amex jcb unionpay discover diners",
+    "payment_method.card.network_token": "active suspended unavailable",
+    "refund.status": "pending succeeded failed",
+    "refund.reason": "duplicate fraudulent requested_by_customer",
+    "refund.failure_reason": """
+        lost_or_stolen_card expired_or_canceled_card insufficient_funds declined unknown""",
+    "payout.status": "created sent paid failed",
+    "payout.failure_reason": """
+        no_account account_closed account_frozen could_not_process invalid_currency
+        incorrect_account_holder_name""",
+    "landed_cost_quote.items.origin_country": "XX ZZ",
+    "order.items.origin_country": "XX ZZ",
+    "landed_cost_quote.warnings.code": """
+        hs_code_incomplete origin_country_unknown destination_not_supported""",
+    "webhook_endpoint.status": "enabled disabled",
+    "webhook_endpoint.api_version": "2026-03-01 2026-09-01",
+    "event.api_version": "2026-03-01 2026-09-01",
+    "dispute.status": "needs_response under_review won lost",
+    "dispute.reason": """
+        fraudulent product_not_received product_unacceptable duplicate credit_not_processed
+        subscription_canceled unrecognized general""",
+    "dispute.evidence_status": "none draft submitted",
+}
+ENDS = {
+    "order": ("paid cancelled", ""),
+    "payment": ("captured failed cancelled", "failed"),
+    "payment_method": ("", ""),
+    "refund": ("succeeded failed", "failed"),
+    "payout": ("paid failed", "failed"),
+    "landed_cost_quote": ("", ""),
+    "webhook_endpoint": ("", ""),
+    "event": ("", ""),
+    "dispute": ("won lost", ""),
+}
+
+
+def every(fields: tuple[Field, ...], within: str) -> dict[str, Field]:
+    """Each field by its path, those inside others too."""
+    found = {}
+    for field in fields:
+        found[f"{within}.{field.name}"] = field
+        found |= every(field.kind.inner, f"{within}.{field.name}")
+    return found
+
+
+FOUND = {
+    path: field for noun in service.nouns() for path, field in every(noun.fields, noun.name).items()
+}
+
+
+def test_words() -> None:
+    """Every word of every choice."""
+    described = {path: field.kind.words for path, field in FOUND.items() if field.kind.words}
+    assert described == {path: tuple(words.split()) for path, words in WORDS.items()}
+    more = {path: field.kind.answered for path, field in FOUND.items() if field.kind.answered}
+    assert more == {"order.cancellation_reason": ("authorization_expired",)}
+
+
+def test_ends() -> None:
+    """Which states end a wait, and which mean that it failed."""
+    described = {noun.name: (noun.final, noun.failures) for noun in service.nouns()}
+    assert described == {
+        name: (tuple(final.split()), tuple(failed.split()))
+        for name, (final, failed) in ENDS.items()
+    }
+    for noun in service.nouns():
+        assert noun.statuses == tuple(WORDS.get(f"{noun.name}.status", "").split())
+
+
+# What proves that an answer is the request's own (R93), and what contradicts it (R15).
+PROOFS = {
+    "order.amount": "equal",
+    "order.currency": "equal",
+    "order.settlement_currency": "equal",
+    "refund.payment": "same",
+    "refund.amount": "equal",
+    "refund.currency": "equal",
+    "payout.amount": "equal",
+    "payout.currency": "equal",
+    "payout.source_currency": "equal",
+    "payout.destination": "same",
+    "landed_cost_quote.currency": "equal",
+}
+
+
+def test_proofs() -> None:
+    """Money is compared wherever a request says it."""
+    assert {path: field.proof for path, field in FOUND.items() if field.proof} == PROOFS
+
+
+# Which object an empty value cannot unset, what the client leaves to the service, what is set of
+# itself, what a group has one of, and whose currency an amount is in.
+def test_particulars() -> None:
+    """The rest of what a request is held to."""
+    assert {path for path, field in FOUND.items() if not field.clearable} == {
+        "order.amount",
+        "order.capture_method",
+        "refund.amount",
+        "payout.amount",
+        "landed_cost_quote.shipping_amount",
+    }
+    assert {path for path, field in FOUND.items() if field.assumed} == {
+        f"{noun}.items.{name}"
+        for noun in ("order", "landed_cost_quote")
+        for name in ("name", "quantity", "unit_amount")
+    }
+    assert {path: field.default for path, field in FOUND.items() if field.default is not None} == {
+        "order.capture_method": "automatic",
+        "payment.retried": False,
+        "payment.disputed": False,
+        "landed_cost_quote.shipping_amount": 0,
+    }
+    assert FOUND["payout.destination"].kind.one_of == (("iban",), ("account_number", "bank_code"))
+    others = {
+        path: field.kind.currency
+        for path, field in FOUND.items()
+        if field.kind.type == "amount" and field.kind.currency != "currency"
+    }
+    assert others == {
+        "payment.settlement_amount": "settlement_currency",
+        "payout.source_amount": "source_currency",
+        "payout.network_fees": "source_currency",
+    }
+    assert {path: field.kind.pattern for path, field in FOUND.items() if field.kind.pattern} == {
+        "payment.card.last4": "[0-9A-Za-z]{4}",
+        "payment_method.card.last4": "[0-9A-Za-z]{4}",
+        "payout.destination.account_number": "[0-9]{4,17}",
+        "payout.destination.bank_code": "[0-9A-Za-z]{3,12}",
+        "payout.destination.last4": "[0-9A-Za-z]{4}",
+        "webhook_endpoint.secret": "whsec_[0-9A-Za-z]{32}",
+    }
+
+
+# Of each verb: what it does with money, whose money that is, what a batch says and adds up, and
+# marks: `all` (without an amount all that there is), `settles`, `twice`, `assumed`.
+ACTIONS = {
+    "orders.create": "| | create {} orders | amount | twice",
+    "orders.update": "| | change {} orders | amount |",
+    "orders.cancel": "cancel order {order} | order | cancel {} orders | amount |",
+    "orders.capture": "capture order {order} | order | capture {} orders | amount_captured | all",
+    "refunds.create": "refund payment {payment} | payment | make {} refunds | amount | all settles twice",
+    "refunds.list": "| | | | assumed",
+    "payouts.create": "send a payout | | send {} payouts | amount | settles twice",
+    "disputes.update": "| | answer {} disputes | |",
+    "disputes.accept": "accept dispute {dispute} as lost | dispute | | | assumed",
+    "disputes.retrieve": "| | | | assumed",
+    "disputes.list": "| | | | assumed",
+}
+# The nouns that have no more than these: what a restricted key needs, and the verbs.
+VERBS = {
+    "order": "orders: create retrieve update cancel capture list",
+    "payment": "payments: retrieve list",
+    "payment_method": ":",
+    "refund": "refunds: create retrieve list",
+    "payout": "payouts: create retrieve list",
+    "landed_cost_quote": "landed_cost: create retrieve",
+    "webhook_endpoint": "webhook_endpoints: create",
+    "event": "events: retrieve",
+    "dispute": "disputes: update retrieve list accept",
+}
+
+
+def test_actions() -> None:
+    """What moves money asks first in live mode (promise R19)."""
+    for noun in service.nouns():
+        for action in noun.actions:
+            marks = {
+                "all": action.whole,
+                "settles": action.settles,
+                "twice": action.twice,
+                "assumed": action.assumed,
+            }
+            told = (
+                action.money,
+                action.money_of,
+                action.rows,
+                action.total,
+                " ".join(mark for mark, is_so in marks.items() if is_so),
+            )
+            typed = ACTIONS.get(f"{noun.word}.{action.verb}", "| | | |").split("|")
+            assert told == tuple(part.strip() for part in typed), (noun.word, action.verb)
+            own = {field.name: field.answered_as for field in action.fields}
+            assert own == ({"amount": "amount_captured"} if action.verb == "capture" else {})
+            answers = ("payment", "order") if action.verb == "capture" else ()
+            assert action.answers == answers
+            assert action.permission == ("payments" if action.verb == "capture" else "")
+
+
+def test_verbs() -> None:
+    """Every verb of every noun, and its permission."""
+    described = {
+        noun.name: f"{noun.permission}: {' '.join(action.verb for action in noun.actions)}".strip()
+        for noun in service.nouns()
+    }
+    assert described == VERBS
+
+
+# How a field is given on a command line, in the order of help.
+OPTIONS = {
+    "orders.create": """
+        --amount --currency --settlement-currency --country --postal-code --item --capture-method
+        --metadata""",
+    "orders.cancel": "--reason",
+    "orders.capture": "--amount",
+    "refunds.create": "--payment --amount --reason --metadata",
+    "payouts.create": """
+        --amount --currency --source-currency --country --account-holder-name --iban
+        --account-number --bank-code --bic --bank-name --reference --metadata""",
+    "landed-cost-quotes.create": """
+        --currency --country --postal-code --item --ship-from-country --shipping-amount""",
+    "webhook-endpoints.create": "--url --events --description",
+    "disputes.update": "--tracking-number --shipping-carrier --evidence --submit",
+}
+
+
+@pytest.mark.parametrize("operation", OPTIONS)
+def test_options(operation: str) -> None:
+    """Spelled as scripts have them."""
+    found = service.operation(operation)
+    assert found is not None
+    noun, action = found
+    options = [option for field in noun.given(action.verb) for option in options_of(field)]
+    assert options == OPTIONS[operation].split()
+
+
+def options_of(field: Field) -> list[str]:
+    """Its options, those of what stands inside first."""
+    inside = [name for one in field.kind.fields for name in options_of(one)]
+    return inside + ([field.option.split()[0]] if field.option else [])
