@@ -67,6 +67,7 @@ EVIDENCE: Final = group(
             "uncategorized_text",
         )
     ),
+    merged=True,
 )
 
 RESOURCE: Final = Resource(
@@ -137,6 +138,10 @@ RESOURCE: Final = Resource(
             "Attach evidence as a draft, or submit it, which is final.",
             "dp_Zh2iWj3kPq0aVb7cXd9eYf1g --tracking-number 1Z999 --shipping-carrier UPS --submit",
             encoding="form",
+            money="submit the evidence of dispute {dispute}, which is final",
+            money_of="dispute",
+            fails=(("status", ("needs_response",)), ("evidence_status", ("none", "draft"))),
+            only_with="submit",
             rows="answer {} disputes",
             refuses=("dispute_unexpected_state", "evidence_missing"),
         ),

@@ -113,6 +113,7 @@ RESOURCE: Final = Resource(
                 ),
                 0,
             ),
+            answered="given",
             label="Warnings",
             card=10,
             csv="-",

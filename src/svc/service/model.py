@@ -35,13 +35,14 @@ class Kind(NamedTuple):
         least, most: bounds of a number; `most` also characters of a text, entries of a list.
         words: of a choice; of a country, codes beyond ISO 3166-1.
         answered: words that answers alone have.
-        of: the object that an identifier is of.
+        of: the object that an identifier is of, or that stands here whole.
         fields: of an object.
         entry: of a list.
         currency: the field beside it that holds an amount's currency.
         pattern, shape: of a text, as a regular expression and in words.
         unique: entries of a list are.
         one_of: groups of fields, of which an object has exactly one.
+        merged: an update changes of an object only what it names.
     """
 
     type: ValueType
@@ -57,6 +58,7 @@ class Kind(NamedTuple):
     shape: str = ""
     unique: bool = False
     one_of: tuple[tuple[str, ...], ...] = ()
+    merged: bool = False
 
     @property
     def inner(self) -> tuple["Field", ...]:
@@ -141,6 +143,9 @@ class Action(NamedTuple):
         encoding: of its body.
         money: what it does where it moves money, with the objects that it names in braces.
         money_of: the object that it names whose money it is.
+        fails: fields of the answer, each with the values that mean that what was asked for has
+            failed (promise R117).
+        only_with: the field of the request that must be true for `money` and `fails` to count.
         whole: without an amount it moves all that there is.
         settles: what it makes reaches a final status by itself.
         rows: what a person is asked to confirm of a batch in live mode; empty where it has none.
@@ -161,6 +166,8 @@ class Action(NamedTuple):
     encoding: Literal["json", "form"] = "json"
     money: str = ""
     money_of: str = ""
+    fails: tuple[tuple[str, tuple[str, ...]], ...] = ()
+    only_with: str = ""
     whole: bool = False
     settles: bool = False
     rows: str = ""
@@ -274,9 +281,14 @@ def choice(*words: str, answered: tuple[str, ...] = ()) -> Kind:
     return Kind("choice", words=words, answered=answered)
 
 
-def group(*fields: Field, one_of: tuple[tuple[str, ...], ...] = ()) -> Kind:
+def group(*fields: Field, one_of: tuple[tuple[str, ...], ...] = (), merged: bool = False) -> Kind:
     """An object inside another one."""
-    return Kind("object", fields=fields, one_of=one_of)
+    return Kind("object", fields=fields, one_of=one_of, merged=merged)
+
+
+def embedded(of: str) -> Kind:
+    """A whole object of its own inside another one."""
+    return Kind("object", of=of)
 
 
 def list_of(entry: Kind, most: int, *, unique: bool = False) -> Kind:

@@ -17,6 +17,7 @@ from svc.service.model import (
     amount,
     choice,
     collection,
+    embedded,
     group,
     identifier,
     known,
@@ -63,7 +64,7 @@ RESOURCE: Final = Resource(
         ),
         Field(
             "payment_method",
-            identifier("payment_method"),
+            embedded("payment_method"),
             nullable=True,
             label="Saved payment method",
             shown="object",

@@ -186,11 +186,17 @@ RESOURCE: Final = Resource(
             "--amount 10000 --currency EUR --source-currency USD --country DE "
             "--account-holder-name 'Muster GmbH' --iban DE89370400440532013000 --reference INV-7",
             money="send a payout",
+            fails=(("status", ("failed",)),),
             settles=True,
             rows="send {} payouts",
             total="amount",
             twice=True,
-            refuses=("iban_invalid", "balance_insufficient"),
+            refuses=(
+                "parameters_exclusive",
+                "parameter_missing",
+                "iban_invalid",
+                "balance_insufficient",
+            ),
         ),
         Action("retrieve", "Retrieve a payout.", "po_1gZh2iWj3kPq0aVb7cXd9eYf"),
         Action("list", "List payouts, newest first.", "--status failed"),

@@ -91,6 +91,7 @@ RESOURCE: Final = Resource(
             money="refund payment {payment}",
             money_of="payment",
             whole=True,
+            fails=(("status", ("failed",)),),
             settles=True,
             rows="make {} refunds",
             total="amount",

@@ -69,7 +69,7 @@ method text
 card object null
  brand choice
  last4 text
-payment_method identifier:payment_method null
+payment_method object:payment_method null
 retried boolean
 acquirer text null
 failure_code text null
@@ -244,6 +244,8 @@ def kind_of(field: Field) -> str:
     match kind.type:
         case "identifier":
             return f"identifier:{kind.of}"
+        case "object" if kind.of:
+            return f"object:{kind.of}"
         case "amount" | "integer":
             return f"{kind.type}:{kind.least}"
         case "list":
@@ -424,7 +426,9 @@ ACTIONS = {
     "refunds.create": "refund payment {payment} | payment | make {} refunds | amount | all settles twice",
     "refunds.list": "| | | | assumed",
     "payouts.create": "send a payout | | send {} payouts | amount | settles twice",
-    "disputes.update": "| | answer {} disputes | |",
+    "disputes.update": (
+        "submit the evidence of dispute {dispute}, which is final | dispute | answer {} disputes | |"
+    ),
     "disputes.accept": "accept dispute {dispute} as lost | dispute | | | assumed",
     "disputes.retrieve": "| | | | assumed",
     "disputes.list": "| | | | assumed",
@@ -467,6 +471,33 @@ def test_actions() -> None:
             answers = ("payment", "order") if action.verb == "capture" else ()
             assert action.answers == answers
             assert action.permission == ("payments" if action.verb == "capture" else "")
+
+
+# Of a verb, the values of an answer that mean that what was asked for has failed (promise R117).
+FAILS = {
+    "orders.cancel": {"status": "requires_payment processing authorized paid"},
+    "orders.capture": {"status": "failed", "amount_captured": "0"},
+    "refunds.create": {"status": "failed"},
+    "payouts.create": {"status": "failed"},
+    "disputes.update": {"status": "needs_response", "evidence_status": "none draft"},
+}
+
+
+def test_fails() -> None:
+    """Evidence fails only where it was to be submitted."""
+    described = {
+        f"{noun.word}.{action.verb}": {name: " ".join(words) for name, words in action.fails}
+        for noun in service.nouns()
+        for action in noun.actions
+        if action.fails
+    }
+    assert described == FAILS
+    assert {
+        f"{noun.word}.{action.verb}": action.only_with
+        for noun in service.nouns()
+        for action in noun.actions
+        if action.only_with
+    } == {"disputes.update": "submit"}
 
 
 def test_verbs() -> None:

@@ -227,7 +227,7 @@ class Api:
         if settings["pinned_version"] is None:
             await self.engine.run(context.mode, _pin)
         operation, identity = self.routes.find(request.method, request.path)
-        auth.permit(key, operation.noun.resource, operation.level)
+        auth.permit(key, operation.permission, operation.level)
         if settings["rate_limit"] == "on":
             self.limit.take(context.mode)
         return operation, identity, key

@@ -15,6 +15,7 @@ from svc.sandbox.store import DeliveryStatus, deliveries, events
 from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import DISPUTE_FINAL, DISPUTE_REASONS, WEBHOOK_SECRET_GRACE_MAX_SECONDS
+from svc.service.refunds import FAILURE_REASONS
 
 _DEBIT_REFUSED: Final = "insufficient_funds"  # what a bank says when nobody says what it says
 _REFUND_REFUSED: Final = "unknown"
@@ -233,7 +234,7 @@ CONTROLS: Final = (
         _settling(
             refunds.KIND, "pending", "failure_reason", _REFUND_REFUSED, handlers.finish_refund
         ),
-        (_to("succeeded", "failed"), _reason(refunds.FAILURE_REASONS)),
+        (_to("succeeded", "failed"), _reason(FAILURE_REASONS)),
     ),
     ControlEndpoint(
         "POST",

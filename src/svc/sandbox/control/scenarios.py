@@ -1,14 +1,15 @@
 """Making an event of any type happen for real, with ready-made objects, by the API's own steps."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from svc.sandbox.jobs import handlers
 from svc.sandbox.parameters.bodies import DecodedInput
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.tables import Fields, check, coerce, refuse_unknown
+from svc.sandbox.parameters.tables import check, coerce, refuse_unknown
 from svc.sandbox.reference import cards
 from svc.sandbox.resources import disputes, orders, payments, payouts, refunds, shopper
+from svc.sandbox.resources.operation import ApiOperation
 from svc.sandbox.store import events
 from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
@@ -19,12 +20,12 @@ _YEARS: Final = 3  # until a sample card expires
 
 def new_order(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
     """An unpaid order, with parameters changed; raises Problem if they are not in order."""
-    return orders.create(tx, _params(tx, orders.CREATE, {**orders.EXAMPLE, **changes}))
+    return orders.create(tx, _params(tx, orders.OPERATIONS, changes))
 
 
 def new_payout(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
     """A created payout, with parameters changed; raises Problem if they are not in order."""
-    return payouts.create(tx, _params(tx, payouts.CREATE, {**payouts.EXAMPLE, **changes}))
+    return payouts.create(tx, _params(tx, payouts.OPERATIONS, changes))
 
 
 def attempt(tx: Transaction, unpaid: Doc, number: str = cards.APPROVED["visa"]) -> Doc:
@@ -60,9 +61,12 @@ def again(tx: Transaction, doc: Doc) -> Doc:
     return tx.stored(doc["object"], doc["id"])
 
 
-def _params(tx: Transaction, fields: Fields, tree: dict[str, Any]) -> dict[str, Any]:
-    # Changes that were typed on a command line are text, as in a form.
-    coerced = coerce(fields, DecodedInput(tree, textual=True))
+def _params(
+    tx: Transaction, operations: Iterable[ApiOperation], changes: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The body of the creation's example with changes; those of a command line are text."""
+    fields, example = next((each.fields, each.example) for each in operations if each.example)
+    coerced = coerce(fields, DecodedInput({**(example or {}), **changes}, textual=True))
     refuse_unknown(fields, coerced)
     return check(fields, coerced, tx.settings)
 

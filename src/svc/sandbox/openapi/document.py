@@ -6,12 +6,14 @@ from typing import Any, Final
 
 from starlette.types import Receive, Scope, Send
 
+from svc import service
 from svc.sandbox.api.idempotency import KEY_PATTERN
 from svc.sandbox.engine import Engine
 from svc.sandbox.http.auth import ERROR_TYPE
 from svc.sandbox.http.exchange import HttpReply, refusal
 from svc.sandbox.openapi import errors
 from svc.sandbox.parameters.bodies import FORM_TYPE, JSON_TYPE
+from svc.sandbox.parameters.described import answer, schema_name
 from svc.sandbox.parameters.metadata import Metadata
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.schema import (
@@ -19,7 +21,6 @@ from svc.sandbox.parameters.schema import (
     BOOLEAN,
     EMPTY,
     SHARED,
-    TEXT,
     Schema,
     ref,
     strict,
@@ -33,7 +34,6 @@ from svc.sandbox.resources import (
     payouts,
     quotes,
     refunds,
-    shopper,
     webhook_endpoints,
 )
 from svc.sandbox.resources.operation import ID, ApiOperation
@@ -91,27 +91,14 @@ _REPLAYED: Final[Doc] = {
 }
 
 
-_TAGS: Final = {
-    "orders": "Orders",
-    "payments": "Payments",
-    "refunds": "Refunds",
-    "payouts": "Payouts",
-    "landed_cost": "Landed cost",
-    "webhook_endpoints": "Webhook endpoints and events",
-    "events": "Webhook endpoints and events",
-    "disputes": "Disputes",
-}
+# The section of the specification that each permission is about.
+_TAGS: Final = {noun.permission: noun.section for noun in service.nouns()}
 _FIRST: Final = "$response.body#/data/0/id"
 _OWN: Final = "$response.body#/id"
 # Which operations take the id of what another one answers.
 _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
-    "Order": ("retrieveOrder", "updateOrder", "cancelOrder", "captureOrder"),
-    "NewOrder": ("retrieveOrder", "updateOrder", "cancelOrder", "captureOrder"),
-    "Payment": ("retrievePayment",),
-    "Refund": ("retrieveRefund",),
-    "Payout": ("retrievePayout",),
-    "LandedCostQuote": ("retrieveQuote",),
-    "Dispute": ("retrieveDispute", "updateDispute", "acceptDispute"),
+    schema_name(noun.name): tuple(each.id for each in OPERATIONS if each.kind == noun.name)
+    for noun in service.nouns()
 }
 
 
@@ -125,22 +112,17 @@ def _list(name: str) -> Schema:
     )
 
 
-_LISTED: Final = ("Order", "Payment", "Refund", "Payout", "Dispute")
-
-# A field more or less in an answer is a mistake.
-_OBJECTS: Final[Mapping[str, Schema]] = {
-    "Order": strict(orders.ANSWER),
-    "NewOrder": strict({**orders.ANSWER, "client_secret": TEXT}),
-    "Payment": strict(payments.ANSWER),
-    "PaymentMethod": strict(shopper.ANSWER),
-    "Refund": strict(refunds.ANSWER),
-    "Payout": strict(payouts.ANSWER),
-    "LandedCostQuote": strict(quotes.ANSWER, optional=("warnings",)),
-    "Dispute": strict(disputes.ANSWER),
-    "NewWebhookEndpoint": strict(webhook_endpoints.ANSWER),
-    "Event": events.ANSWER,
-    **{f"{name}List": _list(name) for name in _LISTED},
-}
+def _objects() -> dict[str, Schema]:
+    """Every object and list by its name; a field more or less in an answer is a mistake."""
+    found: dict[str, Schema] = {}
+    for noun in service.nouns():
+        name = schema_name(noun.name)
+        found[name] = answer(noun)
+        if any(field.answered == "create" for field in noun.fields):
+            found[f"New{name}"] = answer(noun, made=True)
+        if noun.action("list") is not None:
+            found[f"{name}List"] = _list(name)
+    return found
 
 
 def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
@@ -160,7 +142,7 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
         "security": [{"basic": []}, {"bearer": []}],
         "paths": _paths(operations),
         "components": {
-            "schemas": {**SHARED, **_OBJECTS},
+            "schemas": {**SHARED, **_objects()},
             "responses": errors.responses(),
             "securitySchemes": {
                 "basic": {
@@ -186,9 +168,9 @@ def _described(operation: ApiOperation) -> Doc:
     described = {
         "operationId": operation.id,
         "summary": operation.summary,
-        "tags": [_TAGS[operation.noun.resource]],
+        "tags": [_TAGS[operation.permission]],
         "parameters": _parameters(operation),
-        "responses": {"200": _answer(operation), **errors.refused(operation)},
+        "responses": {"200": _answered(operation), **errors.refused(operation)},
     }
     if operation.method == "POST":
         described["requestBody"] = _body(operation)
@@ -226,13 +208,12 @@ def _body(operation: ApiOperation) -> Doc:
     }
 
 
-def _answer(operation: ApiOperation) -> Doc:
+def _answered(operation: ApiOperation) -> Doc:
     replayed = _REPLAYED if operation.method == "POST" else {}
-    answer: Schema = ref(operation.answer)
     shown = {
         "description": "Done.",
         "headers": {**errors.EVERY_ANSWER, **replayed},
-        "content": {errors.JSON: {"schema": answer}},
+        "content": {errors.JSON: {"schema": ref(operation.answer)}},
     }
     links = _links_from(operation.answer)
     return {**shown, "links": links} if links else shown
@@ -240,7 +221,7 @@ def _answer(operation: ApiOperation) -> Doc:
 
 def _links_from(answer: str) -> dict[str, Any]:
     """The operations that take an id of this answer, as OpenAPI links."""
-    single = answer.removesuffix("List")
+    single = answer.removesuffix("List").removeprefix("New")
     place = _FIRST if single != answer else _OWN
     links = {
         target: {"operationId": target, "parameters": {"id": place}}

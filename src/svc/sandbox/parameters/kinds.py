@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
+from urllib.parse import urlsplit
 
 from svc.money import CURRENCIES
 from svc.sandbox import clock
@@ -24,6 +25,7 @@ from svc.sandbox.parameters.schema import (
 from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, ParameterKind, SandboxSettings
 from svc.sandbox.reference import fx
 from svc.service.facts import AMOUNT_MAX, COUNTRIES, EVENT_TYPES
+from svc.system.loopback import is_loopback
 
 _HS_DIGITS_MAX: Final = 12
 _HS_TEXT_MAX: Final = 64
@@ -44,6 +46,8 @@ _TIME: Final = re.compile(
     r"(T[0-9]{2}:[0-9]{2}:[0-9]{2}(?P<part>\.[0-9]{1,9})?(Z|[-+ ][0-9]{2}:[0-9]{2}))?"
 )
 _UNIX: Final = re.compile(r"[0-9]{1,10}")
+_NEVER_IN_URLS: Final = frozenset(' "<>\\^`{|}')
+_URL: Final = "^[Hh][Tt][Tt][Pp][Ss]?://"
 
 
 @dataclass(frozen=True, slots=True)
@@ -287,6 +291,43 @@ def _seconds(given: str) -> str:
     if not _UNIX.fullmatch(given):
         return ""
     return f", not seconds since 1970: {given} is {clock.text_of(int(given) * clock.SECOND)}"
+
+
+@dataclass(frozen=True, slots=True)
+class Url(ParameterKind):
+    """The address of a webhook receiver: https, or http to this machine where that is allowed."""
+
+    most: int = 2000
+
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
+        url = string(value, name)
+        allow_http = bool(settings["allow_http_webhooks"])
+        if len(url) > self.most or not _is_receiver(url, allow_http=allow_http):
+            http = " or http://localhost" if allow_http else ""
+            message = f"{name} must be an https:// address{http}, without a user name."
+            raise problems.invalid("url_invalid", name, message)
+        return url
+
+    def codes(self) -> Codes:
+        return STRING | {"url_invalid"}
+
+    def schema(self, empty: Schema) -> Schema:
+        return {"type": "string", "format": "uri", "maxLength": self.most, "pattern": _URL}
+
+
+def _is_receiver(url: str, *, allow_http: bool) -> bool:
+    if not url.isascii() or not url.isprintable():
+        return False
+    if not _NEVER_IN_URLS.isdisjoint(url):
+        return False
+    try:
+        parts = urlsplit(url)
+        host, _ = parts.hostname, parts.port
+    except ValueError:
+        return False
+    if not host or "@" in parts.netloc:
+        return False
+    return parts.scheme == "https" or (parts.scheme == "http" and allow_http and is_loopback(host))
 
 
 def amount_too_large(param: str, limit: int) -> problems.Problem:

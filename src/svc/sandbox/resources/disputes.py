@@ -4,16 +4,15 @@ from datetime import timedelta
 from typing import Final
 
 from svc.sandbox import clock
-from svc.sandbox.parameters import schema
-from svc.sandbox.parameters.kinds import Boolean, Choice, Text
+from svc.sandbox.parameters.described import stored
 from svc.sandbox.parameters.problems import invalid, too_long, unexpected_state
-from svc.sandbox.parameters.tables import Object, Parameter, Params
+from svc.sandbox.parameters.tables import Params
 from svc.sandbox.resources import operation, payments
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import DISPUTE_REASONS, DISPUTE_STATUSES, EVIDENCE_KEYS, ID_PREFIXES
+from svc.service.disputes import EVIDENCE, RESOURCE
 
-KIND: Final = "dispute"
+KIND: Final = RESOURCE.name
 LAPSE: Final = "dispute.lapse"  # names of jobs
 DECIDE: Final = "dispute.decide"
 
@@ -21,40 +20,8 @@ OPEN: Final = ("needs_response", "under_review")
 _RESPONSE_TIME: Final = timedelta(days=14)
 _DECIDED_AFTER: Final = 5  # seconds, where the evidence says how it will end
 _OUTCOMES: Final = {"winning_evidence": "won", "losing_evidence": "lost"}
-_EVIDENCE_VALUE_MAX: Final = 20_000
+_KEYS: Final = tuple(field.name for field in EVIDENCE.fields)
 _EVIDENCE_MAX: Final = 150_000
-
-UPDATE: Final = (
-    Parameter(
-        "evidence",
-        Object(
-            tuple(Parameter(key, Text(_EVIDENCE_VALUE_MAX)) for key in EVIDENCE_KEYS), partial=True
-        ),
-    ),
-    Parameter("submit", Boolean()),
-)
-FILTERS: Final = (
-    Parameter("payment", Text(), clearable=False),
-    Parameter("status", Choice(DISPUTE_STATUSES), clearable=False),
-)
-ANSWER: Final = schema.resource(
-    KIND,
-    {
-        "payment": schema.identifier(ID_PREFIXES["payment"]),
-        "order": schema.identifier(ID_PREFIXES["order"]),
-        "amount": schema.POSITIVE,
-        "currency": schema.CURRENCY,
-        "reason": schema.words(DISPUTE_REASONS),
-        "status": schema.words(DISPUTE_STATUSES),
-        "evidence": schema.strict(
-            dict.fromkeys(EVIDENCE_KEYS, schema.TEXT), optional=EVIDENCE_KEYS
-        ),
-        "evidence_status": schema.words(("none", "draft", "submitted")),
-        "evidence_due_by": schema.TIMESTAMP,
-        "evidence_submitted_at": schema.nullable(schema.TIMESTAMP),
-        "closed_at": schema.nullable(schema.TIMESTAMP),
-    },
-)
 
 
 def can_open(tx: Transaction, payment: Doc) -> bool:
@@ -79,19 +46,18 @@ def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = N
     payment["disputed"] = True
     last = (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
     due = due or clock.text(last)
-    fields = {
-        "payment": payment["id"],
-        "order": payment["order"],
-        "amount": amount,
-        "currency": payment["currency"],
-        "reason": reason,
-        "status": "needs_response",
-        "evidence": {},
-        "evidence_status": "none",
-        "evidence_due_by": due,
-        "evidence_submitted_at": None,
-        "closed_at": None,
-    }
+    fields = stored(
+        RESOURCE,
+        {},
+        payment=payment["id"],
+        order=payment["order"],
+        amount=amount,
+        currency=payment["currency"],
+        reason=reason,
+        status="needs_response",
+        evidence_status="none",
+        evidence_due_by=due,
+    )
     dispute = tx.new(KIND, fields)
     tx.add(dispute)
     payments.take_back(tx, payment, amount)
@@ -160,24 +126,10 @@ def _refuse_unless_awaited(tx: Transaction, dispute: Doc) -> None:
 def _merged(present: Doc, changes: Params | None) -> Doc:
     """The evidence after an update, in the order of the table; None removes all of it."""
     both = {} if changes is None else {**present, **changes}
-    evidence = {key: both[key] for key in EVIDENCE_KEYS if both.get(key)}
+    evidence = {key: both[key] for key in _KEYS if both.get(key)}
     if sum(map(len, evidence.values())) > _EVIDENCE_MAX:
         raise too_long("evidence", f"{_EVIDENCE_MAX} characters in all")
     return evidence
 
 
-_UNEXPECTED: Final = "dispute_unexpected_state"
-_OF: Final = operation.NounOperations("/v1/disputes", "disputes", KIND, "Dispute")
-OPERATIONS: Final = (
-    _OF.act(
-        "updateDispute",
-        "Attach evidence; submit it",
-        update,
-        UPDATE,
-        partial=True,
-        refuses=(_UNEXPECTED, "evidence_missing"),
-    ),
-    _OF.retrieve("retrieveDispute", "Retrieve a dispute"),
-    _OF.listing("listDisputes", "List disputes", FILTERS),
-    _OF.act("acceptDispute", "Give a dispute up", accept, step="/accept", refuses=(_UNEXPECTED,)),
-)
+OPERATIONS: Final = operation.operations(RESOURCE, update=update, accept=accept)

@@ -3,14 +3,18 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
+from svc.sandbox.parameters.described import Rule, example, parameters, schema_name
 from svc.sandbox.parameters.kinds import Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, resource_missing
 from svc.sandbox.parameters.tables import NO_CODES, Codes, Fields, Object, Parameter, Params
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX
+from svc.service.model import Action, Resource
+
+Run: TypeAlias = Callable[[Transaction, Doc, Params], Doc]
 
 ID: Final = ":id"
 _BOUNDS: Final = ("gte", "gt", "lte", "lt")
@@ -36,17 +40,17 @@ _CREATED: Final = Parameter(
 class ApiOperation:
     """One method on one path.
 
-    `id` and `summary` are what the OpenAPI document calls it, `answer` names the schema of what it
-    answers, and `example` is a body that is carried out as it stands. `run` gets the transaction,
-    the object named in the path ({} without one) and the parameters. `kind` is that object's,
-    `partial` marks an update. `refuses` are the error codes beyond those of `fields`: what
-    relations and states forbid. `reveals` names the resource that an object shows something of
-    beside the noun's own: a restricted key has to be allowed to read both.
+    `permission` is what a restricted key needs, `id` and `summary` are what the OpenAPI document
+    calls it, `answer` names the schema of what it answers, and `example` is a body that is carried
+    out as it stands. `run` gets the transaction, the object named in the path ({} without one) and
+    the parameters. `kind` is that object's, `partial` marks an update. `refuses` are the error
+    codes beyond those of `fields`: what relations and states forbid. `reveals` names the
+    permission for what an object shows beside its own: a restricted key needs both.
     """
 
     method: str
     path: str
-    noun: "NounOperations"
+    permission: str
     id: str
     summary: str
     answer: str
@@ -60,7 +64,7 @@ class ApiOperation:
 
     @property
     def level(self) -> str:
-        """What a restricted key needs for it, on the noun's resource."""
+        """What a restricted key needs for it, on the resource of its permission."""
         return "write" if self.method == "POST" else "read"
 
 
@@ -96,86 +100,88 @@ class ApiRoutes:
         raise Problem(404, "endpoint_unknown", f"There is no endpoint {path}.")
 
 
-@dataclass(frozen=True, slots=True)
-class NounOperations:
-    """Declares the operations of one noun: the path of its collection, and what all have.
+def operations(
+    noun: Resource, rules: Mapping[str, Rule] | None = None, **steps: Callable[..., Doc]
+) -> tuple[ApiOperation, ...]:
+    """The operations of a noun as its description has them.
 
-    `resource` is what a restricted key needs, `kind` what the objects are, `answer` their schema.
+    `steps` carry out its POSTs, by their verbs: `create` gets the transaction and the parameters,
+    every other one also the object, between the two. `rules` look at a field that is an object.
     """
+    return tuple(_operation(noun, action, steps, rules or {}) for action in noun.actions)
 
-    path: str
-    resource: str
-    kind: str
-    answer: str
 
-    def create(
-        self,
-        id: str,  # noqa: A002  OpenAPI's word, here and below
-        summary: str,
-        run: Callable[[Transaction, Params], Doc],
-        fields: Fields,
-        *,
-        answer: str | None = None,
-        view: Callable[[Doc], Doc] = public,
-        refuses: Iterable[str] = (),
-        example: Mapping[str, Any] | None = None,
-    ) -> ApiOperation:
-        """A POST on the collection."""
+def _operation(
+    noun: Resource,
+    action: Action,
+    steps: Mapping[str, Callable[..., Doc]],
+    rules: Mapping[str, Rule],
+) -> ApiOperation:
+    fields = parameters(noun, action.verb, rules)
+    one = schema_name(action.answers[0] if action.answers else noun.name)
+    title = noun.short or schema_name(noun.name)
+    if action.verb == "list":
+        run, names = _listing(noun.name, tuple(field.name for field in fields)), f"{one}List"
+        fields, title = (*_PAGING, *fields, _CREATED), f"{title}s"
+    elif action.verb == "retrieve":
+        run, names = _retrieval, one
+    elif action.verb == "create":
+        run, names = _creation(noun, steps["create"]), f"New{one}" if _once(noun) else one
+    else:
+        run, names = _step(steps[action.verb]), one
+    return ApiOperation(
+        action.method,
+        noun.path_of(action).replace("*", ID),
+        action.permission or noun.permission,
+        f"{action.verb}{title}",
+        action.summary.removesuffix("."),
+        names,
+        run,
+        fields,
+        noun.name if action.is_on_one else None,
+        action.verb == "update",
+        frozenset(action.refuses),
+        example(noun, action.verb) if action.verb == "create" else None,
+    )
 
-        def made(tx: Transaction, _: Doc, params: Params) -> Doc:
-            return view(run(tx, params))
 
-        codes, what = frozenset(refuses), answer or self.answer
-        return ApiOperation(
-            "POST", self.path, self, id, summary, what, made, fields, refuses=codes, example=example
-        )
+def _once(noun: Resource) -> list[str]:
+    """The fields that only the answer to a creation shows."""
+    return [field.name for field in noun.fields if field.answered == "create"]
 
-    def act(
-        self,
-        id: str,  # noqa: A002
-        summary: str,
-        run: Callable[[Transaction, Doc, Params], Doc],
-        fields: Fields = (),
-        *,
-        step: str = "",
-        partial: bool = False,
-        refuses: Iterable[str] = (),
-    ) -> ApiOperation:
-        """A POST on one object; `step` is what its path ends with."""
-        path, codes = f"{self.path}/{ID}{step}", frozenset(refuses)
 
-        def done(tx: Transaction, target: Doc, params: Params) -> Doc:
-            return public(run(tx, target, params))
+def _creation(noun: Resource, make: Callable[[Transaction, Params], Doc]) -> Run:
+    def made(tx: Transaction, _: Doc, params: Params) -> Doc:
+        return created_view(noun, make(tx, params))
 
-        return ApiOperation(
-            "POST", path, self, id, summary, self.answer, done, fields, self.kind, partial, codes
-        )
+    return made
 
-    def retrieve(
-        self,
-        id: str,  # noqa: A002
-        summary: str,
-        reveals: Callable[[Doc], str | None] = lambda _: None,
-    ) -> ApiOperation:
-        """A GET of one object."""
-        path = f"{self.path}/{ID}"
 
-        def found(_: Transaction, target: Doc, __: Params) -> Doc:
-            return public(target)
+def created_view(noun: Resource, doc: Doc) -> Doc:
+    """The answer to a creation, the only one that shows what is secret."""
+    shown = {**public(doc), **{name: doc[f"_{name}"] for name in _once(noun)}}
+    order = ("id", "object", *(field.name for field in noun.fields if field.name != "id"))
+    return {name: shown[name] for name in order if name in shown}
 
-        return ApiOperation(
-            "GET", path, self, id, summary, self.answer, found, kind=self.kind, reveals=reveals
-        )
 
-    def listing(self, id: str, summary: str, filters: Fields) -> ApiOperation:  # noqa: A002
-        """A GET of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
-        names, answer = tuple(field.name for field in filters), f"{self.answer}List"
+def _step(act: Callable[[Transaction, Doc, Params], Doc]) -> Run:
+    def done(tx: Transaction, target: Doc, params: Params) -> Doc:
+        return public(act(tx, target, params))
 
-        def listed(tx: Transaction, _: Doc, params: Params) -> Doc:
-            return _page(tx, self.kind, names, params)
+    return done
 
-        fields = (*_PAGING, *filters, _CREATED)
-        return ApiOperation("GET", self.path, self, id, summary, answer, listed, fields)
+
+def _retrieval(_: Transaction, target: Doc, __: Params) -> Doc:
+    return public(target)
+
+
+def _listing(kind: str, filters: tuple[str, ...]) -> Run:
+    """A page of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
+
+    def listed(tx: Transaction, _: Doc, params: Params) -> Doc:
+        return _page(tx, kind, filters, params)
+
+    return listed
 
 
 def target_of(tx: Transaction, operation: ApiOperation, identity: str) -> Doc:

@@ -8,18 +8,18 @@ from datetime import timedelta
 from typing import Final
 
 from svc.sandbox import clock
-from svc.sandbox.parameters import schema
-from svc.sandbox.parameters.kinds import Amount, Choice, Text, amount_too_large
+from svc.sandbox.parameters.described import stored
+from svc.sandbox.parameters.kinds import amount_too_large
 from svc.sandbox.parameters.problems import Problem, unexpected_state
-from svc.sandbox.parameters.tables import Parameter, Params
-from svc.sandbox.reference import cards, fx
+from svc.sandbox.parameters.tables import Params
+from svc.sandbox.reference import fx
 from svc.sandbox.reference.cards import message_for
 from svc.sandbox.resources import goods, operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import ID_PREFIXES, PAYMENT_STATUSES
+from svc.service.payments import RESOURCE
 
-KIND: Final = "payment"
+KIND: Final = RESOURCE.name
 AUTHORIZATION: Final = timedelta(days=7)
 DISPUTE_AFTER: Final = 5  # seconds from the capture, for the cards and accounts that dispute
 
@@ -27,70 +27,20 @@ EXPIRE: Final = "payment.expire"  # names of jobs
 SETTLE: Final = "payment.settle"
 DISPUTE: Final = "payment.dispute"
 
-CAPTURE: Final = (Parameter("amount", Amount(), clearable=False),)  # empty is not all
-FILTERS: Final = (
-    Parameter("order", Text(), clearable=False),
-    Parameter("status", Choice(PAYMENT_STATUSES), clearable=False),
-)
-ANSWER: Final = schema.resource(
-    KIND,
-    {
-        "order": schema.identifier(ID_PREFIXES["order"]),
-        "status": schema.words(PAYMENT_STATUSES),
-        "amount": schema.POSITIVE,
-        "amount_captured": schema.AMOUNT,
-        "amount_released": schema.AMOUNT,
-        "amount_refunded": schema.AMOUNT,
-        "currency": schema.CURRENCY,
-        "method": schema.TEXT,
-        "card": schema.nullable(
-            schema.strict(
-                {"brand": schema.words(brand.name for brand in cards.BRANDS), "last4": schema.LAST4}
-            )
-        ),
-        "payment_method": schema.nullable(schema.ref("PaymentMethod")),
-        "retried": schema.BOOLEAN,
-        "acquirer": schema.nullable(schema.TEXT),
-        "failure_code": schema.nullable(schema.TEXT),
-        "failure_message": schema.nullable(schema.TEXT),
-        "decline_type": schema.nullable(schema.words(("soft", "hard"))),
-        "disputed": schema.BOOLEAN,
-        "settlement_currency": schema.nullable(schema.CURRENCY),
-        "settlement_amount": schema.nullable(schema.AMOUNT),
-        "fx_rate": schema.nullable(schema.RATE),
-        "authorization_expires_at": schema.nullable(schema.TIMESTAMP),
-        "captured_at": schema.nullable(schema.TIMESTAMP),
-    },
-)
-
 
 def begin(tx: Transaction, order: Doc, method: str) -> Doc:
     """Stores a new attempt to pay an order; one of the steps below follows at once."""
-    fields = {
-        "order": order["id"],
-        "status": "processing",
-        "amount": order["amount_total"],
-        "amount_captured": 0,
-        "amount_released": 0,
-        "amount_refunded": 0,
-        "currency": order["currency"],
-        "method": method,
-        "card": None,
-        "payment_method": None,
-        "retried": False,
-        "acquirer": None,
-        "failure_code": None,
-        "failure_message": None,
-        "decline_type": None,
-        "disputed": False,
-        "settlement_currency": None,
-        "settlement_amount": None,
-        "fx_rate": None,
-        "authorization_expires_at": None,
-        "captured_at": None,
-        "_dispute_reason": None,
-        "_refund_scenario": "normal",
-    }
+    fields = stored(
+        RESOURCE,
+        {},
+        order=order["id"],
+        status="processing",
+        amount=order["amount_total"],
+        currency=order["currency"],
+        method=method,
+        _dispute_reason=None,
+        _refund_scenario="normal",
+    )
     payment = tx.new(KIND, fields)
     tx.add(payment)
     order["latest_payment"] = payment["id"]
@@ -222,16 +172,4 @@ def _authorize(tx: Transaction, order: Doc, payment: Doc) -> None:
     tx.emit("payment.authorized", payment)
 
 
-_OF: Final = operation.NounOperations("/v1/payments", "payments", KIND, "Payment")
-OPERATIONS: Final = (
-    operation.NounOperations("/v1/orders", "payments", "order", "Payment").act(
-        "captureOrder",
-        "Capture an authorised payment",
-        capture,
-        CAPTURE,
-        step="/capture",
-        refuses=("capture_not_allowed", "order_unexpected_state", "amount_too_large"),
-    ),
-    _OF.retrieve("retrievePayment", "Retrieve a payment"),
-    _OF.listing("listPayments", "List payments", FILTERS),
-)
+OPERATIONS: Final = operation.operations(RESOURCE)

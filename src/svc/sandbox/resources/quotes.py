@@ -3,56 +3,16 @@
 from typing import Final
 
 from svc.sandbox import clock
-from svc.sandbox.parameters import schema
-from svc.sandbox.parameters.kinds import Amount, Country, Currency
-from svc.sandbox.parameters.tables import Parameter, Params
+from svc.sandbox.parameters.described import kept
+from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import customs
 from svc.sandbox.resources import goods, operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
+from svc.service.landed_cost_quotes import RESOURCE
 
-KIND: Final = "landed_cost_quote"
+KIND: Final = RESOURCE.name
 VALIDITY: Final = 24 * 3600 * clock.SECOND  # informative; a quote is retrievable afterwards
-
-CREATE: Final = (
-    Parameter("currency", Currency(), required=True),
-    Parameter("shipping", goods.SHIPPING, required=True),
-    Parameter("items", goods.ITEMS, required=True),
-    Parameter("ship_from_country", Country()),
-    Parameter("shipping_amount", Amount(0)),
-)
-ANSWER: Final = schema.resource(
-    KIND,
-    {
-        "currency": schema.CURRENCY,
-        "shipping": goods.SHOWN_SHIPPING,
-        "items": goods.shown_list(
-            {
-                "duty": schema.AMOUNT,
-                "vat": schema.AMOUNT,
-                "duty_rate_bps": schema.integer(0, 10_000),
-            }
-        ),
-        "ship_from_country": schema.COUNTRY,
-        "shipping_amount": schema.AMOUNT,
-        "duty": schema.AMOUNT,
-        "vat": schema.AMOUNT,
-        "fees": schema.AMOUNT,
-        "total": schema.AMOUNT,
-        "guaranteed": schema.BOOLEAN,
-        "warnings": {
-            "type": "array",
-            "items": schema.strict(
-                {
-                    "code": schema.words(customs.WARNINGS),
-                    "item": schema.TEXT,
-                    "message": schema.TEXT,
-                }
-            ),
-        },
-        "expires_at": schema.TIMESTAMP,
-    },
-)
 
 
 def create(tx: Transaction, params: Params) -> Doc:
@@ -60,8 +20,8 @@ def create(tx: Transaction, params: Params) -> Doc:
     quote = make(
         tx,
         currency=params["currency"],
-        shipping=goods.shown_shipping(params["shipping"]),
-        items=goods.shown_items(params["items"]),
+        shipping=kept(RESOURCE, "shipping", params),
+        items=kept(RESOURCE, "items", params),
         ship_from=params.get("ship_from_country") or tx.settings["country"],
         freight=params.get("shipping_amount", 0),
     )
@@ -108,17 +68,4 @@ def _with_charges(item: Doc, line: customs.ItemCharges) -> Doc:
     return {**item, "duty": line.duty, "vat": line.vat, "duty_rate_bps": line.duty_rate_bps}
 
 
-_OF: Final = operation.NounOperations(
-    "/v1/landed-cost/quotes", "landed_cost", KIND, "LandedCostQuote"
-)
-OPERATIONS: Final = (
-    _OF.create(
-        "createQuote",
-        "Quote duties, taxes and fees",
-        create,
-        CREATE,
-        example=goods.EXAMPLE,
-        refuses=("amount_too_large",),
-    ),
-    _OF.retrieve("retrieveQuote", "Retrieve a quote"),
-)
+OPERATIONS: Final = operation.operations(RESOURCE, create=create)

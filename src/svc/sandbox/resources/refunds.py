@@ -2,25 +2,17 @@
 
 from typing import Final
 
-from svc.sandbox.parameters import schema
-from svc.sandbox.parameters.kinds import Amount, Choice, Text, amount_too_large
-from svc.sandbox.parameters.metadata import Metadata, merged
+from svc.sandbox.parameters.described import stored
+from svc.sandbox.parameters.kinds import amount_too_large
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.tables import Parameter, Params
+from svc.sandbox.parameters.tables import Params
 from svc.sandbox.resources import disputes, operation, payments
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import ID_PREFIXES, REFUND_REASONS, REFUND_STATUSES
+from svc.service.refunds import RESOURCE
 
-KIND: Final = "refund"
+KIND: Final = RESOURCE.name
 SETTLE: Final = "refund.settle"  # the name of its job
-FAILURE_REASONS: Final = (
-    "lost_or_stolen_card",
-    "expired_or_canceled_card",
-    "insufficient_funds",
-    "declined",
-    "unknown",
-)
 
 # Seconds until the network answers, and why it refuses, by the card's scenario.
 _SCENARIOS: Final = {
@@ -29,44 +21,18 @@ _SCENARIOS: Final = {
     "fails": (5, "expired_or_canceled_card"),
 }
 
-CREATE: Final = (
-    Parameter("payment", Text(), required=True),
-    Parameter("amount", Amount(), clearable=False),  # empty is not all
-    Parameter("reason", Choice(REFUND_REASONS)),
-    Parameter("metadata", Metadata()),
-)
-FILTERS: Final = (
-    Parameter("payment", Text(), clearable=False),
-    Parameter("status", Choice(REFUND_STATUSES), clearable=False),
-)
-ANSWER: Final = schema.resource(
-    KIND,
-    {
-        "payment": schema.identifier(ID_PREFIXES["payment"]),
-        "order": schema.identifier(ID_PREFIXES["order"]),
-        "amount": schema.POSITIVE,
-        "currency": schema.CURRENCY,
-        "reason": schema.nullable(schema.words(REFUND_REASONS)),
-        "status": schema.words(REFUND_STATUSES),
-        "failure_reason": schema.nullable(schema.words(FAILURE_REASONS)),
-        "metadata": schema.METADATA,
-    },
-)
-
 
 def create(tx: Transaction, params: Params) -> Doc:
     """Accepts a refund of all that is left of a payment, or of a part of it."""
     payment = tx.named(payments.KIND, params["payment"], "payment")
-    fields = {
-        "payment": payment["id"],
-        "order": payment["order"],
-        "amount": _refundable(tx, payment, params.get("amount")),
-        "currency": payment["currency"],
-        "reason": params.get("reason"),
-        "status": "pending",
-        "failure_reason": None,
-        "metadata": merged({}, params.get("metadata")),
-    }
+    fields = stored(
+        RESOURCE,
+        params,
+        order=payment["order"],
+        amount=_refundable(tx, payment, params.get("amount")),
+        currency=payment["currency"],
+        status="pending",
+    )
     refund = tx.new(KIND, fields)
     tx.add(refund)
     _count(tx, payment, refund["amount"])
@@ -120,20 +86,4 @@ def _count(tx: Transaction, payment: Doc, delta: int) -> None:
     tx.save(order)
 
 
-_OF: Final = operation.NounOperations("/v1/refunds", "refunds", KIND, "Refund")
-OPERATIONS: Final = (
-    _OF.create(
-        "createRefund",
-        "Refund all or part of a payment",
-        create,
-        CREATE,
-        refuses=(
-            "payment_not_refundable",
-            "payment_already_refunded",
-            "payment_disputed",
-            "amount_too_large",
-        ),
-    ),
-    _OF.retrieve("retrieveRefund", "Retrieve a refund"),
-    _OF.listing("listRefunds", "List refunds", FILTERS),
-)
+OPERATIONS: Final = operation.operations(RESOURCE, create=create)

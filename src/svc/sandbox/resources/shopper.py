@@ -7,7 +7,6 @@ somebody typed by mistake is never stored.
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from svc.sandbox.parameters import schema
 from svc.sandbox.parameters.kinds import Boolean, Choice, Integer, Text
 from svc.sandbox.parameters.problems import (
     Problem,
@@ -21,24 +20,9 @@ from svc.sandbox.reference.cards import CardProfile, error_code, message_for
 from svc.sandbox.resources import orders, payments
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
+from svc.service.payment_methods import RESOURCE
 
-KIND: Final = "payment_method"
-_NETWORK_TOKENS: Final = ("active", "suspended", "unavailable")
-ANSWER: Final = schema.resource(
-    KIND,
-    {
-        "type": {"const": "card"},
-        "card": schema.strict(
-            {
-                "brand": schema.words(cards.APPROVED),
-                "last4": schema.LAST4,
-                "network_token": schema.words(_NETWORK_TOKENS),
-                "exp_month": schema.integer(1, 12),
-                "exp_year": schema.integer(2000, 9999),
-            }
-        ),
-    },
-)
+KIND: Final = RESOURCE.name
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,29 +1,23 @@
 """Webhook endpoints: registering them, their secrets, their health, the dashboard's actions."""
 
-from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlsplit
 
 from svc.sandbox.clock import SECOND, text_of
-from svc.sandbox.parameters import schema
-from svc.sandbox.parameters.kinds import STRING, EventType, Text, string
-from svc.sandbox.parameters.problems import Problem, invalid
+from svc.sandbox.parameters.described import stored
+from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import (
-    Codes,
-    ListOf,
-    Parameter,
-    ParameterKind,
     Params,
-    SandboxSettings,
 )
 from svc.sandbox.resources import operation
 from svc.sandbox.store import deliveries, jobs
-from svc.sandbox.store.documents import Doc, KnownDoc, public
+from svc.sandbox.store.documents import Doc, KnownDoc
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import EVENT_TYPES, ID_PREFIXES, SECRET_PREFIX, VERSIONS
+from svc.service.facts import ID_PREFIXES, SECRET_PREFIX, VERSIONS
+from svc.service.webhook_endpoints import RESOURCE
 from svc.system.loopback import is_loopback
 
-KIND = "webhook_endpoint"
+KIND: Final = RESOURCE.name
 ENABLED_MAX = 16
 SECRET_LENGTH = 32
 FAILING_SECONDS = 5 * 24 * 3600  # all failed for so long: disabled
@@ -32,69 +26,6 @@ FAILING_SECONDS = 5 * 24 * 3600  # all failed for so long: disabled
 # _secret, _old_secret, _old_secret_until (microseconds): signing
 # _failing_since (microseconds): the first failure after the last success
 # _warned: the e-mail about an exhausted event was written since then
-
-_NAMES_MAX: Final = 1000  # entries of the list; repeated names are merged
-
-_NEVER_IN_URLS: Final = frozenset(' "<>\\^`{|}')
-_URL: Final = "^[Hh][Tt][Tt][Pp][Ss]?://"
-_URL_MAX: Final = 2000
-
-
-@dataclass(frozen=True, slots=True)
-class Url(ParameterKind):
-    """The address of a webhook receiver: https, or http to this machine where that is allowed."""
-
-    def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        url = string(value, name)
-        if not _is_receiver(url, allow_http=bool(settings["allow_http_webhooks"])):
-            http = " or http://localhost" if settings["allow_http_webhooks"] else ""
-            message = f"{name} must be an https:// address{http}, without a user name."
-            raise invalid("url_invalid", name, message)
-        return url
-
-    def codes(self) -> Codes:
-        return STRING | {"url_invalid"}
-
-    def schema(self, empty: schema.Schema) -> schema.Schema:  # noqa: ARG002
-        return {"type": "string", "format": "uri", "maxLength": _URL_MAX, "pattern": _URL}
-
-
-def _is_receiver(url: str, *, allow_http: bool) -> bool:
-    if len(url) > _URL_MAX or not url.isascii() or not url.isprintable():
-        return False
-    if not _NEVER_IN_URLS.isdisjoint(url):
-        return False
-    try:
-        parts = urlsplit(url)
-        host, _ = parts.hostname, parts.port
-    except ValueError:
-        return False
-    if not host or "@" in parts.netloc:
-        return False
-    return parts.scheme == "https" or (parts.scheme == "http" and allow_http and is_loopback(host))
-
-
-CREATE: Final = (
-    Parameter("url", Url(), required=True),
-    Parameter("events", ListOf(EventType(), _NAMES_MAX), required=True),
-    Parameter("description", Text(200)),
-)
-ANSWER: Final = schema.resource(
-    KIND,
-    {
-        "url": schema.TEXT,
-        "events": {
-            "type": "array",
-            "items": schema.words(EVENT_TYPES),
-            "minItems": 1,
-            "uniqueItems": True,
-        },
-        "secret": {"type": "string", "pattern": f"^{SECRET_PREFIX}[0-9A-Za-z]{{32}}$"},
-        "status": schema.words(("enabled", "disabled")),
-        "description": schema.nullable(schema.TEXT),
-        "api_version": schema.words(VERSIONS),
-    },
-)
 
 
 def create(tx: Transaction, params: Params) -> Doc:
@@ -114,31 +45,20 @@ def _refuse_more(tx: Transaction) -> None:
         raise Problem(400, "webhook_endpoint_limit", message)
 
 
-def created_view(endpoint: Doc) -> Doc:
-    """The answer to a registration, the only one that shows the signing secret."""
-    shown: Doc = {}
-    for name, value in public(endpoint).items():
-        shown[name] = value
-        if name == "events":
-            shown["secret"] = endpoint["_secret"]
-    return shown
-
-
 def new_endpoint(tx: Transaction, *, url: str, events: list[str], description: str | None) -> Doc:
     """Stores an endpoint; the caller shows `_secret` once, as `secret`."""
     identity = tx.new_id(ID_PREFIXES[KIND])
-    fields = {
-        "url": url,
-        "events": events,
-        "status": "enabled",
-        "description": description,
-        "api_version": tx.settings["pinned_version"] or VERSIONS[-1],
-        "_secret": tx.new_secret(SECRET_PREFIX, SECRET_LENGTH),
-        "_old_secret": None,
-        "_old_secret_until": None,
-        "_failing_since": None,
-        "_warned": False,
-    }
+    fields = stored(
+        RESOURCE,
+        {"url": url, "events": events, "description": description},
+        status="enabled",
+        api_version=tx.settings["pinned_version"] or VERSIONS[-1],
+        _secret=tx.new_secret(SECRET_PREFIX, SECRET_LENGTH),
+        _old_secret=None,
+        _old_secret_until=None,
+        _failing_since=None,
+        _warned=False,
+    )
     doc = tx.new(KIND, fields, identity)
     tx.add(doc)
     return doc
@@ -255,16 +175,4 @@ def _mail(tx: Transaction, endpoint: Doc, kind: str, subject: str, body: str) ->
     tx.add(tx.new("email", {**about, "subject": subject, "body": body}, identity))
 
 
-OPERATIONS: Final = (
-    operation.NounOperations(
-        "/v1/webhook_endpoints", "webhook_endpoints", KIND, "NewWebhookEndpoint"
-    ).create(
-        "createWebhookEndpoint",
-        "Register an endpoint",
-        create,
-        CREATE,
-        example={"url": "https://shop.example/webhooks", "events": ["order.paid"]},
-        view=created_view,
-        refuses=("webhook_endpoint_limit",),
-    ),
-)
+OPERATIONS: Final = operation.operations(RESOURCE, create=create)

@@ -55,7 +55,7 @@ def test_every_operation_of_the_service_is_there() -> None:
 @pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 def test_operation_is_named_and_guarded_as_it_was(operation: ApiOperation) -> None:
     """R30: whoever makes a client from the document, or a restricted key, goes by these words."""
-    needed = f"{operation.noun.resource}:{operation.level}"
+    needed = f"{operation.permission}:{operation.level}"
     assert [needed, operation.id, operation.answer] == ROWS[operation.method, operation.path]
     assert sorted(operation.refuses) == REFUSES.get(operation.id, "").split()
     assert operation.summary

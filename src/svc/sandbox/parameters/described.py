@@ -1,0 +1,238 @@
+"""A described noun as the sandbox's own tables: what a request may say, and what an answer shows.
+
+The facts are the description's (`svc.service`), and so is the client's: what happens is decided in
+`resources/`, and each error code in `kinds`.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+from svc.sandbox.parameters import kinds, schema
+from svc.sandbox.parameters.metadata import Metadata, merged
+from svc.sandbox.parameters.problems import invalid, missing
+from svc.sandbox.parameters.schema import Schema
+from svc.sandbox.parameters.tables import (
+    Fields,
+    ListOf,
+    Object,
+    Parameter,
+    ParameterKind,
+    Params,
+)
+from svc.service.facts import EVENT_TYPES, ID_PREFIXES
+from svc.service.model import Field, Kind, Resource
+
+Rule = Callable[[Params, str], None]
+
+_KINDS: Final[Mapping[str, Callable[[Kind], ParameterKind]]] = {
+    "identifier": lambda _: kinds.Text(),
+    "choice": lambda kind: kinds.Choice(kind.words),
+    "amount": lambda kind: kinds.Amount(kind.least),
+    "integer": lambda kind: kinds.Integer(kind.least, kind.most),
+    "boolean": lambda _: kinds.Boolean(),
+    "timestamp": lambda _: kinds.Timestamp(),
+    "currency": lambda _: kinds.Currency(),
+    "country": lambda kind: kinds.Country(kind.words),
+    "tariff_code": lambda _: kinds.HsCode(),
+    "event_type": lambda _: kinds.EventType(),
+    "url": lambda kind: kinds.Url(kind.most),
+    "free": lambda _: Metadata(),
+}
+
+
+def parameters(noun: Resource, verb: str, rules: Mapping[str, Rule] | None = None) -> Fields:
+    """What a request of a verb may have; a rule looks at all of an object's fields afterwards."""
+    return _table(noun.given(verb), rules or {}, is_filter=verb == "list")
+
+
+def example(noun: Resource, verb: str) -> dict[str, Any] | None:
+    """A body that is carried out as it stands; None where it would have to name an object."""
+    given = noun.given(verb)
+    if any(field.kind.type == "identifier" for field in given if field.required):
+        return None
+    return _examples(given, ()) or None
+
+
+def _examples(fields: Iterable[Field], one_of: tuple[tuple[str, ...], ...]) -> dict[str, Any]:
+    others = {name for names in one_of[1:] for name in names}
+    found: dict[str, Any] = {}
+    for field in fields:
+        if field.kind.type == "object" and field.required:
+            found[field.name] = _examples(field.kind.fields, field.kind.one_of)
+        elif field.example is not None and field.name not in others:
+            found[field.name] = field.example
+    return found
+
+
+def _table(
+    fields: Iterable[Field], rules: Mapping[str, Rule], *, is_filter: bool = False
+) -> Fields:
+    return tuple(
+        Parameter(
+            field.name,
+            _kind(field.kind, rules.get(field.name)),
+            required=field.required and not is_filter,
+            clearable=field.clearable and not is_filter,
+        )
+        for field in fields
+        if not field.made
+    )
+
+
+def _kind(kind: Kind, rule: Rule | None) -> ParameterKind:
+    if kind.entry is not None:
+        return ListOf(_kind(kind.entry, None), kind.most)
+    if kind.type == "object":
+        inner = _table(kind.fields, {})
+        return Object(inner, _with_one_of(kind, rule), partial=kind.merged)
+    if kind.pattern:
+        return kinds.Shaped(re.compile(kind.pattern), kind.shape)
+    if kind.type == "text":
+        return kinds.Text(kind.most)
+    return _KINDS[kind.type](kind)
+
+
+def _with_one_of(kind: Kind, rule: Rule | None) -> Rule | None:
+    """A rule that asks for exactly one group of the fields, and then for all of that group."""
+    if not kind.one_of:
+        return rule
+
+    def check(given: Params, name: str) -> None:
+        begun = [names for names in kind.one_of if names[0] in given]
+        if len(begun) != 1:
+            groups = ", or ".join(" with ".join(names) for names in kind.one_of)
+            raise invalid("parameters_exclusive", name, f"{name} needs either {groups}.")
+        for other in begun[0]:
+            if other not in given:
+                raise missing(f"{name}[{other}]")
+        if rule is not None:
+            rule(given, name)
+
+    return check
+
+
+# --- what answers show ---------------------------------------------------------------------------
+
+
+def schema_name(kind: str) -> str:
+    """What the OpenAPI document calls the objects of a name: `LandedCostQuote`."""
+    return "".join(word.capitalize() for word in kind.split("_"))
+
+
+def answer(noun: Resource, *, made: bool = False) -> Schema:
+    """An object of the service as JSON Schema; `made` is the answer that shows what is secret."""
+    there = ("always", "given", "create") if made else ("always", "given")
+    shown = [field for field in noun.fields if field.answered in there]
+    fields = {field.name: _shown(field) for field in shown}
+    optional = [field.name for field in shown if field.answered == "given"]
+    return schema.strict({"object": {"const": noun.name}, **fields}, optional)
+
+
+def _shown(field: Field) -> Schema:
+    made = _schema(field.kind, is_given=bool(field.given or field.option))
+    return schema.nullable(made) if field.nullable else made
+
+
+def _schema(kind: Kind, *, is_given: bool = False) -> Schema:
+    if kind.type == "amount" and not is_given:  # a sum may be larger than what can be given
+        return {"type": "integer", "minimum": kind.least}
+    if kind.pattern:
+        return {"type": "string", "pattern": f"^{kind.pattern}$"}
+    made = _SCHEMAS.get(kind.type)
+    return schema.TEXT if made is None else made(kind)
+
+
+def _country(kind: Kind) -> Schema:
+    return schema.either(schema.COUNTRY, schema.words(kind.words)) if kind.words else schema.COUNTRY
+
+
+def _object(kind: Kind) -> Schema:
+    if kind.of:
+        return schema.ref(schema_name(kind.of))
+    shown = [field for field in kind.fields if field.answered in ("always", "given")]
+    optional = [field.name for field in shown if field.answered == "given"]
+    return schema.strict({field.name: _shown(field) for field in shown}, optional)
+
+
+def _list(kind: Kind) -> Schema:
+    made: Schema = {"type": "array", "items": _schema(kind.entry or kind)}
+    if kind.least:
+        made["minItems"] = kind.least
+    if kind.unique:
+        return {**made, "uniqueItems": True}
+    return {**made, "maxItems": kind.most} if kind.most else made
+
+
+_SCHEMAS: Final[Mapping[str, Callable[[Kind], Schema]]] = {
+    "identifier": lambda kind: schema.identifier(ID_PREFIXES[kind.of]),
+    "choice": lambda kind: schema.words((*kind.words, *kind.answered)),
+    "event_type": lambda _: schema.words(EVENT_TYPES),
+    "amount": lambda kind: schema.integer(kind.least, kind.most),
+    "integer": lambda kind: schema.integer(kind.least, kind.most),
+    "boolean": lambda _: schema.BOOLEAN,
+    "timestamp": lambda _: schema.TIMESTAMP,
+    "currency": lambda _: schema.CURRENCY,
+    "country": _country,
+    "rate": lambda _: schema.RATE,
+    "free": lambda _: schema.METADATA,
+    "object": _object,
+    "list": _list,
+}
+
+
+# --- what is stored ------------------------------------------------------------------------------
+
+
+def stored(noun: Resource, given: Params, **decided: Any) -> dict[str, Any]:
+    """The fields of a new object: what was decided, what was given, else what it begins with."""
+    return {
+        field.name: decided[field.name] if field.name in decided else _kept(field, given)
+        for field in noun.fields
+        if field.answered == "always" and field.name not in _OWN
+    } | {name: value for name, value in decided.items() if name.startswith("_")}
+
+
+_OWN: Final = ("id", "created", "livemode")  # every object has them from the store
+
+
+def kept(noun: Resource, name: str, given: Params) -> Any:
+    """One field as an object keeps it."""
+    return _kept(next(field for field in noun.fields if field.name == name), given)
+
+
+def changes(noun: Resource, given: Params) -> dict[str, Any]:
+    """What an update changes, but for what is merged; a field that is unset begins again."""
+    return {
+        field.name: _kept(field, given)
+        for field in noun.given("update")
+        if field.name in given and field.kind.type != "free"
+    }
+
+
+def _kept(field: Field, given: Params) -> Any:
+    value = given.get(field.name)
+    if field.kind.type == "free":
+        return merged({}, value or {})
+    if value is None:
+        return _beginning(field)
+    return _reshaped(field.kind, value)
+
+
+def _beginning(field: Field) -> Any:
+    if field.default is not None or field.nullable:
+        return field.default
+    return {"amount": 0, "list": [], "object": {}}.get(field.kind.type)
+
+
+def _reshaped(kind: Kind, value: Any) -> Any:
+    """A value as answers show it; parts that were not given are null, or left out."""
+    if kind.entry is not None:
+        return [_reshaped(kind.entry, one) for one in value]
+    if kind.type != "object":
+        return value
+    return {
+        field.name: value.get(field.name)
+        for field in kind.fields
+        if field.answered == "always" or (field.answered == "given" and field.name in value)
+    }
