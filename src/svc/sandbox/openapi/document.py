@@ -38,7 +38,9 @@ from svc.sandbox.resources import (
 )
 from svc.sandbox.resources.operation import ID, ApiOperation
 from svc.sandbox.store.documents import Doc, compact
+from svc.service import events as event
 from svc.service.facts import (
+    EVENT_TYPES,
     IDEMPOTENCY_HEADER,
     LIMIT_MAX,
     REPLAYED_HEADER,
@@ -125,6 +127,24 @@ def _objects() -> dict[str, Schema]:
     return found
 
 
+def _events() -> dict[str, Schema]:
+    """Each type of event with the object that it shows, and whichever of them one is."""
+    shape = answer(event.RESOURCE)["properties"]
+    found: dict[str, Schema] = {}
+    for kind in EVENT_TYPES:
+        data = strict({"object": ref(schema_name(kind.partition(".")[0]))})
+        found[_name_of(kind)] = strict({**shape, "type": {"const": kind}, "data": data})
+    mapping = {kind: ref(_name_of(kind))["$ref"] for kind in EVENT_TYPES}
+    either = [{"$ref": target} for target in mapping.values()]
+    one = {"oneOf": either, "discriminator": {"propertyName": "type", "mapping": mapping}}
+    return {**found, "Event": one}
+
+
+def _name_of(kind: str) -> str:
+    """What the schema of an event type is called: `OrderPaidEvent`."""
+    return f"{schema_name(kind.replace('.', '_'))}Event"
+
+
 def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
     """The whole document as JSON; equal tables give equal documents.
 
@@ -142,7 +162,7 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
         "security": [{"basic": []}, {"bearer": []}],
         "paths": _paths(operations),
         "components": {
-            "schemas": {**SHARED, **_objects()},
+            "schemas": {**SHARED, **_objects(), **_events()},
             "responses": errors.responses(),
             "securitySchemes": {
                 "basic": {

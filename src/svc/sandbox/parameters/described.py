@@ -23,7 +23,7 @@ from svc.sandbox.parameters.tables import (
 from svc.service.facts import EVENT_TYPES, ID_PREFIXES
 from svc.service.model import Field, Kind, Resource
 
-Rule = Callable[[Params, str], None]
+ObjectRule = Callable[[Params, str], None]
 
 _KINDS: Final[Mapping[str, Callable[[Kind], ParameterKind]]] = {
     "identifier": lambda _: kinds.Text(),
@@ -41,7 +41,7 @@ _KINDS: Final[Mapping[str, Callable[[Kind], ParameterKind]]] = {
 }
 
 
-def parameters(noun: Resource, verb: str, rules: Mapping[str, Rule] | None = None) -> Fields:
+def parameters(noun: Resource, verb: str, rules: Mapping[str, ObjectRule] | None = None) -> Fields:
     """What a request of a verb may have; a rule looks at all of an object's fields afterwards."""
     return _table(noun.given(verb), rules or {}, is_filter=verb == "list")
 
@@ -66,7 +66,7 @@ def _examples(fields: Iterable[Field], one_of: tuple[tuple[str, ...], ...]) -> d
 
 
 def _table(
-    fields: Iterable[Field], rules: Mapping[str, Rule], *, is_filter: bool = False
+    fields: Iterable[Field], rules: Mapping[str, ObjectRule], *, is_filter: bool = False
 ) -> Fields:
     return tuple(
         Parameter(
@@ -80,7 +80,7 @@ def _table(
     )
 
 
-def _kind(kind: Kind, rule: Rule | None) -> ParameterKind:
+def _kind(kind: Kind, rule: ObjectRule | None) -> ParameterKind:
     if kind.entry is not None:
         return ListOf(_kind(kind.entry, None), kind.most)
     if kind.type == "object":
@@ -93,7 +93,7 @@ def _kind(kind: Kind, rule: Rule | None) -> ParameterKind:
     return _KINDS[kind.type](kind)
 
 
-def _with_one_of(kind: Kind, rule: Rule | None) -> Rule | None:
+def _with_one_of(kind: Kind, rule: ObjectRule | None) -> ObjectRule | None:
     """A rule that asks for exactly one group of the fields, and then for all of that group."""
     if not kind.one_of:
         return rule

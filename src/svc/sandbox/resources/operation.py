@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
-from svc.sandbox.parameters.described import Rule, example, parameters, schema_name
+from svc.sandbox.parameters.described import ObjectRule, example, parameters, schema_name
 from svc.sandbox.parameters.kinds import Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, resource_missing
 from svc.sandbox.parameters.tables import NO_CODES, Codes, Fields, Object, Parameter, Params
@@ -14,7 +14,7 @@ from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX
 from svc.service.model import Action, Resource
 
-Run: TypeAlias = Callable[[Transaction, Doc, Params], Doc]
+CarryOut: TypeAlias = Callable[[Transaction, Doc, Params], Doc]
 
 ID: Final = ":id"
 _BOUNDS: Final = ("gte", "gt", "lte", "lt")
@@ -101,7 +101,7 @@ class ApiRoutes:
 
 
 def operations(
-    noun: Resource, rules: Mapping[str, Rule] | None = None, **steps: Callable[..., Doc]
+    noun: Resource, rules: Mapping[str, ObjectRule] | None = None, **steps: Callable[..., Doc]
 ) -> tuple[ApiOperation, ...]:
     """The operations of a noun as its description has them.
 
@@ -115,7 +115,7 @@ def _operation(
     noun: Resource,
     action: Action,
     steps: Mapping[str, Callable[..., Doc]],
-    rules: Mapping[str, Rule],
+    rules: Mapping[str, ObjectRule],
 ) -> ApiOperation:
     fields = parameters(noun, action.verb, rules)
     one = schema_name(action.answers[0] if action.answers else noun.name)
@@ -150,7 +150,7 @@ def _once(noun: Resource) -> list[str]:
     return [field.name for field in noun.fields if field.answered == "create"]
 
 
-def _creation(noun: Resource, make: Callable[[Transaction, Params], Doc]) -> Run:
+def _creation(noun: Resource, make: Callable[[Transaction, Params], Doc]) -> CarryOut:
     def made(tx: Transaction, _: Doc, params: Params) -> Doc:
         return created_view(noun, make(tx, params))
 
@@ -164,7 +164,7 @@ def created_view(noun: Resource, doc: Doc) -> Doc:
     return {name: shown[name] for name in order if name in shown}
 
 
-def _step(act: Callable[[Transaction, Doc, Params], Doc]) -> Run:
+def _step(act: Callable[[Transaction, Doc, Params], Doc]) -> CarryOut:
     def done(tx: Transaction, target: Doc, params: Params) -> Doc:
         return public(act(tx, target, params))
 
@@ -175,7 +175,7 @@ def _retrieval(_: Transaction, target: Doc, __: Params) -> Doc:
     return public(target)
 
 
-def _listing(kind: str, filters: tuple[str, ...]) -> Run:
+def _listing(kind: str, filters: tuple[str, ...]) -> CarryOut:
     """A page of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
 
     def listed(tx: Transaction, _: Doc, params: Params) -> Doc:
