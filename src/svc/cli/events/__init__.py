@@ -7,8 +7,8 @@ with `run`, which puts a listener together of a port, an `endpoint`, a `tunnel` 
 
 import typer
 
-from svc.cli.framework import options
 from svc.cli.framework.app import LazyGroup, new_app, reading
+from svc.cli.framework.options import EventId
 from svc.cli.framework.registry import EVENT_VERBS
 from svc.cli.framework.sending import send_read
 from svc.cli.framework.session import Session
@@ -40,7 +40,7 @@ def noun(ctx: typer.Context) -> None:
 
 
 @reading(app)
-def retrieve(ctx: typer.Context, event_id: options.EventId) -> None:
+def retrieve(ctx: typer.Context, event_id: EventId) -> None:
     """Retrieve an event.
 
     $ svc events retrieve evt_3kPq0aVb7cXd9eYf1gZh2iWj

@@ -11,7 +11,8 @@ from svc.render.human.table import Listing, flowed, inner
 from svc.render.paths import FieldPath, Record, ready
 from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.style import Cell, Line, Screen, Style, indented, styled
-from svc.render.text import cells, one_line, pad, wrap, wrap_beside
+from svc.render.text import cells as width
+from svc.render.text import one_line, pad, wrap, wrap_beside
 from svc.render.views.model import Part, View, ViewField
 
 if TYPE_CHECKING:
@@ -116,8 +117,8 @@ def _checked(
     findings: Sequence[dict[str, Any]], screen: Screen, called: "Called | None"
 ) -> list[Line]:
     """Lays findings out in columns, or the text below its name where the screen is narrow."""
-    verdict = max(cells(each["status"]) for each in findings)
-    name = max(cells(each["name"]) for each in findings)
+    verdict = max(width(each["status"]) for each in findings)
+    name = max(width(each["name"]) for each in findings)
     beside = verdict + name + 2 * len(_GAP)
     margin = beside if screen.width - beside >= _BESIDE_MIN else 2
     lines: list[Line] = []
