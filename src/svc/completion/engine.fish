@@ -147,29 +147,27 @@ function __svc_complete
             set expected ''
             continue
         end
-        switch $literal$word
-            case --
-                set literal .
-            case '--*=*'
-                set -l parts (string split -m 1 = -- $word)
-                set -a given $parts[1]
-                __svc_note $parts
-            case '-?*'
-                set -a given $word
-                set option $word
-                __svc_kind $word
-                if contains -- "$kind" '' -
-                    __svc_note $word
-                else
-                    set expected $kind
-                end
-            case '*'
-                if test -z "$literal" -a $at = 0; and contains -- $word $commands
-                    set -a path (test -z "$path"; and __svc_long_name $word; or echo $word)
-                    __svc_command "$path"
-                else
-                    set at (math $at + 1)
-                end
+        # No `?` in a pattern: fish 4 takes it for itself.
+        if test "$literal$word" = --
+            set literal .
+        else if string match -q -- '--*=*' $literal$word
+            set -l parts (string split -m 1 = -- $word)
+            set -a given $parts[1]
+            __svc_note $parts
+        else if string match -qr -- '^-.' $literal$word
+            set -a given $word
+            set option $word
+            __svc_kind $word
+            if contains -- "$kind" '' -
+                __svc_note $word
+            else
+                set expected $kind
+            end
+        else if test -z "$literal" -a $at = 0; and contains -- $word $commands
+            set -a path (test -z "$path"; and __svc_long_name $word; or echo $word)
+            __svc_command "$path"
+        else
+            set at (math $at + 1)
         end
     end
     string match -q -- '%*' "$expected"; and set expected ''

@@ -74,5 +74,5 @@ def start(shell: str, home: Path) -> ShellTerminal:
 _ARGUMENTS = {
     "bash": ("--norc", "--noprofile", "-i"),
     "zsh": ("--no-globalrcs", "-i"),
-    "fish": ("-i",),
+    "fish": ("--features=qmark-noglob", "-i"),  # as fish 4 has it without being told
 }
