@@ -255,3 +255,9 @@ def test_few_ask_which_system_runs() -> None:
         "listen/tunnels/program.py",
         "paths.py",
     }
+
+
+def test_no_message_offers_another_state_folder() -> None:
+    """It knows no request that is unresolved in this one, and svc would send that a second time."""
+    naming = {_name(one) for one in _modules() if "SVC_STATE_DIR" in one.read_text()}
+    assert naming == {"paths.py", "cli/quickstart/processes.py"}

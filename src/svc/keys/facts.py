@@ -147,7 +147,7 @@ class KeyFacts:
         """Reads a sandbox's key that is kept here."""
         if not self._path.exists():
             return None
-        with self._open() as state:
+        with self._open(reading=True) as state:
             rows = state.rows(_KEPT, _values(place)[:3])
         return str(rows[0]["secret"]) if rows else None
 
@@ -161,13 +161,13 @@ class KeyFacts:
     def _read(self, sql: str, *values: str) -> list[KeyFact]:
         if not self._path.exists():
             return []
-        with self._open() as state:
+        with self._open(reading=True) as state:
             return [KeyFact(**row) for row in state.rows(sql, values)]
 
-    def _open(self) -> "Database":
+    def _open(self, *, reading: bool = False) -> "Database":
         from svc.state import Database  # SQLite is loaded only where facts are needed
 
-        return Database.open(self._path, clock=self._clock)
+        return Database.open(self._path, clock=self._clock, reading=reading)
 
 
 def _values(place: KeyPlace) -> tuple[str, str, Mode, Slot]:

@@ -80,15 +80,19 @@ class Database:
         self._log: SyncedLog | None = None
 
     @classmethod
-    def open(cls, path: Path, *, clock: Clock, steps: SchemaSteps = MIGRATIONS) -> Self:
-        """Opens or creates the database, with what `steps` make.
+    def open(
+        cls, path: Path, *, clock: Clock, steps: SchemaSteps = MIGRATIONS, reading: bool = False
+    ) -> Self:
+        """Opens or creates the database, with what `steps` make; for `reading` also a newer one.
 
         Raises:
             LocalError: it is not private to the user, damaged, newer, busy, or cannot be made.
         """
         patience = BusyRetry(clock)
         try:
-            return cls(open_database(path, clock, patience, steps), path, clock, patience)
+            return cls(
+                open_database(path, clock, patience, steps, reading=reading), path, clock, patience
+            )
         except sqlite3.Error as error:
             raise opening.local_error(error) from error
 

@@ -31,7 +31,7 @@ def prepare_folder(folder: Path) -> None:
     if not stat.S_ISDIR(facts.st_mode):
         raise LocalError(
             f"The state folder {folder} is not a folder of its own.",
-            hint="Remove what is there, or point SVC_STATE_DIR at a folder.",
+            hint="Remove what is there; svc makes the folder.",
         )
     _check_private(folder, facts, "700")
 
@@ -120,7 +120,7 @@ def local_error(what: str, error: OSError) -> LocalError:
 
 def _check_private(path: Path, facts: os.stat_result, mode: str) -> None:
     if not files.is_mine(facts):
-        raise LocalError(f"{path} belongs to another user.", hint="Set SVC_STATE_DIR to your own.")
+        raise LocalError(f"{path} belongs to another user.", hint="Run svc as its owner.")
     if files.others_may(facts, files.OTHERS):
         raise LocalError(
             f"{path} can be read or changed by other users.",

@@ -90,16 +90,18 @@ class BusyRetry:
             self._clock.sleep(_PAUSE_SECONDS)
 
 
-DAMAGED: Final = "state_damaged"  # the code of the error
+DAMAGED: Final = "state_damaged"  # codes of errors
+NEWER: Final = "state_newer"
 _APPLICATION_ID: Final = 0x53766331  # marks the file as ours
 
 
 def open_database(
-    path: Path, clock: Clock, patience: BusyRetry, steps: SchemaSteps
+    path: Path, clock: Clock, patience: BusyRetry, steps: SchemaSteps, *, reading: bool = False
 ) -> sqlite3.Connection:
     """Gives a connection to an up-to-date database, created if it was not there (R67, R68).
 
-    It is up to date when it has taken all of `steps`, in their order.
+    It is up to date when it has taken all of `steps`, in their order. For `reading` a newer one
+    will do as well: steps take no column away, and nothing can be written to it.
 
     Raises:
         LocalError: the files are not private, the database is damaged (it is then set aside), is
@@ -109,7 +111,7 @@ def open_database(
     if not files.check_file(path):
         _create(path, clock, steps)
     try:
-        return patience.run(lambda: _up_to_date(path, clock, steps))
+        return patience.run(lambda: _up_to_date(path, clock, steps, reading=reading))
     except sqlite3.Error as error:
         if is_damage(error):
             raise damaged(path, clock) from error
@@ -165,13 +167,21 @@ def _still_damaged(path: Path) -> bool:
         return is_damage(error)
 
 
-def _up_to_date(path: Path, clock: Clock, steps: SchemaSteps) -> sqlite3.Connection:
+def _up_to_date(
+    path: Path, clock: Clock, steps: SchemaSteps, *, reading: bool
+) -> sqlite3.Connection:
     connection = connect(path)
     try:
-        if _version(connection, path, len(steps)) < len(steps):
+        version = _version(connection, path)
+        if version < len(steps):
             with files.folder_lock(path.parent, clock):
-                _version(connection, path, len(steps))  # a newer svc may have been here meanwhile
-                _migrate(connection, steps)
+                version = _version(connection, path)  # a newer svc may have been here meanwhile
+                if version <= len(steps):
+                    _migrate(connection, steps)
+        if version > len(steps):
+            if not reading:
+                raise _newer(path)  # noqa: TRY301  closed below, as for any reason
+            connection.execute("PRAGMA query_only = ON")
     except BaseException:
         connection.close()
         raise
@@ -204,19 +214,24 @@ def _header(connection: sqlite3.Connection) -> tuple[int, int]:
     )
 
 
-def _version(connection: sqlite3.Connection, path: Path, newest: int) -> int:
+def _newer(path: Path) -> LocalError:
+    return LocalError(
+        f"The state database {path} was written by a newer svc. It records what was sent from "
+        "here; requests without a known outcome may be among it, and this svc cannot tell them.",
+        code=NEWER,
+        hint="Upgrade svc, then see them: svc requests list --unresolved. Until then reading works "
+        "and sending does not: svc would know of none of them, and send one a second time",
+    )
+
+
+def _version(connection: sqlite3.Connection, path: Path) -> int:
     application, version = _header(connection)
     if application == 0 and version == 0 and path.stat().st_size == 0:
         raise sqlite3.DatabaseError("the file is empty")
     if application != _APPLICATION_ID:
         raise LocalError(
             f"{path} is a database of another program.",
-            hint="Move it away, or point SVC_STATE_DIR at another folder.",
-        )
-    if version > newest:
-        raise LocalError(
-            f"The state database {path} was written by a newer svc.",
-            hint="Upgrade svc, or point SVC_STATE_DIR at another folder.",
+            hint="Move it away; svc makes its own where it was.",
         )
     return version
 

@@ -21,7 +21,7 @@ _ADVICE: Final = {
     errno.EMFILE: "This process has too many files open: ulimit -n allows more.",
     errno.ENFILE: "The system has too many files open; try again later.",
     errno.EACCES: "Make it writable for this user.",
-    errno.EROFS: "Make it writable, or use another folder.",
+    errno.EROFS: "Make it writable.",
 }
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows would translate the ends of lines

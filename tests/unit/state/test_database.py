@@ -221,8 +221,13 @@ def test_open_refuses_a_newer_schema(path: Path) -> None:
     with closing(sqlite3.connect(path)) as raw:
         raw.execute(f"PRAGMA user_version = {len(MIGRATIONS) + 1}")
     before = path.read_bytes()
-    with pytest.raises(LocalError, match="newer svc"):
+    with pytest.raises(LocalError, match="newer svc") as refused:
         Database.open(path, clock=ManualClock())
+    assert "svc requests list --unresolved" in str(refused.value.hint)
+    with Database.open(path, clock=ManualClock(), reading=True) as state:
+        assert urls(state) == []
+        with pytest.raises(LocalError), state.write() as tx:
+            tx.execute(INSERT, ("new",))
     assert path.read_bytes() == before
 
 

@@ -98,7 +98,7 @@ def _state_to_be(name: str, path: Path) -> Finding:
     if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
         return Finding(name, "ok", f"{path} is made when it is first needed")
     why = "is no folder that svc may write to"
-    return Finding(name, "failed", f"{nearest} {why}", "Set SVC_STATE_DIR to a folder of your own")
+    return Finding(name, "failed", f"{nearest} {why}", "Make it writable for this user")
 
 
 def keyring(session: Session) -> Finding:

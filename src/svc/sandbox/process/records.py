@@ -96,7 +96,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
     except OSError as error:
         raise LocalError(
             f"The run record {path} cannot be written: {system_words(error)}.",
-            hint="Check the folder's owner and mode, or set SVC_STATE_DIR",
+            hint="Check the folder's owner and mode",
         ) from error
     try:
         os.write(handle, json.dumps(record._asdict()).encode())
