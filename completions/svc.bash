@@ -679,7 +679,7 @@ _svc_own() {
       shared='global'
       ;;
     'sandbox')
-      commands='start stop status logs env pay checkout dispute settle fail decide balances advance clock trigger events deliveries resend endpoints settings keys requests emails fault reset export import'
+      commands='start stop status logs env pay checkout dispute settle fail decide customs balances advance clock trigger events deliveries resend endpoints settings keys requests emails fault reset export import'
       options=''
       arguments=''
       shared='global'
@@ -748,6 +748,12 @@ _svc_own() {
       commands=''
       options=''
       arguments='i.dp_ w.sandbox_decide_outcome'
+      shared='global'
+      ;;
+    'sandbox customs')
+      commands=''
+      options='--charged:t '
+      arguments='i.ord_'
       shared='global'
       ;;
     'sandbox balances')

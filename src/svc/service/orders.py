@@ -101,6 +101,19 @@ RESOURCE: Final = Resource(
             label="Landed cost",
         ),
         Field(
+            "customs",
+            group(
+                Field("charged", amount(0), lifted="Customs", card=52),
+                Field("covered", amount(0), lifted="Covered by the service", card=54),
+                Field("paid", amount(0), label="Paid", csv="-"),
+                Field("paid_by", choice("merchant", "shopper"), lifted="Customs paid by", card=56),
+                Field("currency", CURRENCY, csv="-"),
+                Field("charged_at", TIMESTAMP, label="Charged at", csv="-"),
+            ),
+            nullable=True,
+            label="Customs",
+        ),
+        Field(
             "amount_total",
             amount(),
             label="Total",

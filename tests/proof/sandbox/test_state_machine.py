@@ -52,7 +52,7 @@ NEXT = {
     ("dispute", "under_review"): {"won", "lost"},
 }
 # What may still change of an object whose status is final.
-LOOSE = {"order": {"amount_refunded"}, "payment": {"amount_refunded", "disputed"}}
+LOOSE = {"order": {"amount_refunded", "customs"}, "payment": {"amount_refunded", "disputed"}}
 # What has left the balance again.
 TAKING = {
     ("refund", "succeeded"),
@@ -150,11 +150,20 @@ class TwoModeModel(RuleBasedStateMachine):
         settled=st.sampled_from(["USD", "EUR", "KWD"]),
         country=st.sampled_from(["DE", "US", "JP"]),
         manual=st.booleans(),
+        origin=st.sampled_from(["IT", "XX"]),
     )
     def create_order(
-        self, mode: str, amount: int, currency: str, settled: str, country: str, manual: bool
+        self,
+        mode: str,
+        amount: int,
+        currency: str,
+        settled: str,
+        country: str,
+        manual: bool,
+        origin: str,
     ) -> Any:
         item = {"name": "Shoe", "quantity": 1, "unit_amount": amount, "hs_code": "640391"}
+        item["origin_country"] = origin
         body = {
             "amount": amount,
             "currency": currency,
@@ -218,13 +227,13 @@ class TwoModeModel(RuleBasedStateMachine):
     @rule(target=payments, amount=AMOUNTS, currency=PRICES, number=st.sampled_from(GOOD))
     def buy(self, amount: int, currency: str, number: str) -> Any:
         """An order that is paid at once, so that stories get to what follows a payment."""
-        order = self.create_order("test", amount, currency, "USD", "DE", manual=False)
+        order = self.create_order("test", amount, currency, "USD", "DE", manual=False, origin="IT")
         return self.pay(order, number, late=False)
 
     @rule(target=held, amount=AMOUNTS, currency=PRICES)
     def hold(self, amount: int, currency: str) -> Any:
         """An order that is authorised at once."""
-        order = self.create_order("test", amount, currency, "EUR", "JP", manual=True)
+        order = self.create_order("test", amount, currency, "EUR", "JP", manual=True, origin="XX")
         self.pay(order, APPROVED, late=False)
         return order
 
@@ -258,6 +267,22 @@ class TwoModeModel(RuleBasedStateMachine):
         else:
             self._refused(answer, "payment_unexpected_state", mode)
         self._settle(mode, before["id"], before["order"])
+
+    @rule(order=orders | held, charged=st.integers(0, 90_000))
+    def charge_customs(self, order: Place, charged: int) -> None:
+        mode, before = self._known(order)
+        answer = self.wire.control(f"/orders/{before['id']}/customs", {"charged": charged}, mode)
+        if before["status"] != "paid":
+            self._refused(answer, "order_unexpected_state", mode)
+        elif before["customs"] is not None:
+            self._refused(answer, "customs_charged", mode)
+        else:
+            customs = self._done(answer)["customs"]
+            over = max(0, charged - before["landed_cost"]["total"])
+            covered = over if before["landed_cost"]["guaranteed"] else 0
+            assert (customs["charged"], customs["covered"]) == (charged, covered)
+            assert (customs["paid"], customs["paid_by"]) == (charged - covered, "merchant")
+        self._settle(mode, before["id"])
 
     # --- refunds and disputes -------------------------------------------------------------------
 
@@ -538,6 +563,9 @@ class TwoModeModel(RuleBasedStateMachine):
                 change[doc["settlement_currency"]] += doc["settlement_amount"]
             elif doc["object"] == "payout" and doc["status"] != "failed":
                 change[doc["source_currency"]] -= doc["source_amount"]
+            elif doc["object"] == "order" and doc["customs"] is not None:
+                target = doc["settlement_currency"]
+                change[target] -= converted(doc["customs"]["paid"], doc["currency"], target)
             elif (doc["object"], doc["status"]) in TAKING:
                 taken[doc["payment"]] += doc["amount"]
         # Of a payment the sum is rounded, not each refund or dispute: two of them would take back a

@@ -40,6 +40,7 @@ ORDER: dict[str, Any] = {
         "guaranteed": False,
         "quote": "lcq_1aBc2dEf3gHi4jKl5mNo6pQr",
     },
+    "customs": None,
     "amount_total": 15708,
     "amount_captured": 0,
     "amount_refunded": 0,

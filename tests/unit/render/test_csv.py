@@ -26,7 +26,7 @@ COLUMNS: Final = {
             items[0][name] items[0][hs_code] items[0][origin_country] items[0][quantity]
             items[0][unit_amount] capture_method landed_cost[duty] landed_cost[vat]
             landed_cost[fees] landed_cost[total] landed_cost[currency] landed_cost[guaranteed]
-            amount_total amount_captured amount_refunded latest_payment paid_at cancelled_at
+            customs[charged] customs[covered] customs[paid_by] amount_total amount_captured amount_refunded latest_payment paid_at cancelled_at
             cancellation_reason created livemode""",
         "payment": """
             id status order amount amount_captured amount_released amount_refunded currency method

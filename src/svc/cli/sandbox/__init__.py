@@ -26,7 +26,7 @@ class SandboxNoun(Noun):
     sections = {  # noqa: RUF012  a ClassVar of the base
         "The sandbox itself": ("start", "stop", "status", "logs", "env"),
         "The shopper": ("pay", "checkout", "dispute"),
-        "The bank": ("settle", "fail", "decide", "balances"),
+        "The bank": ("settle", "fail", "decide", "customs", "balances"),
         "The clock": ("advance", "clock"),
         "Events and webhooks": ("trigger", "events", "deliveries", "resend", "endpoints"),
         "The dashboard": ("settings", "keys", "requests", "emails"),

@@ -1,4 +1,4 @@
-"""What banks and networks decide: `svc sandbox settle`, `fail` and `decide`."""
+"""What banks, networks and customs decide: `svc sandbox settle`, `fail`, `decide`, `customs`."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Final
@@ -11,6 +11,7 @@ from svc.cli.framework.control import call_and_show, open_control
 from svc.cli.framework.inputs import BodyFields, without_empty
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
+from svc.client.amounts import amount_option
 from svc.client.call import Call
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
@@ -90,6 +91,20 @@ def decide(
     $ svc sandbox decide dp_9eYf1gZh2iWj3kPq0aVb7cXd won
     """
     call_and_show(Session.of(ctx), controls.decide_dispute(dispute, outcome))
+
+
+@verb(app)
+def customs(
+    ctx: typer.Context,
+    order: options.OrderId,
+    charged: Annotated[str, option("N", "What they charge, in minor units of the order.")],
+) -> None:
+    """Have customs charge a paid order. With a guaranteed quote the service covers the excess.
+
+    $ svc sandbox customs ord_7cXd9eYf1gZh2iWj3kPq0aVb --charged 4500
+    """
+    amount = amount_option(charged, "--charged", None, least=0)
+    call_and_show(Session.of(ctx), controls.charge_customs(order, amount or 0))
 
 
 def _kind(identity: str) -> tuple[Callable[[str, BodyFields], Call], str, str]:

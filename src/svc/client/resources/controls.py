@@ -48,6 +48,12 @@ def decide_dispute(dispute: str, outcome: str) -> Call:
     return Call("POST", path, body={"outcome": outcome})
 
 
+def charge_customs(order: str, charged: int) -> Call:
+    """Has customs charge a paid order, in minor units of its currency."""
+    path = f"{SANDBOX_ROOT}/orders/{segment(order)}/customs"
+    return Call("POST", path, body={"charged": charged})
+
+
 def settings() -> Call:
     """Reads the account and server settings."""
     return Call("GET", f"{SANDBOX_ROOT}/settings")

@@ -7,10 +7,18 @@ from svc.sandbox.clock import parse
 from svc.sandbox.control import scenarios
 from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, Unchecked, whole_list
 from svc.sandbox.jobs import handlers
-from svc.sandbox.parameters.kinds import Choice, EventType, Integer, Text, Timestamp
+from svc.sandbox.parameters.kinds import Amount, Choice, EventType, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, invalid, unexpected_state, wrong_type
 from svc.sandbox.parameters.tables import Parameter, Params, SandboxSettings
-from svc.sandbox.resources import api_keys, disputes, payments, payouts, refunds, webhook_endpoints
+from svc.sandbox.resources import (
+    api_keys,
+    clearance,
+    disputes,
+    payments,
+    payouts,
+    refunds,
+    webhook_endpoints,
+)
 from svc.sandbox.store import DeliveryStatus, deliveries, events
 from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
@@ -84,6 +92,16 @@ async def decide_dispute(call: ControlCall) -> Doc:
         return dispute
 
     return await call.change(disputes.KIND, act)
+
+
+async def charge_customs(call: ControlCall) -> Doc:
+    """Customs charge a paid order."""
+
+    def act(tx: Transaction, order: Doc, params: Params) -> Doc:
+        clearance.charge(tx, order, params["charged"])
+        return order
+
+    return await call.change(clearance.KIND, act)
 
 
 async def list_keys(call: ControlCall) -> Doc:
@@ -257,6 +275,12 @@ CONTROLS: Final = (
         "/disputes/{id}/decide",
         decide_dispute,
         (Parameter("outcome", Choice(DISPUTE_FINAL), required=True),),
+    ),
+    ControlEndpoint(
+        "POST",
+        "/orders/{id}/customs",
+        charge_customs,
+        (Parameter("charged", Amount(0), required=True),),
     ),
     ControlEndpoint("GET", "/keys", list_keys),
     ControlEndpoint("POST", "/keys", create_key, api_keys.CREATE),

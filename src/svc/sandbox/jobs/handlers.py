@@ -7,7 +7,7 @@ call and does nothing.
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from svc.sandbox.resources import disputes, payments, payouts, refunds
+from svc.sandbox.resources import clearance, disputes, payments, payouts, refunds
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
@@ -72,6 +72,9 @@ HANDLERS: Final[Mapping[str, Callable[[Transaction, Job], None]]] = {
         lambda tx, payment, args: finish_debit(tx, payment, args["failure_code"]),
     ),
     payments.DISPUTE: _while(payments.KIND, "captured", _dispute),
+    clearance.CHARGE: _while(
+        clearance.KIND, "paid", lambda tx, order, args: clearance.charge(tx, order, args["charged"])
+    ),
     refunds.SETTLE: _while(
         refunds.KIND,
         "pending",

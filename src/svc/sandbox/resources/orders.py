@@ -96,7 +96,8 @@ def _price(tx: Transaction, order: Doc) -> None:
         "guaranteed": quote["guaranteed"],
         "quote": quote["id"],
     }
-    collected = quote["total"] if tx.settings["collect_landed_cost"] else 0
+    order["_collects"] = tx.settings["collect_landed_cost"]
+    collected = quote["total"] if order["_collects"] else 0
     order["amount_total"] = order["amount"] + collected
     if order["amount_total"] > AMOUNT_MAX:  # or it could not be captured by its own amount
         message = f"amount and landed cost together must be at most {AMOUNT_MAX}."

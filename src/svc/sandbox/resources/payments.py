@@ -14,7 +14,7 @@ from svc.sandbox.parameters.problems import Problem, unexpected_state
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import fx
 from svc.sandbox.reference.cards import message_for
-from svc.sandbox.resources import goods, operation
+from svc.sandbox.resources import clearance, goods, operation
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.service.payments import RESOURCE
@@ -96,6 +96,7 @@ def collect(tx: Transaction, order: Doc, payment: Doc, amount: int) -> None:
     tx.move_balance(target, payment["settlement_amount"])
     tx.emit("payment.captured", payment)
     tx.emit("order.paid", order)
+    clearance.plan(tx, order)
     if payment["_dispute_reason"]:
         tx.schedule(DISPUTE_AFTER, DISPUTE, payment["id"], reason=payment["_dispute_reason"])
 

@@ -10,8 +10,8 @@ from svc.sandbox.openapi.document import OPERATIONS, document
 NOW = "2026-10-01T09:00:00Z"
 ORDER_KEYS = (
     "id object status amount currency settlement_currency shipping items capture_method methods "
-    "landed_cost amount_total amount_captured amount_refunded latest_payment cancellation_reason "
-    "cancelled_at paid_at metadata created livemode"
+    "landed_cost customs amount_total amount_captured amount_refunded latest_payment "
+    "cancellation_reason cancelled_at paid_at metadata created livemode"
 ).split()
 PAYMENT_KEYS = (
     "id object order status amount amount_captured amount_released amount_refunded currency method "
@@ -74,6 +74,7 @@ def test_order_create_answers_the_worked_example(sandbox: AsgiSandbox) -> None:
             "guaranteed": False,
             "quote": order["landed_cost"]["quote"],
         },
+        "customs": None,
         "amount_total": 15708,
         "amount_captured": 0,
         "amount_refunded": 0,
