@@ -86,7 +86,7 @@ def test_a_slip_is_answered_with_what_helps(svc: Svc, service: ScriptedServer, l
 def test_all_that_is_missing_is_named_at_once(
     svc: Svc, service: ScriptedServer, command: str
 ) -> None:
-    """One refusal before anything is sent; what it suggests is a whole command."""
+    """One refusal before anything is sent; what it suggests invents nothing (R120)."""
     words = command.split()
     refused = svc(*words)
     options = NEEDS[command]
@@ -99,8 +99,12 @@ def test_all_that_is_missing_is_named_at_once(
         assert first.code == 2
         assert f"needs {options[0]}" not in first.err
         typed = shlex.split(first.err.partition("Next: svc ")[2])
-        shown = svc(*typed, "--dry-run")
-        assert shown.code == 0, shown.err
+        assert typed[: len(words) + 2] == [*words, options[0], example]
+        suggested = dict(zip(typed[len(words) + 2 :: 2], typed[len(words) + 3 :: 2], strict=True))
+        for option, value in suggested.items():
+            plain = option.removeprefix("--").replace("-", "_").upper()
+            item = "name=NAME,quantity=QUANTITY,unit_amount=UNIT_AMOUNT"
+            assert value == (item if option == "--item" else plain)
     service.stop()
     assert service.connections == 0
 

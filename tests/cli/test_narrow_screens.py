@@ -96,7 +96,7 @@ def test_words_about_commands_are_broken_where_no_command_is(
     assert sandbox.port
     lines = seen(*typed.split(), columns=40)
     assert lines[0] != "Error:"
-    assert [line for line in lines if len(line) > 40 and "--item 'name=" not in line] == []
+    assert [line for line in lines if len(line) > 40 and "--item name=" not in line] == []
 
 
 @pytest.mark.slow

@@ -131,12 +131,20 @@ TO_AMERICA = "--amount 10000 --currency USD --country US --account-holder-name M
 def test_what_a_payout_is_said_to_need_is_all_that_it_needs(
     svc: Svc, sandbox: Sandbox, given: str, needs: str
 ) -> None:
-    """Before it is sent; and the service takes the command that is suggested."""
+    """R120: before it is sent; what is suggested has a placeholder for each, and sends nothing."""
     refused = svc("payouts", "create", *given.split(), "-o", "human")
     said = " ".join(refused.err.split())
     assert refused.code == 2
     assert f"svc payouts create needs {needs}. Next: svc " in said
-    assert svc.ok(*shlex.split(said.partition("Next: svc ")[2]), "-o", "json")["object"] == "payout"
+    typed = said.partition("Next: svc ")[2]
+    names = re.findall("--[a-z-]+", needs.partition(" (or")[0])
+    assert typed.endswith(" ".join(f"{name} {placeholder(name)}" for name in names))
+    assert svc(*shlex.split(typed), "--dry-run").code == (0 if "--amount 10000" in given else 2)
+    assert sandbox.control("GET", "/requests")["data"] == []
+
+
+def placeholder(name: str) -> str:
+    return name.removeprefix("--").replace("-", "_").upper()
 
 
 def test_number_is_printed_as_the_service_spells_it(svc: Svc, sandbox: Sandbox) -> None:

@@ -9,6 +9,7 @@ from svc.cli.framework.control import refuse_expired_key, served_now
 from svc.cli.framework.delivering import journal_of, sender_of
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
+from svc.cli.framework.sending import finish, tell_answer
 from svc.cli.framework.session import Session
 from svc.client.operations import OPERATIONS
 from svc.client.request import readable
@@ -186,6 +187,7 @@ def resume_request(session: Session, identifier: str) -> None:
         NotFound: there is no such request.
         Conflict: it is settled, or being sent by another process (promise R69).
         OutcomeUnknown: it is too old (promise R4), or again no definite answer came.
+        CheckFailed: it was answered with a status that means failure (promise R117).
     """
     with journal_of(session) as journal:
         known = journal.find(identifier)
@@ -207,9 +209,8 @@ def resume_request(session: Session, identifier: str) -> None:
                 return journal.lease(identifier, key_hint=hint, served_at=served)
 
             sent = deliver(sender, begin)
-            out.one(sent.reply.text, sent.reply.data)
-        if sent.unsaved is not None:
-            raise sent.unsaved
+            tell_answer(session, call, sent.reply)
+            finish(session, out, call, sent.reply, sent.unsaved)
 
 
 def _go_where_it_went(session: Session, intent: Intent) -> None:

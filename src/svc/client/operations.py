@@ -122,7 +122,7 @@ OPERATIONS: Final[dict[str, PostOperation]] = {
         "dispute",
         fails=(("status", ("needs_response",)), ("evidence_status", ("none", "draft"))),
         only_with="submit",
-        action="submit the evidence of dispute {dispute}, which is final",
+        action="submit the evidence of dispute {dispute}",
         money_of="dispute",
     ),
     "disputes.accept": PostOperation(

@@ -207,11 +207,13 @@ ENDPOINT: Final = (
     _row("--description", "TEXT", "A note of your own."),
 )
 
+# An item as a hint writes it: what is missing is never invented (promise R120).
+ITEM_PLACEHOLDER: Final = "name=NAME,quantity=QUANTITY,unit_amount=UNIT_AMOUNT"
 _EVERY: Final = (ORDER, CANCELLATION, REFUND, PAYOUT, QUOTE, EVIDENCE, ENDPOINT)
 _TOGETHER: Final[dict[tuple[str, ...], str]] = {  # what is missing where a whole object is
     ("shipping",): "--country CODE",
     ("destination",): "--country CODE --account-holder-name TEXT --iban IBAN",
-    ("items",): "--item 'name=...,quantity=1,unit_amount=12900'",
+    ("items",): f"--item '{ITEM_PLACEHOLDER}'",
 }
 
 

@@ -54,7 +54,7 @@ class Query:
                 code="query_failed",
                 param="query",
                 outcome="done",
-                hint=f"{_known_as(data)}; leave --query out to see the whole result",
+                hint=_known_as(data),
             ) from error
         return result
 
@@ -123,10 +123,11 @@ def _misfit(error: Exception) -> str:
 
 
 def _known_as(data: object) -> str:
+    """What is known of a result; the same command again may do it a second time (R120)."""
+    if isinstance(data, list) or (isinstance(data, dict) and isinstance(data.get("data"), list)):
+        return "Leave --query out to see the whole list"
     known = data.get("id") if isinstance(data, dict) else None
-    return (
-        f"the request was carried out and gave {known}" if known else "the request was carried out"
-    )
+    return f"What was asked for was done{f' and gave {known}' if known else ''}"
 
 
 def nothing_found(whole: object, *, paged: bool) -> str:

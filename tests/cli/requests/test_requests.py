@@ -299,7 +299,8 @@ def test_live_payout_without_a_terminal_needs_yes(
     """R19: exit 2, nothing sent, nothing recorded."""
     refused = svc(*PAYOUT, "--live", env=LIVE)
     assert (refused.code, refused.error["code"]) == (2, "confirmation_required")
-    assert "100.00 EUR; live mode, profile default" in refused.error["message"]
+    said = "100.00 EUR, to Muster GmbH, account ending in 3000; live mode, profile default"
+    assert said in refused.error["message"]
     assert (posts(sandbox), journal(isolated)) == ([], [])
     assert svc(*PAYOUT, "--live", "--no-input", env=LIVE).code == 2
     sent = svc(*PAYOUT, "--live", "--yes", env=LIVE)
@@ -342,7 +343,9 @@ def test_person_is_asked_before_live_money_moves(
 ) -> None:
     """R19: profile, mode, amount; only yes sends, and only what is sent is recorded."""
     done = at_terminal(answer, *PAYOUT, "--live", prompt="[y/N] ", **LIVE)
-    assert "send a payout, 100.00 EUR\n  live mode, profile default\n" in done.out
+    asked = done.out.partition("\n  live mode, profile default\n")[0]
+    said = "send a payout, 100.00 EUR, to Muster GmbH, account ending in 3000"
+    assert " ".join(asked.split()).endswith(said)
     assert len(posts(sandbox)) == len(journal(isolated)) == sent
     assert done.code == (3 if sent else 2)  # 3: there is no live balance
 

@@ -166,7 +166,11 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
 # In live mode these ask first (promise R19); a test runs every command to compare.
 MOVES_MONEY: Final = frozenset(
     {"post", "batch"}
-    | {name.replace(".", " ") for name, operation in POSTS.items() if operation.action}
+    | {
+        name.replace(".", " ")
+        for name, operation in POSTS.items()
+        if operation.action and not operation.only_with
+    }
 )
 ENVIRONMENT: Final = {
     "--profile": "SVC_PROFILE",

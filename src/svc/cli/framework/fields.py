@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.client.options import RequestOption
+from svc.client.options import ITEM_PLACEHOLDER, RequestOption
 from svc.errors import UsageError
 
 CommandFunction = Callable[..., None]
@@ -96,7 +96,8 @@ def refuse_incomplete(
     """Refuses a body that lacks what a command cannot do without; `argv` is what was typed.
 
     Raises:
-        UsageError: naming all that is missing, with an example of it filled in.
+        UsageError: naming all that is missing, with a placeholder for each (promise R120: a hint
+            never holds an invented amount, recipient or account).
     """
     missing = list(_missing(rows, body))
     if not missing:
@@ -105,8 +106,7 @@ def refuse_incomplete(
 
     names = [row.name + _in_its_place(row) for row in missing]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    country = _at(body, ("destination", "country"))
-    filled = [word for row in missing for word in _filled(row, country)]
+    filled = [word for row in missing for word in (row.name, _placeholder(row))]
     raise UsageError(
         f"{command} needs {listed}.",
         code="parameter_missing",
@@ -130,13 +130,9 @@ def _in_its_place(row: RequestOption) -> str:
     return f" (or {' with '.join(name for name, _ in row.instead)})" if row.instead else ""
 
 
-def _filled(row: RequestOption, country: object) -> Iterator[str]:
-    # An IBAN begins with its country: one of another country would be refused.
-    if row.instead and isinstance(country, str) and not row.example.startswith(country):
-        for pair in row.instead:
-            yield from pair
-    else:
-        yield from (row.name, row.example)
+def _placeholder(row: RequestOption) -> str:
+    """What stands for a value in a command line that is suggested, such as `AMOUNT`."""
+    return ITEM_PLACEHOLDER if row.kind == "item" else row.key.upper()
 
 
 def _is_there(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:

@@ -2,11 +2,11 @@
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Final, TextIO
 
 from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE, without_line_end
 from svc.cli.framework.session import Session
-from svc.errors import UsageError
+from svc.errors import Forbidden, NotFound, UsageError
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.money import format_amount
 from svc.redaction import redact
@@ -101,14 +101,23 @@ def confirm_money(
         known = {**_money_of(client, call), **known}
     operation = OPERATIONS.get(call.operation)
     whole = operation is not None and operation.whole
-    confirm_real_money(session, f"{action}{_sum_of(known, whole=whole)}")
+    recipient = _recipient_of(known.get("destination"))
+    what = f"{action}{_sum_of(known, whole=whole)}{recipient}"
+    if operation is not None and operation.only_with:
+        confirm_live(session, f"This cannot be undone: {what}")
+    else:
+        confirm_real_money(session, what)
 
 
 def confirm_real_money(session: Session, what: str) -> None:
+    """Asks before real money moves; `what` says how."""
+    confirm_live(session, f"This moves real money: {what}")
+
+
+def confirm_live(session: Session, what: str) -> None:
     """The question itself: what is done, in which mode, for which profile, where."""
     settings = session.settings
-    where = f"live mode, profile {settings.profile}"
-    confirm(session, f"This moves real money: {what}", where, f"{settings.base_url}.")
+    confirm(session, what, f"live mode, profile {settings.profile}", f"{settings.base_url}.")
 
 
 def confirm_other_key(session: Session, intent: "Intent") -> None:
@@ -126,15 +135,47 @@ def confirm_other_key(session: Session, intent: "Intent") -> None:
 
 
 def _money_of(client: "Client", call: "Call") -> dict[str, object]:
-    """Currency and whole sum of the object whose money it is, as far as the service tells them."""
+    """Currency and amount of what is left of the object whose money it is.
+
+    Empty where the service does not tell: the key may not read it, or the call is only assumed.
+    """
     from svc.client.resources.find import money_of
 
     reading = money_of(call)
-    data = client.send(reading).data if reading is not None else None
+    try:
+        data = client.send(reading).data if reading is not None else None
+    except Forbidden:
+        data = None
+    except NotFound:
+        if reading is None or not reading.assumed:
+            raise
+        data = None
     if not isinstance(data, dict):
         return {}
-    whole = "amount_captured" if data.get("object") == "payment" else "amount_total"
-    return {"currency": data.get("currency"), "amount": data.get(whole)}
+    whole, taken = _MONEY.get(str(data.get("object")), ("amount", ""))
+    had, gone = data.get(whole), data.get(taken) or 0
+    left = had - gone if isinstance(had, int) and isinstance(gone, int) else None
+    return {"currency": data.get("currency"), "amount": left}
+
+
+# Of each object the amount that it had, and the part of it that is gone.
+_MONEY: Final = {
+    "payment": ("amount_captured", "amount_refunded"),
+    "order": ("amount_total", "amount_captured"),
+    "dispute": ("amount", ""),
+}
+
+
+def _recipient_of(destination: object) -> str:
+    """Who is paid, and the last four characters of the account, after a comma."""
+    if not isinstance(destination, Mapping):
+        return ""
+    number = "".join(
+        str(destination.get("iban") or destination.get("account_number") or "").split()
+    )
+    account = f"account ending in {number[-4:]}" if number else ""
+    name = destination.get("account_holder_name")
+    return f", to {', '.join(str(part) for part in (name, account) if part)}"
 
 
 def _sum_of(body: Mapping[str, object], *, whole: bool) -> str:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from svc.cli.framework.session import Session
 from svc.client.call import Call
-from svc.errors import CheckFailed, UsageError
+from svc.errors import CheckFailed, LocalError, UsageError
 from svc.service.facts import IDEMPOTENCY_HEADER, LIMIT_MAX
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def send_write(
     from svc.cli.framework.delivering import send_recorded
     from svc.cli.framework.prompts import confirm_money
 
-    out = session.out
+    out = session.out  # a mistake in --query or --fields is found before anything is sent
     until = session.clock.monotonic() + session.settings.max_time
     with session.client() as client:
         asked_at = session.clock.monotonic()
@@ -69,9 +69,9 @@ def send_write(
             idempotency_key=asked.idempotency_key,
             new_request=asked.new_request,
         )
-        show_reply(session, out, call, _settled(session, client, sent.reply, settles, until))
-    if sent.unsaved is not None:
-        raise sent.unsaved
+        tell_answer(session, call, sent.reply)
+        end = _settled(session, client, sent.reply, settles, until)
+        finish(session, out, call, end, sent.unsaved)
 
 
 def _check(session: Session, call: Call, body: dict[str, Any]) -> None:
@@ -131,12 +131,93 @@ def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None])
 
 
 def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> None:
-    """Prints one answer."""
+    """Prints one answer; where a query fails, the hint sends nothing again (promise R120)."""
     data = reply.data
-    if isinstance(data, dict) and data.get("object") == "list":
-        out.page(reply.text, data, next_command=_next_command(session, data, call.path))
-    else:
-        out.one(reply.text, data)
+    try:
+        if isinstance(data, dict) and data.get("object") == "list":
+            out.page(reply.text, data, next_command=_next_command(session, data, call.path))
+        elif reply.text:
+            out.one(reply.text, data)
+        else:
+            _show_no_content(session, out, reply.status)
+    except LocalError as error:
+        if error.param == "query":
+            error.hint = _where_it_is(session, data) or error.hint
+        raise
+
+
+def _show_no_content(session: Session, out: "Output", status: int) -> None:
+    """Says that an answer has no content: to a person in words, to a JSON reader as null (R72)."""
+    if session.format == "human":
+        out.words(f"Done. The service answered {status} without content.")
+    elif session.format in ("json", "ndjson"):
+        out.value(None)
+
+
+def _where_it_is(session: Session, data: object) -> str | None:
+    """The command that retrieves an answered object; None where the API has none."""
+    from svc.client.contradiction import id_in
+    from svc.client.resources import find
+
+    identifier = id_in(data)
+    try:
+        return session.command(f"get {identifier}") if find.retrieve(identifier or "") else None
+    except UsageError:
+        return None
+
+
+def tell_answer(session: Session, call: Call, reply: "Reply") -> None:
+    """Says beside the answer to a POST what a person should know of it (promises R117, R119).
+
+    A program has the object itself; only another spelling of a recipient is told to both.
+    """
+    from svc.client.contradiction import id_in
+    from svc.client.operations import undocumented_status
+    from svc.clock import utc
+
+    for warning in reply.warnings:
+        session.out.warn(f"{warning}.")
+    if session.format != "human":
+        return  # stderr holds one error object or nothing (promise R73)
+    name = id_in(reply.data) or "It"
+    if reply.replayed_earlier:
+        at = reply.created_at if reply.makes else None
+        when = "" if at is None else f", at {utc(at)}"
+        session.out.note(f"{name} was done before{when}. Nothing was done now.")
+    status = undocumented_status(call, reply.data)
+    if status is not None:
+        session.out.warn(f"The status of {name} is {status!r}, which svc does not know.")
+
+
+def finish(
+    session: Session, out: "Output", call: Call, reply: "Reply", unsaved: LocalError | None
+) -> None:
+    """Prints the answer to a POST that was carried out, and ends as it says (promise R117).
+
+    `unsaved` is why the journal does not know it, or None.
+
+    Raises:
+        CheckFailed: the answer has a status that means failure.
+        LocalError: `unsaved`.
+    """
+    from svc.client.operations import failure_of
+
+    show_reply(session, out, call, reply)
+    failure = failure_of(call, reply.data)
+    if failure is None:
+        if unsaved is not None:
+            raise unsaved
+        return
+    if unsaved is not None:
+        out.warn(unsaved.message)
+    raise CheckFailed(
+        f"{call.method} {call.path} did not succeed: {failure}.",
+        code="object_failed",
+        outcome="failed",
+        request_id=reply.request_id,
+        idempotency_key=reply.idempotency_key,
+        hint=_where_it_is(session, reply.data),
+    )
 
 
 def _objects(client: "Client", call: Call, most: int | None) -> Iterator[tuple[str, object]]:

@@ -101,7 +101,7 @@ def test_a_wrong_amount_names_its_option() -> None:
     [
         (("shipping", "country"), "--country CODE"),
         (("amount",), "--amount N (minor units)"),
-        (("items", "0", "name"), "--item 'name=...,quantity=1,unit_amount=12900'"),
+        (("items", "0", "name"), "--item 'name=NAME,quantity=QUANTITY,unit_amount=UNIT_AMOUNT'"),
         (("metadata", "note"), "--metadata KEY=TEXT"),
         (("submit",), "--submit"),
         (("anything",), None),

@@ -6,6 +6,7 @@ from typing import Any, Final, TextIO
 
 from svc.client.amounts import amount_option, whole_number
 from svc.client.json import NotJson, parse_given
+from svc.client.options import ITEM_PLACEHOLDER
 from svc.errors import UsageError
 from svc.inputs import read_text
 
@@ -137,7 +138,7 @@ def parse_item(text: str, currency: str | None) -> BodyFields:
     for part in re.split(_ITEM_FIELD, text):
         name, equals, value = part.strip().partition("=")
         if not equals:
-            hint = "Write --item 'name=Jacket,quantity=1,unit_amount=12900'"
+            hint = f"Write --item '{ITEM_PLACEHOLDER}'"
             raise UsageError(f"--item {text!r} is not a list of name=value.", hint=hint)
         check_name(ITEM, name, "")
         item[name] = _item_value(name, value, currency)
