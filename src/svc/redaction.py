@@ -18,7 +18,7 @@ _PREFIXED: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
 )
 _HIDDEN: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     (("basic", "bearer"), r"(?i)\b((?:basic|bearer)\s+)([A-Za-z0-9+/=._~-]{6,})", r"\1…"),
-    (("://",), r"(?i)(\b[a-z][a-z0-9+.-]{0,31}://)([^/\s]{1,1024})@", r"\1…@"),
+    (("@",), r"(?i)(\b[a-z][a-z0-9+.-]{0,31}://)([^/\s]{1,1024})@", r"\1…@"),
     (("@",), r"(?<![\w@/])[^\s:/@\"']{1,256}:[^\s/@\"']{1,256}@(?=[\w.-])", "…@"),
     # To the prefix's end: of its first letters alone, an id may have the base64 by chance.
     (
@@ -84,6 +84,13 @@ def redact(text: str) -> str:
 def redact_maybe(text: str | None) -> str | None:
     """The same for what may be absent."""
     return None if text is None else redact(text)
+
+
+def redact_bytes(data: bytes) -> bytes:
+    """The same for what need not be text: bytes that are no UTF-8 stay as they are."""
+    text = data.decode("utf-8", "surrogateescape")
+    shown = redact(text)
+    return data if shown == text else shown.encode("utf-8", "surrogateescape")
 
 
 def masked(secret: str) -> str:

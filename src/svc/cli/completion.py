@@ -48,7 +48,7 @@ def completion(
         return
     text = packaged(shell)
     if not install:
-        session.streams.stdout.write(text)
+        session.stdout.write(text)
         return
     install_script(session, shell, text, force=force)
 

@@ -37,7 +37,7 @@ def run(session: Session) -> int:
     try:
         with signals.watched(lambda number: report_cut_off(session, Stopped(number))):
             code = _invoke(session)
-            session.streams.stdout.flush()
+            session.stdout.flush()
             _keep_recent(session)
             if session.streams.person_reads and session.streams.person_answers:
                 from svc.cli.framework.daily import remind_daily

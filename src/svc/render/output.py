@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeGuard
 from svc.errors import SvcError
 from svc.inputs import Format
 from svc.render.json_format import Ids, Json, Ndjson
-from svc.render.printer import Objects, Printer, Stream
+from svc.render.printer import Objects, Printer
 from svc.render.text import escape
+from svc.render.writer import Writer
 
 if TYPE_CHECKING:
     from svc.render.called import Called
@@ -58,8 +59,8 @@ class Output:
         self.format: Format = format
         self.quiet = quiet
         json = format in ("json", "ndjson")
-        self._out = Stream(stdout, json=json, secret=secret, workflow=workflow)
-        self._err = Stream(stderr, json=format != "human", secret=secret, workflow=workflow)
+        self._out = Writer(stdout, json=json, secret=secret, workflow=workflow)
+        self._err = Writer(stderr, json=format != "human", secret=secret, workflow=workflow)
         self._wraps_at = width if format == "human" and _is_terminal(stderr) else None
         self._shows_at = width if format == "human" and _is_terminal(stdout) else None
         self._color_errors = color if color_errors is None else color_errors
@@ -219,13 +220,14 @@ class Output:
         if not self.quiet:
             self._tell(self._fitted(escape(text), self._wraps_at))
 
-    def hint(self, text: str) -> None:
-        """Says on stderr what can be done next, unless quiet."""
+    def hint(self, text: str, *, reveals: bool = False) -> None:
+        """Says on stderr what can be done next, unless quiet; `reveals` a secret that was made."""
         if not self.quiet:
             from svc.render.style import painted
 
             fitted = self._fitted(escape(text), self._wraps_at)
-            self._tell(painted(fitted, "hint", color=self._color_errors))
+            painted_hint = painted(fitted, "hint", color=self._color_errors)
+            self._tell(painted_hint, reveals=reveals)
 
     def warn(self, text: str) -> None:
         """Says on stderr what nobody should miss."""
@@ -243,13 +245,13 @@ class Output:
         else:
             self._say(errors.envelope(error))
 
-    def _tell(self, safe: str) -> None:
+    def _tell(self, safe: str, *, reveals: bool = False) -> None:
         """Says what is good to know: that nobody can read it any more costs no result."""
         with suppress(OSError):
-            self._say(safe)
+            self._say(safe, reveals=reveals)
 
-    def _say(self, safe: str) -> None:
-        self._err.write(safe + "\n")
+    def _say(self, safe: str, *, reveals: bool = False) -> None:
+        (self._err.write if reveals else self._err.write_masked)(safe + "\n")
         self._err.flush()
 
     def _fitted(self, safe: str, width: int | None) -> str:

@@ -59,7 +59,7 @@ def hang_up(port: int, sent: bytes, way: str, after: float) -> None:
         elif way == "half":
             peer.shutdown(socket.SHUT_WR)
         elif way == "answer":
-            peer.settimeout(0.05)
+            peer.settimeout(0.01)
             peer.recv(1)
 
 

@@ -34,7 +34,7 @@ def commands(ctx: typer.Context) -> None:
     found = tree()
     if session.format == "human" and session.given.everywhere.query is None:
         page = text(found, min(session.help_width(), _WIDTH_MAX), color=session.help_color())
-        session.streams.stdout.write(page)
+        session.stdout.write(page)
     elif session.format in ("ndjson", "csv"):
         out.value(document(found)["commands"])
     else:

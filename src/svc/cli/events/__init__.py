@@ -36,7 +36,7 @@ app = new_app()
 )
 def noun(ctx: typer.Context) -> None:
     if ctx.invoked_subcommand is None:
-        ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
+        ctx.obj.stdout.write(ctx.get_help() + "\n")
 
 
 @reading(app)

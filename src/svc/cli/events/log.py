@@ -66,7 +66,7 @@ def template_(
     )
     template.refuse_clashes(team)
     text = template.configuration(team, template.Node(node, trial))
-    session.streams.stdout.write(text)
+    session.stdout.write(text)
 
 
 @verb(app)

@@ -10,6 +10,7 @@ from typing import Any, Final
 from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE
 from svc.cli.events.inspect import Inspection
 from svc.cli.events.link import LocalLink, TunnelLink
+from svc.cli.events.printing import Printing
 from svc.cli.events.screen import RecordPrinter
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
@@ -124,6 +125,7 @@ class ListenerLoop:
     session: Session
     beside: ExecProcess | None
     screen: RecordPrinter
+    printing: Printing
     link: TunnelLink | LocalLink | None
     inspection: Inspection | None
     _trouble: BaseException | None = field(default=None, init=False)
@@ -147,7 +149,7 @@ class ListenerLoop:
     async def _run(self, bound: "socket.socket | OpenSource") -> Ended:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._unexpected)
-        self.screen.when_unread(self._fail)
+        self.printing.start(self._fail)
         self._listener = Listener(self.plan, self.inbox, self.session.clock, self._tell)
         if self._signal is not None:
             self._listener.stop()
@@ -162,7 +164,7 @@ class ListenerLoop:
                 await self.beside.close()
             if self.inspection is not None:
                 await self.inspection.close()
-        self._flush()
+            await self._end_output()
         if self._trouble is not None:
             raise self._trouble
         return Ended(summary, self._signal, self.beside.code if self.beside else None)
@@ -182,12 +184,15 @@ class ListenerLoop:
         if isinstance(record, Ready) and self.beside is not None:
             self.beside.start(self._command_ended)
 
-    def _flush(self) -> None:
-        """Writes what the last pass of the loop has shown."""
-        try:
-            self.screen.flush()
-        except OSError as error:
-            self._fail(error)
+    async def _end_output(self) -> None:
+        """Ends the document, and has what was printed read; a signal waits for no reader."""
+        if self._trouble is None or not isinstance(self._trouble, OSError):
+            self.screen.close()
+        left = await self.printing.finish(
+            lambda: self._signal is not None or self._trouble is not None
+        )
+        if left and self._trouble is None:
+            self.session.out.warn(f"The last {left:,} lines or more were not read and are lost.")
 
     def _command_ended(self) -> None:
         """Ends the listener, at once if the command failed, else when it has what it waits for."""
@@ -205,7 +210,7 @@ class ListenerLoop:
         loops.end_at_once(asyncio.get_running_loop(), STOPPING)
         self._signal = number
         if self.session.format != "human":  # for people the summary begins a line of its own
-            self.session.streams.leave_line()
+            self.session.leave_line()
         if self.beside is not None:
             self.beside.terminate(number)
         self._end()

@@ -2,11 +2,11 @@
 
 import json
 from binascii import b2a_base64
-from collections.abc import Callable
 from json.encoder import encode_basestring_ascii as _text
 from typing import Final
 
 from svc.listen.records import EventReceived, Forwarded, ListenerRecord, iso
+from svc.render.writer import Writer
 
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode
 _WORDS: Final = {True: "true", False: "false", None: "null"}
@@ -53,10 +53,11 @@ class JsonRecords:
     """Records for programs: an NDJSON line each, or with `array` elements of one document.
 
     The array is written as it comes; `close` ends it. `always`: also where there was no record.
+    What others have said is masked; the bytes of an event are the event, and stay whole.
     """
 
-    def __init__(self, put: Callable[[str], None], *, array: bool, always: bool = False) -> None:
-        self._put = put
+    def __init__(self, writer: Writer, *, array: bool, always: bool = False) -> None:
+        self._writer = writer
         self._array = array
         self._always = always
         self._begun = False
@@ -67,12 +68,15 @@ class JsonRecords:
         if self._array:
             line = (",\n" if self._begun else "[\n") + line.rstrip("\n")
             self._begun = True
-        self._put(line)
+        is_event = isinstance(record, EventReceived)
+        (self._writer.write if is_event else self._writer.write_masked)(line)
+        self._writer.flush()
 
     def close(self) -> None:
         """Ends the document, if there is one."""
         if self._begun:
             self._begun = False
-            self._put("\n]\n")
+            self._writer.write("\n]\n")
         elif self._array and self._always:
-            self._put("[]\n")
+            self._writer.write("[]\n")
+        self._writer.flush()

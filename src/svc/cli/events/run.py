@@ -11,6 +11,7 @@ from svc.cli.events.inspect import Inspection, inspecting
 from svc.cli.events.link import LocalLink, TunnelLink, linked
 from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
 from svc.cli.events.options import ListenOptions, check_targets
+from svc.cli.events.printing import Printing
 from svc.cli.events.register import Registrar
 from svc.cli.events.screen import RecordPrinter
 from svc.cli.events.secrets import known_elsewhere
@@ -110,12 +111,15 @@ def run_listener(
     inbox = open_inbox(session.state, setup.claim.scope, session.clock, retake_failed=retake)
     into, way_in = ways(inbox)
     waiting = pending(setup.state, setup.claim) if asked.routes.targets else 0
+    printing = Printing(session.streams, session.paths.state_dir, session.format != "human")
+    session.print_to(printing.streams)
     screen = RecordPrinter(session, asked, setup.endpoint, waiting)
     beside = ExecProcess(asked.command, session.env, plan.secrets[0]) if asked.command else None
     try:
-        ended = ListenerLoop(plan, into, session, beside, screen, link, inspection).run(way_in)
+        loop = ListenerLoop(plan, into, session, beside, screen, printing, link, inspection)
+        ended = loop.run(way_in)
     finally:
-        screen.close()
+        session.print_to(printing.end())
         setup.state.hurry(_CLOSE_SECONDS)
         inbox.close(_CLOSE_SECONDS)
     return ended, screen
@@ -146,7 +150,7 @@ def show_secrets(session: Session, endpoint_id: str | None, secrets: tuple[str, 
     asked = session.given.everywhere
     if session.settings.output in (None, "human", "id") and not (asked.query or asked.fields):
         for secret in secrets:
-            session.streams.stdout.write(secret + "\n")
+            session.stdout.write(secret + "\n")
         return
     session.out.value(
         {"object": "signing_secrets", "endpoint": endpoint_id, "secrets": list(secrets)}

@@ -1,13 +1,6 @@
-"""Prints the listener's records as they come: results on stdout, the rest on stderr.
+"""Prints the listener's records as they come: results on stdout, the rest on stderr."""
 
-Lines of one pass of the event loop leave in one write: a burst costs a call a pass, not a line.
-Nothing waits for more to come: what was written is with the system a few milliseconds later.
-"""
-
-import asyncio
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from svc.api_keys import fingerprint
 from svc.cli.events.endpoint import Endpoint
@@ -15,7 +8,6 @@ from svc.cli.events.lines import HumanLines
 from svc.cli.events.ndjson import JsonRecords
 from svc.cli.events.options import ListenOptions
 from svc.cli.framework.session import Session
-from svc.listen.owners import owned
 from svc.listen.records import (
     BugMet,
     EventReceived,
@@ -32,69 +24,20 @@ from svc.listen.records import (
 )
 from svc.render.layout import LineLayout
 from svc.render.text import cells, wrap_message
-
-if TYPE_CHECKING:
-    from typing import TextIO
-
-
-class PassWriter:
-    """Keeps the order of what is written to two streams; what comes in one pass is one write."""
-
-    def __init__(self) -> None:
-        self._stream: TextIO | None = None
-        self._texts: list[str] = []
-        self.failed: Callable[[OSError], None] = _raise
-
-    def write(self, stream: "TextIO", text: str) -> None:
-        """Takes a text; outside of an event loop it is written at once.
-
-        Raises:
-            OSError: as `flush`.
-        """
-        if self._stream is not stream:
-            self.flush()
-            self._stream = stream
-        self._texts.append(text)
-        if len(self._texts) > 1:
-            return
-        try:
-            loop = asyncio.get_running_loop()
-        except RuntimeError:
-            self.flush()
-        else:
-            loop.call_soon(owned(self._flush_later))
-
-    def flush(self) -> None:
-        """Writes what waits.
-
-        Raises:
-            OSError: nobody reads the stream any more, or its disk is full; the rest is dropped.
-        """
-        texts, self._texts = self._texts, []
-        if texts and self._stream is not None:
-            put(self._stream, "".join(texts))
-
-    def _flush_later(self) -> None:
-        try:
-            self.flush()
-        except OSError as error:
-            self.failed(error)
-
-
-def _raise(error: OSError) -> None:
-    raise error
+from svc.render.writer import Writer
 
 
 class ForwardLines:
     """Forwards for people, a line each; `again` is the command that made them."""
 
-    def __init__(self, stream: "TextIO", layout: LineLayout, again: str) -> None:
-        self._stream = stream
+    def __init__(self, writer: Writer, layout: LineLayout, again: str) -> None:
+        self._writer = writer
         self._lines = HumanLines(layout, again=again)
 
     def show(self, record: Forwarded) -> None:
         """Prints one attempt."""
-        put(self._stream, self._lines.forward(record))
+        self._writer.write_masked(self._lines.forward(record))
+        self._writer.flush()
 
     def close(self) -> None:
         """Nothing was begun."""
@@ -102,20 +45,13 @@ class ForwardLines:
 
 def forwards_of(session: Session) -> JsonRecords | ForwardLines:
     """Gives what prints the forwards of `replay`, each at once; an array even if there was none."""
-    stdout = session.streams.stdout
     if session.format == "human":
         import shlex
 
         # What was asked for by name has not failed for good, nor has what was pending.
         again = shlex.join(("svc", *session.argv))
-        return ForwardLines(stdout, session.layout(stdout), again)
-    return JsonRecords(partial(put, stdout), array=session.format == "json", always=True)
-
-
-def put(stream: "TextIO", text: str) -> None:
-    """Writes and flushes; an OSError passes up."""
-    stream.write(text)
-    stream.flush()
+        return ForwardLines(session.stdout, session.layout(session.streams.stdout), again)
+    return JsonRecords(session.records, array=session.format == "json", always=True)
 
 
 class RecordPrinter:
@@ -135,8 +71,7 @@ class RecordPrinter:
         self._endpoint = endpoint
         self._waiting = waiting
         self._format = session.format
-        self._writer = PassWriter()
-        self._stdout, self._stderr = streams.stdout, streams.stderr
+        self._stdout, self._stderr = session.stdout, session.stderr
         self._quiet = bool(session.given.everywhere.quiet)
         self._layout = session.layout(streams.stdout)
         self._lines = HumanLines(
@@ -146,9 +81,7 @@ class RecordPrinter:
             alone=len(asked.routes.targets) == 1,
         )
         self._warnings = HumanLines(session.layout(streams.stderr))
-        self._json = JsonRecords(
-            partial(self._writer.write, self._stdout), array=session.format == "json"
-        )
+        self._json = JsonRecords(session.records, array=session.format == "json")
         self.missed = 0  # events that a log had dropped before they were read
         self.log_away: str | None = None  # why a log cannot be read at the moment
 
@@ -163,37 +96,28 @@ class RecordPrinter:
         else:
             self._json.show(record)
 
-    def when_unread(self, failed: Callable[[OSError], None]) -> None:
-        """From now on calls `failed` when what was shown cannot be written."""
-        self._writer.failed = failed
-
-    def flush(self) -> None:
-        """Writes now what has been shown."""
-        self._writer.flush()
-
     def close(self) -> None:
         """Ends the one JSON document, if it was begun."""
         self._json.close()
-        self.flush()
 
     def _show_to_a_person(self, record: ListenerRecord) -> None:
         if isinstance(record, Rejected):
             if record.reason == "not_stored":
                 return  # said once, as the state of the store
             self._lines.interrupt()
-            self._writer.write(self._stderr, self._warnings.rejected(record))
+            self._stderr.write_masked(self._warnings.rejected(record))
         elif isinstance(record, TunnelUp | TunnelDown):
             if isinstance(record, TunnelDown) or not self._quiet:
                 self._lines.interrupt()
-                self._writer.write(self._stderr, self._warnings.tunnel(record))
+                self._stderr.write_masked(self._warnings.tunnel(record))
         elif isinstance(record, BugMet | StoreState):
             self._lines.interrupt()
-            self._writer.write(self._stderr, self._warnings.trouble(record))
+            self._stderr.write_masked(self._warnings.trouble(record))
         elif isinstance(record, LogState | Missed):
             self._lines.interrupt()
-            self._writer.write(self._stderr, self._warnings.log(record))
+            self._stderr.write_masked(self._warnings.log(record))
         elif text := self._text(record):
-            self._writer.write(self._stdout, text)
+            self._stdout.write_masked(text)
 
     def _text(self, record: ListenerRecord) -> str:
         match record:

@@ -176,7 +176,7 @@ def new_noun(help_text: str, cls: type[Noun] = Noun) -> typer.Typer:
     @app.callback(cls=cls, help=help_text, invoke_without_command=True)
     def noun(ctx: typer.Context) -> None:
         if ctx.invoked_subcommand is None:
-            ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
+            ctx.obj.stdout.write(ctx.get_help() + "\n")
 
     return app
 
@@ -266,7 +266,7 @@ def svc(
 ) -> None:
     """Operate a merchant's account on a cross-border order service."""
     if version:
-        ctx.obj.streams.stdout.write(f"svc {__version__}\n")
+        ctx.obj.stdout.write(f"svc {__version__}\n")
         raise typer.Exit
     if ctx.invoked_subcommand is None:
-        ctx.obj.streams.stdout.write(ctx.get_help() + "\n")
+        ctx.obj.stdout.write(ctx.get_help() + "\n")

@@ -48,7 +48,7 @@ def report_error(session: "Session", error: SvcError) -> int:
     except OSError:  # no descriptor may be left for what makes an error readable
         with suppress(OSError, ValueError):  # or stderr is closed: the exit code still tells
             hint = f" {error.hint}" if error.hint else ""
-            session.streams.stderr.write(f"Error: {error.message}{hint}\n")
+            session.stderr.write_masked(f"Error: {error.message}{hint}\n")
     return error.exit_code
 
 
@@ -169,7 +169,7 @@ def report_stopped(session: "Session", stopped: "Stopped") -> int:
     """Names the request that was left unresolved, or what was done before, else a word (R78)."""
     error = _interrupted(session, stopped)
     if error is not None:
-        session.streams.leave_line()
+        session.leave_line()
         report_error(session, error)
     elif not stopped.told:
         tell_stopped(session)
@@ -189,7 +189,7 @@ def report_cut_off(session: "Session", stopped: "Stopped") -> None:
 
 def tell_stopped(session: "Session") -> None:
     """Leaves the line in which the Ctrl-C stands and says one word, to a person who watches."""
-    session.streams.leave_line()
+    session.leave_line()
     out = session.error_output()
     if out.format == "human" and session.streams.person_watches:
         out.note("Stopped.")

@@ -21,8 +21,10 @@ if TYPE_CHECKING:
     from svc.client.exchange import Waits
     from svc.config import Config, Settings
     from svc.delivery.journal.stored import Scope
+    from svc.keys.resolve import ResolvedKey
     from svc.render.called import Called
     from svc.render.layout import LineLayout
+    from svc.render.writer import Writer
 
 
 class Invocation:
@@ -128,6 +130,51 @@ class Invocation:
 
         return WaitingLine(self.live_line)
 
+    @cached_property
+    def stdout(self) -> "Writer":
+        """Where results go that are no objects, such as help."""
+        return self._writer(self.streams.stdout)
+
+    @cached_property
+    def stderr(self) -> "Writer":
+        """Where a question or a live line goes; messages go through an output."""
+        return self._writer(self.streams.stderr)
+
+    @property
+    def records(self) -> "Writer":
+        """Where JSON goes that comes a record at a time."""
+        return self._writer(self.streams.stdout, json=True)
+
+    def print_to(self, streams: Streams) -> None:
+        """Prints to other streams from now on."""
+        self.streams = streams
+        for name in ("stdout", "stderr", "out", "waiting"):
+            vars(self).pop(name, None)
+
+    def _writer(self, stream: TextIO, *, json: bool = False) -> "Writer":
+        from svc.render.writer import Writer
+
+        return Writer(stream, json=json, secret=self._secret, workflow=self.is_workflow)
+
+    @property
+    def is_workflow(self) -> bool:
+        """Whether GitHub's runner reads what is printed."""
+        return self.env.get("GITHUB_ACTIONS") == "true"
+
+    def _secret(self) -> str | None:
+        """The key in use, once it is known; the sandbox's constants are no secrets (R39)."""
+        from svc.service.facts import SANDBOX_KEYS
+
+        key: ResolvedKey | None = vars(self).get("key")
+        return None if key is None or key.secret in SANDBOX_KEYS.values() else key.secret
+
+    def leave_line(self) -> None:
+        """Begins a new line for a person: a Ctrl-C stands behind whatever was written last."""
+        if self.streams.person_watches:
+            with suppress(OSError):
+                self.stderr.write("\n")
+                self.stderr.flush()
+
     def layout(self, stream: TextIO) -> "LineLayout":
         """How lines are laid out; a file that is no terminal keeps each message on its line."""
         from svc.render.layout import LineLayout
@@ -155,7 +202,7 @@ class Invocation:
         streams = self.streams
         quiet = self.given.everywhere.quiet or self.env.get("TERM") == "dumb"
         watched = streams.person_watches and not quiet
-        return LiveLine(streams.stderr if watched else None, self.clock, streams.width(self.env))
+        return LiveLine(self.stderr if watched else None, self.clock, streams.width(self.env))
 
     def waits(self, *, sandbox: bool = False) -> "Waits":
         """What is around each call of a client; loaded only where somebody may see it."""

@@ -3,10 +3,13 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from threading import Event, Thread, current_thread, main_thread
-from typing import Final, TextIO, TypeVar
+from typing import TYPE_CHECKING, Final, TextIO, TypeVar
 
 from svc.client.retry import ATTEMPTS
 from svc.clock import Clock
+
+if TYPE_CHECKING:
+    from svc.render.writer import Writer
 
 EVERY_SECONDS: Final = 0.1
 
@@ -17,7 +20,7 @@ class LiveLine:
     A terminal that goes away must not stop what is under way. Without a stream nothing is said.
     """
 
-    def __init__(self, stream: TextIO | None, clock: Clock, width: int) -> None:
+    def __init__(self, stream: "Writer | TextIO | None", clock: Clock, width: int) -> None:
         self._stream = stream
         self._clock = clock
         self._shown = False

@@ -63,7 +63,7 @@ def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
     try:
         answer = ask_line(session, f"{shown}\nGo ahead? [y/N] ")
     except BaseException as error:
-        streams.stderr.write(f"\nStopped. {otherwise}\n")
+        session.stderr.write_masked(f"\nStopped. {otherwise}\n")
         if isinstance(error, Stopped):
             error.told = True
         raise
@@ -74,8 +74,8 @@ def ask_line(session: Session, question: str) -> str:
     """Asks for a line at the terminal; what was typed before the question is no answer to it."""
     streams = session.streams
     forget_what_was_typed(streams.stdin)
-    streams.stderr.write(question)
-    streams.stderr.flush()
+    session.stderr.write_masked(question)
+    session.stderr.flush()
     return read_line(streams.stdin).strip()
 
 

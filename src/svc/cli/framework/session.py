@@ -11,7 +11,6 @@ from svc.cli.framework.invocation import Invocation
 from svc.cli.framework.streams import FORCING
 from svc.errors import LocalError, UsageError
 from svc.inputs import Format
-from svc.redaction import redact
 
 if TYPE_CHECKING:
     from svc.client.call import Call
@@ -132,16 +131,9 @@ class Session(Invocation):
             raw=bool(asked.raw),
             on_shown=self.shown.append,
             secret=self._secret,
-            workflow=self.env.get("GITHUB_ACTIONS") == "true",
+            workflow=self.is_workflow,
             called=lambda: self.program,
         )
-
-    def _secret(self) -> str | None:
-        """The key in use, once it is known; the sandbox's constants are no secrets (R39)."""
-        from svc.service.facts import SANDBOX_KEYS
-
-        key: ResolvedKey | None = vars(self).get("key")
-        return None if key is None or key.secret in SANDBOX_KEYS.values() else key.secret
 
     # --- the service ------------------------------------------------------------------------
 
@@ -291,5 +283,5 @@ class Session(Invocation):
         if "waiting" in vars(self):
             self.waiting.hide()
         with suppress(OSError):  # nobody reads any more, or the disk is full: the request goes on
-            self.streams.stderr.write(redact(line.rstrip()) + "\n")
-            self.streams.stderr.flush()
+            self.stderr.write_masked(line.rstrip() + "\n")
+            self.stderr.flush()

@@ -5,7 +5,6 @@ import io
 import os
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from typing import Final, NamedTuple, TextIO
 
 from svc.system.consoles import takes_color, write_alike
@@ -39,13 +38,6 @@ class Streams(NamedTuple):
     @property
     def person_answers(self) -> bool:
         return _is_terminal(self.stdin) and _is_terminal(self.stderr)
-
-    def leave_line(self) -> None:
-        """Begins a new line for a person: a Ctrl-C stands behind whatever was written last."""
-        if self.person_watches:
-            with suppress(OSError):
-                self.stderr.write("\n")
-                self.stderr.flush()
 
     def wants_color(
         self,

@@ -125,7 +125,7 @@ def print_page(session: Session, text: str) -> None:
     """
     command = _pager(session, text)
     if not command or not _paged(session, command, text):
-        session.streams.stdout.write(text)
+        session.stdout.write(text)
 
 
 def _pager(session: Session, text: str) -> list[str]:
@@ -163,7 +163,7 @@ def _paged(session: Session, command: list[str], text: str) -> bool:
     env = {"LESS": _LESS, **session.env}
     for name in HELD_BACK:
         env.pop(name, None)
-    session.streams.stdout.flush()
+    session.stdout.flush()
     # Ctrl-C is the pager's: it must be the one that gives the terminal back.
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:

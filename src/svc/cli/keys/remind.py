@@ -63,7 +63,7 @@ def remind(
 
 def _print(session: Session, judged: list[Judged], name: str | None, warn: int) -> None:
     if name == "ics":
-        _write_bytes(session, calendar(judged, session.clock.now(), warn).encode())
+        session.stdout.write_bytes(calendar(judged, session.clock.now(), warn).encode())
     elif name == "github":
         for line in reminders.annotations(judged):
             session.out.annotation(line)
@@ -72,18 +72,6 @@ def _print(session: Session, judged: list[Judged], name: str | None, warn: int) 
             session.out.checkup([reminders.finding(each) for each in judged])
     else:
         session.out.value([reminders.shown(each) for each in judged], name="name")
-
-
-def _write_bytes(session: Session, data: bytes) -> None:
-    """Writes past the text stream, which would change line ends and characters."""
-    stdout = session.streams.stdout
-    stdout.flush()
-    raw = getattr(stdout, "buffer", None)
-    if raw is None:
-        stdout.write(data.decode())
-    else:
-        raw.write(data)
-        raw.flush()
 
 
 def _tell(session: Session, judged: list[Judged]) -> None:

@@ -189,8 +189,8 @@ class _Story:
         if self._session.format == "human":
             self._session.out.line(line)
         elif not self._session.out.quiet:
-            self._session.streams.stderr.write(line + "\n")
-            self._session.streams.stderr.flush()
+            self._session.stderr.write_masked(line + "\n")
+            self._session.stderr.flush()
 
     @cached_property
     def _width(self) -> int | None:

@@ -66,7 +66,7 @@ def _fail(session: Session) -> None:
     if any(word.endswith(_DATA) for word in words):
         return
     powershell = any(word.endswith("powershell") for word in words)
-    session.streams.stdout.write((_THROW if powershell else "false") + "\n")
+    session.stdout.write((_THROW if powershell else "false") + "\n")
 
 
 def _print(session: Session, shell: EnvShell, record: RunRecord, *, data: bool) -> None:

@@ -87,4 +87,4 @@ def _show_new(session: Session, reply: Any) -> None:
     if reply.data["type"] == "publishable":
         session.out.hint("Use it in pay and checkout: svc keys add --publishable")
         return
-    session.out.hint(f"Use it: export SVC_API_KEY={reply.data['secret']}")
+    session.out.hint(f"Use it: export SVC_API_KEY={reply.data['secret']}", reveals=True)

@@ -6,7 +6,6 @@ from contextlib import suppress
 from typing import Final, NamedTuple
 
 from svc.cli.framework.session import Session
-from svc.redaction import redact
 from svc.render.text import one_line
 
 _CLIENT_ERROR: Final = 400
@@ -20,8 +19,8 @@ class RequestLines:
     """Writes requests: when, what, its status and what else is known, a line each."""
 
     def __init__(self, session: Session) -> None:
-        self._stdout = session.streams.stdout
-        self._layout = session.layout(self._stdout)
+        self._stdout = session.stdout
+        self._layout = session.layout(session.streams.stdout)
 
     def show(self, at: float, method: str, path: str, status: int | None, more: str) -> None:
         """Prints one; `at` is in unix seconds, `status` None where no answer left.
@@ -34,11 +33,11 @@ class RequestLines:
             (layout.brief(at) if layout.narrow else layout.clock(at), "quiet"),
             (f"{method:<{_METHOD}}", ""),
             # A shopper's address has the client secret in it.
-            (one_line(redact(path)), ""),
+            (one_line(path), ""),
             ("no answer" if status is None else str(status), _style(status)),
             (one_line(more), "quiet"),
         )
-        self._stdout.write(layout.row([cell for cell in row if cell[0]]))
+        self._stdout.write_masked(layout.row([cell for cell in row if cell[0]]))
         self._stdout.flush()
 
     def left_out(self, count: int) -> None:

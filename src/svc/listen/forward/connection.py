@@ -20,6 +20,7 @@ from svc.listen.forward.http import TargetAnswer
 from svc.listen.records import Forwarded
 from svc.listen.targets import Target
 from svc.listen.values import value_class
+from svc.redaction import redact, redact_bytes
 from svc.service.facts import is_success
 
 ForwardTrouble = Literal["unreachable", "forbidden", "closed", "timeout", "unreadable"]
@@ -115,9 +116,10 @@ class TargetConnection:
 
     def _heard(self, heard: TargetAnswer | BrokenExchange) -> None:
         if isinstance(heard, TargetAnswer):
-            self._tell(heard.status, heard.body)
+            # Before anything is kept or shown of it: a debug page holds the environment (R126).
+            self._tell(heard.status, redact_bytes(heard.body))
         else:
-            self._tell(trouble=heard.trouble, error=heard.text)
+            self._tell(trouble=heard.trouble, error=redact(heard.text))
 
     def _wind(self) -> None:
         """Keeps one timer for many exchanges: it looks again when it rings before the deadline."""
@@ -141,7 +143,7 @@ class TargetConnection:
         begun = self._wire.status_so_far() if self._wire is not None else None
         self._drop()
         if begun is not None:  # the target has said what it had to say; its body is let go
-            self._tell(begun.status, begun.body)
+            self._tell(begun.status, redact_bytes(begun.body))
             return
         self._tell(
             trouble="unreachable" if connecting else "timeout",

@@ -1,0 +1,290 @@
+"""Printing never stops receiving: both streams of a listener, written without waiting (R122).
+
+Lines of one pass of the event loop leave in one write. What a pipe or terminal has no room for
+waits in a `UnwrittenOutput`; a signal ends the listener all the same.
+"""
+
+import asyncio
+import io
+import os
+import select
+import tempfile
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import BinaryIO, Final, TextIO
+
+from svc.cli.events.unwritten import UnwrittenOutput
+from svc.cli.framework.streams import Streams
+from svc.errors import LocalError
+from svc.listen.owners import owned
+from svc.system.files import make_private
+from svc.system.outlets import Outlet, is_file, open_outlet, write_whole
+
+_TICK_SECONDS: Final = 0.01
+_LAST_SECONDS: Final = 0.15  # for what is left when a signal has come, of the second of R78
+_WARNED: Final = 0.2
+
+Failed = Callable[[Exception], None]
+
+
+class PrintedStream(io.StringIO):
+    """Stands for a standard stream while a listener runs; any thread may write to it."""
+
+    def __init__(self, raw: TextIO, put: Callable[["PrintedStream", str], None]) -> None:
+        super().__init__()
+        self.raw = raw
+        self._put = put
+
+    def write(self, text: str) -> int:
+        self._put(self, text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Does nothing: what a pass has written leaves at its end."""
+
+    def isatty(self) -> bool:
+        return self.raw.isatty()
+
+    def fileno(self) -> int:
+        return self.raw.fileno()
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        return self.raw.encoding
+
+    def encoded(self, text: str) -> bytes:
+        """Gives the bytes that the stream itself would have written."""
+        return text.encode(self.raw.encoding or "utf-8", self.raw.errors or "backslashreplace")
+
+
+@dataclass(slots=True)
+class _Destination:
+    """Where bytes of a stream go: to a file at once, else as there is room, or by a thread."""
+
+    stream: PrintedStream
+    backlog: UnwrittenOutput
+    outlet: Outlet | None = None
+    direct: Callable[[str], None] | None = None
+    thread: threading.Thread | None = None
+    is_waiting: bool = False  # the loop calls when there is room
+
+
+@dataclass(slots=True)
+class Printing:
+    """Both streams of one listener; `streams` stand for the real ones from the beginning.
+
+    `lossless`: what goes to stdout is data, of which nothing is dropped; `folder` is where it waits
+    when memory has no more room.
+    """
+
+    real: Streams
+    folder: Path
+    lossless: bool
+    streams: Streams = field(init=False)
+    _ends: list[_Destination] = field(init=False)
+    _texts: list[tuple[PrintedStream, str]] = field(init=False, default_factory=list)
+    _lock: threading.RLock = field(init=False, default_factory=threading.RLock)
+    _loop: asyncio.AbstractEventLoop | None = field(init=False, default=None)
+    _thread: int = field(init=False, default=0)
+    _failed: Failed | None = field(init=False, default=None)
+    _hurried: bool = field(init=False, default=False)
+    _over: bool = field(init=False, default=False)
+
+    def __post_init__(self) -> None:
+        for stream in (self.real.stdout, self.real.stderr):
+            stream.flush()
+        out = PrintedStream(self.real.stdout, self._take)
+        err = PrintedStream(self.real.stderr, self._take)
+        self.streams = Streams(self.real.stdin, out, err)
+        self._ends = [
+            self._end(out, UnwrittenOutput(self._open_file if self.lossless else None)),
+            self._end(err, UnwrittenOutput(None)),
+        ]
+
+    def start(self, failed: Failed) -> None:
+        """From now on writes in passes of the running loop; `failed` hears of what cannot be."""
+        with self._lock:
+            self._loop, self._thread = asyncio.get_running_loop(), threading.get_ident()
+            self._failed = failed
+
+    async def finish(self, is_hurried: Callable[[], bool]) -> int:
+        """Writes what is left, data as long as somebody reads; once a signal came, 0.15 s.
+
+        Gives how many lines were left unread at least.
+        """
+        self._flush()
+        loop = asyncio.get_running_loop()
+        end = None
+        while any(each.backlog for each in self._ends):
+            self._hurried = is_hurried()
+            if end is None and (self._hurried or not self._data_waits):
+                end = loop.time() + _LAST_SECONDS
+            if end is not None and loop.time() > end:
+                break
+            await asyncio.sleep(_TICK_SECONDS)
+        for each in self._ends:
+            self._stop_waiting(each)
+        self._flush()
+        self._loop = self._failed = None
+        return sum(each.backlog.lines for each in self._ends)
+
+    @property
+    def _data_waits(self) -> bool:
+        return any(each.backlog and each.backlog.is_lossless for each in self._ends)
+
+    def end(self) -> Streams:
+        """Gives what is printed to from now on: the real streams, unless one of them is stuck."""
+        if any(each.backlog for each in self._ends):
+            return self.streams
+        self._over = True
+        for each in self._ends:
+            if each.outlet is not None:
+                each.outlet.close()
+            each.backlog.close()
+        return self.real
+
+    def _end(self, stream: PrintedStream, backlog: UnwrittenOutput) -> _Destination:
+        try:
+            descriptor = stream.fileno()
+            plain = is_file(descriptor)
+        except (OSError, ValueError):  # a stream of a program that runs this one inside itself
+            return _Destination(stream, backlog, direct=_whole(stream.raw))
+        if plain:
+            return _Destination(
+                stream, backlog, direct=lambda text: write_whole(descriptor, stream.encoded(text))
+            )
+        return _Destination(stream, backlog, outlet=open_outlet(descriptor))
+
+    def _open_file(self) -> BinaryIO:
+        make_private(self.folder)
+        return tempfile.TemporaryFile(dir=self.folder, buffering=0)
+
+    def _take(self, stream: PrintedStream, text: str) -> None:
+        with self._lock:
+            self._texts.append((stream, text))
+            if self._loop is None:
+                self._flush()
+            elif len(self._texts) > 1:
+                return
+            elif threading.get_ident() == self._thread:
+                self._loop.call_soon(owned(self._flush))
+            else:
+                with suppress(RuntimeError):  # the loop has ended
+                    self._loop.call_soon_threadsafe(owned(self._flush))
+
+    def _flush(self) -> None:
+        """Writes what has come, in its order; texts for one stream together."""
+        with self._lock:
+            texts, self._texts = self._texts, []
+            for stream, text in _joined(texts):
+                end = next(one for one in self._ends if one.stream is stream)
+                try:
+                    self._push(end, text)
+                except (OSError, LocalError) as error:
+                    self._fail(end, error)
+
+    def _fail(self, end: _Destination, error: Exception) -> None:
+        """Ends the listener; a reader that is gone gets nothing more."""
+        if isinstance(error, OSError):
+            self._stop_waiting(end)
+            end.backlog, end.direct = UnwrittenOutput(None), lambda _: None
+        if self._failed is None:
+            raise error
+        self._failed(error)
+
+    def _push(self, end: _Destination, text: str) -> None:
+        if end.direct is not None:
+            end.direct(text)
+            return
+        data = end.stream.encoded(text)
+        if end.outlet is None:
+            self._push_to_thread(end, data)
+            return
+        if not end.backlog:
+            data = data[end.outlet.write(data) :]
+        if data:
+            end.backlog.add(data)
+            self._wait(end, end.outlet)
+
+    def _wait(self, end: _Destination, outlet: Outlet) -> None:
+        """Has the rest written when there is room: by the loop, or here where none runs."""
+        if self._loop is None:
+            self._write_now(end, outlet)
+        elif not end.is_waiting:
+            end.is_waiting = True
+            self._loop.add_writer(outlet.descriptor, owned(self._write_some), end, outlet)
+
+    def _write_now(self, end: _Destination, outlet: Outlet) -> None:
+        """Waits for whoever reads, but after a signal not for long."""
+        room = select.poll()
+        room.register(outlet.descriptor, select.POLLOUT)
+        while end.backlog:
+            if not room.poll(_WARNED * 1000 if self._hurried else None):
+                return
+            end.backlog.taken(outlet.write(end.backlog.head()))
+
+    def _write_some(self, end: _Destination, outlet: Outlet) -> None:
+        with self._lock:
+            try:
+                while end.backlog and (count := outlet.write(end.backlog.head())):
+                    end.backlog.taken(count)
+            except OSError as error:
+                self._fail(end, error)
+            if not end.backlog:
+                self._stop_waiting(end)
+
+    def _stop_waiting(self, end: _Destination) -> None:
+        if end.is_waiting and end.outlet is not None and self._loop is not None:
+            self._loop.remove_writer(end.outlet.descriptor)
+        end.is_waiting = False
+
+    def _push_to_thread(self, end: _Destination, data: bytes) -> None:
+        end.backlog.add(data)
+        if end.thread is None:
+            end.thread = threading.Thread(target=self._write_by_thread, args=(end,), daemon=True)
+            end.thread.start()
+
+    def _write_by_thread(self, end: _Destination) -> None:
+        """Writes what waits, every 10 ms: a call that waits for a reader holds up this thread."""
+        descriptor = end.stream.fileno()
+        pause = threading.Event()
+        while not self._over:
+            with self._lock:
+                data = end.backlog.head()
+            if not data:
+                pause.wait(_TICK_SECONDS)
+                continue
+            try:
+                count = os.write(descriptor, data)
+            except OSError as error:
+                self._fail_from_thread(end, error)
+                return
+            with self._lock:
+                end.backlog.taken(count)
+
+    def _fail_from_thread(self, end: _Destination, error: OSError) -> None:
+        with self._lock, suppress(RuntimeError):  # the loop has ended
+            if self._loop is not None:
+                self._loop.call_soon_threadsafe(owned(self._fail), end, error)
+
+
+def _joined(texts: Sequence[tuple[PrintedStream, str]]) -> list[tuple[PrintedStream, str]]:
+    """Joins neighbours that go to one stream."""
+    joined: list[tuple[PrintedStream, list[str]]] = []
+    for stream, text in texts:
+        if joined and joined[-1][0] is stream:
+            joined[-1][1].append(text)
+        else:
+            joined.append((stream, [text]))
+    return [(stream, "".join(parts)) for stream, parts in joined]
+
+
+def _whole(raw: TextIO) -> Callable[[str], None]:
+    def write(text: str) -> None:
+        raw.write(text)
+        raw.flush()
+
+    return write

@@ -1,0 +1,123 @@
+"""What a stream has not taken yet: in memory, and data beyond that in a file without a name."""
+
+import os
+from collections import deque
+from collections.abc import Callable
+from typing import BinaryIO, Final
+
+from svc.errors import LocalError, system_words
+
+MEMORY_BYTES: Final = 256 * 1024
+FILE_BYTES: Final = 1 << 30
+_PIECE: Final = 64 * 1024
+
+
+class UnwrittenOutput:
+    """Bytes that wait to be written, in order.
+
+    With `open_file` none is ever dropped: what memory has no room for goes to that file and comes
+    back from it. Without, lines for people are dropped, counted, and the count is shown.
+    """
+
+    def __init__(
+        self,
+        open_file: Callable[[], BinaryIO] | None,
+        *,
+        memory_bytes: int = MEMORY_BYTES,
+        file_bytes: int = FILE_BYTES,
+    ) -> None:
+        self._open_file = open_file
+        self._memory_bytes = memory_bytes
+        self._file_bytes = file_bytes
+        self._pieces: deque[bytes] = deque()
+        self._size = 0
+        self._file: BinaryIO | None = None
+        self._read_to = self._written_to = 0
+        self._dropped = 0
+
+    def __bool__(self) -> bool:
+        return bool(self._pieces) or self._read_to < self._written_to or self._dropped > 0
+
+    @property
+    def lines(self) -> int:
+        """How many whole lines wait in memory and were dropped, and at least that many in all."""
+        return self._dropped + sum(piece.count(b"\n") for piece in self._pieces)
+
+    @property
+    def is_lossless(self) -> bool:
+        return self._open_file is not None
+
+    def add(self, data: bytes) -> None:
+        """Takes whole lines, or the rest of one that was begun.
+
+        Raises:
+            LocalError: they are data, and neither memory nor the disk has room for them.
+        """
+        fits = self._size + len(data) <= self._memory_bytes or not self._pieces
+        if self._open_file is None:
+            if fits and not self._dropped:  # else their count would stand in the wrong place
+                self._keep(data)
+            else:
+                self._dropped += data.count(b"\n")
+        elif fits and self._read_to == self._written_to:
+            self._keep(data)
+        else:
+            self._spill(data)
+
+    def head(self) -> bytes:
+        """Gives what is to be written next; nothing when all has been."""
+        if not self._pieces:
+            self._refill()
+        return self._pieces[0] if self._pieces else b""
+
+    def taken(self, count: int) -> None:
+        """Notes that so many bytes of the head were written."""
+        piece = self._pieces.popleft()
+        self._size -= count
+        if count < len(piece):
+            self._pieces.appendleft(piece[count:])
+
+    def close(self) -> None:
+        """Lets go of the file."""
+        if self._file is not None:
+            self._file.close()
+
+    def _keep(self, data: bytes) -> None:
+        self._pieces.append(data)
+        self._size += len(data)
+
+    def _refill(self) -> None:
+        if self._file is not None and self._read_to < self._written_to:
+            piece = os.pread(self._file.fileno(), _PIECE, self._read_to)
+            self._read_to += len(piece)
+            self._keep(piece)
+            if self._read_to == self._written_to:
+                self._read_to = self._written_to = 0
+                os.ftruncate(self._file.fileno(), 0)
+        elif self._dropped:
+            many = f"{self._dropped:,} line{'s' if self._dropped > 1 else ''}"
+            self._dropped = 0
+            self._keep(f"... {many} not shown: the screen was paused\n".encode())
+
+    def _spill(self, data: bytes) -> None:
+        assert self._open_file is not None
+        try:
+            if self._file is None:
+                self._file = self._open_file()
+            if self._written_to + len(data) > self._file_bytes:
+                raise _full(f"{self._file_bytes >> 20} MiB wait for a reader")
+            rest = memoryview(data)
+            while rest:
+                count = os.pwrite(self._file.fileno(), rest, self._written_to)
+                self._written_to += count
+                rest = rest[count:]
+        except OSError as error:
+            raise _full(system_words(error)) from error
+
+
+def _full(why: str) -> LocalError:
+    return LocalError(
+        f"What is printed is not read, and there is no more room to keep it: {why}.",
+        code="output_not_read",
+        hint="Read the output, or leave out what need not be printed: --print none",
+    )

@@ -1,0 +1,70 @@
+"""Writing to a descriptor without waiting for whoever reads it, as far as the system can."""
+
+import os
+import socket
+import stat
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+_OWN: Final = "/proc/self/fd"
+
+
+@dataclass(frozen=True, slots=True)
+class Outlet:
+    """A descriptor that can be waited for, and what writes to it: gives how many bytes it took."""
+
+    descriptor: int
+    write: Callable[[bytes], int]
+    close: Callable[[], None]
+
+
+def is_file(descriptor: int) -> bool:
+    """Says whether writing waits for no reader: a regular file, or a device such as /dev/null."""
+    mode = os.fstat(descriptor).st_mode
+    return stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not os.isatty(descriptor))
+
+
+def open_outlet(descriptor: int) -> Outlet | None:
+    """Opens a pipe, terminal or socket anew so that a write takes what there is room for.
+
+    The flag is of this opening alone: other programs that have the same pipe or terminal go on as
+    before. None where the system has no such thing or refuses it, as another user's terminal.
+    """
+    if not sys.platform.startswith("linux"):
+        return None
+    try:
+        if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
+            return _socket(descriptor)
+        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        own = os.open(f"{_OWN}/{descriptor}", flags)
+    except OSError:
+        return None
+
+    def write(data: bytes) -> int:
+        try:
+            return os.write(own, data)
+        except BlockingIOError:
+            return 0
+
+    return Outlet(own, write, lambda: os.close(own))
+
+
+def _socket(descriptor: int) -> Outlet:
+    own = socket.socket(fileno=os.dup(descriptor))
+
+    def write(data: bytes) -> int:
+        try:
+            return own.send(data, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            return 0
+
+    return Outlet(own.fileno(), write, own.close)
+
+
+def write_whole(descriptor: int, data: bytes) -> None:
+    """Writes all of it, however long that takes."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
