@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from svc.batch.operations import ANSWERED_INSIDE, KEY_COLUMN, BatchOperation
 from svc.batch.rows import Bad, BadRow, BatchRow, Read, RowFields, blank_amount
+from svc.client.call import Call, checked_id
 from svc.client.fields import MONEY, check_names, check_whole
 from svc.client.request import checked_key, encoded
 from svc.delivery.journal.stored import Scope
@@ -80,6 +81,7 @@ class Validator:
         key = _given_key(body.pop(KEY_COLUMN, None))
         _check(self._operation, body)
         call = self._operation.call(identifier, body)
+        _check_kinds(call)
         check_whole(self._fields, body, is_form=call.encoding == "form")
         data = encoded(call)
         digest = hashlib.sha256(data).hexdigest()
@@ -125,10 +127,11 @@ def _identifier(operation: BatchOperation, given: RowFields) -> str:
     if not operation.id_prefix:
         return ""
     found = given.get("id")
-    if not isinstance(found, str) or not found:
+    if found is None or found == "":
         raise BadRow("it has no id", param="id", code="id_missing")
-    _check_prefix(found, "id", operation.id_prefix)
-    return found
+    identifier = checked_id(found, "id")
+    _check_prefix(identifier, "id", operation.id_prefix)
+    return identifier
 
 
 def _given_key(value: Any) -> str | None:
@@ -189,9 +192,13 @@ def _check(operation: BatchOperation, body: RowFields) -> None:
     for name in _CURRENCIES:
         if name in body:
             _check_currency(name, body[name])
-    payment = body.get("payment")
-    if isinstance(payment, str):
-        _check_prefix(payment, "payment", ID_PREFIXES["payment"])
+
+
+def _check_kinds(call: Call) -> None:
+    """Refuses an id of another kind than its field's, such as an order's for a payment."""
+    for name, identifier in (call.body or {}).items():
+        if name in ID_PREFIXES and isinstance(identifier, str):
+            _check_prefix(identifier, name, ID_PREFIXES[name])
 
 
 def _check_currency(name: str, value: Any) -> None:

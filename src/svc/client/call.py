@@ -14,6 +14,8 @@ QueryParams: TypeAlias = Mapping[str, object] | QueryPairs
 _ID_MAX = 128
 _PLACE_OF_ID = 3  # in /v1/orders/ord_1/cancel
 _ID_MARKS = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-")
+_ID_HINT = "An id is 1 to 128 letters, digits, _ or -, such as ord_3kPq0aVb7cXd9eYf1gZh2iWj."
+_JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false"}
 
 
 class Call(NamedTuple):
@@ -58,19 +60,38 @@ def is_id(identifier: str) -> bool:
 
 
 def segment(identifier: str) -> str:
-    """Returns an id that is fit to stand in a path.
+    """Returns an id that is fit to stand in a path, without the blanks around it.
 
     Raises:
         UsageError: unless it is 1 to 128 ASCII letters, digits, `_` or `-` (promise R25).
     """
-    if not is_id(identifier):
-        raise UsageError(
-            f"{identifier[:_ID_MAX]!r} is not an id.",
-            code="id_invalid",
-            param="id",
-            hint="An id is 1 to 128 letters, digits, _ or -, such as ord_3kPq0aVb7cXd9eYf1gZh2iWj.",
-        )
-    return identifier
+    return checked_id(identifier, "id")
+
+
+def checked_id(value: object, name: str) -> str:
+    """Returns an id without the blanks around it; `name` is the field or the option it is of.
+
+    Raises:
+        UsageError: it is no text, blank, or not 1 to 128 ASCII letters, digits, `_` or `-`.
+    """
+    if not isinstance(value, str):
+        kind = _JSON_KINDS.get(type(value), "a number")
+        raise _refused_id(f"{name} is {kind}, not an id.", name)
+    text = value.strip()
+    if not text:
+        raise blank_value(name)
+    if not is_id(text):
+        raise _refused_id(f"{text[:_ID_MAX]!r} is not an id.", name)
+    return text
+
+
+def blank_value(name: str) -> UsageError:
+    """The error of an option or a field that is there and has no value."""
+    return UsageError(f"{name} is blank: is a variable empty?", code="value_blank", param=name)
+
+
+def _refused_id(message: str, name: str) -> UsageError:
+    return UsageError(message, code="id_invalid", param=name, hint=_ID_HINT)
 
 
 def pattern_of(path: str) -> tuple[str, str]:

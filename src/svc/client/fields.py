@@ -29,6 +29,8 @@ WHOLE: Final[Mapping[BodyPath, int]] = {
     ("items", "*", "quantity"): 1,
     ("items", "*", "unit_amount"): 0,
 }
+# Objects whose names the merchant chooses.
+FREE: Final = frozenset({"metadata", "evidence"})
 MONEY: Final = frozenset(WHOLE) - {("items", "*", "quantity")}
 
 
@@ -97,7 +99,7 @@ def _check_codes(value: Mapping[str, Any], within: str = "") -> None:
         UsageError: with the option as it would be right.
     """
     for name, inner in value.items():
-        if isinstance(inner, Mapping):
+        if isinstance(inner, Mapping) and name not in FREE:
             _check_codes(inner, _inside(within, name))
         word = next((word for word in _CODES if name.endswith(word)), "")
         if isinstance(inner, str) and _SMALL.fullmatch(inner) and len(inner) == _CODES.get(word):

@@ -5,13 +5,24 @@ sender and everything that names an operation. A path that is in neither is sent
 JSON is an answer to it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from svc.client.call import Body, Call, Encoding, QueryParams, pattern_of, query_of, same, segment
+from svc.client.call import (
+    Body,
+    Call,
+    Encoding,
+    QueryParams,
+    checked_id,
+    pattern_of,
+    query_of,
+    same,
+    segment,
+)
 from svc.client.text import one_line
 from svc.service.facts import (
     DISPUTE_STATUSES,
+    ID_PREFIXES,
     ORDER_STATUSES,
     PAYMENT_STATUSES,
     PAYOUT_STATUSES,
@@ -189,13 +200,16 @@ def post(name: str, body: Body | None, encoding: Encoding, identifier: str = "")
     """Builds the call of an operation; `identifier` is of what it changes.
 
     Raises:
-        UsageError: the id is none (promise R25).
+        UsageError: the id, or one in the body, is none (promise R25).
     """
-    operation, fields = OPERATIONS[name], body or {}
+    operation = OPERATIONS[name]
+    body = with_checked_ids(body, operation.named)
+    fields = body or {}
+    identifier = segment(identifier) if operation.about else ""
     about = ((operation.about, identifier),) if operation.about else ()
     return Call(
         "POST",
-        operation.path.replace("*", segment(identifier)) if about else operation.path,
+        operation.path.replace("*", identifier),
         body=body,
         encoding=encoding,
         expects=operation.answers,
@@ -209,6 +223,17 @@ def post(name: str, body: Body | None, encoding: Encoding, identifier: str = "")
         makes=operation.makes,
         names=(*about, *same(fields, *operation.named)),
     )
+
+
+def with_checked_ids(fields: Body | None, names: Iterable[str]) -> Body | None:
+    """Returns the fields with no blanks around the ids among them; `names` are of fields.
+
+    Raises:
+        UsageError: an id is no text, blank, or holds what no id does (promise R25).
+    """
+    given = fields or {}
+    ids = {name for name in names if name in ID_PREFIXES and given.get(name) is not None}
+    return {**given, **{name: checked_id(given[name], name) for name in ids}} if ids else fields
 
 
 def operation_at(path: str) -> tuple[str, str] | None:
@@ -272,10 +297,10 @@ def retrieval(kind: str, identifier: str) -> Call:
     Raises:
         UsageError: the id is none (promise R25).
     """
-    known = COLLECTIONS[kind]
+    known, identifier = COLLECTIONS[kind], segment(identifier)
     return Call(
         "GET",
-        f"{known.path}/{segment(identifier)}",
+        f"{known.path}/{identifier}",
         expects=(kind,),
         checks=(("id", identifier),),
         assumed="retrieve" in known.assumed,

@@ -7,8 +7,10 @@ from typing import Annotated, Any
 
 import typer
 
+from svc.client.call import checked_id
 from svc.client.options import ITEM_PLACEHOLDER, RequestOption
 from svc.errors import UsageError
+from svc.service.facts import ID_PREFIXES
 
 CommandFunction = Callable[..., None]
 
@@ -77,6 +79,8 @@ def _value(row: RequestOption, given: Any, currency: str | None) -> object:
             return [name for text in given or () for name in text.split(",") if name]
         case "flag":
             return True if given else None
+    if given is not None and row.path[-1] in ID_PREFIXES:
+        return checked_id(given, row.name)
     return given
 
 
@@ -136,7 +140,7 @@ def _placeholder(row: RequestOption) -> str:
 
 
 def _is_there(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:
-    return _at(body, path) is not None
+    return _at(body, path) not in (None, "")  # a variable may have been empty
 
 
 def _at(body: Mapping[str, Any], path: tuple[str, ...]) -> object:

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from svc.cli.framework.session import Session
-from svc.client.call import Call
+from svc.client.call import Call, blank_value, checked_id
 from svc.errors import CheckFailed, LocalError, UsageError
-from svc.service.facts import IDEMPOTENCY_HEADER, LIMIT_MAX
+from svc.service.facts import ID_PREFIXES, IDEMPOTENCY_HEADER, LIMIT_MAX
 
 if TYPE_CHECKING:
     from svc.client.client import Client
@@ -101,7 +101,7 @@ def _is_shown_instead(session: Session, call: Call) -> bool:
 
 def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None]) -> None:
     """Prints one page as the service sent it, or with `--all` and `--max` every object."""
-    filters = {name: value for name, value in given.items() if value}
+    filters = {name: _filter(name, one) for name, one in given.items() if one is not None}
     asked = session.given.listing
     if asked.limit is not None and not 1 <= asked.limit <= LIMIT_MAX:
         most = f"--max {asked.limit}" if asked.limit > 0 else "--max N"
@@ -128,6 +128,16 @@ def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None])
     live = None if session.streams.person_reads else session.live_line()
     with session.client() as client, counting(live) as count:
         out.stream(count(_objects(client, call, asked.max)))
+
+
+def _filter(name: str, value: str) -> str:
+    """A filter of a list; a blank one would list everything (refused with UsageError)."""
+    option = f"--{name.replace('_', '-')}"
+    if name in ID_PREFIXES or name == "starting_after":
+        return checked_id(value, option)
+    if not value.strip():
+        raise blank_value(option)
+    return value
 
 
 def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> None:
@@ -247,10 +257,12 @@ def _query(
     session: Session, filters: Mapping[str, str], *, every: bool
 ) -> tuple[tuple[str, str], ...]:
     asked = session.given.listing
+    after = asked.starting_after
+    cursor = None if after is None else _filter("starting_after", after)
     limit = asked.limit if asked.limit is not None or not every else LIMIT_MAX
     known = {
         "limit": None if limit is None else str(limit),
-        "starting_after": asked.starting_after,
+        "starting_after": cursor,
         **filters,
         **_created(session),
         **_pairs(asked.param),

@@ -46,12 +46,13 @@ def retrieve(identifier: str) -> Call:
     Raises:
         UsageError: on a prefix that has no GET, naming those that have one.
     """
+    identifier = segment(identifier)
     for kind in COLLECTIONS:
         if identifier.startswith(ID_PREFIXES[kind]):
             return retrieval(kind, identifier)
     known = " ".join(ID_PREFIXES[kind] for kind in COLLECTIONS)
     raise UsageError(
-        f"{segment(identifier)!r} begins with no prefix that can be retrieved.",
+        f"{identifier!r} begins with no prefix that can be retrieved.",
         code="id_invalid",
         param="id",
         hint=f"Ids that can be retrieved begin with: {known}. Or give a path such as /v1/orders.",
