@@ -5,13 +5,14 @@ amount (promise R97). A column whose name ends in `:=` holds JSON.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.batch.operations import ANSWERED_INSIDE, BOOLEANS, OBJECTS, BatchOperation
 from svc.batch.rows import BadRow, RowFields, blank_amount, parse
 from svc.client.amounts import whole_number
-from svc.client.fields import MONEY, WHOLE, BodyPath, FieldTree, check_path
+from svc.batch.unknown import refuse_unknown
+from svc.client.fields import MONEY, WHOLE, BodyPath, FieldTree, UnknownName, unknown_names
 from svc.errors import UsageError
 from svc.render.csv_format import restore
 
@@ -37,15 +38,21 @@ class Columns:
     """The columns of one file for an operation.
 
     `raw` takes cells as they are, where the export was made with `--raw-csv`. `blank_means_all`
-    leaves out an amount whose cell is blank, as any other field.
+    leaves out an amount whose cell is blank, as any other field. Columns that are `ignored` are
+    left out.
 
     Raises:
-        UsageError: a name stands twice, is no path, goes through another one, or is nearly one
-            that the operation takes.
+        UsageError: a name stands twice, is no path, goes through another one, or is no field's.
     """
 
     def __init__(
-        self, head: Cells, operation: BatchOperation, *, raw: bool, blank_means_all: bool
+        self,
+        head: Cells,
+        operation: BatchOperation,
+        *,
+        raw: bool,
+        blank_means_all: bool,
+        ignored: Container[BodyPath] = (),
     ) -> None:
         self._width = len(head)
         self._raw = raw
@@ -53,14 +60,16 @@ class Columns:
         self._takes = operation.fields
         self._blank_means_all = blank_means_all
         self._nameless: list[int] = []
+        self._unknown: list[UnknownName] = []
         self._currency: int | None = None
         tree: dict[str, Any] = {}
         for index, text in enumerate(head):
             name = restore(text, raw=raw)
-            if name.strip():
-                _plant(tree, *self._column(index, name))
-            else:
+            if not name.strip():
                 self._nameless.append(index)
+            elif column_shape(name) not in ignored:
+                _plant(tree, *self._column(index, name))
+        refuse_unknown(operation, self._unknown)
         self._build = _object(tree)
 
     def row(self, cells: Cells) -> RowFields:
@@ -87,7 +96,7 @@ class Columns:
                 param=name,
                 hint="Write it as in shipping[country] or items[0][name]",
             )
-        check_path(self._names, path)
+        self._unknown += unknown_names(self._names, _nested(path))
         if plain == "currency":
             self._currency = index
         shape = _shape(path)
@@ -126,6 +135,32 @@ class Columns:
         return restore(text, raw=self._raw)
 
 
+def column_shape(name: str) -> BodyPath:
+    """The path of a column's name, `*` for every position in a list."""
+    plain = name.removesuffix(_JSON_MARK)
+    return _shape(_path(plain)) or (plain,)
+
+
+def ignored_columns(
+    names: Iterable[str], operation: BatchOperation, *, blank_means_all: bool
+) -> frozenset[BodyPath]:
+    """The paths of columns that are to be left out.
+
+    Raises:
+        UsageError: one is the amount of what is sent: without it, everything would be moved (R97).
+    """
+    paths = {column_shape(name): name for name in names}
+    amount = paths.get(("amount",))
+    if amount is not None and amount in operation.fields and not blank_means_all:
+        raise UsageError(
+            f"{operation.name} without amount takes all that is left.",
+            code="amount_ignored",
+            param="--ignore-column",
+            hint="Add --blank-means-all where that is meant",
+        )
+    return frozenset(paths)
+
+
 def _takes(fields: FieldTree, shape: BodyPath) -> bool:
     """Whether an operation takes a field; what it only answers is text that is left out."""
     for part in shape:
@@ -145,6 +180,14 @@ def _path(name: str) -> BodyPath:
     if name.startswith(f"{_FREE}[") and name.endswith("]"):
         return _FREE, name[len(_FREE) + 1 : -1]
     return tuple(_PART.findall(name)) if _PATH.fullmatch(name) else ()
+
+
+def _nested(path: BodyPath) -> dict[str, Any]:
+    """An object with nothing but a path in it."""
+    inside: Any = None
+    for part in reversed(path):
+        inside = {part: inside}
+    return dict(inside)
 
 
 def _boolean(text: str, name: str) -> bool:

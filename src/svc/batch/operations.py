@@ -2,7 +2,7 @@
 
 An export holds more fields than its object can be made of. Those that are only ever answered are
 named here and left out, so that what `list --all` wrote is taken back (promise R64); a name that
-nobody knows is sent, and it is for the service to judge.
+is no field's stops the batch, unless it is to be ignored.
 """
 
 from collections.abc import Callable

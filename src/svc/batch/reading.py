@@ -2,13 +2,14 @@
 
 import csv
 import io
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Literal
 
 from svc.batch.columns import Columns
 from svc.batch.operations import BatchOperation
 from svc.batch.rows import BadRow, Read, parse
+from svc.client.fields import BodyPath
 from svc.errors import UsageError
 from svc.inputs import STDIN, decoded
 
@@ -46,10 +47,12 @@ def rows_of(
     *,
     raw: bool = False,
     blank_means_all: bool = False,
+    ignored: Container[BodyPath] = (),
 ) -> Iterator[Read]:
     """Yields every row in the order of the file; `raw` takes CSV cells as they are.
 
-    `blank_means_all` leaves out an amount whose cell of a CSV is blank.
+    `blank_means_all` leaves out an amount whose cell of a CSV is blank, and columns that are
+    `ignored` are left out.
 
     Raises:
         UsageError: the file as a whole cannot be read: its encoding, its head, a quote that is
@@ -59,9 +62,11 @@ def rows_of(
     text = decoded(data, "the file", "FILE").removeprefix("\ufeff")
     if form == "ndjson":
         return _json_rows(text)
-    return _csv_rows(
-        text, lambda head: Columns(head, operation, raw=raw, blank_means_all=blank_means_all)
-    )
+
+    def columns_of(head: list[str]) -> Columns:
+        return Columns(head, operation, raw=raw, blank_means_all=blank_means_all, ignored=ignored)
+
+    return _csv_rows(text, columns_of)
 
 
 def _csv_rows(text: str, columns_of: Callable[[list[str]], Columns]) -> Iterator[Read]:

@@ -5,12 +5,14 @@ it is the service's to say.
 """
 
 import hashlib
+from collections.abc import Collection
 from typing import Any, Final
 
 from svc.batch.operations import ANSWERED_INSIDE, KEY_COLUMN, BatchOperation
 from svc.batch.rows import Bad, BadRow, BatchRow, Read, RowFields, blank_amount
+from svc.batch.unknown import refuse_unknown
 from svc.client.call import Call, checked_id
-from svc.client.fields import MONEY, check_names, check_whole
+from svc.client.fields import MONEY, BodyPath, check_whole, unknown_names
 from svc.client.request import checked_key, encoded
 from svc.delivery.journal.stored import Scope
 from svc.delivery.likeness import identity
@@ -24,20 +26,27 @@ _CURRENCY_LENGTH: Final = 3
 class Validator:
     """Shapes the rows of one file for one operation; `scope` says where they are sent.
 
-    `blank_means_all` takes an amount that is null for one that is not there (promise R97).
+    `blank_means_all` takes an amount that is null for one that is not there (promise R97). Members
+    that are `ignored` are left out.
 
     Attributes:
         left_out: fields of the file that the operation does not take, in the order met.
     """
 
     def __init__(
-        self, operation: BatchOperation, scope: Scope, *, blank_means_all: bool = False
+        self,
+        operation: BatchOperation,
+        scope: Scope,
+        *,
+        blank_means_all: bool = False,
+        ignored: Collection[BodyPath] = (),
     ) -> None:
         self._operation = operation
         self._names = operation.columns
         self._fields = operation.fields
         self._blank_means_all = blank_means_all
         self._scope = scope
+        self._ignored = ignored
         self._line_of_key: dict[str, int] = {}
         self.left_out: dict[str, None] = {}
 
@@ -45,11 +54,11 @@ class Validator:
         """Turns a row into a request, or says why it cannot be one.
 
         Raises:
-            UsageError: it names a field that is nearly a known one, as every other row may, or it
-                has the idempotency key of a row before.
+            UsageError: it has a name that is no field's, as every other row may, or the idempotency
+                key of a row before.
         """
         if isinstance(read.given, dict):
-            check_names(self._names, read.given)
+            self._refuse_unknown(read.given)
         try:
             if isinstance(read.given, BadRow):
                 raise read.given
@@ -60,6 +69,13 @@ class Validator:
             return _bad(read, BadRow.of(error))
         self._refuse_repeated_key(row)
         return row
+
+    def _refuse_unknown(self, given: RowFields) -> None:
+        for path in self._ignored:
+            _drop(given, path)
+        # An object in the place of a plain value is the row's mistake alone.
+        unknown = (each for each in unknown_names(self._names, given) if each.fields)
+        refuse_unknown(self._operation, unknown)
 
     def _refuse_repeated_key(self, row: BatchRow) -> None:
         """Refuses the file where two rows have one key: the service would carry out one of them."""
@@ -116,6 +132,19 @@ class Validator:
             elif operation.id_prefix:
                 body[name] = None
         return body
+
+
+def _drop(value: Any, path: BodyPath) -> None:
+    """Takes what stands at a path out of a row; `*` is every position of a list."""
+    name, *inside = path
+    if isinstance(value, list):
+        for item in value if name == "*" and inside else ():
+            _drop(item, tuple(inside))
+    elif isinstance(value, dict):
+        if inside:
+            _drop(value.get(name), tuple(inside))
+        else:
+            value.pop(name, None)
 
 
 def _bad(read: Read, bad: BadRow) -> Bad:

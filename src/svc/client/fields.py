@@ -7,7 +7,7 @@ whether there is one is for the service to say. A name that is nearly a known on
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.client import options
 from svc.client.amounts import whole_number
@@ -117,27 +117,43 @@ def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
     Raises:
         UsageError: naming the field that was probably meant.
     """
-    if not fields or isinstance(value, str):  # where nothing is documented, nothing is near
-        return
+    for unknown in unknown_names(fields, value, within):
+        check_name(*unknown)
+
+
+class UnknownName(NamedTuple):
+    """A name that is not documented where it stands: among `fields`, inside the field `within`."""
+
+    fields: FieldTree
+    name: str
+    within: str
+
+    @property
+    def path(self) -> str:
+        """The name with what it stands inside, such as `items[0][colour]`."""
+        return _inside(self.within, self.name)
+
+    @property
+    def is_free(self) -> bool:
+        """Whether it stands in an object whose names the merchant chooses."""
+        return self.within.partition("[")[0] in FREE
+
+
+def unknown_names(fields: FieldTree, value: Any, within: str = "") -> Iterator[UnknownName]:
+    """Yields the names in a value that are not documented; inside such a name it does not look.
+
+    A position of a list may be a name of digits, as a bracket path has it.
+    """
     if isinstance(value, list):
-        for index, item in enumerate(value if "*" in fields else ()):
-            check_names(fields["*"], item, f"{within}[{index}]")
+        for index, item in enumerate(value):
+            yield from unknown_names(fields.get("*", {}), item, f"{within}[{index}]")
     elif isinstance(value, (dict, Mapping)):  # a dict is known at once, a Mapping is asked
         for name, inner in value.items():
-            if name not in fields:
-                check_name(fields, name, within)
-            if not isinstance(inner, (str, int)):
-                check_names(fields.get(name, {}), inner, _inside(within, name))
-
-
-def check_path(fields: FieldTree, path: BodyPath) -> None:
-    """Does for one path, such as `items`, `0`, `name`, what `check_names` does for a body."""
-    within = ""
-    for part in path:
-        if "*" not in fields:
-            check_name(fields, part, within)
-        fields = fields.get("*" if "*" in fields else part, {})
-        within = _inside(within, part)
+            known = "*" if "*" in fields and name.isdecimal() else name
+            if known not in fields:
+                yield UnknownName(fields, name, within)
+            elif not isinstance(inner, (str, int)):
+                yield from unknown_names(fields[known], inner, _inside(within, name))
 
 
 def check_name(fields: FieldTree, name: str, within: str) -> None:

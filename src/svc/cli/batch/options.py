@@ -54,6 +54,12 @@ class BatchOptions(OptionSet):
     blank_means_all: bool = typer.Option(
         False, "--blank-means-all", help="Take a blank amount for all that is left."
     )
+    ignore_column: list[str] | None = typer.Option(
+        None,
+        "--ignore-column",
+        metavar="NAME",
+        help="A column that is no field, to be left out; repeatable.",
+    )
     dry_run: bool = typer.Option(False, "--dry-run", help="Check every row and send nothing.")
 
     @property

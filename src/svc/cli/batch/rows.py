@@ -6,6 +6,7 @@ from itertools import islice
 from typing import Final
 
 from svc.api_keys import refuse_secrets
+from svc.batch.columns import ignored_columns
 from svc.batch.operations import BatchOperation, named
 from svc.batch.reading import SIZE_MAX, format_of, rows_of
 from svc.batch.rows import Bad, BatchRow
@@ -44,12 +45,16 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
     operation = named(asked.operation)
     data = read_bytes(asked.file, session.streams.stdin.buffer, SIZE_MAX, "FILE")
     form, blank = format_of(asked.file, data), asked.blank_means_all
-    shaper = Validator(operation, scope, blank_means_all=blank)
-    found = rows_of(data, form, operation, raw=asked.raw_csv, blank_means_all=blank)
+    names = asked.ignore_column or ()
+    ignored = ignored_columns(names, operation, blank_means_all=blank)
+    shaper = Validator(operation, scope, blank_means_all=blank, ignored=ignored)
+    found = rows_of(
+        data, form, operation, raw=asked.raw_csv, blank_means_all=blank, ignored=ignored
+    )
     rows = [shaper.shape(read) for read in found]
     name = asked.name or default_name(asked.file, data)
     what = Import(name, operation.name, scope)
-    return BatchInput(operation, what, rows, tuple(shaper.left_out))
+    return BatchInput(operation, what, rows, (*shaper.left_out, *dict.fromkeys(names)))
 
 
 def refuse_secrets_in(given: BatchInput, key: str) -> None:

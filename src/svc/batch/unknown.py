@@ -1,0 +1,57 @@
+"""Names of a file that no field of the operation has: they stop the batch (exit 2)."""
+
+import re
+from collections.abc import Iterable, Iterator
+from shlex import quote
+
+from svc.batch.operations import BatchOperation
+from svc.client.fields import UnknownName, check_name
+from svc.errors import UsageError
+from svc.nearest import near_words
+
+
+def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> None:
+    """Refuses a file with a name that is no field's.
+
+    Names inside metadata and evidence pass, and those inside a field that is only answered.
+
+    Raises:
+        UsageError: naming all of them, or the first that is nearly a field's (promise R97).
+    """
+    unknown: dict[str, UnknownName] = {}
+    for each in names:
+        check_name(*each)
+        if not each.is_free and each.within.partition("[")[0] not in operation.answered:
+            unknown[each.path] = each
+    if not unknown:
+        return
+    meant = {path: next(_nearest(operation, each), "") for path, each in unknown.items()}
+    renamed = ", ".join(f"{field} for {path}" for path, field in meant.items() if field)
+    advice = f"Write {renamed}" if renamed else f"Its fields are {', '.join(operation.fields)}"
+    *others, last = unknown
+    raise UsageError(
+        f"{', '.join(others)} and {last} are no fields of {operation.name}. Nothing was sent."
+        if others
+        else f"{last} is no field of {operation.name}. Nothing was sent.",
+        code="column_unknown",
+        param=next(iter(unknown)),
+        hint=f"{advice}; to leave out what is no field: "
+        + " ".join(f"--ignore-column {quote(path)}" for path in unknown),
+    )
+
+
+def _nearest(operation: BatchOperation, unknown: UnknownName) -> Iterator[str]:
+    """Yields the fields that may be meant: by a name inside another one, by a part, by its letters.
+
+    `iban` is `destination[iban]`, `amount_eur` and `Amount (EUR)` are `amount`.
+    """
+    name = "_".join(re.findall(r"[^\W_]+", unknown.name.casefold()))
+    if not unknown.within:
+        for outer, inner in operation.fields.items():
+            if name in inner:
+                yield f"{outer}[{name}]"
+    known = [one for one in unknown.fields if unknown.within or one in operation.fields]
+    words = f"_{name}_"
+    parts = sorted((words.index(f"_{one}_"), one) for one in known if f"_{one}_" in words)
+    for one in (*(one for _, one in parts), *near_words(name, known)):
+        yield unknown._replace(name=one).path
