@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.batch.operations import ANSWERED_INSIDE, BOOLEANS, OBJECTS, BatchOperation
 from svc.batch.rows import BadRow, RowFields, blank_amount, parse
-from svc.client.amounts import whole_number
 from svc.batch.unknown import refuse_unknown
+from svc.client.amounts import whole_number
 from svc.client.fields import MONEY, WHOLE, BodyPath, FieldTree, UnknownName, unknown_names
 from svc.errors import UsageError
 from svc.render.csv_format import restore

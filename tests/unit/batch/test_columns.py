@@ -76,6 +76,7 @@ def test_an_ignored_name_is_not_sent(read: Shape) -> None:
     """Also where it is nearly a field's, or has a field's name: the person has said so."""
     given = {"payment": "pay_1", "amount": 5, "betrag": 7, "Reason": "x", "reason": "y"}
     (row,) = read("refunds.create", given, ["betrag", "Reason", "reason"])
+    assert isinstance(row, BatchRow)
     assert row.body == b'{"amount":5,"payment":"pay_1"}'
 
 
