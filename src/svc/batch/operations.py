@@ -9,9 +9,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from svc.client import options
 from svc.client.call import Body, Call
 from svc.client.fields import BodyPath, FieldTree, fields_at
 from svc.client.operations import OPERATIONS as POSTS
+from svc.client.options import RequestOption
 from svc.client.resources import disputes, orders, payouts, quotes, refunds
 from svc.errors import wrong_choice
 
@@ -27,7 +29,7 @@ class BatchOperation:
     Attributes:
         call: builds the call from the id, empty where there is none, and the fields of a row.
         id_prefix: of the column `id`, which says what is changed; empty where something is made.
-        needs: fields without which a row means nothing.
+        options: of the single command, where it makes something: what it needs, a row needs.
         answered: fields of the service's answers that a request does not take.
         total: the field of an answer that is added up, in `currency`; empty for none.
         doubles: whether the same row twice does the same thing twice.
@@ -38,7 +40,7 @@ class BatchOperation:
     call: Callable[[str, Body], Call]
     answered: frozenset[str]
     id_prefix: str = ""
-    needs: tuple[str, ...] = ()
+    options: tuple[RequestOption, ...] = ()
     total: str = ""
     doubles: bool = False
     moves: str = ""
@@ -90,7 +92,7 @@ _ALL: Final = (
         "orders.create",
         lambda _, body: orders.create(body),
         _answered(f"{_ORDER_ANSWERS} cancellation_reason"),
-        needs=("amount", "currency"),
+        options=options.ORDER,
         total="amount",
         doubles=True,
         moves="create {} orders",
@@ -123,7 +125,7 @@ _ALL: Final = (
         "refunds.create",
         lambda _, body: refunds.create(body),
         _answered("order currency failure_reason"),
-        needs=("payment",),
+        options=options.REFUND,
         total="amount",
         doubles=True,
         moves="make {} refunds",
@@ -135,7 +137,7 @@ _ALL: Final = (
             "source_amount fx_rate network_fees failure_reason failure_message estimated_arrival "
             "sent_at paid_at failed_at"
         ),
-        needs=("amount", "currency"),
+        options=options.PAYOUT,
         total="amount",
         doubles=True,
         moves="send {} payouts",
@@ -144,7 +146,7 @@ _ALL: Final = (
         "landed-cost-quotes.create",
         lambda _, body: quotes.create(body),
         _answered("duty vat fees total guaranteed warnings expires_at"),
-        needs=("currency",),
+        options=options.QUOTE,
     ),
     BatchOperation(
         "disputes.update",

@@ -13,6 +13,7 @@ from svc.batch.rows import Bad, BadRow, BatchRow, Read, RowFields, blank_amount
 from svc.batch.unknown import refuse_unknown
 from svc.client.call import Call, checked_id
 from svc.client.fields import MONEY, BodyPath, check_whole, unknown_names
+from svc.client.options import RequestOption, missing_options
 from svc.client.request import checked_key, encoded
 from svc.delivery.journal.stored import Scope
 from svc.delivery.likeness import identity
@@ -213,14 +214,23 @@ def _trimmed(value: Any, answered: frozenset[str] | None) -> Any:
 
 
 def _check(operation: BatchOperation, body: RowFields) -> None:
-    for name in operation.needs:
-        if body.get(name) in (None, ""):
-            raise BadRow(f"{name} is missing", param=name, code="field_missing")
+    missing = [_with_place(row) for row in missing_options(operation.options, body)]
+    if missing:
+        *others, last = missing
+        are = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+        raise BadRow(f"{are} missing", param=missing[0].split()[0], code="field_missing")
     if operation.name.endswith(".update") and not body:
         raise BadRow("it changes nothing", code="row_empty")
     for name in _CURRENCIES:
         if name in body:
             _check_currency(name, body[name])
+
+
+def _with_place(row: RequestOption) -> str:
+    """The bracket path of a field that is missing, and of those that may stand in its place."""
+    path = f"{row.path[0]}{''.join(f'[{part}]' for part in row.path[1:])}"
+    instead = " with ".join(name.lstrip("-").replace("-", "_") for name, _ in row.instead)
+    return f"{path} (or {instead})" if instead else path
 
 
 def _check_kinds(call: Call) -> None:

@@ -4,7 +4,8 @@ A command names its rows; its options, its body, the words that complete them an
 error come of them. What no row names is given by `-d`.
 """
 
-from typing import Final, Literal, NamedTuple, TypeAlias
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc.service.facts import CANCELLATION_REASONS, REFUND_REASONS
 
@@ -227,3 +228,36 @@ def advice(path: tuple[str, ...]) -> str | None:
         return _TOGETHER.get(path if row is None else row.path)
     unit = " (minor units)" if row.kind == "amount" else ""
     return f"{row.name} {row.metavar}{unit}".rstrip()
+
+
+def missing_options(
+    rows: Iterable[RequestOption], body: Mapping[str, Any]
+) -> Iterator[RequestOption]:
+    """Yields the options that a create cannot do without and that its body has no value of.
+
+    Where one of those that may be given in place of an option is there, the others of them.
+    """
+    for row in rows:
+        if not row.example or _is_there(body, row.path):
+            continue
+        by_name = {each.name: each for each in rows}
+        others = [by_name[name]._replace(example=word) for name, word in row.instead]
+        absent = [other for other in others if not _is_there(body, other.path)]
+        yield from absent if len(absent) < len(others) else (row,)
+
+
+def _is_there(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:
+    return _value_at(body, path) not in (None, "")  # a variable may have been empty
+
+
+def _value_at(body: Mapping[str, Any], path: tuple[str, ...]) -> object:
+    """Returns what a body has at a path: None for nothing, and a value that ends it too early."""
+    here: Any = body
+    for part in path:
+        # What is no object is for the service to refuse, in its own words.
+        if not isinstance(here, Mapping):
+            return here
+        here = here.get(part)
+        if here is None:
+            return None
+    return here

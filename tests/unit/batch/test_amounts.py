@@ -40,7 +40,7 @@ def shaped(
         (
             "landed-cost-quotes.create",
             "csv",
-            "currency,items[0][name],items[0][unit_amount]\nEUR,Coat,",
+            "currency,shipping[country],items[0][name],items[0][unit_amount]\nEUR,DE,Coat,",
         ),
     ],
 )
@@ -57,12 +57,10 @@ def test_a_blank_amount_is_no_row(operation: str, form: FileFormat, text: str) -
 
 def test_a_blank_elsewhere_is_a_field_that_is_not_there() -> None:
     """An export has a column for each item of its longest order; others leave them blank."""
-    head = (
-        "amount,currency,capture_method,items[0][unit_amount],items[1][name],items[1][unit_amount]"
-    )
-    row = shaped("orders.create", f"{head}\n5,EUR,,7,,")
+    head = "id,capture_method,items[0][unit_amount],items[1][name],items[1][unit_amount]"
+    row = shaped("orders.update", f"{head}\nord_1,,7,,")
     assert isinstance(row, BatchRow)
-    assert json.loads(row.body) == {"amount": 5, "currency": "EUR", "items": [{"unit_amount": 7}]}
+    assert json.loads(row.body) == {"items": [{"unit_amount": 7}]}
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,9 @@ from svc.errors import UsageError
 SCOPE = Scope("default", "test", "https://api.example.com")
 ITEM = {"name": "Coat", "quantity": 1, "unit_amount": 12900}
 ORDER = {"amount": 12900, "currency": "EUR", "shipping": {"country": "DE"}, "items": [ITEM]}
-PAYOUT = {"amount": 10000, "currency": "EUR", "destination": {"country": "DE"}}
+BANK = {"country": "DE", "account_holder_name": "Ana", "iban": "DE1"}
+PAYOUT = {"amount": 10000, "currency": "EUR", "destination": BANK}
+QUOTE = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [ITEM]}
 
 
 def shape(operation: str, given: dict[str, Any]) -> BatchRow | Bad:
@@ -35,9 +37,12 @@ def sent(operation: str, given: dict[str, Any]) -> tuple[str, str]:
     [
         (
             "orders.create",
-            {"currency": "EUR", "amount": 5},
+            ORDER,
             "/v1/orders",
-            '{"amount":5,"currency":"EUR"}',
+            (
+                '{"amount":12900,"currency":"EUR","items":[{"name":"Coat","quantity":1,'
+                '"unit_amount":12900}],"shipping":{"country":"DE"}}'
+            ),
         ),
         ("orders.update", {"id": "ord_1", "amount": 5}, "/v1/orders/ord_1", '{"amount":5}'),
         ("orders.cancel", {"id": "ord_1"}, "/v1/orders/ord_1/cancel", ""),
@@ -56,15 +61,21 @@ def sent(operation: str, given: dict[str, Any]) -> tuple[str, str]:
         ),
         (
             "payouts.create",
-            {"currency": "EUR", "amount": 5, "destination": {"iban": "X", "country": "DE"}},
+            PAYOUT,
             "/v1/payouts",
-            '{"amount":5,"currency":"EUR","destination":{"country":"DE","iban":"X"}}',
+            (
+                '{"amount":10000,"currency":"EUR","destination":{"account_holder_name":"Ana",'
+                '"country":"DE","iban":"DE1"}}'
+            ),
         ),
         (
             "landed-cost-quotes.create",
-            {"currency": "EUR"},
+            QUOTE,
             "/v1/landed-cost/quotes",
-            '{"currency":"EUR"}',
+            (
+                '{"currency":"EUR","items":[{"name":"Coat","quantity":1,"unit_amount":12900}],'
+                '"shipping":{"country":"DE"}}'
+            ),
         ),
         (
             "disputes.update",
@@ -96,7 +107,12 @@ def test_the_eight_operations_are_those_of_the_interface() -> None:
     ("operation", "given", "param", "said"),
     [
         ("orders.create", {**ORDER, "amount": None}, "amount", "amount is blank; write a number"),
-        ("orders.create", {"amount": 5}, "currency", "currency is missing"),
+        (
+            "orders.create",
+            {"amount": 5},
+            "currency",
+            "currency, shipping[country] and items are mis",
+        ),
         ("orders.create", {**ORDER, "amount": "5"}, "amount", "without quotes"),
         ("orders.create", {**ORDER, "amount": 5.0}, "amount", "is not a whole number"),
         ("orders.create", {**ORDER, "amount": True}, "amount", "amount true is no number"),
@@ -131,7 +147,7 @@ def test_the_eight_operations_are_those_of_the_interface() -> None:
         ("payouts.create", {**PAYOUT, "source_currency": "Us$"}, "source_currency", "three"),
         ("disputes.update", {"id": "dp_1"}, None, "it changes nothing"),
         ("disputes.update", {"id": "dp_1", "evidence": {}}, "evidence", "is empty"),
-        ("landed-cost-quotes.create", {}, "currency", "currency is missing"),
+        ("landed-cost-quotes.create", {**QUOTE, "currency": ""}, "currency", "currency is missing"),
     ],
 )
 def test_what_cannot_be_right_is_found_before_sending(
@@ -142,6 +158,21 @@ def test_what_cannot_be_right_is_found_before_sending(
     assert isinstance(bad, Bad)
     assert (bad.number, bad.line, bad.param) == (3, 4, param)
     assert said in bad.message
+
+
+@pytest.mark.parametrize(
+    ("destination", "said"),
+    [
+        (None, "destination[country], destination[account_holder_name] and destination[iban] (or "),
+        ({**BANK, "iban": ""}, "destination[iban] (or account_number with bank_code) is missing"),
+        ({**BANK, "iban": None, "account_number": "1"}, "destination[bank_code] is missing"),
+    ],
+)
+def test_a_row_needs_what_a_single_command_needs(destination: object, said: str) -> None:
+    """A payout without a recipient fails in the dry run, and is no half of a file sent."""
+    bad = shape("payouts.create", {**PAYOUT, "destination": destination})
+    assert isinstance(bad, Bad)
+    assert (bad.code, said in bad.message) == ("field_missing", True), bad.message
 
 
 def test_fields_that_are_only_answered_are_left_out_and_named() -> None:
@@ -170,11 +201,11 @@ def shape_of(given: dict[str, Any]) -> bytes:
 
 def test_parts_that_are_only_answered_are_left_out() -> None:
     """A payout's destination is answered with `last4`, a quote's items with their duty."""
-    _, body = sent("payouts.create", {**PAYOUT, "destination": {"iban": "X", "last4": "3000"}})
+    _, body = sent("payouts.create", {**PAYOUT, "destination": {**BANK, "last4": "3000"}})
     assert "last4" not in body
-    quoted = {"currency": "EUR", "items": [{**ITEM, "duty": 1, "vat": 2, "duty_rate_bps": 3}]}
+    quoted = {**QUOTE, "items": [{**ITEM, "duty": 1, "vat": 2, "duty_rate_bps": 3}]}
     _, body = sent("landed-cost-quotes.create", quoted)
-    assert body == '{"currency":"EUR","items":[{"name":"Coat","quantity":1,"unit_amount":12900}]}'
+    assert json.loads(body) == QUOTE
 
 
 def test_null_is_an_absent_field_where_something_is_made_and_clears_one_elsewhere() -> None:

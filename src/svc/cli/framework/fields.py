@@ -1,14 +1,14 @@
 """The fields of a request as options of a command, and what was given for them as a body."""
 
 import inspect
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from typing import Annotated, Any
 
 import typer
 
 from svc.client.call import checked_id
-from svc.client.options import ITEM_PLACEHOLDER, RequestOption
+from svc.client.options import ITEM_PLACEHOLDER, RequestOption, missing_options
 from svc.errors import UsageError
 from svc.service.facts import ID_PREFIXES
 
@@ -103,7 +103,7 @@ def refuse_incomplete(
         UsageError: naming all that is missing, with a placeholder for each (promise R120: a hint
             never holds an invented amount, recipient or account).
     """
-    missing = list(_missing(rows, body))
+    missing = list(missing_options(rows, body))
     if not missing:
         return
     import shlex
@@ -119,17 +119,6 @@ def refuse_incomplete(
     )
 
 
-def _missing(rows: Sequence[RequestOption], body: Mapping[str, Any]) -> Iterator[RequestOption]:
-    """What is not there; where one of those that stand in its place is, the others of them."""
-    by_name = {row.name: row for row in rows}
-    for row in rows:
-        if not row.example or _is_there(body, row.path):
-            continue
-        others = [by_name[name]._replace(example=word) for name, word in row.instead]
-        absent = [other for other in others if not _is_there(body, other.path)]
-        yield from absent if len(absent) < len(others) else (row,)
-
-
 def _in_its_place(row: RequestOption) -> str:
     return f" (or {' with '.join(name for name, _ in row.instead)})" if row.instead else ""
 
@@ -137,19 +126,3 @@ def _in_its_place(row: RequestOption) -> str:
 def _placeholder(row: RequestOption) -> str:
     """What stands for a value in a command line that is suggested, such as `AMOUNT`."""
     return ITEM_PLACEHOLDER if row.kind == "item" else row.key.upper()
-
-
-def _is_there(body: Mapping[str, Any], path: tuple[str, ...]) -> bool:
-    return _at(body, path) not in (None, "")  # a variable may have been empty
-
-
-def _at(body: Mapping[str, Any], path: tuple[str, ...]) -> object:
-    here: Any = body
-    for part in path:
-        # What is no object is for the service to refuse, in its own words.
-        if not isinstance(here, Mapping):
-            return here
-        here = here.get(part)
-        if here is None:
-            return None
-    return here
