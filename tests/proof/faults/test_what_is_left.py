@@ -164,7 +164,9 @@ def test_advice_about_a_row_goes_to_its_account(machine: UserMachine, tmp_path: 
     """A row that is too old to be sent again is looked for where it went, on every page."""
     profile = shop(machine)
     path = tmp_path / "salaries.ndjson"
-    path.write_text('{"amount": 500, "currency": "EUR", "metadata": {"note": "mark-1"}}\n')
+    bank = {"country": "DE", "account_holder_name": "Ana", "iban": "DE89370400440532013000"}
+    row = {"amount": 500, "currency": "EUR", "destination": bank, "metadata": {"note": "mark-1"}}
+    path.write_text(json.dumps(row))
     argv = ("batch", "payouts.create", str(path), *profile, "-o", "json")
     machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4)
     assert machine.run(*argv).code == 9
