@@ -20,7 +20,7 @@ from simulation.network import Network, NetworkWire
 from svc.batch import workers
 from svc.client.wire import sockets
 from svc.state import database
-from svc.system import locks, memory
+from svc.system import locks, memory, signals
 
 _WRITES: Final = ("I", "U", "D")  # INSERT, UPDATE, DELETE
 _DATABASE: Final = "file:/state?vfs=memdb"
@@ -175,9 +175,10 @@ def staged() -> Iterator[Stage]:
         (workers, "SimpleQueue", SimQueue),
         (workers, "Event", Flag),
         (cli, "_invoke", lambda session: stage.commands[session.argv[0]](session) or 0),
-        (cli, "stopping", nullcontext),
+        (signals, "watched", lambda _: nullcontext()),  # an interruption is drawn too
+        (signals, "wait", lambda step, seconds: step(seconds)),
         # The file is there, whole and private: how it is opened is tried with real ones.
-        (database, "open_database", lambda path, *_: _connect(path)),
+        (database, "open_database", lambda path, *_, **__: _connect(path)),
         (memory, "keep_unread", lambda: None),  # all processes are this one
     ]
     before = [getattr(where, name) for where, name, _ in patches]
