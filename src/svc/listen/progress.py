@@ -1,12 +1,14 @@
 """Counting what happened, and noticing when what was waited for has come."""
 
 import fnmatch
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
 from svc.errors import UsageError
 from svc.listen.records import Summary
 from svc.listen.routes import check_glob
+from svc.service.facts import EVENT_TYPES
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,14 +19,21 @@ class Until:
     count: int
 
     @classmethod
-    def parse(cls, text: str) -> Self:
-        """Reads `TYPE[:N]` as given with `--until`.
+    def parse(cls, text: str, events: Sequence[str] = EVENT_TYPES) -> Self:
+        """Reads `TYPE[:N]` as given with `--until`, where these events are asked for.
 
         Raises:
-            UsageError: no event type matches, or N is no number of 1 or more.
+            UsageError: no event type matches, none of those that are asked for does, or N is no
+                number of 1 or more.
         """
         glob, colon, number = text.partition(":")
         check_glob(glob, "--until")
+        if not any(fnmatch.fnmatchcase(each, glob) for each in events):
+            raise UsageError(
+                f"--until {glob} can never come: --events leaves it out.",
+                param="--until",
+                hint=f"Add --events '{glob}'",
+            )
         if colon and not (number.isascii() and number.isdigit() and int(number)):
             raise UsageError(f"{text!r}: {number!r} is no count.", hint="Write TYPE:N, N from 1.")
         return cls(glob, int(number) if colon else 1)

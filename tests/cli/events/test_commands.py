@@ -587,3 +587,36 @@ def test_verify_knows_the_listeners_secret(
         "events", "verify", "--header", shown["headers"]["Svc-Signature"], stdin=body.decode()
     )
     assert (result.code, result.json["verified"]) == (0, True)
+
+
+def test_what_can_never_come_is_not_waited_for(sandbox: Sandbox, svc: Svc) -> None:
+    """`--until` of a type that `--events` leaves out is refused, with what to add."""
+    wrong = svc(
+        "events", "listen", "--events", "refund.*", "--until", "order.paid", "--timeout", "9"
+    )
+    assert (wrong.code, wrong.error["param"]) == (2, "--until")
+    assert "--events leaves it out" in wrong.error["message"]
+    right = svc(
+        "events", "listen", "--events", "refund.*", "--until", "*.failed", "--timeout", "0.1"
+    )
+    assert right.code == 11
+
+
+def test_an_empty_secret_is_refused(sandbox: Sandbox, svc: Svc) -> None:
+    """R48: a variable that is set to nothing is a mistake of whoever was to set it."""
+    for words in (("listen", "--timeout", "0.1"), ("verify", "--header", "x")):
+        wrong = svc("events", *words, env={"SVC_WEBHOOK_SECRET": ""})
+        assert wrong.code == 2
+        assert "SVC_WEBHOOK_SECRET" in wrong.error["message"]
+
+
+def test_a_script_reads_one_event_without_a_note(
+    pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """`inbox --max 1 -o id` prints an id and nothing else; `--limit` means the same."""
+    with listen(tmp_path) as running:
+        pay()
+        running.wait("event", 2)
+    ones = [svc("events", "inbox", option, "1", "-o", "id") for option in ("--max", "--limit")]
+    assert [(one.out.count("evt_"), one.err) for one in ones] == [(1, ""), (1, "")]
+    assert "--max shows more" in svc("events", "inbox", "--max", "1", "-o", "human").err

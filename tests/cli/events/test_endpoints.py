@@ -296,22 +296,29 @@ def test_a_reset_says_that_the_signing_secret_is_a_new_one(
         )
 
 
-def test_a_sandbox_that_does_not_answer_is_told_once() -> None:
-    """After some seconds, with where another one runs; and never again."""
-    told: list[SvcError] = []
+def test_a_sandbox_that_does_not_answer_is_told_once_and_when_it_does_again() -> None:
+    """After some seconds, with where another one runs; then that it is back, and no more."""
+    told: list[str] = []
+    looks: list[int] = []
+
+    def tell(error: SvcError | None) -> None:
+        told.append("again" if error is None else error.message)
 
     def renew() -> Endpoint | None:
-        raise NetworkError("nobody there")
+        looks.append(1)
+        if len(looks) < 8:
+            raise NetworkError("nobody there")
+        return None
 
     endpoint = Endpoint("we_1", "http://127.0.0.1:1", ("whsec_a",), "")
     with (
         patch.object(link, "_LOOK_SECONDS", 0.01),
         patch.object(link, "_TELL_SECONDS", 0.04),
-        patch.object(link, "_MOST_SECONDS", 0.08),
-        closing(LocalLink(endpoint, renew, told.append)) as watch,
+        patch.object(link, "_MOST_SECONDS", 0.04),
+        closing(LocalLink(endpoint, renew, tell)) as watch,
     ):
         asyncio.run(attached(watch))
-    assert [one.message for one in told] == ["nobody there"]
+    assert told == ["nobody there", "again"]
 
 
 def test_a_sandbox_that_moved_is_named(

@@ -72,7 +72,9 @@ def inbox(
     since: Annotated[
         str | None, option("TIME", "Received since: 2h, 3d, yesterday or 2026-11-21.")
     ] = None,
-    most: Annotated[int, option("N", "How many at most, the newest.", "--max", min=1)] = 100,
+    most: Annotated[
+        int, option("N", "How many at most, the newest.", "--max", "--limit", min=1)
+    ] = 100,
 ) -> None:
     """Shows what was received, unless a verb was named."""
     if ctx.invoked_subcommand is not None:
@@ -88,7 +90,7 @@ def inbox(
     ]
     session.out.stream(iter(shown))
     _tell_reset(session, {each["state"] for _, each in shown})
-    if next(found, None) is not None:
+    if session.format == "human" and next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")
     waiting = InboxFilter(type_, since=start, pending=True)
     if failed and not pending and next(archive.entries(waiting), None) is not None:

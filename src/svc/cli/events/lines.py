@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, Literal
 
+from svc.cli.events.answer import words_of
 from svc.listen.records import (
     BugMet,
     EventReceived,
@@ -246,13 +247,13 @@ class HumanLines:
         return [(word, style), *([(amount, "")] if amount else [])]
 
     def _reply(self, record: Forwarded) -> str:
-        """The first line of what the target said about a failure."""
-        lines = record.reply.decode("utf-8", "replace").strip().splitlines()
-        if record.succeeded or not lines:
+        """What the target said about a failure, in words."""
+        said = "" if record.succeeded else words_of(record.reply)
+        if not said:
             return ""
         layout = self._layout
         most = min(_REPLY_WIDTH, (layout.width or _REPLY_WIDTH + layout.below) - layout.below)
-        text = shorten(one_line(lines[0].rstrip()), max(most, 10), "…")
+        text = shorten(one_line(said), max(most, 10), "…")
         return f"{'':{layout.below}}{layout.styled(text, 'quiet')}\n"
 
 

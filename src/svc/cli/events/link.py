@@ -54,7 +54,7 @@ class TunnelLink:
         self.endpoint = register(self.address)
 
     def look_after(
-        self, renew: Callable[[], Endpoint | None], absent: Callable[[SvcError], None]
+        self, renew: Callable[[], Endpoint | None], absent: Callable[[SvcError | None], None]
     ) -> None:
         """Has the endpoint registered again when a sandbox behind the tunnel was reset."""
 
@@ -166,11 +166,11 @@ class SandboxWatch:
 
     `renew` asks the sandbox and gives the endpoint that it had to register, or None; `renewed`
     takes that in the listener's loop. `absent` is called once, when the sandbox has not answered
-    for some seconds, with what was the matter.
+    for some seconds, with what was the matter, and with None when it answers again.
     """
 
     renew: Callable[[], Endpoint | None]
-    absent: Callable[[SvcError], None]
+    absent: Callable[[SvcError | None], None]
     renewed: Callable[[Listener, Endpoint], None]
     _closing: threading.Event = field(init=False, default_factory=threading.Event)
     _thread: threading.Thread | None = field(default=None, init=False)
@@ -197,6 +197,8 @@ class SandboxWatch:
                 if pause == _TELL_SECONDS and not self._closing.is_set():
                     self.absent(error)
                 continue
+            if pause >= _TELL_SECONDS:
+                self.absent(None)
             pause = _LOOK_SECONDS
             if renewed is not None and not self._closing.is_set():
                 with suppress(RuntimeError):  # the loop has ended
@@ -210,7 +212,7 @@ class LocalLink:
         self,
         endpoint: Endpoint,
         renew: Callable[[], Endpoint | None],
-        absent: Callable[[SvcError], None],
+        absent: Callable[[SvcError | None], None],
     ) -> None:
         self.endpoint = endpoint
         self._watch = SandboxWatch(renew, absent, self._take)

@@ -220,9 +220,10 @@ def listen(ctx: typer.Context, given: ListenArguments) -> None:
 
 
 def _checked(session: Session, given: ListenArguments) -> ListenOptions:
+    events = select_events(tuple(given.events or ()))
     return ListenOptions(
         routes=Routes.parse(tuple(given.forward_to or ()), allow_remote=given.allow_remote_forward),
-        events=select_events(tuple(given.events or ())),
+        events=events,
         tunnel=TunnelOption.parse(given.tunnel),
         public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
         port=given.port,
@@ -238,7 +239,7 @@ def _checked(session: Session, given: ListenArguments) -> ListenOptions:
         limits=ReceiverLimits(body_bytes=body_size(given.max_body)),
         shown=given.print_,
         inspect=InspectAt.parse(given.inspect),
-        until=Until.parse(given.until) if given.until else None,
+        until=Until.parse(given.until, events) if given.until else None,
         timeout=given.timeout,
         ready_file=given.ready_file,
         command=shell_command(given.exec_),

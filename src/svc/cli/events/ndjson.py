@@ -5,6 +5,7 @@ from binascii import b2a_base64
 from json.encoder import encode_basestring_ascii as _text
 from typing import Final
 
+from svc.cli.events.options import EventPart
 from svc.listen.records import EventReceived, Forwarded, ListenerRecord, iso
 from svc.render.writer import Writer
 
@@ -49,6 +50,14 @@ def _forward_line(record: Forwarded) -> str:
     )
 
 
+def _parsed(payload: bytes) -> str:
+    """Gives an event as JSON in one line; null for bytes that are none, which may be signed too."""
+    try:
+        return _ENCODE(json.loads(payload))
+    except (ValueError, RecursionError):
+        return "null"
+
+
 class JsonRecords:
     """Records for programs: an NDJSON line each, or with `array` elements of one document.
 
@@ -56,19 +65,34 @@ class JsonRecords:
     What others have said is masked; the bytes of an event are the event, and stay whole.
     """
 
-    def __init__(self, writer: Writer, *, array: bool, always: bool = False) -> None:
+    def __init__(
+        self,
+        writer: Writer,
+        *,
+        array: bool,
+        always: bool = False,
+        shown: EventPart = "summary",
+    ) -> None:
+        """`shown` is as for people: `payload` adds the parsed object, `none` leaves events out."""
         self._writer = writer
+        self._shown = shown
         self._array = array
         self._always = always
         self._begun = False
 
     def show(self, record: ListenerRecord) -> None:
         """Prints one record; an OSError of the stream passes up."""
+        is_event = isinstance(record, EventReceived)
+        if self._shown == "none" and (
+            is_event or (isinstance(record, Forwarded) and record.succeeded)
+        ):
+            return
         line = as_ndjson(record)
+        if isinstance(record, EventReceived) and self._shown == "payload":
+            line = f'{line.rstrip()[:-1]},"payload":{_parsed(record.payload)}}}\n'
         if self._array:
             line = (",\n" if self._begun else "[\n") + line.rstrip("\n")
             self._begun = True
-        is_event = isinstance(record, EventReceived)
         (self._writer.write if is_event else self._writer.write_masked)(line)
         self._writer.flush()
 

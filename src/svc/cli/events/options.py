@@ -43,7 +43,13 @@ LocalPort = Annotated[
 ]
 BodySize = Annotated[str, option("SIZE", "The largest body that is taken.", "--max-body")]
 Printed = Annotated[
-    EventPart, option("WHAT", "What to print of an event: summary, payload or none.", "--print")
+    EventPart,
+    option(
+        "WHAT",
+        "What to print of an event: summary, payload (in JSON beside its bytes), or none, which "
+        "leaves forwards that went well out too.",
+        "--print",
+    ),
 ]
 ReadyFile = Annotated[
     Path | None,

@@ -87,11 +87,14 @@ class Registrar:
 
         return renew
 
-    def tell_absence(self, error: SvcError) -> None:
-        """Says that the sandbox does not answer, and where another one of this user does."""
+    def tell_absence(self, error: SvcError | None) -> None:
+        """Says that the sandbox does not answer, and where another does; or (None) that it does."""
         from svc.sandbox.process.records import running
 
         here = self.session.base_url
+        if error is None:
+            self.session.out.note(f"The sandbox at {here} answers again.")
+            return
         others = [one.url for one in running(self.session.paths.sandbox_dir)]
         moved = ""
         if others:

@@ -81,7 +81,8 @@ class RecordPrinter:
             alone=len(asked.routes.targets) == 1,
         )
         self._warnings = HumanLines(session.layout(streams.stderr))
-        self._json = JsonRecords(session.records, array=session.format == "json")
+        array = session.format == "json"
+        self._json = JsonRecords(session.records, array=array, shown=asked.shown)
         self.missed = 0  # events that a log had dropped before they were read
         self.log_away: str | None = None  # why a log cannot be read at the moment
 

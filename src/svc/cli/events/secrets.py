@@ -25,10 +25,11 @@ def from_environment(env: Mapping[str, str]) -> tuple[str, ...]:
     """Gives the secrets of SVC_WEBHOOK_SECRET, two of them with a comma between; maybe none.
 
     Raises:
-        UsageError: one of them cannot be a signing secret, or there are more than two.
+        UsageError: one of them cannot be a signing secret, or there are more than two; so an
+            empty variable is refused: what should have set it did not (promise R48).
     """
-    text = env.get(SIGNING_VARIABLE, "")
-    return _checked(text.split(","), SIGNING_VARIABLE) if text else ()
+    text = env.get(SIGNING_VARIABLE)
+    return () if text is None else _checked(text.split(","), SIGNING_VARIABLE)
 
 
 def from_stdin(session: Session) -> tuple[str, ...]:

@@ -1,17 +1,21 @@
 """What people and programs see of a delivery, line by line."""
 
+import base64
+import io
 import json
 from dataclasses import replace
+from typing import Literal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.cli.events.lines import HumanLines
-from svc.cli.events.ndjson import as_ndjson
+from svc.cli.events.ndjson import JsonRecords, as_ndjson
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
 from svc.render.called import Called
 from svc.render.layout import LineLayout
+from svc.render.writer import Writer
 
 AT = 1_790_863_402.1049
 EVENT = EventReceived(
@@ -267,3 +271,48 @@ def test_lines_from_templates_say_what_the_records_say(record: EventReceived | F
     line = as_ndjson(record)
     assert line == json.dumps(record.to_dict(), separators=(",", ":")) + "\n"
     assert line.isascii()
+
+
+@pytest.mark.parametrize(
+    ("shown", "kinds", "has_payload"),
+    [
+        ("summary", ["event", "forward", "forward"], False),
+        ("payload", ["event", "forward", "forward"], True),
+        ("none", ["forward"], False),
+    ],
+)
+def test_print_counts_for_programs_too(
+    shown: Literal["summary", "payload", "none"], kinds: list[str], has_payload: bool
+) -> None:
+    """`--print`: `none` leaves out what went well, `payload` adds the parsed object to the bytes."""
+    out = io.StringIO()
+    records = JsonRecords(Writer(out), array=False, shown=shown)
+    for record in (EVENT, FORWARD, replace(FORWARD, status=500)):
+        records.show(record)
+    found = [json.loads(line) for line in out.getvalue().splitlines()]
+    assert [one["record"] for one in found] == kinds
+    events = [one for one in found if one["record"] == "event"]
+    assert all("payload_base64" in one for one in events)
+    assert [one.get("payload") for one in events] == [{"a": "é\x1b"} if has_payload else None][
+        : len(events)
+    ]
+
+
+def test_a_payload_that_is_no_json_is_null() -> None:
+    """Signed nonsense is an event as well."""
+    out = io.StringIO()
+    records = JsonRecords(Writer(out), array=True, shown="payload")
+    records.show(replace(EVENT, payload=b"\xff", came_at=AT))
+    records.close()
+    assert json.loads(out.getvalue())[0]["payload"] is None
+
+
+def test_what_a_target_says_is_masked_and_what_an_event_holds_is_whole() -> None:
+    """R126: for programs; the event is the customer's, and its bytes are what was signed."""
+    out = io.StringIO()
+    records = JsonRecords(Writer(out), array=False)
+    records.show(replace(FORWARD, status=500, reply=b"key sk_live_abcdefghijklmnop"))
+    records.show(replace(EVENT, id="sk_live_abcdefghijklmnop"))
+    first, second = (json.loads(line) for line in out.getvalue().splitlines())
+    assert first["reply"] == "key sk_live_…mnop"
+    assert second["payload_base64"] == base64.b64encode(EVENT.payload).decode()
