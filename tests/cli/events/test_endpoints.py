@@ -306,7 +306,7 @@ def test_a_sandbox_that_does_not_answer_is_told_once_and_when_it_does_again() ->
 
     def renew() -> Endpoint | None:
         looks.append(1)
-        if len(looks) < 8:
+        if len(looks) < 5:
             raise NetworkError("nobody there")
         return None
 
@@ -314,7 +314,7 @@ def test_a_sandbox_that_does_not_answer_is_told_once_and_when_it_does_again() ->
     with (
         patch.object(link, "_LOOK_SECONDS", 0.01),
         patch.object(link, "_TELL_SECONDS", 0.04),
-        patch.object(link, "_MOST_SECONDS", 0.04),
+        patch.object(link, "_MOST_SECONDS", 0.08),
         closing(LocalLink(endpoint, renew, tell)) as watch,
     ):
         asyncio.run(attached(watch))

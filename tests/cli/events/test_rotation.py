@@ -1,7 +1,9 @@
 """Secrets of listeners: rolled in the dashboard, and those of other endpoints in a diagnosis."""
 
+import json
 import sys
 import time
+from dataclasses import replace
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -9,6 +11,9 @@ from urllib.parse import urlsplit
 from support.listeners import Listen, Pay
 from support.listening import event
 from support.running import Sandbox, Svc
+from svc.cli.events.endpoint import Endpoint
+from svc.cli.events.rolled import SignatureWatch
+from svc.listen.records import Rejected
 from svc.signature import header_value
 
 TRIGGER = f"{sys.executable} -m svc sandbox trigger order.paid >&2"
@@ -27,25 +32,64 @@ def deliver(url: str, body: bytes, secret: str) -> int:
         connection.close()
 
 
-def test_rolled_secret_is_given_beside_the_old_one(
+def test_a_rolled_secret_is_taken_into_use(
     sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:
-    """R48: after a roll in the dashboard both secrets are given, and the endpoint stays the same."""
+    """R48: a sandbox shows the new secret: the listener takes it, says so, and prints it."""
+    old = svc("events", "listen", "--print-secret").out.strip()
+    with listen(tmp_path) as running:
+        [ready] = running.wait("ready")
+        path = f"/webhook_endpoints/{ready['endpoint']}/roll_secret"
+        new = sandbox.control("POST", path, {"expires_in": 0})["secret"]
+        end = time.monotonic() + 15
+        while deliver(ready["url"], event(), new) != 200:
+            assert time.monotonic() < end
+            time.sleep(0.05)
+        assert deliver(ready["url"], event(2), old) == 200  # what was on its way
+        assert svc("events", "listen", "--print-secret").out.strip() == new
+    [said] = [one.read_text() for one in tmp_path.glob("listen-*.err")]
+    assert f"The signing secret of {ready['endpoint']} was rolled." in said
+    assert "have a new signing secret" in said
+    assert new not in said
+    with listen(tmp_path) as running:
+        [again] = running.wait("ready")
+        assert again["url"] == ready["url"]
+        assert deliver(again["url"], event(3), new) == 200
+
+
+def test_new_and_old_secret_keep_the_endpoints_own_address(
+    sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """R48: `SVC_WEBHOOK_SECRET=NEW,OLD` goes on at the same path, and NEW is kept for later runs."""
     old = svc("events", "listen", "--print-secret").out.strip()
     [endpoint] = sandbox.control("GET", "/webhook_endpoints")["data"]
-    rolled = sandbox.control(
-        "POST", f"/webhook_endpoints/{endpoint['id']}/roll_secret", {"expires_in": 0}
-    )
-    with listen(tmp_path) as without:
-        svc.ok("sandbox", "trigger", "order.paid")
-        reasons = {rejected["reason"] for rejected in without.wait("rejected")}
-        without.end()
-    assert reasons == {"signature_mismatch"}
-    both = {"SVC_WEBHOOK_SECRET": f"{rolled['secret']},{old}"}
-    there = ("--public-url", endpoint["url"], "--port", str(urlsplit(endpoint["url"]).port))
-    taken = svc(*LISTEN, *there, "--timeout", "20", env=both)
+    path = f"/webhook_endpoints/{endpoint['id']}/roll_secret"
+    new = sandbox.control("POST", path, {"expires_in": 0})["secret"]
+    taken = svc(*LISTEN, "--timeout", "20", env={"SVC_WEBHOOK_SECRET": f"{new},{old}"})
     assert taken.code == 0, taken.err
+    records = [json.loads(line) for line in taken.out.splitlines()]
+    assert records[0]["url"] == endpoint["url"]
+    assert [one for one in records if one["record"] == "rejected"] == []
     assert len(sandbox.control("GET", "/webhook_endpoints")["data"]) == 1
+    assert svc("events", "listen", "--print-secret").out.strip() == new
+
+
+def test_three_strange_signatures_in_a_row_say_how_to_go_on() -> None:
+    """Where the service shows no secret: once, and not for one that anybody may have sent."""
+    told: list[str] = []
+    endpoint = Endpoint("we_1", "https://x.example/hook", ("whsec_a",), "")
+    watch = SignatureWatch(endpoint, "svc events listen", ("events", "listen"), told.append)
+    bad = Rejected(0.0, "signature_mismatch", "", 2)
+    for record in (bad, bad, replace(bad, cause="other_secret"), replace(bad, reason="late")):
+        watch.hear(record)
+    assert told == []
+    for _ in range(5):
+        watch.hear(bad)
+    [sentence] = told
+    assert "that of we_1 was rolled" in sentence
+    assert sentence.endswith(
+        'SVC_WEBHOOK_SECRET=NEW,"$(svc events listen --print-secret)" svc events listen'
+    )
 
 
 def test_secret_of_another_listener_is_recognised(

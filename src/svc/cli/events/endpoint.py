@@ -1,7 +1,7 @@
 """The webhook endpoint of a listener: registered once, found again from then on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from secrets import token_hex
 from typing import Any, Final, Literal
 
@@ -16,6 +16,7 @@ from svc.listen.endpoints import EndpointTable
 from svc.state import Database
 
 _SECRET_BYTES: Final = 24
+SECRETS_MAX: Final = 2  # while one is being replaced (promise R48)
 _THIS_RUN: Final = "for this run only"
 Standing = Literal["enabled", "disabled", "forgotten"]
 
@@ -102,6 +103,36 @@ class Endpoints:
         if "enabled" in there:
             return "enabled"
         return "disabled" if "disabled" in there else "forgotten"
+
+    def rolled(self, endpoint: Endpoint) -> Endpoint | None:
+        """Gives an endpoint with the secrets that a sandbox signs with, where those are others.
+
+        They are kept, so that the next run has them. A real service shows none.
+
+        Raises:
+            SvcError: the sandbox was not reached.
+        """
+        listed = self._listed() if self._sandbox else []
+        found = next((one for one in listed if one.get("id") == endpoint.id), {})
+        signing = tuple(map(str, found.get("signing_secrets", ())))
+        if not signing or signing[0] in endpoint.secrets or endpoint.id is None:
+            return None
+        self.keep_rolled(endpoint.id, signing[0])
+        secrets = tuple(dict.fromkeys((signing[0], *endpoint.secrets)))[:SECRETS_MAX]
+        return replace(endpoint, secrets=secrets)
+
+    def stored(self, endpoint_id: str) -> str | None:
+        """Gives the secret that is kept of an endpoint, whatever the service knows of it."""
+        return self._stored.get(endpoint_id)
+
+    def keep_rolled(self, endpoint_id: str, secret: str) -> None:
+        """Keeps another secret of an endpoint that is registered; raises KeyStoreError."""
+        if not self._sandbox:
+            self._stored.keep(endpoint_id, secret)
+            return
+        now = self._session.clock.now()
+        for one in self._table.called(endpoint_id):
+            self._table.keep(endpoint_id, one.url, one.events, secret, now)
 
     def secret_in_use(self, endpoint_id: str | None, url: str | None = None) -> str | None:
         """Gives the secret of an endpoint that the service still knows, as far as one can tell.

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from svc.base_url import BaseUrl
-from svc.cli.events.endpoint import Endpoint
+from svc.cli.events.endpoint import SECRETS_MAX, Endpoint
 from svc.cli.events.tunnel import ChosenTunnel
 from svc.cli.framework.session import Session
 from svc.errors import NetworkError, RateLimited, ServerError, SvcError
@@ -19,7 +19,6 @@ from svc.listen.tunnels.provider import Down, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
 
 WAIT_SECONDS: Final = 10.0  # until an endpoint is asked for again
-_SECRETS_MAX: Final = 2  # that of the endpoint before may have signed what is still on its way
 
 Register = Callable[[BaseUrl], Endpoint]
 
@@ -131,8 +130,11 @@ class TunnelLink:
 
 
 def _both(endpoint: Endpoint, before: Endpoint) -> tuple[str, ...]:
-    """The secrets of an endpoint and of the one in whose place it is, as many as count."""
-    return tuple(dict.fromkeys((*endpoint.secrets, *before.secrets)))[:_SECRETS_MAX]
+    """The secrets of an endpoint and of the one in whose place it is, as many as count.
+
+    That of the one before may have signed what is still on its way.
+    """
+    return tuple(dict.fromkeys((*endpoint.secrets, *before.secrets)))[:SECRETS_MAX]
 
 
 @contextmanager

@@ -11,6 +11,7 @@ from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE
 from svc.cli.events.inspect import Inspection
 from svc.cli.events.link import LocalLink, TunnelLink
 from svc.cli.events.printing import Printing
+from svc.cli.events.rolled import SignatureWatch
 from svc.cli.events.screen import RecordPrinter
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
@@ -128,6 +129,7 @@ class ListenerLoop:
     printing: Printing
     link: TunnelLink | LocalLink | None
     inspection: Inspection | None
+    signatures: SignatureWatch | None = None
     _trouble: BaseException | None = field(default=None, init=False)
     _signal: int | None = field(default=None, init=False)
     _listener: Listener | None = field(default=None, init=False)
@@ -179,6 +181,8 @@ class ListenerLoop:
             self._fail(error)
         if self.inspection is not None:
             self.inspection.tell(record)
+        if self.signatures is not None:
+            self.signatures.hear(record)
         if isinstance(record, Ready):
             tell_ready(self.session.env)
         if isinstance(record, Ready) and self.beside is not None:

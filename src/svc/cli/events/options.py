@@ -121,7 +121,8 @@ class ListenOptions:
 
     `secrets` are those of an endpoint that exists already. `again` is the command that leads to
     the same endpoint. `chosen` says that the event types were named. `log` is the address of a
-    team's log that deliveries go into.
+    team's log that deliveries go into. `also` are secrets of the listener's own endpoint, beside
+    the one that is kept.
     """
 
     routes: Routes
@@ -145,6 +146,7 @@ class ListenOptions:
     resume: bool = True
     chosen: bool = False
     log: str | None = None
+    also: tuple[str, ...] = ()
 
 
 def refuse_formats(session: Session, verb: str) -> None:

@@ -1,12 +1,12 @@
 """Having a webhook endpoint lead to a listener, and once more when a sandbox has forgotten it."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from svc.api_keys import fingerprint
 from svc.base_url import BaseUrl
-from svc.cli.events.endpoint import Endpoint, Endpoints
+from svc.cli.events.endpoint import SECRETS_MAX, Endpoint, Endpoints
 from svc.cli.events.options import ListenOptions
 from svc.cli.framework.session import Session
 from svc.errors import SvcError
@@ -45,7 +45,7 @@ class Registrar:
         The command of --exec is not started again: it runs once, and one that resets the sandbox
         itself, as tests do, would be ended in their middle and begin anew for ever.
         """
-        shown = " and ".join(fingerprint(secret) for secret in endpoint.secrets)
+        shown = fingerprint(endpoint.secrets[0])
         todo = f"Restart your handler with it: {self.asked.again} --print-secret"
         if self.asked.command is not None:
             todo = "The command of --exec has the old one: stop this listener and start it anew."
@@ -59,6 +59,8 @@ class Registrar:
             if found.standing(self.claim.path, self.asked.events) == "forgotten":
                 begin_anew(self.state, self.claim)
             endpoint = found.of(url, self.claim.path, self.asked.events)
+            both = tuple(dict.fromkeys((*endpoint.secrets, *self.asked.also)))
+            endpoint = replace(endpoint, secrets=both[:SECRETS_MAX])
         targets = self.asked.routes.spelled()
         remember(self.state, self.claim, self.port, endpoint.id, targets)
         return endpoint
@@ -83,9 +85,19 @@ class Registrar:
                 self.session.out.warn(
                     "The sandbox was reset: the listener's webhook endpoint is gone."
                 )
-            return None if standing == "enabled" else self(public())
+            return self._rolled(found) if standing == "enabled" else self(public())
 
         return renew
+
+    def _rolled(self, found: Endpoints) -> Endpoint | None:
+        """Takes a secret that was rolled meanwhile, and says so."""
+        with self._one_at_a_time:
+            rolled = None if self._before is None else found.rolled(self._before)
+            if rolled is not None:
+                self._before = rolled
+                self.session.out.warn(f"The signing secret of {rolled.id} was rolled.")
+                self._tell_secret(rolled)
+            return rolled
 
     def tell_absence(self, error: SvcError | None) -> None:
         """Says that the sandbox does not answer, and where another does; or (None) that it does."""

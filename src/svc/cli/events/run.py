@@ -6,13 +6,14 @@ from contextlib import AbstractContextManager, ExitStack, closing, contextmanage
 from dataclasses import dataclass, replace
 from typing import Final
 
-from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
+from svc.cli.events.endpoint import SECRETS_MAX, Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.inspect import Inspection, inspecting
 from svc.cli.events.link import LocalLink, TunnelLink, linked
 from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.printing import Printing
 from svc.cli.events.register import Registrar
+from svc.cli.events.rolled import SignatureWatch
 from svc.cli.events.screen import RecordPrinter
 from svc.cli.events.secrets import known_elsewhere
 from svc.cli.events.tunnel import ChosenTunnel, choose
@@ -67,6 +68,7 @@ def listen_to(
     begin(session, asked)
     sandbox = sandbox_answers(session)
     chosen = choose(session, asked, sandbox=sandbox)
+    asked = _with_own_address(session, asked, chosen, sandbox=sandbox)
     with (
         inspecting(session, asked.inspect) as inspection,
         _prepared(session, asked, chosen, sandbox=sandbox) as setup,
@@ -116,7 +118,13 @@ def run_listener(
     screen = RecordPrinter(session, asked, setup.endpoint, waiting)
     beside = ExecProcess(asked.command, session.env, plan.secrets[0]) if asked.command else None
     try:
-        loop = ListenerLoop(plan, into, session, beside, screen, printing, link, inspection)
+        signatures = None
+        if not isinstance(link, LocalLink):  # which takes a sandbox's new secret by itself
+            warn = session.out.warn
+            signatures = SignatureWatch(setup.endpoint, asked.again, session.argv, warn)
+        loop = ListenerLoop(
+            plan, into, session, beside, screen, printing, link, inspection, signatures
+        )
         ended = loop.run(way_in)
     finally:
         session.print_to(printing.end())
@@ -129,6 +137,7 @@ def print_secret(session: Session, asked: ListenOptions) -> None:
     """Prints the signing secret of the listener with these options, also while it runs."""
     state, sandbox = session.state(), sandbox_answers(session)
     chosen = choose(session, asked, sandbox=sandbox)
+    asked = _with_own_address(session, asked, chosen, sandbox=sandbox)
     endpoints = Endpoints(session, state, sandbox=sandbox)
     endpoint_id = last_endpoint(state, _listening(session, asked, chosen), asked.routes.spelled())
     own = None if asked.secrets else endpoints.secret_in_use(endpoint_id)
@@ -155,6 +164,25 @@ def show_secrets(session: Session, endpoint_id: str | None, secrets: tuple[str, 
     session.out.value(
         {"object": "signing_secrets", "endpoint": endpoint_id, "secrets": list(secrets)}
     )
+
+
+def _with_own_address(
+    session: Session, asked: ListenOptions, chosen: ChosenTunnel | None, *, sandbox: bool
+) -> ListenOptions:
+    """Keeps the address of the listener's own endpoint where its secret is among the given ones.
+
+    So that `SVC_WEBHOOK_SECRET=NEW,OLD` goes on where a secret was rolled; the new one is kept.
+    """
+    if len(asked.secrets) < SECRETS_MAX:
+        return asked
+    state, own = session.state(), replace(asked, secrets=())
+    endpoint_id = last_endpoint(state, _listening(session, own, chosen), asked.routes.spelled())
+    endpoints = Endpoints(session, state, sandbox=sandbox)
+    known = endpoints.stored(endpoint_id) if endpoint_id is not None else None
+    if endpoint_id is None or known not in asked.secrets:
+        return asked
+    endpoints.keep_rolled(endpoint_id, asked.secrets[0])
+    return replace(own, also=asked.secrets)
 
 
 def _listening(session: Session, asked: ListenOptions, chosen: ChosenTunnel | None) -> Listening:

@@ -144,9 +144,14 @@ def _reason(words: Any) -> Parameter:
 
 
 async def list_endpoints(call: ControlCall) -> Doc:
-    """All endpoints of the mode, newest first."""
-    found = await call.read(lambda tx: tx.find(webhook_endpoints.KIND))
-    return whole_list([public(doc) for doc in reversed(found)])
+    """All endpoints of the mode, newest first, with the secrets that sign: public test data."""
+
+    def shown(tx: Transaction) -> list[Doc]:
+        now, secrets = tx.now_micros, webhook_endpoints.signing_secrets
+        found = reversed(tx.find(webhook_endpoints.KIND))
+        return [{**public(doc), "signing_secrets": secrets(doc, now)} for doc in found]
+
+    return whole_list(await call.read(shown))
 
 
 async def enable(call: ControlCall) -> Doc:
