@@ -35,7 +35,7 @@ WRITERS: Final = {"stdout", "stderr", "_stdout", "_stderr", "_out", "_err", "_wr
 BELOW: Final = {
     "__main__.py": "before the program is loaded, in words of its own",
     "sandbox/__main__.py": "a line for the process that has started it",
-    "cli/events/printing.py": "below the writer",
+    "cli/events/screen/streams.py": "below the writer",
     "render/writer.py": "the writer",
 }
 HOLDING: Final = {

@@ -10,9 +10,9 @@ from typing import Any, Final
 from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE
 from svc.cli.events.inspect import Inspection
 from svc.cli.events.link import LocalLink, TunnelLink
-from svc.cli.events.printing import Printing
 from svc.cli.events.rolled import SignatureWatch
-from svc.cli.events.screen import RecordPrinter
+from svc.cli.events.screen.printer import RecordPrinter
+from svc.cli.events.screen.streams import Printing
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
 from svc.keys.resolve import VARIABLE as KEY_VARIABLE

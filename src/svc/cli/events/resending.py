@@ -4,8 +4,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from svc.api_keys import SIGNING_VARIABLE
-from svc.cli.events.ndjson import JsonRecords
-from svc.cli.events.screen import ForwardLines, forwards_of
+from svc.cli.events.screen.ndjson import JsonRecords
+from svc.cli.events.screen.printer import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.session import Session
 from svc.errors import UsageError

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final, Literal
 
-from svc.cli.events.answer import words_of
+from svc.cli.events.screen.answer import words_of
 from svc.listen.records import (
     BugMet,
     EventReceived,

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from svc.cli.events.lines import HumanLines
-from svc.cli.events.ndjson import JsonRecords, as_ndjson
+from svc.cli.events.screen.lines import HumanLines
+from svc.cli.events.screen.ndjson import JsonRecords, as_ndjson
 from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
 from svc.render.called import Called
 from svc.render.layout import LineLayout

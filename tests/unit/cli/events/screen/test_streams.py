@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from svc.cli.events import printing
-from svc.cli.events.printing import Printing
-from svc.cli.events.unwritten import UnwrittenOutput
+from svc.cli.events.screen import streams as printing
+from svc.cli.events.screen.streams import Printing
+from svc.cli.events.screen.unwritten import UnwrittenOutput
 from svc.cli.framework.streams import Streams
 from svc.errors import LocalError
 

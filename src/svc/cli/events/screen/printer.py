@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from svc.api_keys import fingerprint
 from svc.cli.events.endpoint import Endpoint
-from svc.cli.events.lines import HumanLines
-from svc.cli.events.ndjson import JsonRecords
 from svc.cli.events.options import ListenOptions
+from svc.cli.events.screen.lines import HumanLines
+from svc.cli.events.screen.ndjson import JsonRecords
 from svc.cli.framework.session import Session
 from svc.listen.records import (
     BugMet,

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import BinaryIO, Final, TextIO
 
-from svc.cli.events.unwritten import UnwrittenOutput
+from svc.cli.events.screen.unwritten import UnwrittenOutput
 from svc.cli.framework.streams import Streams
 from svc.errors import LocalError
 from svc.listen.owners import owned
