@@ -5,6 +5,7 @@ If not: svc commands -o json | python3 .build/manual.py
 
 import importlib.util
 import os
+import re
 import subprocess
 from functools import cache
 from pathlib import Path
@@ -52,7 +53,7 @@ def test_man_shows_each_page_without_a_complaint(name: str) -> None:
     """And its name is what `apropos` finds it by."""
     text, complaints = shown(MAN / name)
     assert complaints == ""
-    assert f"NAME\n       {name.removesuffix('.1')} - " in text
+    assert re.search(rf"NAME\n +{name.removesuffix('.1')} - ", text)  # as far in as this man has it
 
 
 def test_a_page_has_what_the_help_has() -> None:
@@ -60,9 +61,9 @@ def test_a_page_has_what_the_help_has() -> None:
     text, _ = shown(MAN / "svc-refunds.1")
     refund = next(one for one in tree().root.walk() if one.name == "refunds create")
     for option in refund.options:
-        assert f"       {option.names[0]}" in text
+        assert f"     {option.names[0]}" in text
     for example in refund.examples:
-        assert f"\n           {example}\n" in text
+        assert re.search(rf"\n +{re.escape(example)}\n", text)
     assert "svc(1)" in text
 
 
@@ -94,4 +95,4 @@ def test_no_text_of_a_command_is_taken_for_a_request_to_roff(tmp_path: Path) -> 
     text, complaints = shown(page)
     assert complaints == ""
     assert '.so /etc/passwd\\n \'"x" ~ ^ ` --flag' in text
-    assert "\n           .x\n" in text
+    assert re.search(r"\n +\.x\n", text)

@@ -99,6 +99,12 @@ def children(pid: int) -> list[int]:
     return found
 
 
+def _descendants(pid: int) -> list[int]:
+    """The latest ones first: sshd 10 holds a connection in a process below that of the login."""
+    found = children(pid)
+    return [*(later for one in found for later in _descendants(one)), *found]
+
+
 def is_alive(pid: int) -> bool:
     """Whether a process runs; one that waits to be reaped does not."""
     try:
@@ -124,8 +130,9 @@ class TunnelServer:
 
     def drop(self) -> None:
         """Kills every connection that somebody has logged in by."""
-        for pid in children(self.sshd.pid):
-            os.kill(pid, signal.SIGKILL)
+        for pid in _descendants(self.sshd.pid):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
 
 
 @contextmanager

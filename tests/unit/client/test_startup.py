@@ -7,7 +7,7 @@ from support.absence import importable
 
 HEAVY = (
     "httpx asyncio ssl email urllib.request urllib.parse http.client sqlite3 rich certifi zlib "
-    "random uuid hashlib decimal threading encodings.idna stringprep base64 select logging h11 "
+    "random uuid hashlib decimal threading encodings.idna stringprep base64 logging h11 "
     "ipaddress dataclasses"
 ).split()
 
