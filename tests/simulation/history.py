@@ -54,6 +54,7 @@ class Theatre:
         trace: TracebackType | None,
     ) -> None:
         self._staged.__exit__(kind, error, trace)
+        self._disk.database.close()
         self._folder.cleanup()
 
     def play(self, seed: int, *, only: Iterable[int] | None = None) -> EndedHistory:

@@ -53,7 +53,9 @@ def test_man_shows_each_page_without_a_complaint(name: str) -> None:
     """And its name is what `apropos` finds it by."""
     text, complaints = shown(MAN / name)
     assert complaints == ""
-    assert re.search(rf"NAME\n +{name.removesuffix('.1')} - ", text)  # as far in as this man has it
+    assert re.search(
+        rf"NAME\n +{name.removesuffix('.1')} +- ", text
+    )  # as far in as this man has it
 
 
 def test_a_page_has_what_the_help_has() -> None:
