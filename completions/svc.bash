@@ -255,7 +255,7 @@ _svc_words() {
     sandbox_decide_outcome) words='won lost' ;;
     balance) words='AED= AFN= ALL= AMD= AOA= ARS= AUD= AWG= AZN= BAM= BBD= BDT= BGN= BHD= BIF= BMD= BND= BOB= BOV= BRL= BSD= BTN= BWP= BYN= BZD= CAD= CDF= CHE= CHF= CHW= CLF= CLP= CNY= COP= COU= CRC= CUP= CVE= CZK= DJF= DKK= DOP= DZD= EGP= ERN= ETB= EUR= FJD= FKP= GBP= GEL= GHS= GIP= GMD= GNF= GTQ= GYD= HKD= HNL= HTG= HUF= IDR= ILS= INR= IQD= IRR= ISK= JMD= JOD= JPY= KES= KGS= KHR= KMF= KPW= KRW= KWD= KYD= KZT= LAK= LBP= LKR= LRD= LSL= LYD= MAD= MDL= MGA= MKD= MMK= MNT= MOP= MRU= MUR= MVR= MWK= MXN= MXV= MYR= MZN= NAD= NGN= NIO= NOK= NPR= NZD= OMR= PAB= PEN= PGK= PHP= PKR= PLN= PYG= QAR= RON= RSD= RUB= RWF= SAR= SBD= SCR= SDG= SEK= SGD= SHP= SLE= SOS= SRD= SSP= STN= SVC= SYP= SZL= THB= TJS= TMT= TND= TOP= TRY= TTD= TWD= TZS= UAH= UGX= USD= USN= UYI= UYU= UYW= UZS= VED= VES= VND= VUV= WST= XAF= XCD= XCG= XOF= XPF= YER= ZAR= ZMW= ZWG=' ;;
     sandbox_clock_mode) words='realtime frozen' ;;
-    sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= allow_self_signed_webhooks= rate_limit= signature_time= webhook_delivery=' ;;
+    sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= allow_self_signed_webhooks= rate_limit= signature_time= webhook_delivery= encodings= require_idempotency_key= chaos= voucher_days= payment_fee_bps= negative_balances=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
     help) words='exit-codes environment output webhooks team money sandbox faults ci reminders comparison assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
     *) words='' ;;
@@ -440,7 +440,7 @@ _svc_own() {
       ;;
     'batch')
       commands=''
-      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --again:- --continue:- --raw-csv:- --blank-means-all:- --dry-run:- '
+      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --again:- --continue:- --raw-csv:- --blank-means-all:- --ignore-column:+t --dry-run:- '
       arguments='w.operation f'
       shared='global'
       ;;

@@ -307,7 +307,7 @@ function __svc_words
         case sandbox_clock_mode
             printf '%s\t%s\n' 'realtime' '' 'frozen' ''
         case sandbox_setting
-            printf '%s\t%s\n' 'smart_retries=' '' 'settlement_currency=' '' 'country=' '' 'collect_landed_cost=' '' 'pinned_version=' '' 'unknown_parameters=' '' 'error_envelope=' '' 'insecure_http=' '' 'allow_http_webhooks=' '' 'allow_remote_webhooks=' '' 'allow_self_signed_webhooks=' '' 'rate_limit=' '' 'signature_time=' '' 'webhook_delivery=' ''
+            printf '%s\t%s\n' 'smart_retries=' '' 'settlement_currency=' '' 'country=' '' 'collect_landed_cost=' '' 'pinned_version=' '' 'unknown_parameters=' '' 'error_envelope=' '' 'insecure_http=' '' 'allow_http_webhooks=' '' 'allow_remote_webhooks=' '' 'allow_self_signed_webhooks=' '' 'rate_limit=' '' 'signature_time=' '' 'webhook_delivery=' '' 'encodings=' '' 'require_idempotency_key=' '' 'chaos=' '' 'voucher_days=' '' 'payment_fee_bps=' '' 'negative_balances=' ''
         case completion_shell
             printf '%s\t%s\n' 'bash' '' 'zsh' '' 'fish' '' 'powershell' ''
         case help
@@ -464,7 +464,7 @@ function __svc_command --no-scope-shadowing
             set shared 'request preview global'
         case 'batch'
             set commands 
-            set options --concurrency 't' 'How many requests are under way at a time, 1 to 64.' --rate 't' 'At most so many requests a second.' --strict-order '-' 'Send one at a time, in the order of the file.' --results 'f' 'Where to write how each row ended, a line a row.' --force '-' 'Overwrite a results file of something else.' --import 't' 'The name of the list.' --again '-' 'Send rows that another list has carried out, too.' --continue '-' 'Send the rows that were added since the list was done.' --raw-csv '-' 'Take cells as they are, as list --raw-csv wrote.' --blank-means-all '-' 'Take a blank amount for all that is left.' --dry-run '-' 'Check every row and send nothing.'
+            set options --concurrency 't' 'How many requests are under way at a time, 1 to 64.' --rate 't' 'At most so many requests a second.' --strict-order '-' 'Send one at a time, in the order of the file.' --results 'f' 'Where to write how each row ended, a line a row.' --force '-' 'Overwrite a results file of something else.' --import 't' 'The name of the list.' --again '-' 'Send rows that another list has carried out, too.' --continue '-' 'Send the rows that were added since the list was done.' --raw-csv '-' 'Take cells as they are, as list --raw-csv wrote.' --blank-means-all '-' 'Take a blank amount for all that is left.' --ignore-column '+t' 'A column that is no field, to be left out; repeatable.' --dry-run '-' 'Check every row and send nothing.'
             set arguments 'w.operation' 'f'
             set shared 'global'
         case 'events'

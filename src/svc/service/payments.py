@@ -86,6 +86,9 @@ RESOURCE: Final = Resource(
         ),
         Field("fx_rate", RATE, nullable=True, label="FX rate", card=55),
         Field(
+            "fee", amount(0, "settlement_currency"), nullable=True, label="Fee", card=57, csv="-"
+        ),
+        Field(
             "authorization_expires_at",
             TIMESTAMP,
             nullable=True,

@@ -100,6 +100,7 @@ RESOURCE: Final = Resource(
                 "payment_not_refundable",
                 "payment_already_refunded",
                 "payment_disputed",
+                "balance_insufficient",
                 "amount_too_large",
             ),
         ),

@@ -560,7 +560,7 @@ class TwoModeModel(RuleBasedStateMachine):
         taken: dict[str, int] = defaultdict(int)
         for doc in docs.values():
             if doc["object"] == "payment" and doc["status"] == "captured":
-                change[doc["settlement_currency"]] += doc["settlement_amount"]
+                change[doc["settlement_currency"]] += doc["settlement_amount"] - (doc["fee"] or 0)
             elif doc["object"] == "payout" and doc["status"] != "failed":
                 change[doc["source_currency"]] -= doc["source_amount"]
             elif doc["object"] == "order" and doc["customs"] is not None:

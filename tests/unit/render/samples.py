@@ -87,6 +87,7 @@ PAYMENT: dict[str, Any] = {
     "settlement_currency": "USD",
     "settlement_amount": 17279,
     "fx_rate": 1.1,
+    "fee": None,
     "authorization_expires_at": None,
     "captured_at": "2026-10-01T09:01:10Z",
     "created": "2026-10-01T09:01:08Z",

@@ -44,6 +44,13 @@ landed_cost object
  currency currency
  guaranteed boolean
  quote identifier:landed_cost_quote
+customs object null
+ charged amount:0
+ covered amount:0
+ paid amount:0
+ paid_by choice
+ currency currency
+ charged_at timestamp
 amount_total amount:1
 amount_captured amount:0
 amount_refunded amount:0
@@ -79,6 +86,7 @@ disputed boolean
 settlement_currency currency null
 settlement_amount amount:0 null
 fx_rate rate null
+fee amount:0 null
 authorization_expires_at timestamp null
 captured_at timestamp null
 created timestamp
@@ -297,6 +305,7 @@ WORDS = {
     "order.items.origin_country": "XX ZZ",
     "landed_cost_quote.warnings.code": """
         hs_code_incomplete origin_country_unknown destination_not_supported""",
+    "order.customs.paid_by": "merchant shopper",
     "webhook_endpoint.status": "enabled disabled",
     "webhook_endpoint.api_version": "2026-03-01 2026-09-01",
     "event.api_version": "2026-03-01 2026-09-01",
@@ -403,6 +412,7 @@ def test_particulars() -> None:
     }
     assert others == {
         "payment.settlement_amount": "settlement_currency",
+        "payment.fee": "settlement_currency",
         "payout.source_amount": "source_currency",
         "payout.network_fees": "source_currency",
     }

@@ -71,8 +71,8 @@ PAGE: Final = Page(
         running sandbox. Put nothing into it that they may not see. Web pages are turned away.
         """,
         """
-        Any Luhn-valid card number is approved, such as 4242424242424242, with any expiry to come
-        and any security code. These do something else:
+        Test cards are approved, such as 4242424242424242, with any expiry to come and any security
+        code; any other number is declined. These do something else:
         """,
         Definitions(tuple((number, what_it_does(card)) for number, card in BEHAVIOURS.items())),
         """
@@ -90,8 +90,11 @@ PAGE: Final = Page(
         ShellLines(("svc sandbox settings error_envelope=nested",)),
         """
         Answers and deliveries go wrong on purpose, also after the change is committed: svc help
-        faults.
+        faults. As strict as a service may be, and with a share of everything going wrong:
         """,
+        ShellLines(
+            ("svc sandbox settings encodings=documented require_idempotency_key=true chaos=0.1",)
+        ),
         "Duty, VAT and exchange rates are fixtures. They are no tariff data.",
         "All its commands: svc sandbox --help",
     ),

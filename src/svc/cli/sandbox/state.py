@@ -21,10 +21,12 @@ app = new_app()
 # A test holds the keys and their words to those of the sandbox.
 _SETTINGS_HELP: Final = (
     "What to change. true or false: smart_retries, collect_landed_cost, allow_http_webhooks, "
-    "allow_remote_webhooks, allow_self_signed_webhooks. A code: settlement_currency, country. "
-    "A version: pinned_version. unknown_parameters: reject or ignore; error_envelope: flat or "
-    "nested; insecure_http: allow or reject; rate_limit: off or on; signature_time: wall or "
-    "virtual; webhook_delivery: auto or manual."
+    "allow_remote_webhooks, allow_self_signed_webhooks, require_idempotency_key. A code: "
+    "settlement_currency, country. A version: pinned_version. unknown_parameters: reject or "
+    "ignore; error_envelope: flat or nested; insecure_http: allow or reject; rate_limit: off or "
+    "on; signature_time: wall or virtual; webhook_delivery: auto or manual; encodings: any or "
+    "documented; negative_balances: allow or refuse. A number: chaos (0 to 1), voucher_days, "
+    "payment_fee_bps."
 )
 _ALL_WORDS: Final = "All with their words: svc sandbox settings --help"
 

@@ -120,6 +120,12 @@ _NAMES_OF_SETTINGS: Final = (
     "rate_limit",
     "signature_time",
     "webhook_delivery",
+    "encodings",
+    "require_idempotency_key",
+    "chaos",
+    "voucher_days",
+    "payment_fee_bps",
+    "negative_balances",
 )
 
 

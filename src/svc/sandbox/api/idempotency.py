@@ -8,8 +8,9 @@ from typing import Any, Final, Self
 from svc.sandbox.http.exchange import HttpReply
 from svc.sandbox.parameters.bodies import DecodedTree
 from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.parameters.tables import SandboxSettings
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import IDEMPOTENCY_KEY_MAX, REPLAYED_HEADER
+from svc.service.facts import IDEMPOTENCY_HEADER, IDEMPOTENCY_KEY_MAX, REPLAYED_HEADER
 
 _TYPE: Final = "idempotency_error"
 KEY_PATTERN: Final = rf"[!-~]{{1,{IDEMPOTENCY_KEY_MAX}}}"
@@ -71,6 +72,17 @@ def checked_key(key: str | None) -> str | None:
         message = f"An idempotency key has 1 to {most} printable ASCII characters and no spaces."
         raise Problem(400, "idempotency_key_invalid", message)
     return key
+
+
+def refuse_without(settings: SandboxSettings) -> None:
+    """Refuses a POST that has no key, where the setting asks for one.
+
+    Raises:
+        Problem: 400 `idempotency_key_missing`.
+    """
+    if settings["require_idempotency_key"]:
+        message = f"Send {IDEMPOTENCY_HEADER} with every POST: require_idempotency_key=true."
+        raise Problem(400, "idempotency_key_missing", message)
 
 
 def fingerprint(method: str, path: str, tree: DecodedTree) -> str:

@@ -3,7 +3,7 @@
 import logging
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from starlette.types import Receive, Scope, Send
@@ -13,12 +13,20 @@ from svc.sandbox.api import idempotency
 from svc.sandbox.api.idempotency import InFlight, KeyClaim
 from svc.sandbox.api.memory import PARAMS_MAX, LoggedRequest, RunMemory
 from svc.sandbox.engine import Engine
+from svc.sandbox.faults import chaos
 from svc.sandbox.faults.api import send_broken
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import SITE
 from svc.sandbox.http.exchange import AsgiRequest, HttpReply, failure, read_request, refusal
 from svc.sandbox.parameters import tables
-from svc.sandbox.parameters.bodies import DecodedInput, DecodedTree, decode_body, decode_query
+from svc.sandbox.parameters.bodies import (
+    FORM_TYPE,
+    JSON_TYPE,
+    DecodedInput,
+    DecodedTree,
+    decode_body,
+    decode_query,
+)
 from svc.sandbox.parameters.problems import Problem, unknown
 from svc.sandbox.parameters.tables import SandboxSettings
 from svc.sandbox.resources import api_keys
@@ -91,15 +99,21 @@ def decode(
     query = decode_query(request.query)
     given, stray = query, {}
     if operation.method == POST:
-        given, stray = _body(request), query.tree
+        documented = settings["encodings"] == "documented"
+        given, stray = _body(request, operation.encoding if documented else None), query.tree
     tree = tables.coerce(operation.fields, given)
     return Execution(operation, identity, request.path, tree, stray, settings, key)
 
 
-def _body(request: AsgiRequest) -> DecodedInput:
+def _body(request: AsgiRequest, only: str | None) -> DecodedInput:
     if isinstance(request.body, Problem):
         raise request.body
-    return decode_body(request.header("content-type"), request.body)
+    given = decode_body(request.header("content-type"), request.body)
+    if request.body and only is not None and given.textual is not (only == "form"):
+        wanted = FORM_TYPE if only == "form" else JSON_TYPE
+        message = f"The specification shows this operation with {wanted}: encodings=documented."
+        raise Problem(415, "unsupported_media_type", message)
+    return given
 
 
 RATES: Final = {"live": 100, "test": 25}  # requests per second; the burst is as large
@@ -211,6 +225,8 @@ class Api:
             except Problem:
                 self.memory.faults.spare(fault)
                 raise
+            if operation.method == POST and chaos.loses(context.settings["chaos"], context.id):
+                return replace(reply, connection="close")
             return await self.memory.faults.spoil(fault, "after", reply) or reply
 
     async def _admit(self, context: RequestContext) -> tuple[ApiOperation, str, KnownDoc]:
@@ -247,6 +263,7 @@ class Api:
             return await self.engine.read(context.mode, work.run)
         key = idempotency.checked_key(context.idempotency_key)
         if key is None:
+            idempotency.refuse_without(context.settings)
             return await self.engine.run(context.mode, work.run)
         return await self.engine.run(context.mode, lambda tx: work.run_once(tx, key, claim))
 

@@ -71,7 +71,7 @@ BY_STATUS: Final[Mapping[int, ErrorAnswer]] = {
 KEY_REUSED: Final = "idempotency_key_reused"
 
 _ALWAYS: Final = frozenset({"version_invalid", "parameter_unknown", "body_invalid", "http_invalid"})
-_WRITING: Final = frozenset({"idempotency_key_invalid"})
+_WRITING: Final = frozenset({"idempotency_key_invalid", "idempotency_key_missing"})
 
 
 def refusals_of(operation: ApiOperation) -> Codes:

@@ -45,6 +45,7 @@ _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
     r"(T[0-9]{2}:[0-9]{2}:[0-9]{2}(?P<part>\.[0-9]{1,9})?(Z|[-+ ][0-9]{2}:[0-9]{2}))?"
 )
+_SHARE: Final = re.compile(r"[01]|[01]?\.[0-9]{1,6}")
 _UNIX: Final = re.compile(r"[0-9]{1,10}")
 _NEVER_IN_URLS: Final = frozenset(' "<>\\^`{|}')
 _URL: Final = "^[Hh][Tt][Tt][Pp][Ss]?://"
@@ -127,6 +128,27 @@ class Integer(ParameterKind):
 
     def schema(self, empty: Schema) -> Schema:
         return integer(self.low, self.high)
+
+
+@dataclass(frozen=True, slots=True)
+class Share(ParameterKind):
+    """A part of the whole, from 0 to 1."""
+
+    def coerce(self, value: Any) -> Any:
+        return float(value) if isinstance(value, str) and _SHARE.fullmatch(value) else value
+
+    def check(self, value: Any, name: str, settings: SandboxSettings) -> float:
+        number = isinstance(value, int | float) and not isinstance(value, bool)
+        if not number or not 0 <= value <= 1:
+            message = f"{name} must be a part of the whole from 0 to 1, such as 0.1."
+            raise problems.invalid("parameter_invalid_value", name, message)
+        return float(value)
+
+    def codes(self) -> Codes:
+        return STRING
+
+    def schema(self, empty: Schema) -> Schema:
+        return {"type": "number", "minimum": 0, "maximum": 1}
 
 
 @dataclass(frozen=True, slots=True)

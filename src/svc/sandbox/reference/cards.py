@@ -18,11 +18,12 @@ SOFT_DECLINES: Final = frozenset(
     "do_not_honor generic_decline insufficient_funds processing_error try_again_later "
     "issuer_not_available card_velocity_exceeded".split()
 )
-# The last two are our own. Hard means never retried, and another acquirer changes nothing about a
-# shopper who failed the challenge or a test card in live mode.
+# The last three are our own. Hard means never retried, and another acquirer changes nothing about a
+# shopper who failed the challenge, a test card in live mode or a card that is none in test mode.
 HARD_DECLINES: Final = frozenset(
     "stolen_card lost_card pickup_card account_closed expired_card incorrect_cvc incorrect_number "
-    "fraudulent revocation_of_authorization authentication_failed live_mode_test_card".split()
+    "fraudulent revocation_of_authorization authentication_failed live_mode_test_card "
+    "test_mode_live_card".split()
 )
 
 _NUMBER_LENGTHS: Final = range(13, 20)
@@ -52,7 +53,13 @@ APPROVED: Final = {
     "discover": "6011111111111117",
     "diners": "3056930009020004",
 }
+# Further numbers that are approved: test cards of other services, which are in many programs.
+_ALSO_APPROVED: Final = frozenset(
+    "4111111111111111 5105105105105100 2223003122003222 371449635398431".split()
+)
+NOT_A_TEST_CARD: Final = "test_mode_live_card"
 _PLAIN: Final = Behaviour()
+_UNKNOWN: Final = Behaviour(NOT_A_TEST_CARD)
 BEHAVIOURS: Final[dict[str, Behaviour]] = {
     "4000000000008013": Behaviour("do_not_honor", rescued=True),
     "4000000000009995": Behaviour("insufficient_funds"),
@@ -72,6 +79,9 @@ BEHAVIOURS: Final[dict[str, Behaviour]] = {
     "4000000000005126": Behaviour(refund_scenario="fails"),
     "4000000000008039": Behaviour(suspended=True),
 }
+
+
+_PLAIN_CARDS: Final = _ALSO_APPROVED.union(APPROVED.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,7 +141,7 @@ def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) ->
     brand = _brand_of(digits)
     if brand is None:
         return _profile("unknown", digits, "unavailable", "incorrect_number", _PLAIN)
-    behaviour = BEHAVIOURS.get(digits, _PLAIN)
+    behaviour = BEHAVIOURS.get(digits, _PLAIN if digits in _PLAIN_CARDS else _UNKNOWN)
     token = "suspended" if behaviour.suspended else "active" if brand.tokens else "unavailable"
     problem = next(_problems(brand, exp_month, exp_year, cvc, today), None)
     return _profile(brand.name, digits, token, problem, behaviour)
@@ -222,6 +232,8 @@ _MESSAGES: Final = {
     "lost_card": "The card was reported lost.",
     "processing_error": "An error occurred while the payment was processed; try again.",
     "stolen_card": "The card was reported stolen.",
+    NOT_A_TEST_CARD: "This is no test card, and no money moves here: svc help sandbox lists them.",
+    "voucher_expired": "The shopper did not pay the voucher in time.",
 }
 _OWN_CODES: Final = frozenset(
     "authentication_failed expired_card incorrect_cvc incorrect_number processing_error".split()

@@ -92,6 +92,11 @@ def convert(amount: int, source: str, target: str) -> int:
     return round_half_up(_shifted(major, _digits(target) - _digits(source)))
 
 
+def share(amount: int, basis_points: int) -> int:
+    """A share of an amount in its minor units, half up."""
+    return round_half_up(_WIDE.multiply(Decimal(amount), Decimal(basis_points).scaleb(-4)))
+
+
 def payout_cost(amount: int, currency: str, source_currency: str) -> PayoutCost:
     """Computes what a payout of `amount` minor units of `currency` costs (assumptions: Payout).
 

@@ -80,6 +80,8 @@ METHODS: Final = (
     PaymentMethod("paypal", "redirect", _PAYPAL_CURRENCIES, None, "PayPal", manual=True),
 )
 
+# Paid at a shop or a machine with a slip that the shopper is given.
+VOUCHERS: Final = frozenset({"konbini", "multibanco", "oxxo"})
 BRANDS: Final = {m.name: m.brand for m in METHODS if m.brand}
 _KINDS: Final[dict[str, MethodKind]] = {CARD: "card", **{m.name: m.kind for m in METHODS}}
 

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 from svc.sandbox.parameters.described import ObjectRule, example, parameters, schema_name
 from svc.sandbox.parameters.kinds import Integer, Text, Timestamp
@@ -45,7 +45,8 @@ class ApiOperation:
     out as it stands. `run` gets the transaction, the object named in the path ({} without one) and
     the parameters. `kind` is that object's, `partial` marks an update. `refuses` are the error
     codes beyond those of `fields`: what relations and states forbid. `reveals` names the
-    permission for what an object shows beside its own: a restricted key needs both.
+    permission for what an object shows beside its own: a restricted key needs both. `encoding` is
+    what the specification shows for its body.
     """
 
     method: str
@@ -61,6 +62,7 @@ class ApiOperation:
     refuses: Codes = NO_CODES
     example: Mapping[str, Any] | None = None
     reveals: Callable[[Doc], str | None] = lambda _: None
+    encoding: Literal["json", "form"] = "json"
 
     @property
     def level(self) -> str:
@@ -142,6 +144,7 @@ def _operation(
         action.verb == "update",
         frozenset(action.refuses),
         example(noun, action.verb) if action.verb == "create" else None,
+        encoding=action.encoding,
     )
 
 

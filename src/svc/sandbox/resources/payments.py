@@ -86,6 +86,8 @@ def collect(tx: Transaction, order: Doc, payment: Doc, amount: int) -> None:
     payment["settlement_currency"] = target
     payment["settlement_amount"] = fx.convert(amount, payment["currency"], target)
     payment["fx_rate"] = goods.number(fx.rate(payment["currency"], target))
+    fee = fx.share(payment["settlement_amount"], tx.settings["payment_fee_bps"])
+    payment["fee"] = fee or None
     payment["captured_at"] = tx.now_text
     order["status"] = "paid"
     order["amount_captured"] += amount
@@ -93,7 +95,7 @@ def collect(tx: Transaction, order: Doc, payment: Doc, amount: int) -> None:
     tx.save(payment)
     tx.save(order)
     tx.cancel_jobs(EXPIRE, payment["id"])
-    tx.move_balance(target, payment["settlement_amount"])
+    tx.move_balance(target, payment["settlement_amount"] - fee)
     tx.emit("payment.captured", payment)
     tx.emit("order.paid", order)
     clearance.plan(tx, order)
@@ -107,12 +109,17 @@ def take_back(tx: Transaction, payment: Doc, amount: int) -> None:
     What refunds and disputes take of a payment is one running total, and the total is converted:
     in parts it costs what it costs at once, and never more than the capture brought.
     """
-    source, target = payment["currency"], payment["settlement_currency"]
-    before = payment.get("_taken", 0)
-    payment["_taken"] = before + amount
+    cost = cost_of(payment, amount)
+    payment["_taken"] = payment.get("_taken", 0) + amount
     tx.save(payment)
-    after = fx.convert(payment["_taken"], source, target)
-    tx.move_balance(target, fx.convert(before, source, target) - after)
+    tx.move_balance(payment["settlement_currency"], -cost)
+
+
+def cost_of(payment: Doc, amount: int) -> int:
+    """What it would take from the balance to take so many minor units more of a payment back."""
+    source, target = payment["currency"], payment["settlement_currency"]
+    taken = payment.get("_taken", 0)
+    return fx.convert(taken + amount, source, target) - fx.convert(taken, source, target)
 
 
 def void(tx: Transaction, order: Doc, reason: str | None) -> None:

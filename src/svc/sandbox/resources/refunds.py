@@ -43,8 +43,14 @@ def create(tx: Transaction, params: Params) -> Doc:
 
 
 def succeed(tx: Transaction, refund: Doc) -> None:
-    """The network confirmed a pending refund: the balance pays for it, at the payment's rate."""
+    """The network confirmed a pending refund: the balance pays for it, at the payment's rate.
+
+    Where it cannot, the refund fails.
+    """
     payment = tx.stored(payments.KIND, refund["payment"])
+    if not _covered(tx, payment, refund["amount"]):
+        fail(tx, refund, "insufficient_funds")
+        return
     refund["status"] = "succeeded"
     tx.save(refund)
     payments.take_back(tx, payment, refund["amount"])
@@ -75,7 +81,17 @@ def _refundable(tx: Transaction, payment: Doc, wanted: int | None) -> int:
     amount = left if wanted is None else wanted
     if amount > left:
         raise amount_too_large("amount", left)
+    if not _covered(tx, payment, amount):
+        message = f"The {payment['settlement_currency']} balance does not cover the refund."
+        raise Problem(400, "balance_insufficient", message)
     return amount
+
+
+def _covered(tx: Transaction, payment: Doc, amount: int) -> bool:
+    """Whether the balance pays for a refund: it may fall below zero unless the setting says no."""
+    if tx.settings["negative_balances"] == "allow":
+        return True
+    return tx.balance(payment["settlement_currency"]) >= payments.cost_of(payment, amount)
 
 
 def _count(tx: Transaction, payment: Doc, delta: int) -> None:

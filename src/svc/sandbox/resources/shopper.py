@@ -1,7 +1,7 @@
 """The browser's side of an order: what the shopper sees and does, and the card that pays.
 
-Of a saved card only a public test number is kept, the one that behaves like it: a real number that
-somebody typed by mistake is never stored.
+Only test cards are approved, and only what is approved is saved: a real number that somebody typed
+by mistake is never stored.
 """
 
 from dataclasses import dataclass, replace
@@ -23,6 +23,7 @@ from svc.sandbox.store.transaction import Transaction
 from svc.service.payment_methods import RESOURCE
 
 KIND: Final = RESOURCE.name
+_DAY: Final = 24 * 3600  # seconds
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,9 +75,8 @@ def _new_card(tx: Transaction, given: Params) -> UsedCard:
     number, month, year = given["number"], given["exp_month"], given["exp_year"]
     profile = cards.assess(number, month, year, given["cvc"], tx.now.date())
     plain = number.replace(" ", "").replace("-", "")
-    stand_in = plain if plain in cards.BEHAVIOURS else cards.APPROVED.get(profile.brand, "")
     full_year = year if year > 99 else year + 2000  # noqa: PLR2004  as on the card
-    return UsedCard(profile, month, full_year, stand_in)
+    return UsedCard(profile, month, full_year, plain)
 
 
 def _saved_card(tx: Transaction, identity: str) -> UsedCard:
@@ -232,9 +232,15 @@ def _pay_by_redirect(tx: Transaction, order: Doc, method: str, outcome: str) -> 
     payment = payments.begin(tx, order, method)
     if tx.livemode:
         return _failed(tx, order, payment, _NO_LIVE_PAYMENTS)
-    if outcome == "failure":
+    days = tx.settings["voucher_days"] if method in methods.VOUCHERS else 0
+    if outcome == "failure" and not days:
         return _failed(tx, order, payment, _NOT_AUTHENTICATED)
-    payments.approve(tx, order, payment)
+    if not days:
+        payments.approve(tx, order, payment)
+        return _answer(order, payment)
+    code = "voucher_expired" if outcome == "failure" else None
+    payments.process(tx, order, payment)
+    tx.schedule(days * _DAY, payments.SETTLE, payment["id"], failure_code=code)
     return _answer(order, payment)
 
 

@@ -5,11 +5,14 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
 
-from svc.sandbox.parameters.kinds import Boolean, Choice, Country, Currency
+from svc.sandbox.parameters.kinds import Boolean, Choice, Country, Currency, Integer, Share
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Fields, Parameter, ParameterKind, check, refuse_unknown
 from svc.sandbox.store.sqlite import Store
 from svc.service.facts import VERSIONS
+
+VOUCHER_DAYS_MAX: Final = 30
+FEE_BPS_MAX: Final = 1000  # basis points
 
 # Name, default, what it may be set to. `allow_remote_webhooks` is the way out of promise R89.
 _TABLE: Final[tuple[tuple[str, Any, ParameterKind], ...]] = (
@@ -27,6 +30,12 @@ _TABLE: Final[tuple[tuple[str, Any, ParameterKind], ...]] = (
     ("rate_limit", "off", Choice(("off", "on"))),
     ("signature_time", "wall", Choice(("wall", "virtual"))),
     ("webhook_delivery", "auto", Choice(("auto", "manual"))),
+    ("encodings", "any", Choice(("any", "documented"))),
+    ("require_idempotency_key", False, Boolean()),
+    ("chaos", 0, Share()),
+    ("voucher_days", 0, Integer(0, VOUCHER_DAYS_MAX)),
+    ("payment_fee_bps", 0, Integer(0, FEE_BPS_MAX)),
+    ("negative_balances", "allow", Choice(("allow", "refuse"))),
 )
 DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({name: value for name, value, _ in _TABLE})
 FIELDS: Final[Fields] = tuple(Parameter(name, kind, clearable=False) for name, _, kind in _TABLE)

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from svc.sandbox.clock import SECOND, VirtualClock, micros
+from svc.sandbox.faults import chaos
 from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.store import deliveries, documents, jobs
@@ -172,15 +173,17 @@ class WebhookDispatcher:
                 await self._send_copies(attempt, rule)
 
     async def _rule_for(self, job: Job, *, at_once: bool) -> WebhookRule | None:
-        """The fault rule for an attempt that is still owed."""
-        if not self.faults.every():
+        """The fault rule for an attempt that is still owed, or what chaos makes of it."""
+        share = self.groups.peek(job.mode, lambda tx: tx.settings["chaos"])
+        if not self.faults.every() and not share:
             return None
         delivery = await self.groups.read(
             job.mode, lambda tx: deliveries.retrieve(tx.store, job.subject)
         )
         if delivery is None or delivery.status != "pending":
             return None
-        return self.faults.pick(delivery.type, job.lane, at_once=at_once)
+        rule = self.faults.pick(delivery.type, job.lane, at_once=at_once)
+        return rule or chaos.rule_for(share, delivery.id)
 
     async def _make(self, job: Job, rule: WebhookRule | None) -> PreparedAttempt | None:
         start, age = self._start_of(job), 0 if rule is None else rule.age

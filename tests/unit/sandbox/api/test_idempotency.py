@@ -316,6 +316,16 @@ def test_a_strange_but_legal_key_is_taken(sandbox: AsgiSandbox, key: str) -> Non
     assert first.body == again.body
 
 
+def test_a_post_without_a_key_can_be_refused(sandbox: AsgiSandbox) -> None:
+    """`require_idempotency_key`: nothing is done without one; a GET needs none."""
+    sandbox.settings(require_idempotency_key=True)
+    refused = sandbox.post("/v1/orders", sandbox.order_params)
+    assert (refused.status, refused.code) == (400, "idempotency_key_missing")
+    assert "Idempotency-Key" in refused.json["message"]
+    assert sandbox.get("/v1/orders").json["data"] == []
+    assert sandbox.post("/v1/orders", sandbox.order_params, idem="k").status == 200
+
+
 def test_a_get_ignores_the_key(sandbox: AsgiSandbox) -> None:
     """GET is not stored and not replayed, and its key is not even looked at."""
     empty = sandbox.call("GET", "/v1/orders", idem="k1")

@@ -47,10 +47,11 @@ class SandboxModel(RuleBasedStateMachine):
     orders, payments = Bundle("orders"), Bundle("payments")
     disputes, payouts = Bundle("disputes"), Bundle("payouts")
 
-    @initialize(retries=st.booleans())
-    def begin(self, retries: bool) -> None:
+    @initialize(retries=st.booleans(), fee=st.sampled_from([0, 290, 1000]))
+    def begin(self, retries: bool, fee: int) -> None:
         self.sandbox = type(self).make()
-        self.sandbox.settings(smart_retries=retries)
+        self.sandbox.settings(smart_retries=retries, payment_fee_bps=fee)
+        self.fee = fee
         self.frozen: dict[str, Any] = {}
         self.seen: set[str] = set()
 
@@ -175,7 +176,7 @@ class SandboxModel(RuleBasedStateMachine):
         for order in all_of["orders"]:
             _check_order(order, all_of["payments"])
         self._check_frozen(all_of)
-        assert self.sandbox.balance("USD") == _expected_balance(all_of)
+        assert self.sandbox.balance("USD") == _expected_balance(all_of, self.fee)
 
     @invariant()
     def events_show_each_step_once(self) -> None:
@@ -227,8 +228,9 @@ def _check_order(order: Any, payments: list[Any]) -> None:
     assert order["latest_payment"] == (own[0]["id"] if own else None)
 
 
-def _expected_balance(all_of: dict[str, list[Any]]) -> int:
-    captured: int = sum(p["settlement_amount"] or 0 for p in all_of["payments"])
+def _expected_balance(all_of: dict[str, list[Any]], fee: int) -> int:
+    settled = [int(p["settlement_amount"] or 0) for p in all_of["payments"]]
+    captured = sum(settled) - sum((amount * fee + 5000) // 10_000 for amount in settled)
     taken: Counter[str] = Counter()
     for each in (*all_of["refunds"], *all_of["disputes"]):
         if each["status"] in ("succeeded", "needs_response", "under_review", "lost"):

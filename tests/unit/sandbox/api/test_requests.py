@@ -186,6 +186,30 @@ def test_rate_limit_is_the_accounts_and_not_each_keys(sandbox: AsgiSandbox) -> N
     assert sandbox.call("GET", "/v1/orders", key=sandbox.secret).status == 429
 
 
+def test_each_operation_can_take_its_documented_encoding_alone(sandbox: AsgiSandbox) -> None:
+    """`encodings=documented`: forms for captures, endpoints and disputes, JSON for all else."""
+    order = sandbox.paid(capture_method="manual")["order"]
+    dispute = sandbox.control("/disputes", {"payment": sandbox.paid()["id"]}).json["id"]
+    sandbox.settings(encodings="documented")
+    forms = [
+        (f"/v1/orders/{order}/capture", "amount=100", {"amount": 100}),
+        (f"/v1/disputes/{dispute}", "evidence[receipt]=r", {"evidence": {"receipt": "r"}}),
+        (
+            "/v1/webhook_endpoints",
+            "url=https://shop.example/h&events[]=order.paid",
+            {"url": "https://shop.example/h", "events": ["order.paid"]},
+        ),
+    ]
+    for path, form, body in forms:
+        refused = sandbox.post(path, body)
+        assert (refused.status, refused.code) == (415, "unsupported_media_type")
+        assert "x-www-form-urlencoded" in refused.json["message"]
+        assert sandbox.form(path, form).status == 200
+    refused = sandbox.form(f"/v1/orders/{sandbox.order()['id']}", "amount=5")
+    assert (refused.status, "application/json" in refused.json["message"]) == (415, True)
+    assert sandbox.post(f"/v1/disputes/{dispute}").status == 200  # no body says nothing
+
+
 def test_errors_can_be_nested(sandbox: AsgiSandbox) -> None:
     """`error_envelope=nested` wraps every error of /v1 as `{"error": …}`."""
     flat = sandbox.get("/v1/orders/ord_x").json

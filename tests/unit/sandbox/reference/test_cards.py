@@ -203,10 +203,11 @@ def luhn(body: str) -> str:
 
 
 @given(st.from_regex(r"\A42[0-9]{13}\Z").filter(str.isascii))
-def test_any_valid_number_is_approved(body: str) -> None:
-    """Property tests can vary numbers: Luhn-valid ones work, one digit off does not."""
+def test_any_other_number_is_declined_as_no_test_card(body: str) -> None:
+    """Luhn-valid ones are declined with the reason, one digit off is no number."""
     number = luhn(body)
     wrong = body + str((int(number[-1]) + 1) % 10)
     assert assess(number).problem is None
-    assert assess(number).decline_code is None
+    known = number in cards.BEHAVIOURS or number in cards.APPROVED.values()
+    assert known or assess(number).decline_code == "test_mode_live_card"
     assert assess(wrong).problem == "incorrect_number"

@@ -16,8 +16,8 @@ ORDER_KEYS = (
 PAYMENT_KEYS = (
     "id object order status amount amount_captured amount_released amount_refunded currency method "
     "card payment_method retried acquirer failure_code failure_message decline_type disputed "
-    "settlement_currency settlement_amount fx_rate authorization_expires_at captured_at created "
-    "livemode"
+    "settlement_currency settlement_amount fx_rate fee authorization_expires_at captured_at "
+    "created livemode"
 ).split()
 REFUND_KEYS = (
     "id object payment order amount currency reason status failure_reason metadata created livemode"

@@ -37,7 +37,8 @@ REFUSES = {
     "cancelOrder": "order_unexpected_state",
     "captureOrder": "amount_too_large capture_not_allowed order_unexpected_state",
     "createRefund": (
-        "amount_too_large payment_already_refunded payment_disputed payment_not_refundable"
+        "amount_too_large balance_insufficient payment_already_refunded payment_disputed "
+        "payment_not_refundable"
     ),
     "createPayout": "balance_insufficient iban_invalid parameter_missing parameters_exclusive",
     "createQuote": "amount_too_large",

@@ -152,3 +152,16 @@ def test_small_rates_are_plain_decimals(sandbox: AsgiSandbox) -> None:
     assert b'"fx_rate":0.00004,' in shown.body
     event = sandbox.get(f"/v1/events/{sandbox.events()[0]['id']}")
     assert b'"fx_rate":0.00004,' in event.body
+
+
+@pytest.mark.parametrize(("bps", "fee"), [(0, 0), (290, 501), (1000, 1728)])
+def test_fee_is_taken_of_what_is_settled(sandbox: AsgiSandbox, bps: int, fee: int) -> None:
+    """2.9 % of 172.79 USD are 5.01 USD; a refund does not bring them back."""
+    sandbox.settings(payment_fee_bps=bps)
+    before = sandbox.balance("USD")
+    payment = sandbox.paid()
+    assert (payment["settlement_amount"], payment["fee"]) == (17279, fee or None)
+    assert sandbox.balance("USD") == before + 17279 - fee
+    sandbox.post("/v1/refunds", {"payment": payment["id"]})
+    sandbox.advance(5)
+    assert sandbox.balance("USD") == before - fee

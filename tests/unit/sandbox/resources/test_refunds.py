@@ -160,3 +160,20 @@ def test_refund_that_fails_after_a_dispute_leaves_its_amount_refundable(
     assert (over.code, "5708" in over.json["message"]) == ("amount_too_large", True)
     assert sandbox.post("/v1/refunds", path).json["amount"] == 5708
     assert sandbox.control("/disputes", path).code == "payment_not_disputable"
+
+
+def test_refund_needs_balance_where_the_setting_says_so(sandbox: AsgiSandbox) -> None:
+    """Refused when it is asked for, and failed where the balance is gone when it settles."""
+    payment = sandbox.paid()
+    body = {"payment": payment["id"], "amount": 10000}
+    sandbox.control("/balances", {"currency": "USD", "amount": 10999})
+    sandbox.settings(negative_balances="refuse")
+    refused = sandbox.post("/v1/refunds", body)
+    assert (refused.status, refused.code) == (400, "balance_insufficient")
+    sandbox.control("/balances", {"currency": "USD", "amount": 11000})
+    refund = sandbox.post("/v1/refunds", body).json
+    sandbox.control("/balances", {"currency": "USD", "amount": 10999})
+    sandbox.advance(5)
+    failed = sandbox.again(refund)
+    assert (failed["status"], failed["failure_reason"]) == ("failed", "insufficient_funds")
+    assert (sandbox.balance("USD"), sandbox.again(payment)["amount_refunded"]) == (10999, 0)

@@ -283,17 +283,62 @@ def test_cards_are_saved_only_when_asked(sandbox: AsgiSandbox) -> None:
 
 
 def test_no_card_number_is_stored(make_sandbox: Any, tmp_path: Path) -> None:
-    """Of a card that is no test card only the last four digits reach the disk or any log."""
+    """Of a card that is no test card the last four digits alone reach the disk or any log."""
     number = "4929420573595709"
     sandbox = make_sandbox(path=str(tmp_path / "sandbox.db"))
-    method = saved(sandbox, number)
-    assert sandbox.pay(sandbox.order(), payment_method=method).status == 200
+    refused = sandbox.pay(sandbox.order(), number, save_card=True)
+    assert refused.json["payment"]["card"] == {"brand": "visa", "last4": "5709"}
     for log in ("/events?limit=100", "/requests"):
         assert number.encode() not in sandbox.control(log, method="GET").body
     files = [file for file in tmp_path.iterdir() if file.name.startswith("sandbox.db")]
     stored = b"".join(file.read_bytes() for file in files)
-    assert method.encode() in stored
+    assert refused.json["payment"]["id"].encode() in stored
     assert number.encode() not in stored
+
+
+@pytest.mark.parametrize("number", ["4929420573595709", "5425233430109903", "6011000990139424"])
+def test_number_that_is_no_test_card_is_declined(sandbox: AsgiSandbox, number: str) -> None:
+    """Its check digit is right, and it may be somebody's: the code says why, and nothing is paid."""
+    order = sandbox.order()
+    refused = sandbox.pay(order, number).json
+    assert (refused["code"], refused["decline_code"]) == ("card_declined", "test_mode_live_card")
+    assert refused["decline_type"] == "hard"
+    assert "no test card" in refused["message"]
+    assert sandbox.again(order)["status"] == "requires_payment"
+
+
+# --- vouchers -----------------------------------------------------------------------------------
+
+
+def japanese(sandbox: AsgiSandbox) -> Any:
+    item = {**sandbox.order_params["items"][0], "unit_amount": 500}
+    return sandbox.order(amount=500, currency="JPY", shipping={"country": "JP"}, items=[item])
+
+
+@pytest.mark.parametrize(("outcome", "status"), [("success", "captured"), ("failure", "failed")])
+def test_vouchers_take_the_days_that_the_setting_says(
+    sandbox: AsgiSandbox, outcome: str, status: str
+) -> None:
+    """A slip is paid at a shop, days later or never; until then the order is processing."""
+    sandbox.settings(voucher_days=3)
+    order = japanese(sandbox)
+    payment = sandbox.pay(order, method="konbini", outcome=outcome).json["payment"]
+    assert payment["status"] == "processing"
+    sandbox.advance(3 * 86400 - 1)
+    assert sandbox.get(f"/v1/orders/{order['id']}").json["status"] == "processing"
+    sandbox.advance(1)
+    ended = sandbox.again(payment)
+    failure = "voucher_expired" if outcome == "failure" else None
+    assert (ended["status"], ended["failure_code"]) == (status, failure)
+
+
+def test_voucher_is_paid_at_once_unless_the_setting_says_otherwise(sandbox: AsgiSandbox) -> None:
+    """The kinder way is the default; a redirect that is no voucher never waits."""
+    paid = sandbox.pay(japanese(sandbox), method="konbini").json["payment"]
+    assert paid["status"] == "captured"
+    sandbox.settings(voucher_days=3)
+    paid = sandbox.pay(japanese(sandbox), method="paypay").json["payment"]
+    assert paid["status"] == "captured"
 
 
 # --- the checkout itself ------------------------------------------------------------------------

@@ -1,0 +1,34 @@
+"""Chaos: a share of answers and deliveries goes wrong, the same ones for the same seed.
+
+Whether and how is drawn from the id of the request or of the delivery, which is itself drawn from
+the seed: nothing is counted, and nothing depends on the order in which things happen.
+"""
+
+import hashlib
+from typing import Final
+
+from svc.sandbox.faults.webhooks import WebhookRule
+
+_WHOLE: Final = 1 << 64
+_LATE_MS: Final = 1500  # real milliseconds
+_OVERTAKEN_MS: Final = 300  # what is emitted together with it comes first
+_DELIVERIES: Final = (
+    WebhookRule(id="chaos", effect="duplicate"),
+    WebhookRule(id="chaos", effect="delay", delay_ms=_LATE_MS),
+    WebhookRule(id="chaos", effect="delay", delay_ms=_OVERTAKEN_MS),
+)
+
+
+def loses(share: float, request: str) -> bool:
+    """Whether the answer to a request is lost, after what it did was committed."""
+    return _drawn(request) < share * _WHOLE
+
+
+def rule_for(share: float, delivery: str) -> WebhookRule | None:
+    """What happens to a delivery: it is doubled, late, or overtaken by others; None for nothing."""
+    drawn = _drawn(delivery)
+    return _DELIVERIES[drawn % len(_DELIVERIES)] if drawn < share * _WHOLE else None
+
+
+def _drawn(identity: str) -> int:
+    return int.from_bytes(hashlib.blake2b(identity.encode(), digest_size=8).digest(), "big")
