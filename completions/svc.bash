@@ -506,7 +506,7 @@ _svc_own() {
       ;;
     'events inbox')
       commands='show'
-      options='--type:w.event_type --failed:- --pending:- --since:t --max:t '
+      options='--type:w.event_type --failed:- --pending:- --since:t --max:t --limit:t '
       arguments=''
       shared='global'
       ;;
