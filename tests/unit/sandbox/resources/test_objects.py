@@ -534,7 +534,8 @@ def test_webhook_endpoint_shows_its_secret_once(sandbox: AsgiSandbox) -> None:
     assert endpoint["id"].startswith("we_")
     assert len(endpoint["secret"]) == len("whsec_") + 32
     listed = sandbox.control("/webhook_endpoints", method="GET").json["data"][0]
-    assert list(listed) == [key for key in ENDPOINT_KEYS if key != "secret"]
+    shown = [key for key in ENDPOINT_KEYS if key != "secret"]
+    assert list(listed) == [*shown, "signing_secrets"]
 
 
 def test_event_can_be_retrieved_for_30_days(sandbox: AsgiSandbox) -> None:
