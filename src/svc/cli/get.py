@@ -5,9 +5,9 @@ from typing import Annotated
 import typer
 
 from svc.cli.framework.app import new_app, reading
-from svc.cli.framework.inputs import pairs_of, refuse_bare_path
+from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import argument, option
-from svc.cli.framework.sending import send_read
+from svc.cli.framework.sending import params_of, send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import find
 
@@ -33,4 +33,4 @@ def get(
     session = Session.of(ctx)
     refuse_bare_path(target, "ID-OR-PATH", session.argv)
     path = target if target.startswith("/") else find.retrieve(target).path
-    send_read(session, find.get(path, tuple(pairs_of(param, "--param").items())))
+    send_read(session, find.get(path, tuple(params_of(session, param).items())))

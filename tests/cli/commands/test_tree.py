@@ -14,6 +14,7 @@ from svc.cli.commands.values import rows
 from svc.cli.framework.app import app as root_app
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.completion.tree import Argument, Command, Option, Tree
+from svc.errors import UsageError
 from svc.sandbox.openapi.document import OPERATIONS
 
 
@@ -80,14 +81,22 @@ def test_options_and_arguments_are_those_of_the_parser(noun: str) -> None:
 
 @pytest.mark.parametrize("noun", NOUNS)
 def test_the_parser_takes_every_option_as_it_is_described(noun: str) -> None:
-    """With a value where one is taken, twice where it is repeatable, without where it is a flag."""
+    """With a value where one is taken, twice where it is repeatable, without where it is a flag.
+
+    A value that is given twice where one is taken is refused.
+    """
     for command in below(noun):
         context = parsers()[command.name]
         for option in found().options_of(command):
             for name in (*option.names, *option.negatives):
                 given = [name, "1"] if option.takes_value else [name]
-                parsed, rest, _ = context.command.make_parser(context).parse_args(given * 2)
+                once = option.takes_value and not option.repeatable
+                parser = context.command.make_parser(context)
+                parsed, rest, _ = parser.parse_args(given * (1 if once else 2))
                 assert not rest, (command.name, name)
+                if once:
+                    with pytest.raises(UsageError, match="is given twice"):
+                        context.command.make_parser(context).parse_args(given * 2)
                 values = next(iter(parsed.values()))
                 if option.takes_value:
                     wanted = ["1", "1"] if option.repeatable else "1"

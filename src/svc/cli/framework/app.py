@@ -18,6 +18,7 @@ from svc.cli.framework.registry import (
     split_examples,
     take_fields,
 )
+from svc.errors import UsageError
 
 if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption
@@ -40,6 +41,18 @@ class Sharing:
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         with complaints_about(ctx), collecting(ctx, self.shared):
             return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
+
+    def make_parser(self, ctx: Any) -> Any:
+        parser = super().make_parser(ctx)  # type: ignore[misc]
+        parse = parser.parse_args
+
+        def parse_each_once(args: list[str]) -> Any:
+            found = parse(args)
+            refuse_repeated(found[2])
+            return found
+
+        parser.parse_args = parse_each_once
+        return parser
 
     def get_help(self, ctx: Any) -> str:
         from svc.cli.framework.help_page import help_of
@@ -154,6 +167,19 @@ class LazyGroup(Noun):
         if name is not None and name in self.entries:
             command = self.commands[name] = load(*self.words, name, asked=rest)
         return name, command, rest
+
+
+def refuse_repeated(order: Sequence[Any]) -> None:
+    """Refuses an option of one value that is given twice; `order` has each time that one was.
+
+    Raises:
+        UsageError: it would count the last time alone.
+    """
+    once = [each for each in order if each.param_type_name == "option" and not each.is_flag]
+    for each in once:
+        if not each.multiple and once.count(each) > 1:
+            name = max(each.opts, key=len)
+            raise UsageError(f"{name} is given twice.", code="given_twice", param=name)
 
 
 def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:

@@ -28,8 +28,11 @@ def with_fields(command: CommandFunction, rows: Sequence[RequestOption]) -> Comm
     @wraps(command)
     def taking(**values: Any) -> None:
         given = {row.key: values.pop(row.key) for row in rows}
-        shared = values["ctx"].obj.given
-        shared.fields = body_of(rows, given)
+        from svc.cli.framework.inputs import file_reader
+
+        session = values["ctx"].obj
+        shared = session.given
+        shared.fields = body_of(rows, given, file_reader(session.streams.stdin))
         shared.refuse_incomplete = partial(refuse_incomplete, values["ctx"].command_path, rows)
         command(**values)
 
@@ -39,17 +42,23 @@ def with_fields(command: CommandFunction, rows: Sequence[RequestOption]) -> Comm
     return taking
 
 
-def body_of(rows: Sequence[RequestOption], given: Mapping[str, Any]) -> dict[str, Any]:
+def body_of(
+    rows: Sequence[RequestOption],
+    given: Mapping[str, Any],
+    read: Callable[[str], str] | None = None,
+) -> dict[str, Any]:
     """Builds a body of what was given; neither None nor an empty list or object is in it.
 
+    `read` reads the file of `KEY=@FILE`; without it none is taken.
+
     Raises:
-        UsageError: a value is none of its kind.
+        UsageError: a value is none of its kind, or a field has two.
     """
     body: dict[str, Any] = {}
     for row in rows:
-        value = _value(row, given[row.key], given.get("currency"))
+        value = _value(row, given[row.key], given.get("currency"), read)
         if value not in (None, [], {}):
-            _put(body, row.path, value)
+            _put(body, row, value)
     return body
 
 
@@ -64,7 +73,9 @@ def _parameter(row: RequestOption) -> inspect.Parameter:
     )
 
 
-def _value(row: RequestOption, given: Any, currency: str | None) -> object:
+def _value(
+    row: RequestOption, given: Any, currency: str | None, read: Callable[[str], str] | None
+) -> object:
     from svc.cli.framework.inputs import pairs_of, parse_item
     from svc.client.amounts import amount_option
 
@@ -72,9 +83,9 @@ def _value(row: RequestOption, given: Any, currency: str | None) -> object:
         case "amount":
             return amount_option(given, row.name, currency, least=row.least)
         case "item":
-            return [parse_item(text, currency) for text in given or ()]
+            return [parse_item(text, currency, read) for text in given or ()]
         case "pairs":
-            return pairs_of(given, row.name)
+            return pairs_of(given, row.name, read=read)
         case "list":
             return [name for text in given or () for name in text.split(",") if name]
         case "flag":
@@ -84,12 +95,14 @@ def _value(row: RequestOption, given: Any, currency: str | None) -> object:
     return given
 
 
-def _put(body: dict[str, Any], path: tuple[str, ...], value: object) -> None:
-    *around, last = path
+def _put(body: dict[str, Any], row: RequestOption, value: object) -> None:
+    *around, last = row.path
     for name in around:
         body = body.setdefault(name, {})
     before = body.get(last)
     if isinstance(before, dict) and isinstance(value, dict):
+        for name in before.keys() & value.keys():
+            raise UsageError(f"{name} is given twice.", code="given_twice", param=row.name)
         value = {**before, **value}
     body[last] = value
 
@@ -108,9 +121,13 @@ def refuse_incomplete(
         return
     import shlex
 
+    from svc.cli.framework.sending import without
+
     names = [row.name + _in_its_place(row) for row in missing]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     filled = [word for row in missing for word in (row.name, _placeholder(row))]
+    for row in missing:  # an option that was given without a value is not given twice
+        argv = without(argv, row.name)
     raise UsageError(
         f"{command} needs {listed}.",
         code="parameter_missing",

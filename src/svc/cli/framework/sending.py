@@ -247,10 +247,13 @@ def _encoding(session: Session) -> dict[str, str]:
     return {"encoding": "json"} if asked.json_body else {}
 
 
-def _pairs(texts: Sequence[str] | None) -> dict[str, str]:
-    from svc.cli.framework.inputs import pairs_of
+def params_of(session: Session, texts: Sequence[str] | None) -> dict[str, str]:
+    """The parameters of a query, as `--param` gives them."""
+    if not texts:
+        return {}
+    from svc.cli.framework.inputs import file_reader, pairs_of
 
-    return pairs_of(texts, "--param") if texts else {}
+    return pairs_of(texts, "--param", read=file_reader(session.streams.stdin))
 
 
 def _query(
@@ -265,7 +268,7 @@ def _query(
         "starting_after": cursor,
         **filters,
         **_created(session),
-        **_pairs(asked.param),
+        **params_of(session, asked.param),
     }
     return tuple((name, value) for name, value in known.items() if value is not None)
 

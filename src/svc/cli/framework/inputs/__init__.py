@@ -1,14 +1,14 @@
 """The text of a command line made values: bodies, paths, amounts, near words; `times` beside."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TextIO
 
 from svc.client.amounts import amount_option, whole_number
 from svc.client.json import NotJson, parse_given
 from svc.client.options import ITEM_PLACEHOLDER
 from svc.errors import UsageError
-from svc.inputs import read_text
+from svc.inputs import STDIN, read_text
 
 # Texts, not patterns: few commands look at any, and compiling one takes as long as ten calls.
 _PATH: Final = r"(?P<head>[^\[\]=:]+)(?P<rest>(?:\[[^\[\]]*\])*)"
@@ -85,8 +85,10 @@ def build_body(
     """Merges a JSON object (`base`), the typed options that were given, then `-d` on top.
 
     Raises:
-        UsageError: on anything that is not what it says it is; nothing was sent.
+        UsageError: on anything that is not what it says it is, and where an option or another `-d`
+            gives the same field; nothing was sent.
     """
+    given = set(_leaves(typed))
     body = {} if base is None else parse_object(read(base), "--body")
     for name, value in typed.items():
         if isinstance(value, dict) and isinstance(body.get(name), dict):
@@ -95,8 +97,33 @@ def build_body(
             body[name] = value
     for text in data:
         path, value = parse_assignment(text, read)
+        _refuse_second_value(given, path)
+        given |= set(_leaves(value, tuple(path)))
         put(body, path, value)
     return body
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yields the path of each plain value in a value."""
+    if isinstance(value, list):
+        value = {str(index): inner for index, inner in enumerate(value)}
+    if isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _leaves(inner, (*path, name))
+    else:
+        yield path
+
+
+def _refuse_second_value(given: set[tuple[str, ...]], path: list[str]) -> None:
+    """Refuses a path that has a value, lies inside one, or goes around one; `list[]` only adds."""
+    new = tuple(path)
+    if any(new[: len(each)] == each[: len(new)] for each in given if "" not in new):
+        raise UsageError(
+            f"{shown(path)} is given twice.",
+            code="given_twice",
+            param=shown(path),
+            hint="Give it by an option or by one -d",
+        )
 
 
 def parse_assignment(text: str, read: ReadFile) -> tuple[list[str], Any]:
@@ -130,8 +157,12 @@ def parse_json(text: str, source: str) -> Any:
         ) from None
 
 
-def parse_item(text: str, currency: str | None) -> BodyFields:
-    """Reads `name=Jacket,quantity=1,unit_amount=12900`; commas in names are fine."""
+def parse_item(text: str, currency: str | None, read: ReadFile | None = None) -> BodyFields:
+    """Reads `name=Jacket,quantity=1,unit_amount=12900`; commas in names are fine.
+
+    Raises:
+        UsageError: as `pairs_of` does, or a name is nearly a documented one.
+    """
     from svc.client.fields import ITEM, check_name
 
     item: BodyFields = {}
@@ -141,13 +172,22 @@ def parse_item(text: str, currency: str | None) -> BodyFields:
             hint = f"Write --item '{ITEM_PLACEHOLDER}'"
             raise UsageError(f"--item {text!r} is not a list of name=value.", hint=hint)
         check_name(ITEM, name, "")
-        item[name] = _item_value(name, value, currency)
+        _refuse_repeated(item, name, "--item")
+        item[name] = _item_value(name, _text_of(value, f"--item {name}", read), currency)
     return item
 
 
 def file_reader(stdin: TextIO) -> ReadFile:
-    """Makes the function that reads a named file, or standard input for `-`."""
-    return lambda name: read_text(name, stdin.buffer, _FILE_MAX)
+    """Makes the function that reads a named file, or standard input for `-`, which it does once."""
+    known: set[str] = set()
+
+    def read(name: str) -> str:
+        if name == STDIN and name in known:
+            raise UsageError("Standard input is read once, and was.", code="given_twice")
+        known.add(name)
+        return read_text(name, stdin.buffer, _FILE_MAX)
+
+    return read
 
 
 def _item_value(name: str, value: str, currency: str | None) -> str | int | None:
@@ -163,10 +203,20 @@ def without_empty(**fields: Any) -> BodyFields:
     return {name: value for name, value in fields.items() if value not in (None, {}, [])}
 
 
-def pairs_of(texts: Sequence[str] | None, option: str, hint: str | None = None) -> dict[str, str]:
+def pairs_of(
+    texts: Sequence[str] | None,
+    option: str,
+    hint: str | None = None,
+    read: ReadFile | None = None,
+) -> dict[str, str]:
     """Reads repeated `KEY=TEXT` options; an empty text is kept, since it clears a field.
 
-    `hint` says what a word that is none may have been meant for.
+    `hint` says what a word that is none may have been meant for. `read` reads the file of
+    `KEY=@FILE`.
+
+    Raises:
+        UsageError: a word is no pair, a key is given twice, a file cannot be read, or a text begins
+            with @ where no file is taken.
     """
     found: dict[str, str] = {}
     for text in texts or []:
@@ -175,8 +225,29 @@ def pairs_of(texts: Sequence[str] | None, option: str, hint: str | None = None) 
             named = option.startswith("--")
             what = f"{option} {text!r} is not KEY=TEXT." if named else f"{text!r} is not {option}."
             raise UsageError(what, param=option, hint=hint)
-        found[key] = value
+        _refuse_repeated(found, key, option)
+        found[key] = _text_of(value, f"{option} {key}", read)
     return found
+
+
+def _refuse_repeated(found: Mapping[str, object], name: str, option: str) -> None:
+    if name in found:
+        raise UsageError(f"{option} has {name} twice.", code="given_twice", param=option)
+
+
+def _text_of(text: str, named: str, read: ReadFile | None) -> str:
+    """The text behind a `=`, or that of the file behind `=@`."""
+    if not text.startswith("@"):
+        return text
+    if read is None:
+        raise UsageError(
+            f"{named} takes no file.", code="file_not_taken", param=named.split(maxsplit=1)[0]
+        )
+    try:
+        return read(text.removeprefix("@"))
+    except UsageError as error:
+        error.hint = error.hint or "@FILE reads a file; for the text itself: -d 'PATH:=\"@...\"'"
+        raise
 
 
 def refuse_bare_path(target: str, name: str, argv: Sequence[str]) -> None:

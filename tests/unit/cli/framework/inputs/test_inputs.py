@@ -40,7 +40,6 @@ def build(data: list[str], base: str | None = None, typed: dict[str, Any] | None
         (["a:=@n.json"], {"a": [1, 2]}),
         (["a=x=y"], {"a": "x=y"}),
         (["a="], {"a": ""}),
-        (["a=1", "a=2"], {"a": "2"}),
         (["url=http://x/?a:=b"], {"url": "http://x/?a:=b"}),
     ],
 )
@@ -52,8 +51,39 @@ def test_data_sets_fields_by_bracket_paths(data: list[str], body: Any) -> None:
 def test_options_and_data_win_over_the_body_file() -> None:
     """Precedence is --body, then options, then -d; nested objects are merged field by field."""
     base = '{"amount": 1, "shipping": {"country": "DE", "city": "Ulm"}, "note": "kept"}'
-    body = build(["amount:=3"], base, {"amount": 2, "shipping": {"country": "FR"}})
+    body = build(["amount:=3"], base, {"shipping": {"country": "FR"}})
     assert body == {"amount": 3, "shipping": {"country": "FR", "city": "Ulm"}, "note": "kept"}
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        ["amount:=7"],
+        ["shipping[country]=FR"],
+        ['shipping:={"country":"FR"}'],
+        ["items[0][quantity]:=2"],
+        ["a=1", "a=1"],
+        ["a[b]=1", 'a:={"c":2}'],
+        ["a=1", "a[b]=2"],
+    ],
+)
+def test_a_field_that_is_given_twice_is_refused(data: list[str]) -> None:
+    """By an option and by -d, or by -d twice: one of the two would be lost in silence."""
+    items = [{"name": "A", "quantity": 1}]
+    typed = {"amount": 5, "shipping": {"country": "DE"}, "items": items}
+    with pytest.raises(UsageError) as caught:
+        build(data, typed=typed)
+    assert caught.value.code == "given_twice"
+
+
+def test_what_adds_to_an_option_is_no_second_value() -> None:
+    """Another field of the same object, another entry of the same list."""
+    typed = {"shipping": {"country": "DE"}, "items": [{"name": "A"}]}
+    body = build(["shipping[city]=Ulm", "items[0][quantity]:=1", "items[1][name]=B"], typed=typed)
+    assert body == {
+        "shipping": {"country": "DE", "city": "Ulm"},
+        "items": [{"name": "A", "quantity": 1}, {"name": "B"}],
+    }
 
 
 @pytest.mark.parametrize(
