@@ -82,7 +82,7 @@ def _answered(fields: str) -> frozenset[str]:
 
 
 _ORDER_ANSWERS: Final = (
-    "client_secret methods landed_cost amount_total amount_captured amount_refunded "
+    "client_secret methods landed_cost customs amount_total amount_captured amount_refunded "
     "latest_payment cancelled_at paid_at"
 )
 _ORDER_FIELDS: Final = "currency settlement_currency shipping items capture_method metadata"

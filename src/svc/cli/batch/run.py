@@ -158,7 +158,7 @@ def _check_results(
 
 def _line_toward(session: Session, asked: BatchOptions, scope: Scope) -> str:
     """The command line that was typed, for another profile, mode and base URL."""
-    from svc.cli.framework.sending import without
+    from svc.cli.framework.inputs import without
 
     argv: Sequence[str] = [word for word in session.argv if word not in {"--live", "--test"}]
     for option in ("--profile", "--base-url"):

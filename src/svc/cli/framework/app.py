@@ -18,7 +18,6 @@ from svc.cli.framework.registry import (
     split_examples,
     take_fields,
 )
-from svc.errors import UsageError
 
 if TYPE_CHECKING:  # loaded by the commands that have them
     from svc.client.options import RequestOption
@@ -175,6 +174,8 @@ def refuse_repeated(order: Sequence[Any]) -> None:
     Raises:
         UsageError: it would count the last time alone.
     """
+    from svc.errors import UsageError  # help does without it
+
     once = [each for each in order if each.param_type_name == "option" and not each.is_flag]
     for each in once:
         if not each.multiple and once.count(each) > 1:

@@ -121,7 +121,7 @@ def refuse_incomplete(
         return
     import shlex
 
-    from svc.cli.framework.sending import without
+    from svc.cli.framework.inputs import without
 
     names = [row.name + _in_its_place(row) for row in missing]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -294,28 +294,14 @@ def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str |
         return None
     import shlex
 
+    from svc.cli.framework.inputs import without
+
     cursor = str(objects[-1].get("id"))
     if any(word.partition("?")[0] == path for word in session.argv):
         kept = without(session.argv, "--param", "starting_after=")
         return shlex.join(["svc", *kept, "--param", f"starting_after={cursor}"])
     kept = without(session.argv, "--starting-after")
     return shlex.join(["svc", *kept, "--starting-after", cursor])
-
-
-def without(argv: Sequence[str], option: str, beginning: str = "") -> list[str]:
-    """The words but for an option whose value begins in a certain way."""
-    kept: list[str] = []
-    words = iter(argv)
-    for word in words:
-        if word.startswith(f"{option}={beginning}"):
-            continue
-        if word == option:
-            value = next(words, "")
-            if not value.startswith(beginning):
-                kept += [word, value]
-            continue
-        kept.append(word)
-    return kept
 
 
 def _settled(

@@ -261,3 +261,19 @@ def refuse_bare_path(target: str, name: str, argv: Sequence[str]) -> None:
 
         words = (f"/{word}" if word == target else word for word in argv)
         raise UsageError(f"{target!r} is no path.", param=name, hint=shlex.join(("svc", *words)))
+
+
+def without(argv: Sequence[str], option: str, beginning: str = "") -> list[str]:
+    """The words but for an option whose value begins in a certain way."""
+    kept: list[str] = []
+    words = iter(argv)
+    for word in words:
+        if word.startswith(f"{option}={beginning}"):
+            continue
+        if word == option:
+            value = next(words, "")
+            if not value.startswith(beginning):
+                kept += [word, value]
+            continue
+        kept.append(word)
+    return kept
