@@ -209,7 +209,7 @@ def resume_request(session: Session, identifier: str) -> None:
                 return journal.lease(identifier, key_hint=hint, served_at=served)
 
             sent = deliver(sender, begin)
-            tell_answer(session, call, sent.reply)
+            tell_answer(session, sent.reply)
             finish(session, out, call, sent.reply, sent.unsaved)
 
 

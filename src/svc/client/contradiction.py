@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from svc.client.call import Call, is_id
 from svc.client.exchange import Headers, header
-from svc.client.operations import failing_fields
+from svc.client.operations import find_failing_fields
 from svc.client.retry import AttemptResult, safe_again
 from svc.client.text import one_line
 from svc.errors import Outcome, ReplyContradiction
@@ -138,7 +138,7 @@ def _other_part(said: object, wanted: Mapping[str, object]) -> str | None:
     return None
 
 
-def differences(data: Any, call: Call) -> tuple[str, ...]:
+def find_differences(data: Any, call: Call) -> tuple[str, ...]:
     """Names, banks and countries of a recipient that an answer spells otherwise (R119).
 
     A bank writes a name in its own letters and cuts it: a difference is told and proves nothing.
@@ -179,7 +179,7 @@ def _contradiction(call: Call, data: Any, mode: str) -> str | None:
         livemode = entry.get("livemode")
         if isinstance(livemode, bool) and _MODES[livemode] != mode:
             return f"it is of {_MODES[livemode]} mode, the request was of {mode} mode"
-    failed = failing_fields(call, data)  # nothing captured is a failure, and told as one
+    failed = find_failing_fields(call, data)  # nothing captured is a failure, and told as one
     for name, wanted in call.checks:
         if name not in failed and not _agrees(data.get(name), wanted):
             said = one_line(str(data[name]))

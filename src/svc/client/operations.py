@@ -166,7 +166,7 @@ def action_of(call: Call) -> str:
     return known.action.format_map(_Named(call.names)) if known.counts_for(call.body) else ""
 
 
-def failing_fields(call: Call, data: object) -> tuple[str, ...]:
+def find_failing_fields(call: Call, data: object) -> tuple[str, ...]:
     """The fields of an answer whose values mean that what was asked for has failed."""
     known = OPERATIONS.get(call.operation)
     if known is None or not isinstance(data, Mapping) or not known.counts_for(call.body):
@@ -179,7 +179,7 @@ def failure_of(call: Call, data: object) -> str | None:
 
     `data` is the answer to `call`, or the same object as it was read later.
     """
-    fields = failing_fields(call, data)
+    fields = find_failing_fields(call, data)
     if not fields or not isinstance(data, Mapping):
         return None
     why = data.get("failure_reason") or data.get("failure_code")
@@ -187,7 +187,7 @@ def failure_of(call: Call, data: object) -> str | None:
     return one_line(f"{said} ({why})" if why else said)
 
 
-def undocumented_status(call: Call, data: object) -> str | None:
+def find_undocumented_status(call: Call, data: object) -> str | None:
     """The status of an answered object that the description does not know, or None."""
     status = data.get("status") if isinstance(data, Mapping) else None
     known = STATUSES.get(str(data.get("object"))) if isinstance(data, Mapping) else None

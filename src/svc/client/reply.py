@@ -5,7 +5,7 @@ from sys import getsizeof
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.client.call import Call, is_id
-from svc.client.contradiction import differences, id_in, other_object, world_of
+from svc.client.contradiction import find_differences, id_in, other_object, world_of
 from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
 from svc.client.json import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusal import is_error_body, read, request_id
@@ -160,7 +160,7 @@ def reply_of(
         makes=call.makes,
         is_repeat=is_repeat,
         seconds=seconds,
-        warnings=differences(finding.data, call),
+        warnings=find_differences(finding.data, call),
     )
 
 

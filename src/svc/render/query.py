@@ -49,12 +49,14 @@ class Query:
         try:
             result: object = self._compiled.search(_typed(data))
         except (JMESPathError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
+            listed = _is_listed(data)
+            known = "" if listed else _done(data)
             raise LocalError(
-                f"--query does not fit this result: {_misfit(error)}",
+                f"--query does not fit this result: {_misfit(error)}{known}",
                 code="query_failed",
                 param="query",
                 outcome="done",
-                hint=_known_as(data),
+                hint="Leave --query out to see the whole list" if listed else None,
             ) from error
         return result
 
@@ -122,12 +124,14 @@ def _misfit(error: Exception) -> str:
     return str(error)
 
 
-def _known_as(data: object) -> str:
-    """What is known of a result; the same command again may do it a second time (R120)."""
-    if isinstance(data, list) or (isinstance(data, dict) and isinstance(data.get("data"), list)):
-        return "Leave --query out to see the whole list"
+def _is_listed(data: object) -> bool:
+    """Whether a result is a list, which was read: the same command again changes nothing (R120)."""
+    return isinstance(data, list) or (isinstance(data, dict) and isinstance(data.get("data"), list))
+
+
+def _done(data: object) -> str:
     known = data.get("id") if isinstance(data, dict) else None
-    return f"What was asked for was done{f' and gave {known}' if known else ''}"
+    return f". The request was carried out{f' and gave {known}' if known else ''}."
 
 
 def nothing_found(whole: object, *, paged: bool) -> str:

@@ -7,7 +7,7 @@ import pytest
 
 from svc.client.call import Call
 from svc.client.exchange import Failure, RawReply, Trouble
-from svc.client.operations import failure_of, undocumented_status
+from svc.client.operations import failure_of, find_undocumented_status
 from svc.client.resources import disputes, find, orders, payouts, refunds
 from svc.errors import (
     ApiError,
@@ -289,7 +289,7 @@ def test_a_status_that_is_not_documented_is_named(
     call: Call, data: Any, status: str | None
 ) -> None:
     """R117: it is no failure, and a person should know."""
-    assert undocumented_status(call, data) == status
+    assert find_undocumented_status(call, data) == status
 
 
 DESTINATION = {

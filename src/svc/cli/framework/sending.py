@@ -69,7 +69,7 @@ def send_write(
             idempotency_key=asked.idempotency_key,
             new_request=asked.new_request,
         )
-        tell_answer(session, call, sent.reply)
+        tell_answer(session, sent.reply)
         end = _settled(session, client, sent.reply, settles, until)
         finish(session, out, call, end, sent.unsaved)
 
@@ -176,27 +176,22 @@ def _where_it_is(session: Session, data: object) -> str | None:
         return None
 
 
-def tell_answer(session: Session, call: Call, reply: "Reply") -> None:
+def tell_answer(session: Session, reply: "Reply") -> None:
     """Says beside the answer to a POST what a person should know of it (promises R117, R119).
 
     A program has the object itself; only another spelling of a recipient is told to both.
     """
     from svc.client.contradiction import id_in
-    from svc.client.operations import undocumented_status
     from svc.clock import utc
 
     for warning in reply.warnings:
         session.out.warn(f"{warning}.")
-    if session.format != "human":
-        return  # stderr holds one error object or nothing (promise R73)
-    name = id_in(reply.data) or "It"
-    if reply.replayed_earlier:
+    if session.format == "human" and reply.replayed_earlier:
         at = reply.created_at if reply.makes else None
         when = "" if at is None else f", at {utc(at)}"
-        session.out.note(f"{name} was done before{when}. Nothing was done now.")
-    status = undocumented_status(call, reply.data)
-    if status is not None:
-        session.out.warn(f"The status of {name} is {status!r}, which svc does not know.")
+        session.out.note(
+            f"{id_in(reply.data) or 'It'} was done before{when}. Nothing was done now."
+        )
 
 
 def finish(
@@ -210,9 +205,13 @@ def finish(
         CheckFailed: the answer has a status that means failure.
         LocalError: `unsaved`.
     """
-    from svc.client.operations import failure_of
+    from svc.client.operations import failure_of, find_undocumented_status
 
     show_reply(session, out, call, reply)
+    status = find_undocumented_status(call, reply.data)
+    if status is not None and session.format == "human":
+        name = reply.data.get("id", "the object")
+        out.warn(f"The status of {name} is {status!r}, which is not documented.")
     failure = failure_of(call, reply.data)
     if failure is None:
         if unsaved is not None:
