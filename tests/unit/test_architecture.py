@@ -27,7 +27,7 @@ HOMES: Final = {
     "typer": {"svc.cli"},
     "rich": {"svc.render"},
     "keyring": {"svc.keys"},
-    "starlette": {"svc.sandbox"},
+    "starlette": {"svc.sandbox", "svc.listen"},
     "sqlite3": {"svc.state", "svc.sandbox"},
     "nats": {"svc.listen"},
     "httpx": {"svc.sandbox"},
@@ -289,6 +289,16 @@ def test_root_help_loads_no_command_module() -> None:
     modules = {name for name in loaded_by("--help") if name.startswith("svc.cli.")}
     assert "svc.cli.framework.registry" in modules
     assert not modules & importable(module_of(name) for name in COMMANDS)
+
+
+@pytest.mark.parametrize("more", [[], ["--inspect", "0"]])
+def test_a_listener_loads_the_inspectors_server_only_with_it(
+    more: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Starlette and uvicorn, 60 ms of a start, are there for the page."""
+    monkeypatch.setenv("SVC_WEBHOOK_SECRET", "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3")
+    asked = ("events", "listen", "--base-url", "http://127.0.0.1:1", "--timeout", "0.1", *more)
+    assert bool(loaded_by(*asked) & {"starlette", "uvicorn"}) == bool(more)
 
 
 def test_source_keeps_to_the_top_level_agreed() -> None:

@@ -10,6 +10,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 from urllib.request import ProxyHandler, build_opener
 
 import pytest
@@ -25,6 +26,7 @@ from svc.cli.events.listen import app
 from svc.cli.events.options import InspectAt
 from svc.cli.framework.app import Verb
 from svc.errors import UsageError
+from svc.service.facts import INSPECTOR_PORT
 
 ADDRESS = re.compile(r"http://127\.0\.0\.1:(\d+)/[0-9a-f]{32}/")
 
@@ -100,7 +102,7 @@ def test_taken_port_ends_the_command(sandbox: Sandbox, svc: Svc) -> None:
     assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
 
 
-@pytest.mark.parametrize("port", ["0", "65536", "x", "-1", "4244 ", "", "٤٢٤٤"])
+@pytest.mark.parametrize("port", ["65536", "x", "-1", "4244 ", "", "٤٢٤٤"])
 def test_wrong_port_is_refused(port: str) -> None:
     """The refusal says what the option takes."""
     with pytest.raises(UsageError, match="--inspect"):
@@ -171,3 +173,11 @@ def test_inspector_costs_nothing_unless_wanted() -> None:
     assert "svc.cli.events.listen" in loaded
     assert importable(["svc.listen.inspector"])
     assert [name for name in loaded if name.startswith("svc.listen.inspector")] == []
+
+
+def test_port_0_is_any_that_is_free(sandbox: Sandbox, tmp_path: Path, listen: Listen) -> None:
+    """`--inspect 0`: two listeners have a page each, and `ready` says where."""
+    with listen(tmp_path, "--inspect", "0") as running:
+        [ready] = running.wait("ready")
+        port = urlsplit(ready["inspector"]).port
+        assert port not in (None, 0, INSPECTOR_PORT)

@@ -60,3 +60,13 @@ def test_a_page_in_a_pipe_has_commands_on_one_line(svc: Svc) -> None:
     line = next(line for line in shown.splitlines() if "--exec './handler" in line)
     assert shlex.split(line)[:3] == ["svc", "events", "listen"]
     assert Heading("A webhook handler") in page_of("ci").parts
+
+
+def test_webhooks_say_in_ten_lines_what_happens_when_something_is_away(svc: Svc) -> None:
+    """Handler, svc and sender down, the disk full, the secret rolled."""
+    page = svc("help", "webhooks", env={"COLUMNS": "80"}).out
+    part = page.partition("When something is away\n")[2].partition("As a service")[0]
+    lines = [line for line in part.splitlines() if line]
+    assert len(lines) == 10
+    names = [line[:15].strip() for line in lines if line[2] != " "]
+    assert names == ["handler down", "svc down", "sender down", "disk full", "secret rolled"]

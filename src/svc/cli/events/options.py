@@ -106,11 +106,11 @@ class InspectAt:
             return None
         if text == ANY_PORT:
             return cls(None)
-        if not (text.isascii() and text.isdigit() and 0 < int(text) <= PORT_MAX):
+        if not (text.isascii() and text.isdigit() and int(text) <= PORT_MAX):
             raise UsageError(
                 f"{INSPECT} {text!r} is no port.",
                 param=INSPECT,
-                hint=f"Give one from 1 to {PORT_MAX}, or none for {INSPECTOR_PORT}",
+                hint=f"Give 1 to {PORT_MAX}, 0 for a free one, or none for {INSPECTOR_PORT}",
             )
         return cls(int(text))
 

@@ -16,6 +16,20 @@ _KEYED: Final = (
     "HMAC-SHA256 of <t>.<body> with the whole secret as key, over the bytes as they came"
 )
 
+# Ten lines on a terminal of 80 columns; a test counts them.
+_AWAY: Final = {
+    "handler down": "Deliveries are kept and answered 200; all are forwarded when it is back, "
+    "signed anew if they are older than 4 minutes.",
+    "svc down": f"The service repeats for {_HOURS} hours; what was kept and not forwarded is "
+    "forwarded by the next run of the same command.",
+    "sender down": "What was kept stays kept, and nothing else notices; a delivery that is "
+    "repeated is not forwarded twice.",
+    "disk full": "Answered 503, said once, comes again. A damaged or lost database "
+    "ends the listener (10) and says what is kept where.",
+    "secret rolled": "A sandbox's new secret is taken at once. Of a real service, three wrong "
+    "signatures in a row name the command that goes on.",
+}
+
 PAGE: Final = Page(
     "Webhooks",
     (
@@ -66,6 +80,8 @@ PAGE: Final = Page(
         given: each delivery with its headers, verdict and answers, and a button that sends it
         again.
         """,
+        Heading("When something is away"),
+        Definitions(tuple(_AWAY.items())),
         Heading("As a service of systemd"),
         """
         SIGTERM ends the listener with 143, as a shell would say it: tell systemd that this is
@@ -111,8 +127,11 @@ PAGE: Final = Page(
         ),
         "To find out why a delivery does not verify:",
         ShellLines(('svc events verify --header "$SIGNATURE" --payload body.json --secret-stdin',)),
-        "Where the endpoint's secret was replaced in the dashboard, give both, at its own URL:",
-        ShellLines(("SVC_WEBHOOK_SECRET=NEW,OLD svc events listen --public-url URL",)),
+        """
+        Where the secret of the listener's own endpoint was rolled in the dashboard, give both: its
+        address stays, and the new one is kept for later runs.
+        """,
+        ShellLines(("SVC_WEBHOOK_SECRET=NEW,OLD svc events listen --forward-to 3000",)),
         Heading("Tunnels"),
         """
         A sandbox on this machine needs none. From a service elsewhere, --tunnel leads deliveries

@@ -9,6 +9,9 @@ from functools import partial
 from importlib.resources import files
 from typing import Final, TypeVar
 
+from starlette.requests import Request
+from starlette.responses import Response
+
 from svc.clock import Clock
 from svc.errors import LocalError, UsageError
 from svc.html import Markup, stylesheet
@@ -18,7 +21,6 @@ from svc.listen.inspector import http
 from svc.listen.inspector.delivery_page import Replayed, delivery, rejection
 from svc.listen.inspector.feed import Feed
 from svc.listen.inspector.history import DeliveryList, ListFilter, fields
-from svc.listen.inspector.http import PageAnswer
 from svc.listen.inspector.list_page import deliveries
 from svc.listen.inspector.page import (
     ICON,
@@ -32,7 +34,7 @@ from svc.listen.inspector.page import (
     status_text,
 )
 from svc.listen.inspector.replay import Replayer
-from svc.listen.receiver.http import Header, HttpHead, HttpRequest
+from svc.listen.receiver.http import Header, Refused
 from svc.listen.targets import Target
 from svc.render.text import escape
 
@@ -43,7 +45,7 @@ _FILES: Final = {
     SCRIPT: "text/javascript; charset=utf-8",
     ICON: "image/svg+xml",
 }
-_FORM: Final = b"application/x-www-form-urlencoded"
+_FORM: Final = "application/x-www-form-urlencoded"
 _GONE: Final = "It is not in the inbox, or not any more."
 _LOST: Final = "Only the last rejections are kept, and only while the listener runs."
 _NUMBER_MAX: Final = 9
@@ -58,7 +60,6 @@ class InspectorApp:
     """
 
     frame: PageFrame
-    path_of: Callable[[HttpHead], str]
     catalogue: DeliveryList
     feed: Feed
     again: Replayer
@@ -69,11 +70,17 @@ class InspectorApp:
         init=False, default_factory=partial(ThreadPoolExecutor, 1, "inspector")
     )
 
-    async def respond(self, request: HttpRequest) -> PageAnswer:
-        """Answers one request; never fails."""
-        path, _, query = self.path_of(request.head).partition("?")
+    async def respond(self, request: Request, target: str) -> Response:
+        """Answers one request for a path and query behind the token.
+
+        Raises:
+            Refused: its form is too large.
+        """
+        path, _, query = target.partition("?")
         try:
             return await self._route(request, path.split("/"), query)
+        except Refused:
+            raise
         except LocalError as error:
             return self._sorry("Not possible now", error.message, 503)
         except Exception as error:  # noqa: BLE001  a page must not end the listener
@@ -83,20 +90,20 @@ class InspectorApp:
         """Ends the thread once it has done what it is at."""
         self._thread.shutdown(cancel_futures=True)
 
-    async def _route(self, request: HttpRequest, path: list[str], query: str) -> PageAnswer:
-        match (request.head.method, path):
-            case (b"POST", ["delivery", event_id, "replay"]):
+    async def _route(self, request: Request, path: list[str], query: str) -> Response:
+        match (request.method, path):
+            case ("POST", ["delivery", event_id, "replay"]):
                 return await self._replay(request, event_id, query)
-            case (b"POST", _):
-                return PageAnswer(404)
+            case ("POST", _):
+                return Response(status_code=404)
             case (_, ["changes"]):
-                return http.stream()
+                return http.stream(self.feed)
             case (_, [name]) if name in _FILES:
                 return http.of_kind(_FILES[name], _content(name))
             case _:
                 return await self._page(path, query)
 
-    async def _page(self, path: list[str], query: str) -> PageAnswer:
+    async def _page(self, path: list[str], query: str) -> Response:
         match path:
             case [""]:
                 return await self._draw("", query, lambda _: None)
@@ -109,11 +116,11 @@ class InspectorApp:
             case ["rejected", number]:
                 return await self._rejected(number, query)
             case _:
-                return PageAnswer(404)
+                return Response(status_code=404)
 
     async def _delivery(
         self, event_id: str, query: str, replayed: Replayed | None = None, status: int = 200
-    ) -> PageAnswer:
+    ) -> Response:
         whole = await self._on_thread(lambda: self.catalogue.whole(event_id))
         if whole is None:
             return await self._missing(_GONE)
@@ -125,7 +132,7 @@ class InspectorApp:
 
         return await self._draw(f"delivery/{event_id}", query, detail, status)
 
-    async def _rejected(self, number: str, query: str) -> PageAnswer:
+    async def _rejected(self, number: str, query: str) -> Response:
         known = number.isascii() and number.isdigit() and len(number) <= _NUMBER_MAX
         one = self.feed.find(int(number)) if known else None
         if one is None:
@@ -134,7 +141,7 @@ class InspectorApp:
             f"rejected/{number}", query, lambda text: rejection(self.frame, one, text)
         )
 
-    async def _curl(self, event_id: str) -> PageAnswer:
+    async def _curl(self, event_id: str) -> Response:
         def text() -> str | None:
             whole = self.catalogue.whole(event_id)
             if whole is None:
@@ -151,14 +158,14 @@ class InspectorApp:
 
         found = await self._on_thread(text)
         if found is None:
-            return PageAnswer(404)
+            return Response(status_code=404)
         return http.of_kind("text/plain; charset=utf-8", f"{found}\n".encode())
 
-    async def _replay(self, request: HttpRequest, event_id: str, query: str) -> PageAnswer:
-        kinds = request.head.values(b"content-type")
-        if not kinds or kinds[0].partition(b";")[0].strip().lower() != _FORM:
-            return PageAnswer(415)
-        form = fields(request.body.decode("latin-1"))
+    async def _replay(self, request: Request, event_id: str, query: str) -> Response:
+        kind = request.headers.get("content-type", "")
+        if kind.partition(";")[0].strip().lower() != _FORM:
+            return Response(status_code=415)
+        form = fields((await http.body_of(request)).decode("latin-1"))
         to, original = form.get("to", "").strip(), "original" in form
         whole = await self._on_thread(lambda: self.catalogue.whole(event_id))
         if whole is None:
@@ -199,11 +206,11 @@ class InspectorApp:
 
     async def _draw(
         self, chosen: str, query: str, detail: Callable[[str], Markup | None], status: int = 200
-    ) -> PageAnswer:
+    ) -> Response:
         wanted = ListFilter.parse(query)
         turned_away = self.feed.turned_away
 
-        def draw() -> PageAnswer:
+        def draw() -> Response:
             shown = self.catalogue.page(wanted, turned_away)
             listed = deliveries(self.frame, shown, wanted, chosen, self.clock.now())
             title = chosen.rpartition("/")[2] or "Deliveries"
@@ -212,11 +219,11 @@ class InspectorApp:
 
         return await self._on_thread(draw)
 
-    async def _missing(self, text: str) -> PageAnswer:
+    async def _missing(self, text: str) -> Response:
         detail = notice(self.frame, "Nothing here", text)
         return await self._draw("", "", lambda _: detail, 404)
 
-    def _sorry(self, title: str, text: str, status: int) -> PageAnswer:
+    def _sorry(self, title: str, text: str, status: int) -> Response:
         return http.whole_page(
             document(self.frame, title, Markup(), notice(self.frame, title, text)), status
         )

@@ -1,26 +1,27 @@
-"""One request and one answer of a browser, and who may ask: whoever has the inspector's address.
+"""Who may ask the inspector: whoever has its address, and no page of anybody else's.
 
 Every page on the web may have a browser send requests to this machine. None knows the token, and
 one that did would still be turned away for its origin; a name that somebody points at 127.0.0.1
-(DNS rebinding) for its Host.
+(DNS rebinding) for its Host. uvicorn reads requests and writes answers; this stands before them.
 """
 
 import asyncio
 import secrets
-from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, field
+import sys
+from collections.abc import AsyncIterator, Awaitable, Callable
 from http import HTTPStatus
-from typing import Final
+from typing import Any, Final
+
+import h11
+from starlette.requests import Request
+from starlette.responses import RedirectResponse, Response, StreamingResponse
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from svc.html import Markup
 from svc.listen.inspector.feed import Feed
-from svc.listen.reading import READ_BYTES, ReadingProtocol
-from svc.listen.receiver.http import (
-    HttpHead,
-    HttpRequest,
-    Refused,
-    RequestReader,
-)
+from svc.listen.owners import owned
+from svc.listen.receiver.http import HttpHead, Refused, head_of
 
 _TOKEN_BYTES: Final = 16  # 128 bits
 _METHODS: Final = (b"GET", b"POST")
@@ -42,8 +43,11 @@ class Guard:
         """Lets a head pass.
 
         Raises:
-            Refused: 421 for another host, 404 without the token, 403 for what another page sends.
+            Refused: 421 for another host, 404 without the token, 403 for what another page sends,
+                431 for a head over 16 KiB, which uvicorn takes if it comes in one piece.
         """
+        if sum(len(name) + len(value) for name, value in head.headers) > HEAD_MAX:
+            raise Refused(431)
         hosts = head.values(b"host")
         if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
             raise Refused(421)
@@ -99,160 +103,117 @@ _ALWAYS: Final = (
     ("Connection", "close"),
 )
 
-HeaderLine = tuple[str, str]
+Respond = Callable[[Request, str], Awaitable[Response]]
 
 
-@dataclass(frozen=True, slots=True)
-class PageAnswer:
-    """One answer; `streams` leaves it open for what is still to happen."""
+class GuardedPages:
+    """The app that uvicorn serves: the guard before all pages, and a lock on every answer."""
 
-    status: int
-    body: bytes = b""
-    lines: tuple[HeaderLine, ...] = ()
-    streams: bool = False
+    def __init__(self, guard: Guard, respond: Respond) -> None:
+        """`respond` gets what the guard lets pass, and its path with the query."""
+        self._guard = guard
+        self._respond = respond
 
-    def to_bytes(self) -> bytes:
-        """Gives what goes over the wire."""
-        size = () if self.streams else (("Content-Length", str(len(self.body))),)
-        lines = "".join(f"{name}: {value}\r\n" for name, value in (*self.lines, *size, *_ALWAYS))
-        phrase = HTTPStatus(self.status).phrase
-        return f"HTTP/1.1 {self.status} {phrase}\r\n{lines}\r\n".encode("latin-1") + self.body
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        head = _head_of(scope)
+        try:
+            self._guard.check(head)
+            response = await self._respond(Request(scope, receive), self._guard.path(head))
+        except Refused as refusal:
+            response = Response(status_code=refusal.status)
+        response.headers.update(dict(_ALWAYS))
+        await response(scope, receive, send)
 
 
-def whole_page(content: Markup, status: int) -> PageAnswer:
+def _head_of(scope: Scope) -> HttpHead:
+    query = b"?" + scope["query_string"] if scope["query_string"] else b""
+    return head_of(scope["method"].encode(), scope["raw_path"] + query, scope["headers"])
+
+
+async def body_of(request: Request) -> bytes:
+    """Reads a body; raises Refused over 16 KiB."""
+    body = b""
+    async for piece in request.stream():
+        body += piece
+        if len(body) > BODY_MAX:
+            raise Refused(413)
+    return body
+
+
+def whole_page(content: Markup, status: int) -> Response:
     """Sends a whole document."""
     return of_kind("text/html; charset=utf-8", f"<!doctype html>{content}".encode(), status)
 
 
-def of_kind(kind: str, body: bytes, status: int = 200) -> PageAnswer:
+def of_kind(kind: str, body: bytes, status: int = 200) -> Response:
     """Sends a file."""
-    return PageAnswer(status, body, (("Content-Type", kind),))
+    return Response(body, status, media_type=kind)
 
 
-def see_other(path: str) -> PageAnswer:
+def see_other(path: str) -> Response:
     """Sends the browser on with a GET; `path` is one of our own."""
-    return PageAnswer(303, lines=(("Location", path),))
+    return RedirectResponse(path, 303)
 
 
-def stream() -> PageAnswer:
-    """Begins server-sent events; the browser comes back two seconds after it lost them."""
-    return PageAnswer(
-        200, b"retry: 2000\n\n", (("Content-Type", "text/event-stream"),), streams=True
-    )
+def stream(feed: Feed) -> Response:
+    """Sends what is new as it happens; the browser comes back two seconds after it lost them."""
+    return StreamingResponse(_news(feed), media_type="text/event-stream")
+
+
+async def _news(feed: Feed) -> AsyncIterator[bytes]:
+    waiting: asyncio.Queue[bytes] = asyncio.Queue()
+
+    def push(data: bytes) -> None:
+        if waiting.qsize() < _BEHIND_MAX:  # a slow reader misses counts, of which the last counts
+            waiting.put_nowait(data)
+
+    push(b"retry: 2000\n\n")
+    try:
+        if feed.watch(push):
+            while True:
+                yield await waiting.get()
+    finally:
+        feed.leave(push)
 
 
 HEAD_MAX: Final = 16 * 1024
 BODY_MAX: Final = 16 * 1024
+_CONNECTIONS_MAX: Final = 32
 _REQUEST_SECONDS: Final = 8.0
-_ANSWER_SECONDS: Final = 60.0
-_LEAVE_SECONDS: Final = 30.0  # for a slow reader of a large page
-_BEHIND_MAX: Final = 64 * 1024
+_BEHIND_MAX: Final = 64
 
 
-@dataclass(frozen=True, slots=True)
-class InspectorDeps:
-    """What all connections share: the guard, who answers, who has news, and who is in."""
+class PageConnection(H11Protocol):
+    """One connection of uvicorn, which brings a whole request in 8 s.
 
-    check: Callable[[HttpHead], None]
-    respond: Callable[[HttpRequest], Awaitable[PageAnswer]]
-    feed: Feed
-    connections: "set[PageConnection]" = field(default_factory=set)
-    buffer: bytearray = field(default_factory=lambda: bytearray(READ_BYTES))
-
-
-class PageConnection(ReadingProtocol):
-    """Reads one request with the receiver's own framing and closes after the answer.
-
-    A connection for each request is what leaves nothing to confuse; on this machine it costs
-    nothing.
+    Too many of them cost the one that has been here longest its place, first one without a request.
     """
 
-    def __init__(self, deps: InspectorDeps) -> None:
-        super().__init__(deps.buffer)
-        self._deps = deps
-        self._reader = RequestReader(deps.check, HEAD_MAX, BODY_MAX)
-        self._transport: asyncio.Transport | None = None
-        self._timer: asyncio.TimerHandle | None = None
-        self._task: asyncio.Task[None] | None = None
-        self._reading = True
-        self._closing = False
-        self.since = asyncio.get_running_loop().time()
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self.since = self.loop.time()
+        self._timer = self.loop.call_later(_REQUEST_SECONDS, owned(self._expire))
+        others: Any = self.connections
+        if len(others) > _CONNECTIONS_MAX:
+            min(others, key=lambda one: (one.has_request, one.since)).transport.abort()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._timer.cancel()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:  # noqa: ARG002  in uvicorn's own words
+        error = sys.exception() if sys.version_info >= (3, 12) else sys.exc_info()[1]
+        status = error.error_status_hint if isinstance(error, h11.RemoteProtocolError) else 400
+        lines = "".join(f"{name}: {value}\r\n" for name, value in _ALWAYS)
+        head = f"HTTP/1.1 {status} {HTTPStatus(status).phrase}\r\nContent-Length: 0\r\n{lines}\r\n"
+        self.transport.write(head.encode())
+        self.transport.close()
 
     @property
-    def patient(self) -> bool:
+    def has_request(self) -> bool:
         """True once its request has come whole."""
-        return not self._reading
+        return self.cycle is not None and not self.cycle.more_body
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
-        self._deps.connections.add(self)
-        self._allow(_REQUEST_SECONDS)
-
-    def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
-        self._transport = None
-        self._deps.connections.discard(self)
-        self._deps.feed.leave(self._push)
-        self._allow(None)
-
-    def eof_received(self) -> bool:
-        """Keeps the half that we write open while an answer is being made."""
-        return not self._reading and not self._closing
-
-    def data_received(self, data: bytes) -> None:
-        if not self._reading:
-            return
-        try:
-            request = self._reader.feed(data)
-        except Refused as refusal:
-            self._send(PageAnswer(refusal.status))
-            return
-        if request is not None:
-            self._reading = False
-            self._allow(_ANSWER_SECONDS)
-            self._task = asyncio.get_running_loop().create_task(self._answer(request))
-        elif self._transport is not None:
-            self._transport.write(self._reader.to_send())
-
-    def cut(self) -> None:
-        """Closes the connection without another word."""
-        if self._task is not None:
-            self._task.cancel()
-        if self._transport is not None:
-            self._transport.abort()
-
-    async def _answer(self, request: HttpRequest) -> None:
-        answer = await self._deps.respond(request)
-        if answer.streams:
-            self._begin(answer)
-        else:
-            self._send(answer)
-
-    def _begin(self, answer: PageAnswer) -> None:
-        """Keeps the connection open and pushes news down it."""
-        self._allow(None)
-        if self._transport is not None:
-            self._transport.write(answer.to_bytes())
-            if not self._deps.feed.watch(self._push):
-                self.cut()
-
-    def _push(self, data: bytes) -> None:
-        if self._transport is None or self._transport.get_write_buffer_size() > _BEHIND_MAX:
-            self.cut()
-        else:
-            self._transport.write(data)
-
-    def _send(self, answer: PageAnswer) -> None:
-        """Says the last word; reads on, so that a sender in mid-body sees it."""
-        self._reading, self._closing = False, True
-        self._allow(_LEAVE_SECONDS)
-        if self._transport is not None:
-            self._transport.write(answer.to_bytes())
-            if self._transport.can_write_eof():
-                self._transport.write_eof()
-
-    def _allow(self, seconds: float | None) -> None:
-        if self._timer is not None:
-            self._timer.cancel()
-        loop = asyncio.get_running_loop()
-        self._timer = None if seconds is None else loop.call_later(seconds, self.cut)
+    def _expire(self) -> None:
+        if not self.has_request:
+            self.transport.abort()

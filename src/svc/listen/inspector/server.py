@@ -1,8 +1,11 @@
 """The inspector's server: its port, its address, and what the listener tells it."""
 
 import asyncio
+import logging
 import socket
-from typing import Final
+
+import uvicorn
+from uvicorn.server import ServerState
 
 from svc.clock import Clock
 from svc.errors import LocalError
@@ -10,14 +13,12 @@ from svc.listen.inbox.history import InboxHistory
 from svc.listen.inspector.app import InspectorApp
 from svc.listen.inspector.feed import Feed
 from svc.listen.inspector.history import SEARCHED_BYTES, DeliveryList
-from svc.listen.inspector.http import Guard, InspectorDeps, PageConnection, new_token
+from svc.listen.inspector.http import HEAD_MAX, Guard, GuardedPages, PageConnection, new_token
 from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
 from svc.listen.receiver.server import bind
 from svc.listen.records import ListenerRecord
 from svc.service.facts import INSPECTOR_PORT
-
-_CONNECTIONS_MAX: Final = 32
 
 
 def bind_inspector(port: int | None) -> socket.socket:
@@ -57,7 +58,7 @@ class Inspector:
         self._times = Times(utc=utc)
         self._feed = Feed()
         self._pages: InspectorApp | None = None
-        self._deps: InspectorDeps | None = None
+        self._serving = ServerState()
         self._server: asyncio.Server | None = None
 
     @property
@@ -77,25 +78,45 @@ class Inspector:
         frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
         again = Replayer(self._archive, self._clock, means)
         catalogue = DeliveryList(self._archive, self._searched_bytes)
-        self._pages = InspectorApp(frame, guard.path, catalogue, self._feed, again, self._clock)
-        self._deps = InspectorDeps(guard.check, self._pages.respond, self._feed)
+        self._pages = InspectorApp(frame, catalogue, self._feed, again, self._clock)
+        config = _config(GuardedPages(guard, self._pages.respond))
         loop = asyncio.get_running_loop()
-        self._server = await loop.create_server(self._admit, sock=self._bound)
+        self._server = await loop.create_server(
+            lambda: PageConnection(config, self._serving, {}), sock=self._bound
+        )
 
     async def close(self) -> None:
         """Ends every connection."""
         if self._server is not None:
             self._server.close()
-        if self._deps is not None:
-            for one in tuple(self._deps.connections):
-                one.cut()
+        for one in tuple(self._serving.connections):
+            one.transport.abort()
+        tasks = tuple(self._serving.tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
         self._feed.close()
         if self._pages is not None:
             await asyncio.get_running_loop().run_in_executor(None, self._pages.close)
 
-    def _admit(self) -> PageConnection:
-        """Takes a connection; too many cost the one that has been here longest its place."""
-        assert self._deps is not None
-        if len(self._deps.connections) >= _CONNECTIONS_MAX:
-            min(self._deps.connections, key=lambda one: (one.patient, one.since)).cut()
-        return PageConnection(self._deps)
+
+def _config(app: GuardedPages) -> uvicorn.Config:
+    """What uvicorn is told: nothing of it is printed, and no signal is its own."""
+    log = logging.getLogger("uvicorn")
+    log.addHandler(logging.NullHandler())
+    log.propagate = False
+    config = uvicorn.Config(
+        app,
+        http=PageConnection,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        access_log=False,
+        log_config=None,
+        server_header=False,
+        date_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=HEAD_MAX,
+    )
+    config.load()
+    return config

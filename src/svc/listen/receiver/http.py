@@ -259,6 +259,11 @@ def _field(text: bytes) -> tuple[Header, bytes] | None:
 _usual_field: Final = lru_cache(maxsize=64)(_field)
 
 
+def head_of(method: bytes, target: bytes, headers: Sequence[Header]) -> HttpHead:
+    """Gives a head that another server has read."""
+    return HttpHead(method, target, tuple(headers), _fields(headers))
+
+
 def _fields(headers: Sequence[Header]) -> dict[bytes, list[bytes]]:
     fields: dict[bytes, list[bytes]] = {}
     for name, value in headers:
