@@ -6,6 +6,10 @@ import sys
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # later, and without a wait
+    from typing import Any
 
 # Typer, or what it stands on, imports these for what no command does with them: to open a browser,
 # to unpack archives, to read source code. With each what is taken out of it by its name; what only
@@ -127,7 +131,7 @@ def _lost(error: Exception) -> int:
 def _leave_no_core() -> None:
     """Lets no crash write what is in memory, a key for one, to the disk (promise R42)."""
     try:
-        import resource
+        resource: Any = __import__("resource")
     except ImportError:  # Windows
         return
     _, hard = resource.getrlimit(resource.RLIMIT_CORE)

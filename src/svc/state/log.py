@@ -3,7 +3,7 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from svc.errors import LocalError, system_words
 from svc.system import files
@@ -31,10 +31,13 @@ class SyncedLog:
         Nobody else may write to the log meanwhile.
         """
         before = os.fstat(self._file).st_size
+        posix: Any = os
+        if not hasattr(os, "posix_fallocate"):  # macOS and Windows: it grows as it is written
+            return
         try:
-            free = os.fstatvfs(self._file)
+            free = posix.fstatvfs(self._file)
             if before < room and free.f_bavail * free.f_frsize >= _SPARE * room:
-                os.posix_fallocate(self._file, 0, room)
+                posix.posix_fallocate(self._file, 0, room)
         except OSError:  # some systems keep what they could set aside of it
             os.ftruncate(self._file, before)
 

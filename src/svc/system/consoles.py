@@ -3,6 +3,7 @@
 import os
 import sys
 from contextlib import suppress
+from importlib import import_module
 from typing import Any, BinaryIO, Final, TextIO
 
 from svc.system import signals
@@ -38,13 +39,11 @@ def takes_color(stream: TextIO, platform: str = sys.platform) -> bool:
 def forget_what_was_typed(stream: TextIO, platform: str = sys.platform) -> None:
     """Empties a terminal's queue: what was typed before a question is no answer to it."""
     if platform == WINDOWS:
-        from importlib import import_module
-
         keyboard: Any = import_module("msvcrt")
         while keyboard.kbhit():
             keyboard.getwch()
         return
-    import termios
+    termios: Any = import_module("termios")
 
     with suppress(OSError, ValueError, termios.error):
         termios.tcflush(stream.fileno(), termios.TCIFLUSH)
@@ -97,9 +96,9 @@ def read_hidden(prompt: str) -> str:
         from getpass import getpass
 
         return getpass(prompt)
-    import termios
+    termios: Any = import_module("termios")
 
-    terminal = os.open("/dev/tty", os.O_RDWR | os.O_NOCTTY)
+    terminal = os.open("/dev/tty", os.O_RDWR | getattr(os, "O_NOCTTY", 0))
     try:
         before = termios.tcgetattr(terminal)
         silent = [*before]
@@ -139,7 +138,6 @@ def _waitable(stream: TextIO | BinaryIO) -> int | None:
 
 def _told(handle: int) -> bool:
     import ctypes
-    from importlib import import_module
 
     msvcrt: Any = import_module("msvcrt")
     kernel: Any = vars(ctypes)["windll"].kernel32

@@ -7,13 +7,18 @@ lie, is closed to others, and nothing is checked.
 import errno
 import os
 import stat
+import time
+from collections.abc import Callable
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 OTHERS: Final = 0o077
+_TRIES: Final = 20
+_TRY_SECONDS: Final = 0.05
 OTHERS_WRITE: Final = 0o022
 
 _ADVICE: Final = {
@@ -25,6 +30,7 @@ _ADVICE: Final = {
 }
 _NO_LINK: Final = getattr(os, "O_NOFOLLOW", 0)
 _BINARY: Final = getattr(os, "O_BINARY", 0)  # Windows would translate the ends of lines
+_POSIX: Final[Any] = os  # with what is not on every system
 _HAS_OWNERS: Final = hasattr(os, "geteuid")
 _OPENS_FOLDERS: Final = hasattr(os, "O_DIRECTORY")
 _MOVES_OPEN_FILES: Final = _OPENS_FOLDERS  # Windows alone does neither
@@ -69,7 +75,7 @@ def is_trusted(facts: os.stat_result) -> bool:
 
 def is_mine(facts: os.stat_result) -> bool:
     """Says whether the user owns what was looked at; true where owners are not known."""
-    return not _HAS_OWNERS or facts.st_uid == os.geteuid()
+    return not _HAS_OWNERS or facts.st_uid == _POSIX.geteuid()
 
 
 def others_may(facts: os.stat_result, what: int) -> bool:
@@ -107,11 +113,11 @@ def replace_file(
             file.write(data)
             if lasts:
                 file.flush()
-                os.fsync(handle)
+                sync(handle)
         if lasts:
             put_in_place(fresh, path)
         else:
-            fresh.replace(path)
+            _replace(fresh, path)
     except BaseException:
         with suppress(OSError):
             fresh.unlink()
@@ -124,8 +130,52 @@ def put_in_place(fresh: Path, path: Path) -> None:
     Raises:
         OSError: it could not be put there, or not for good.
     """
-    fresh.replace(path)
+    _replace(fresh, path)
     sync_folder(path.parent)
+
+
+def _replace(fresh: Path, path: Path, sleep: Callable[[float], object] = time.sleep) -> None:
+    """Puts a file in the place of another.
+
+    Windows refuses that while any program has the other one open, an indexer for one: then it is
+    tried again for a second.
+    """
+    for _ in range(0 if _MOVES_OPEN_FILES else _TRIES):
+        with suppress(PermissionError):
+            fresh.replace(path)
+            return
+        sleep(_TRY_SECONDS)
+    fresh.replace(path)
+
+
+def sync(handle: int) -> None:
+    """Has what was written to an open file survive a power cut.
+
+    macOS leaves it in the disk's own memory unless it is asked for more.
+
+    Raises:
+        OSError: its disk fails.
+    """
+    with suppress(ImportError, AttributeError):  # Windows; all but macOS
+        fcntl: Any = import_module("fcntl")
+        try:
+            fcntl.fcntl(handle, fcntl.F_FULLFSYNC)
+        except OSError:  # a file system that does not know of it
+            os.fsync(handle)
+        return
+    os.fsync(handle)
+
+
+def sync_data(handle: int) -> None:
+    """Does the same for a file's bytes alone, without its times, where the system tells them apart.
+
+    Raises:
+        OSError: its disk fails.
+    """
+    if hasattr(os, "fdatasync"):
+        _POSIX.fdatasync(handle)
+    else:
+        sync(handle)
 
 
 def sync_folder(folder: Path) -> None:
@@ -155,7 +205,7 @@ def put_open_in_place(file: BinaryIO, fresh: Path, path: Path) -> BinaryIO:
         OSError: as `put_in_place`.
     """
     file.flush()
-    os.fsync(file.fileno())
+    sync(file.fileno())
     if _MOVES_OPEN_FILES:
         put_in_place(fresh, path)
         return file

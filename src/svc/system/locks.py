@@ -17,10 +17,11 @@ from typing import Any, Final
 from svc.system import signals
 from svc.system.files import is_mine, keep_private, open_private
 
+fcntl: Any
 try:
-    import fcntl
+    fcntl = import_module("fcntl")
 except ImportError:  # Windows
-    fcntl = None  # type: ignore[assignment]
+    fcntl = None
 
 _HAS_FLOCK: Final = fcntl is not None
 _START: Final = 1 << 30  # bytes from the beginning of the file
@@ -106,7 +107,7 @@ def open_folder(folder: Path, name: str) -> int:
     """
     if not _HAS_FLOCK:
         return open_private(folder / name, os.O_RDWR | os.O_CREAT)
-    return os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    return os.open(folder, os.O_RDONLY | getattr(os, "O_DIRECTORY", 0))
 
 
 def hold(path: Path) -> int:

@@ -1,7 +1,8 @@
 """Loopback: which host names mean this machine and nothing else, and ports of our own there."""
 
 import socket
-from typing import Final
+from importlib import import_module
+from typing import Any, Final
 
 _USUAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})  # spares nearly every request a parse
 
@@ -49,7 +50,7 @@ def claim(unbound: socket.socket) -> None:
 def sockets_at_most() -> int:
     """How many files and sockets this process may have open, as far as the system limits that."""
     try:
-        import resource
+        resource: Any = import_module("resource")
     except ImportError:  # Windows
         return _UNLIMITED
     limit, _ = resource.getrlimit(resource.RLIMIT_NOFILE)

@@ -6,8 +6,10 @@ import stat
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
+_POSIX: Final[Any] = os  # with what is not on every system
+_IS_LINUX: Final = sys.platform.startswith("linux")
 _OWN: Final = "/proc/self/fd"
 
 
@@ -32,12 +34,12 @@ def open_outlet(descriptor: int) -> Outlet | None:
     The flag is of this opening alone: other programs that have the same pipe or terminal go on as
     before. None where the system has no such thing or refuses it, as another user's terminal.
     """
-    if not sys.platform.startswith("linux"):
+    if not _IS_LINUX:
         return None
     try:
         if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
             return _socket(descriptor)
-        flags = os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+        flags = os.O_WRONLY | _POSIX.O_NONBLOCK | _POSIX.O_NOCTTY | _POSIX.O_CLOEXEC
         own = os.open(f"{_OWN}/{descriptor}", flags)
     except OSError:
         return None
@@ -56,7 +58,7 @@ def _socket(descriptor: int) -> Outlet:
 
     def write(data: bytes) -> int:
         try:
-            return own.send(data, socket.MSG_DONTWAIT)
+            return own.send(data, getattr(socket, "MSG_DONTWAIT", 0))
         except BlockingIOError:
             return 0
 

@@ -20,7 +20,8 @@ def main(argv: Sequence[str]) -> None:
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         if os.getppid() != int(parent):  # it died before we were tied to it
             return
-    signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # what Python ignores would stay ignored
+    if sys.platform != "win32":
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)  # what Python ignores would stay ignored
     try:
         os.execv(program, [program, *arguments])  # noqa: S606  an absolute path from PATH
     except OSError as error:

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from svc.system.signals import KILL
 
+_POSIX: Final[Any] = os  # with what is not on every system
 _HAS_GROUPS: Final = hasattr(os, "killpg")
 _HAS_EXEC: Final = hasattr(os, "fork")  # what Windows calls exec ends us and starts a stranger
 _PDEATHSIG: Final = Path(__file__).with_name("pdeathsig.py")
@@ -66,7 +67,7 @@ class Group:
     def _send(self, number: int) -> bool:
         try:
             if _HAS_GROUPS:
-                os.killpg(self.leader, number)
+                _POSIX.killpg(self.leader, number)
             elif not self.leader_ended():
                 os.kill(self.leader, number)
         except OSError:  # nobody there, or nobody of ours
@@ -113,15 +114,15 @@ def start_apart(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
 def _spawned(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
     ours, theirs = os.pipe()
     try:
-        pid = os.posix_spawn(
+        pid = _POSIX.posix_spawn(
             argv[0],
             list(argv),
             env,
             setsid=True,
             file_actions=[
-                (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
-                (os.POSIX_SPAWN_DUP2, theirs, 1),
-                (os.POSIX_SPAWN_DUP2, theirs, 2),
+                (_POSIX.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
+                (_POSIX.POSIX_SPAWN_DUP2, theirs, 1),
+                (_POSIX.POSIX_SPAWN_DUP2, theirs, 2),
             ],
         )
     except BaseException:

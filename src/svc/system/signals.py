@@ -34,7 +34,6 @@ _LAST_WORDS_SECONDS: Final = 0.15
 _SLICE_SECONDS: Final = 0.05
 _LONG_SECONDS: Final = 3600.0
 _POLL_MAX: Final = 2**31 - 1  # milliseconds
-_HAS_POLL: Final = hasattr(select, "poll")  # Windows has `select`, for sockets alone
 
 T = TypeVar("T")
 
@@ -232,7 +231,7 @@ def _ready(
     write: bool,
 ) -> list[Any]:
     """Which of the two can be read, the first one written to if asked; none when time is up."""
-    if not _HAS_POLL:
+    if not hasattr(select, "poll"):  # Windows, where files cannot be waited for
         files = [] if file is None else [file]
         bells = [] if bell is None else [bell]
         if not files + bells:
@@ -241,14 +240,16 @@ def _ready(
         reading, writing = (bells, files) if write else (files + bells, [])
         # A connection that is refused is an exception there.
         return [each for part in select.select(reading, writing, writing, seconds) for each in part]
-    poll, known = select.poll(), {}
-    for each, events in ((file, select.POLLOUT if write else select.POLLIN), (bell, select.POLLIN)):
+    has: Any = select
+    poll, known = has.poll(), {}
+    for each, events in ((file, has.POLLOUT if write else has.POLLIN), (bell, has.POLLIN)):
         if each is not None:
             number = each if isinstance(each, int) else each.fileno()
             known[number] = each
             poll.register(number, events)
     # Rounded up: less than a millisecond asked for again and again would be busy.
-    found = poll.poll(None if seconds is None else min(int(seconds * 1000) + 1, _POLL_MAX))
+    limit = None if seconds is None else min(int(seconds * 1000) + (seconds > 0), _POLL_MAX)
+    found = poll.poll(limit)
     return [known[number] for number, _ in found]
 
 

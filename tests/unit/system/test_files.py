@@ -1,7 +1,14 @@
 """Private files: made for the user alone, put in their place whole."""
 
+import errno
+import os
+import sys
 from pathlib import Path
+from types import SimpleNamespace
 
+import pytest
+
+from svc.system import files
 from svc.system.files import make_private
 
 
@@ -10,3 +17,43 @@ def test_private_folder_and_what_is_made_above_it_are_the_users_alone(tmp_path: 
     make_private(tmp_path / "state" / "reports")
     for folder in (tmp_path / "state", tmp_path / "state" / "reports"):
         assert folder.stat().st_mode & 0o777 == 0o700
+
+
+def test_windows_is_asked_again_where_a_program_has_the_file_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An indexer, or a virus scanner: for a moment, which is waited for."""
+    fresh, place = tmp_path / "fresh", tmp_path / "place"
+    fresh.write_text("new")
+    place.write_text("old")
+    monkeypatch.setattr(files, "_MOVES_OPEN_FILES", False)
+    replace, refused, pauses = Path.replace, [1, 2], list[float]()
+
+    def busy(path: Path, target: Path) -> Path:
+        if refused:
+            refused.pop()
+            raise PermissionError
+        return replace(path, target)
+
+    monkeypatch.setattr(Path, "replace", busy)
+    files._replace(fresh, place, pauses.append)
+    assert (place.read_text(), len(pauses)) == ("new", 2)
+
+
+@pytest.mark.parametrize("knows", [True, False])
+def test_macos_is_asked_for_a_sync_that_reaches_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, knows: bool
+) -> None:
+    """`fsync` leaves the bytes in the disk's own memory there; a share may know nothing more."""
+    asked: list[int] = []
+
+    def fcntl(handle: int, what: int) -> None:
+        asked.append(what)
+        if not knows:
+            raise OSError(errno.ENOTSUP, "no")
+
+    monkeypatch.setitem(sys.modules, "fcntl", SimpleNamespace(F_FULLFSYNC=51, fcntl=fcntl))
+    monkeypatch.setattr(os, "fsync", lambda handle: asked.append(0))
+    with (tmp_path / "file").open("wb") as file:
+        files.sync(file.fileno())
+    assert asked == ([51] if knows else [51, 0])

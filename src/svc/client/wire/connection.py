@@ -1,6 +1,5 @@
 """One connection: a request out, its answer in, and whether it can serve another."""
 
-import select
 import socket
 from collections.abc import Callable
 from contextlib import suppress
@@ -88,7 +87,7 @@ class Connection:
         """Whether the server has neither closed the line nor said anything unasked."""
         # Below TLS on purpose: any byte, a closing alert too, means that the line is spent.
         try:
-            return not _is_readable(self._sock)
+            return not signals.ready(self._sock.fileno(), 0)
         except (OSError, ValueError):
             return False
 
@@ -188,15 +187,6 @@ def _is_held(sock: socket.socket) -> bool:
     """Whether TLS has bytes in hand that it has read already: then there may be none to come."""
     pending: Callable[[], int] | None = getattr(sock, "pending", None)
     return pending is not None and pending() > 0
-
-
-def _is_readable(sock: socket.socket) -> bool:
-    """Whether bytes, an end or a failure wait to be received."""
-    if hasattr(select, "poll"):
-        watched = select.poll()
-        watched.register(sock.fileno(), select.POLLIN)
-        return bool(watched.poll(0))
-    return bool(select.select([sock], [], [], 0)[0])  # has no limit where there is no poll
 
 
 def _seconds_left(deadline: Deadline) -> float:

@@ -8,7 +8,7 @@ import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from svc.errors import system_words
 from svc.listen.forward.http import AnswerReader, TargetAnswer, UnreadableAnswer
@@ -104,8 +104,9 @@ def _quiet(connected: socket.socket) -> Callable[[], bool]:
     """Gives what says whether all that came over a socket was read, and no end has come."""
     if not hasattr(select, "poll"):  # Windows
         return partial(_is_read, connected)
-    news = select.poll()  # an error that is raised and caught costs three times as much
-    news.register(connected, select.POLLIN)
+    has: Any = select
+    news = has.poll()  # an error that is raised and caught costs three times as much
+    news.register(connected, has.POLLIN)
     return lambda: not news.poll(0)
 
 

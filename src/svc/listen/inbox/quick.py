@@ -6,7 +6,6 @@ itself; on a slower one, where another process writes, or with much to write, th
 any other system.
 """
 
-import os
 import sys
 from collections.abc import Callable
 from typing import Final
@@ -17,6 +16,7 @@ from svc.listen.inbox.event_ids import LISTED_AT_ONCE
 from svc.listen.inbox.inbox import Batch, Kept
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.state import Database
+from svc.system import files
 
 _SYNC_SECONDS_MAX: Final = 0.002
 _UNTRIED: Final = 1.05 * _SYNC_SECONDS_MAX
@@ -49,7 +49,7 @@ class QuickInbox(SqliteInbox):
         self._writing = state
         self._copying = open_state()
         self._clock = clock
-        self._sync = sync or os.fdatasync
+        self._sync = sync or files.sync_data
         self._mean = _UNTRIED  # the first group finds out how quick the disk is, on a thread
         self._logged = 0
         state.sync_by_hand(self._timed, room=_COPIED_BYTES)

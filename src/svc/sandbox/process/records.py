@@ -100,7 +100,7 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
         ) from error
     try:
         os.write(handle, json.dumps(record._asdict()).encode())
-        os.fsync(handle)
+        files.sync(handle)
         yield
     finally:
         locks.close_and_remove(handle, path)

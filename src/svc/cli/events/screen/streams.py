@@ -7,19 +7,19 @@ waits in a `UnwrittenOutput`; a signal ends the listener all the same.
 import asyncio
 import io
 import os
-import select
 import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import BinaryIO, Final, TextIO
+from typing import IO, Final, TextIO
 
 from svc.cli.events.screen.unwritten import UnwrittenOutput
 from svc.cli.framework.streams import Streams
 from svc.errors import LocalError
 from svc.listen.owners import owned
+from svc.system import signals
 from svc.system.files import make_private
 from svc.system.outlets import Outlet, is_file, open_outlet, write_whole
 
@@ -158,7 +158,7 @@ class Printing:
             )
         return _Destination(stream, backlog, outlet=open_outlet(descriptor))
 
-    def _open_file(self) -> BinaryIO:
+    def _open_file(self) -> IO[bytes]:
         make_private(self.folder)
         return tempfile.TemporaryFile(dir=self.folder, buffering=0)
 
@@ -219,10 +219,8 @@ class Printing:
 
     def _write_now(self, end: _Destination, outlet: Outlet) -> None:
         """Waits for whoever reads, but after a signal not for long."""
-        room = select.poll()
-        room.register(outlet.descriptor, select.POLLOUT)
         while end.backlog:
-            if not room.poll(_WARNED * 1000 if self._hurried else None):
+            if not signals.ready(outlet.descriptor, _WARNED if self._hurried else None, write=True):
                 return
             end.backlog.taken(outlet.write(end.backlog.head()))
 

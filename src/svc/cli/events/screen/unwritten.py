@@ -3,7 +3,7 @@
 import os
 from collections import deque
 from collections.abc import Callable
-from typing import BinaryIO, Final
+from typing import IO, Final
 
 from svc.errors import LocalError, system_words
 
@@ -21,7 +21,7 @@ class UnwrittenOutput:
 
     def __init__(
         self,
-        open_file: Callable[[], BinaryIO] | None,
+        open_file: Callable[[], IO[bytes]] | None,
         *,
         memory_bytes: int = MEMORY_BYTES,
         file_bytes: int = FILE_BYTES,
@@ -31,7 +31,7 @@ class UnwrittenOutput:
         self._file_bytes = file_bytes
         self._pieces: deque[bytes] = deque()
         self._size = 0
-        self._file: BinaryIO | None = None
+        self._file: IO[bytes] | None = None
         self._read_to = self._written_to = 0
         self._dropped = 0
 
@@ -88,7 +88,8 @@ class UnwrittenOutput:
 
     def _refill(self) -> None:
         if self._file is not None and self._read_to < self._written_to:
-            piece = os.pread(self._file.fileno(), _PIECE, self._read_to)
+            self._file.seek(self._read_to)
+            piece = self._file.read(_PIECE)
             self._read_to += len(piece)
             self._keep(piece)
             if self._read_to == self._written_to:
@@ -108,7 +109,8 @@ class UnwrittenOutput:
                 raise _full(f"{self._file_bytes >> 20} MiB wait for a reader")
             rest = memoryview(data)
             while rest:
-                count = os.pwrite(self._file.fileno(), rest, self._written_to)
+                self._file.seek(self._written_to)
+                count = self._file.write(rest)
                 self._written_to += count
                 rest = rest[count:]
         except OSError as error:
