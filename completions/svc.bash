@@ -231,6 +231,7 @@ _svc_words() {
     from_start) words='now all' ;;
     events_listen_signature) words='own original' ;;
     events_receive_print) words='summary payload none' ;;
+    events_log_user_add_role) words='admin receiver laptop job' ;;
     keys_remind_format) words='text json github ics' ;;
     auth) words='bearer basic' ;;
     fixture) words='demo' ;;
@@ -257,7 +258,7 @@ _svc_words() {
     sandbox_clock_mode) words='realtime frozen' ;;
     sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= allow_self_signed_webhooks= rate_limit= signature_time= webhook_delivery= encodings= require_idempotency_key= chaos= voucher_days= payment_fee_bps= negative_balances=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
-    help) words='exit-codes environment output webhooks team money sandbox faults ci reminders comparison assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
+    help) words='exit-codes environment output webhooks team team-operations money sandbox faults ci reminders comparison assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
     *) words='' ;;
   esac
 }
@@ -464,25 +465,13 @@ _svc_own() {
       ;;
     'events receive')
       commands=''
-      options='--to:t --public-url:t --tunnel:w.tunnel --port:t --events:+w.event_type --endpoint-secret-stdin:- --max-body:t --log-monitor:t --no-copy:- --print:w.events_receive_print --ready-file:f '
+      options='--to:t --public-url:t --tunnel:w.tunnel --port:t --events:+w.event_type --endpoint-secret-stdin:- --max-body:t --log-monitor:+t --no-copy:- --print:w.events_receive_print --ready-file:f '
       arguments=''
       shared='global'
       ;;
     'events log')
-      commands='template create login status refill'
+      commands='login status refill forget template create user failed'
       options=''
-      arguments=''
-      shared='global'
-      ;;
-    'events log template')
-      commands=''
-      options='--name:t --node:t --laptop:+t --group:+t --trial:- '
-      arguments=''
-      shared='global'
-      ;;
-    'events log create')
-      commands=''
-      options='--to:t --group:+t --replicas:t --max-bytes:t '
       arguments=''
       shared='global'
       ;;
@@ -502,6 +491,78 @@ _svc_own() {
       commands=''
       options='--to:t --since:t '
       arguments=''
+      shared='global'
+      ;;
+    'events log forget')
+      commands=''
+      options='--from:t '
+      arguments=''
+      shared='global'
+      ;;
+    'events log template')
+      commands=''
+      options='--name:t --node:t --host:+t --events-per-minute:t --max-file-store:t --environment:- --systemd:- --trial:- '
+      arguments=''
+      shared='global'
+      ;;
+    'events log create')
+      commands=''
+      options='--to:t --group:+t --from:w.from_start --replicas:t --max-bytes:t --events-per-minute:t --print-key:- --new-key:- '
+      arguments=''
+      shared='global'
+      ;;
+    'events log user')
+      commands='add rotate remove'
+      options=''
+      arguments=''
+      shared='global'
+      ;;
+    'events log user add')
+      commands=''
+      options='--role:w.events_log_user_add_role --group:t --log:t --users:f '
+      arguments='t'
+      shared='global'
+      ;;
+    'events log user rotate')
+      commands=''
+      options='--users:f '
+      arguments='t'
+      shared='global'
+      ;;
+    'events log user remove')
+      commands=''
+      options='--users:f '
+      arguments='t'
+      shared='global'
+      ;;
+    'events log failed')
+      commands='list show retry drop'
+      options=''
+      arguments=''
+      shared='global'
+      ;;
+    'events log failed list')
+      commands=''
+      options='--from:t --group:t '
+      arguments=''
+      shared='global'
+      ;;
+    'events log failed show')
+      commands=''
+      options='--from:t '
+      arguments='t'
+      shared='global'
+      ;;
+    'events log failed retry')
+      commands=''
+      options='--from:t '
+      arguments='t'
+      shared='global'
+      ;;
+    'events log failed drop')
+      commands=''
+      options='--from:t '
+      arguments='t'
       shared='global'
       ;;
     'events inbox')
@@ -674,7 +735,7 @@ _svc_own() {
       ;;
     'doctor')
       commands=''
-      options=''
+      options='--log-monitor:+t '
       arguments=''
       shared='global'
       ;;

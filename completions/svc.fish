@@ -258,6 +258,8 @@ function __svc_words
             printf '%s\t%s\n' 'own' '' 'original' ''
         case events_receive_print
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
+        case events_log_user_add_role
+            printf '%s\t%s\n' 'admin' '' 'receiver' '' 'laptop' '' 'job' ''
         case keys_remind_format
             printf '%s\t%s\n' 'text' '' 'json' '' 'github' '' 'ics' ''
         case auth
@@ -311,7 +313,7 @@ function __svc_words
         case completion_shell
             printf '%s\t%s\n' 'bash' '' 'zsh' '' 'fish' '' 'powershell' ''
         case help
-            printf '%s\t%s\n' 'exit-codes' 'What the exit status of a command means.' 'environment' 'Every variable that svc reads.' 'output' 'Formats, queries, and where errors go.' 'webhooks' 'Receiving events: verify, answer, skip, replay.' 'team' 'One log for a team: a receiver, laptops, jobs that share a queue.' 'money' 'Amounts in minor units; paying once.' 'sandbox' 'The service on this machine: keys, test cards, time.' 'faults' 'What can be made to go wrong in a sandbox, on purpose.' 'ci' 'Running svc where nobody watches.' 'reminders' 'When keys are to be replaced, and who says so.' 'comparison' 'svc beside the Stripe CLI.' 'assumptions' 'What the specification says, and what we chose.' 'orders' 'Create, retrieve, update, capture, cancel and list orders.' 'payments' 'Retrieve and list payments.' 'refunds' 'Return all or part of a payment.' 'payouts' 'Send money to receiving banks.' 'landed-cost-quotes' 'Quote duties, taxes and fees.' 'disputes' 'Answer disputes with evidence.' 'get' 'Send any GET: an id or a /v1/ path.' 'post' 'Send any POST to a /v1/ path.' 'batch' 'Run an operation for every row of a file.' 'events' 'Retrieve events; receive, verify and forward webhooks.' 'webhook-endpoints' 'Register webhook endpoints.' 'requests' 'See what was sent; settle what has no known outcome.' 'keys' 'Keep API keys in the OS keyring.' 'profiles' 'Name accounts and switch between them.' 'config' 'Read and change settings.' 'whoami' 'Show profile, origin, mode and key in use.' 'doctor' 'Check this machine and the account, with remedies.' 'quickstart' 'See an order paid and its webhook arrive, in 15 seconds.' 'commands' 'List every command, for people or as data.' 'completion' 'Complete commands, options and ids in your shell.' 'help' 'Read about exit codes, webhooks, assumptions and more.'
+            printf '%s\t%s\n' 'exit-codes' 'What the exit status of a command means.' 'environment' 'Every variable that svc reads.' 'output' 'Formats, queries, and where errors go.' 'webhooks' 'Receiving events: verify, answer, skip, replay.' 'team' 'One log for a team: a receiver, laptops, jobs that share a queue.' 'team-operations' 'Running the servers of a team\'s log.' 'money' 'Amounts in minor units; paying once.' 'sandbox' 'The service on this machine: keys, test cards, time.' 'faults' 'What can be made to go wrong in a sandbox, on purpose.' 'ci' 'Running svc where nobody watches.' 'reminders' 'When keys are to be replaced, and who says so.' 'comparison' 'svc beside the Stripe CLI.' 'assumptions' 'What the specification says, and what we chose.' 'orders' 'Create, retrieve, update, capture, cancel and list orders.' 'payments' 'Retrieve and list payments.' 'refunds' 'Return all or part of a payment.' 'payouts' 'Send money to receiving banks.' 'landed-cost-quotes' 'Quote duties, taxes and fees.' 'disputes' 'Answer disputes with evidence.' 'get' 'Send any GET: an id or a /v1/ path.' 'post' 'Send any POST to a /v1/ path.' 'batch' 'Run an operation for every row of a file.' 'events' 'Retrieve events; receive, verify and forward webhooks.' 'webhook-endpoints' 'Register webhook endpoints.' 'requests' 'See what was sent; settle what has no known outcome.' 'keys' 'Keep API keys in the OS keyring.' 'profiles' 'Name accounts and switch between them.' 'config' 'Read and change settings.' 'whoami' 'Show profile, origin, mode and key in use.' 'doctor' 'Check this machine and the account, with remedies.' 'quickstart' 'See an order paid and its webhook arrive, in 15 seconds.' 'commands' 'List every command, for people or as data.' 'completion' 'Complete commands, options and ids in your shell.' 'help' 'Read about exit codes, webhooks, assumptions and more.'
     end
 end
 
@@ -484,22 +486,12 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events receive'
             set commands 
-            set options --to 't' 'The log, nats+tls://HOST/NAME.' --public-url 't' 'The address that leads to --port.' --tunnel 'w.tunnel' 'As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.' --port 't' 'The local port.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'The largest body that is taken.' --log-monitor 't' 'The monitoring address of a server, such as http://127.0.0.1:8222: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.events_receive_print' 'What to print of an event: summary, payload (in JSON beside its bytes), or none, which leaves forwards that went well out too.' --ready-file 'f' 'A file to write when ready and to remove at the end.'
+            set options --to 't' 'The log, nats+tls://HOST/NAME.' --public-url 't' 'The address that leads to --port.' --tunnel 'w.tunnel' 'As for svc events listen: auto, none, cloudflared, ngrok or ssh:HOST.' --port 't' 'The local port.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --max-body 't' 'The largest body that is taken.' --log-monitor '+t' 'The monitoring address of a server, such as http://127.0.0.1:8222, repeatable: refuse a log that acknowledges before it writes to the disk.' --no-copy '-' 'Keep no copy on this machine\'s disk.' --print 'w.events_receive_print' 'What to print of an event: summary, payload (in JSON beside its bytes), or none, which leaves forwards that went well out too.' --ready-file 'f' 'A file to write when ready and to remove at the end.'
             set arguments 
             set shared 'global'
         case 'events log'
-            set commands 'template' 'Print the configuration of one of the three servers of a log.' 'create' 'Make the streams of a log, with an admin\'s credentials; what is there is left as it is.' 'login' 'Store credentials of a log in the OS keyring: USER:PASSWORD, or a NATS credentials file.' 'status' 'Show how a log is: what it holds, its copies, its groups, how far this machine has read.' 'refill' 'Put the copies that receivers of this machine have kept into a log that has lost events.'
+            set commands 'login' 'Store credentials of a log in the OS keyring, for the servers of this address alone.' 'status' 'Show how a log is: what it holds, its copies, groups and laptops, and what was put aside.' 'refill' 'Put the copies that receivers of this machine have kept into a log that has lost events.' 'forget' 'Have svc doctor look at a log no more, until it is used again; what was read stays known.' 'template' 'Print the configuration of one of the three servers of a log.' 'create' 'Make the streams of a log, with an admin\'s credentials; what is there is left as it is.' 'user' 'Add, remove and renew the users of a log.' 'failed' 'See what groups have put aside, and give it to them again.'
             set options 
-            set arguments 
-            set shared 'global'
-        case 'events log template'
-            set commands 
-            set options --name 't' 'The log\'s name.' --node 't' 'Which of the three servers it is for.' --laptop '+t' 'A laptop that reads; repeatable.' --group '+t' 'A group that shares a queue; repeatable.' --trial '-' 'All servers on this machine, without certificates.'
-            set arguments 
-            set shared 'global'
-        case 'events log create'
-            set commands 
-            set options --to 't' 'The log, nats+tls://HOST/NAME.' --group '+t' 'A queue that jobs share; repeatable.' --replicas 't' 'How many copies there are; 1 only for trying out.' --max-bytes 't' 'How much it holds, such as 512MiB.'
             set arguments 
             set shared 'global'
         case 'events log login'
@@ -516,6 +508,66 @@ function __svc_command --no-scope-shadowing
             set commands 
             set options --to 't' 'The log, nats+tls://HOST/NAME.' --since 't' 'Copies since: 2h, 3d, yesterday or 2026-11-21.'
             set arguments 
+            set shared 'global'
+        case 'events log forget'
+            set commands 
+            set options --from 't' 'The log, nats+tls://HOST/NAME.'
+            set arguments 
+            set shared 'global'
+        case 'events log template'
+            set commands 
+            set options --name 't' 'The log\'s name.' --node 't' 'Which of the three servers it is for.' --host '+t' 'The name of a server, for each of the three in order.' --events-per-minute 't' 'Size it for so many events a minute, kept for seven days.' --max-file-store 't' 'How much each server may store, such as 20GiB.' --environment '-' 'Print the variables that servers read, with new secrets.' --systemd '-' 'Print a unit of systemd that runs one.' --trial '-' 'All servers on this machine, without certificates.'
+            set arguments 
+            set shared 'global'
+        case 'events log create'
+            set commands 
+            set options --to 't' 'The log, nats+tls://HOST/NAME.' --group '+t' 'A queue that jobs share; repeatable.' --from 'w.from_start' 'Where groups that are made begin: all, now, or a time as 2h.' --replicas 't' 'How many copies there are; 1 only for trying out.' --max-bytes 't' 'How much it holds, such as 512MiB.' --events-per-minute 't' 'Size it for so many events a minute, kept for seven days.' --print-key '-' 'Print the log\'s key, for the credentials of its members.' --new-key '-' 'Replace the log\'s key; members need the new one.'
+            set arguments 
+            set shared 'global'
+        case 'events log user'
+            set commands 'add' 'Add a user and print its credentials: hand them over, they are shown once.' 'rotate' 'Give a user another password and print its credentials; the one before ends with the reload.' 'remove' 'Remove a user; the servers let it in no more once they are reloaded.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'events log user add'
+            set commands 
+            set options --role 'w.events_log_user_add_role' 'What the user may do: admin, receiver, laptop or job.' --group 't' 'The queue of a job.' --log 't' 'The log\'s name, where the file is new.' --users 'f' 'The users\' file, which lies beside the servers\' configuration.'
+            set arguments 't'
+            set shared 'global'
+        case 'events log user rotate'
+            set commands 
+            set options --users 'f' 'The users\' file, which lies beside the servers\' configuration.'
+            set arguments 't'
+            set shared 'global'
+        case 'events log user remove'
+            set commands 
+            set options --users 'f' 'The users\' file, which lies beside the servers\' configuration.'
+            set arguments 't'
+            set shared 'global'
+        case 'events log failed'
+            set commands 'list' 'List what was put aside, with the reason, the oldest first.' 'show' 'Show one with its event as it came.' 'retry' 'Give one to its group again, with an admin\'s credentials, and take it off the list.' 'drop' 'Take one off the list, with an admin\'s credentials; the event stays in the log.'
+            set options 
+            set arguments 
+            set shared 'global'
+        case 'events log failed list'
+            set commands 
+            set options --from 't' 'The log, nats+tls://HOST/NAME.' --group 't' 'Those of one group.'
+            set arguments 
+            set shared 'global'
+        case 'events log failed show'
+            set commands 
+            set options --from 't' 'The log, nats+tls://HOST/NAME.'
+            set arguments 't'
+            set shared 'global'
+        case 'events log failed retry'
+            set commands 
+            set options --from 't' 'The log, nats+tls://HOST/NAME.'
+            set arguments 't'
+            set shared 'global'
+        case 'events log failed drop'
+            set commands 
+            set options --from 't' 'The log, nats+tls://HOST/NAME.'
+            set arguments 't'
             set shared 'global'
         case 'events inbox'
             set commands 'show' 'Show one delivery.'
@@ -659,7 +711,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'doctor'
             set commands 
-            set options 
+            set options --log-monitor '+t' 'The monitoring address of a team\'s log, for each of its servers.'
             set arguments 
             set shared 'global'
         case 'sandbox'

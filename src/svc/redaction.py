@@ -14,6 +14,7 @@ from svc.service.facts import KEY_PREFIXES_IN_BASE64
 _PREFIXED: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
     (("k_",), r"((?:sk|rk|pk)_(?:test|live)_)(?!…)([^\s\"',;&<>\\]+)"),
     (("whsec_",), r"(whsec_)(?!…)([^\s\"',;&<>\\]+)"),
+    (("logkey_",), r"(logkey_)(?!…)([^\s\"',;&<>\\]+)"),
     (("_secret_",), r"(ord_[0-9A-Za-z]+_secret_)([0-9A-Za-z]+)"),
 )
 _HIDDEN: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (

@@ -30,7 +30,7 @@ from benchmarks.bench_listen import SECRET, Subject, line, listener, paces, resi
 from benchmarks.command import parser
 from support.clocks import ManualClock
 from support.listening import NOW
-from support.team.log import arrival, connect, make_streams, publish
+from support.team.log import KEY, arrival, connect, make_streams, publish
 from support.team.members import Member
 from support.team.servers import Servers, servers
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
@@ -71,7 +71,7 @@ def log(nodes: int) -> Callable[[ExitStack, Path], Inbox]:
     def opened(open_: ExitStack, folder: Path) -> Inbox:
         running = open_.enter_context(servers(folder, nodes))
         make_streams(running)
-        return LogInbox(open_.enter_context(connect(running)), "test")
+        return LogInbox(open_.enter_context(connect(running)), "test", KEY)
 
     return opened
 

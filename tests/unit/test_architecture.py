@@ -62,7 +62,15 @@ BEHIND: Final = {
 # Rooms without a test of their own: the stories in `cli/` and `process/` hold what they do, and the
 # screens in `unit/render/human` what is in a view.
 TOLD_IN_STORIES: Final = {
-    *("cli/batch", "cli/commands", "cli/help", "cli/keys", "cli/quickstart", "cli/sandbox"),
+    *(
+        "cli/batch",
+        "cli/commands",
+        "cli/events/log",
+        "cli/help",
+        "cli/keys",
+        "cli/quickstart",
+        "cli/sandbox",
+    ),
     *("listen/tunnels", "render/views"),
 }
 # Tests of a whole that name a part of it alone, to break it or to fill it.

@@ -71,7 +71,7 @@ class Listener:
             ready = self._ready()
             with ready_file(self._plan.ready_file, ready):
                 self._tell(ready)
-                await self._wait()
+                await self._wait(source)
         except LocalError as error:
             received = self._pipeline.progress.received - self._pipeline.progress.duplicates
             raise explain_loss(error, self._inbox, received) from error
@@ -134,22 +134,26 @@ class Listener:
             plan.inspector,
         )
 
-    async def _wait(self) -> None:
+    async def _wait(self, source: Source) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(self._plan.timeout):
-                await self._first_end()
+                await self._first_end(source)
                 if not self._hurry:
                     await self._drain()
 
-    async def _first_end(self) -> None:
+    async def _first_end(self, source: Source) -> None:
         stopped = asyncio.ensure_future(self._stop.wait())
         ends: list[asyncio.Future[Any]] = [stopped, self._pipeline.writer.broken]
+        if source.died is not None:
+            ends.append(source.died)
         try:
             await asyncio.wait(ends, return_when=asyncio.FIRST_COMPLETED)
         finally:
             stopped.cancel()
         if self._pipeline.writer.broken.done():
             self._pipeline.writer.broken.result()
+        if source.died is not None and source.died.done():
+            source.died.result()
 
     async def _drain(self) -> None:
         """Lets the events that came with the awaited one arrive as well, and be forwarded."""

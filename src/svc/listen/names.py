@@ -35,25 +35,40 @@ def receiving(way: str, log: object | None) -> str:
     return way if log is None else f"{way}{_FILLS}{log}"
 
 
-def reading(log: object, group: str | None, name: str | None) -> str:
-    """The way of a reader of a log, in a group or by a name of its own."""
-    return f"{log} {group or ''} {name or ''}".rstrip()
+def reading(stream: str, group: str | None, name: str | None) -> str:
+    """The way of a reader of a log, in a group or by a name of its own.
+
+    It is known by the log's stream: an address is only a way there (R130).
+    """
+    return f"{_LOG} {stream} {group or ''} {name or ''}".rstrip()
 
 
 class LogUse(NamedTuple):
-    """A log, by its address, and whether a listener fills it; else it reads there."""
+    """A log that a listener fills, by its address, or reads, by its stream."""
 
-    address: str
+    log: str
     fills: bool
 
 
 def log_of(scope: str) -> LogUse | None:
     """Gives the log that a listener reads or fills, if there is one."""
     way = scope.partition(_UNTIL)[0].split("|", 3)[-1].rsplit("|", 2)[0]
-    if way.startswith(_LOG):
-        return LogUse(way.split(" ")[0], fills=False)
+    if way.startswith(f"{_LOG} "):
+        return LogUse(way.split(" ")[1], fills=False)
     _, filled, log = way.partition(_FILLS)
     return LogUse(log, fills=True) if filled else None
+
+
+def read_by_address(scope: str) -> tuple[str, str] | None:
+    """Gives the log's name, and group and name of a reader, of a scope of releases before.
+
+    They knew a log by the text of its address, `nats+tls://HOSTS/NAME`.
+    """
+    way = scope.split("|", 3)[-1].rsplit("|", 2)[0]
+    address, _, who = way.partition(" ")
+    if not address.startswith(_LOG) or "://" not in address:
+        return None
+    return address.rpartition("/")[2], who
 
 
 def number_of(scope: str) -> int:

@@ -78,7 +78,7 @@ class Reception:
         verdict = self._intake.judge(request, self._deps.clock.now())
         if isinstance(verdict, Rejected):
             answer(400)
-            self._reject(verdict)
+            self.reject(verdict)
             return
         self.admit(verdict, answer)
 
@@ -116,7 +116,7 @@ class Reception:
         size = int(sizes[0]) if sizes else largest
         message = f"The body is over {largest} bytes."
         now = self._deps.clock.now()
-        self._reject(Rejected(now, "body_too_large", message, size, head.headers))
+        self.reject(Rejected(now, "body_too_large", message, size, head.headers))
 
     def _outcome(self, delivery: Delivery, *, wrong_mode: bool) -> DeliveryOutcome | None:
         if wrong_mode:
@@ -151,7 +151,7 @@ class Reception:
         answer(status)
         if not large:
             self.tell_store(why)
-        self._reject(Rejected(self._deps.clock.now(), reason, str(why), len(delivery.body)))
+        self.reject(Rejected(self._deps.clock.now(), reason, str(why), len(delivery.body)))
 
     def tell_store(self, trouble: LocalError | None) -> None:
         """Tells once that the inbox fails for a reason, and once that it works again."""
@@ -187,6 +187,7 @@ class Reception:
             )
         )
 
-    def _reject(self, rejected: Rejected) -> None:
+    def reject(self, rejected: Rejected) -> None:
+        """Counts and tells what was not accepted; a source may have found out itself."""
         self._deps.progress.rejected += 1
         self._deps.tell(rejected)

@@ -269,6 +269,33 @@ class BugMet(FieldRecord):
 
 
 @dataclass(frozen=True, slots=True)
+class LogReplaced(FieldRecord):
+    """A team's log is another one than this listener has read, or an older copy of it.
+
+    This listener had read up to number `read`; the log now holds `events`, and ends `gone` before
+    that. What it never had read is not known.
+    """
+
+    kind = "log"
+    state = "replaced"
+
+    time: float
+    address: str
+    read: int
+    events: int
+    gone: int
+
+    @property
+    def message(self) -> str:
+        """What has happened and what brings the events back."""
+        return (
+            f"The log is another one than before, or an older copy: {self.read:,} events were read "
+            f"here, and it holds {self.events:,}. {max(self.gone, 1):,} or more may be gone; "
+            f"on the receiver: svc events log refill --to {self.address}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
 class Summary(FieldRecord):
     """What happened in all. `refused`: requests that were no deliveries (other path, host ...).
 
@@ -303,6 +330,7 @@ ListenerRecord = (
     | Missed
     | StoreState
     | BugMet
+    | LogReplaced
     | Summary
 )
 

@@ -30,10 +30,10 @@ def server(needed: None, tmp_path: Path) -> Iterator[Servers]:
 def team(
     needed: None, sandbox: Sandbox, svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[TeamCommands]:
-    running = server_of(svc, tmp_path / "server", monkeypatch)
+    running, users = server_of(svc, tmp_path / "server", monkeypatch)
     running.nodes[0].start()
     try:
-        made = TeamCommands(running, svc, tmp_path)
+        made = TeamCommands(running, svc, tmp_path, users)
         made.run(
             "admin",
             "events",

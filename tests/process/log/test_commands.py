@@ -11,7 +11,7 @@ import pytest
 from support.forks.program import Forking
 from support.listening import TargetServer
 from support.running import Sandbox, Svc
-from support.team.commands import USERS, RunningCommand, TeamCommands, server_of
+from support.team.commands import RunningCommand, TeamCommands, server_of
 from svc.signature import verify
 
 
@@ -22,7 +22,7 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
     with ExitStack() as open_, TargetServer() as anna, TargetServer() as ci:
 
         def begin(user: str, *argv: str) -> RunningCommand:
-            command = RunningCommand(forking, team.folder, user, *argv)
+            command = RunningCommand(forking, team, user, *argv)
             open_.callback(command.end)
             command.wait("ready")
             return command
@@ -49,7 +49,7 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
         status = team.run("admin", "events", "log", "status", "--from", team.url).json
         assert (status["events"], status["failed"], status["behind"]) == (2, 0, 0)
         assert [one["name"] for one in status["groups"]] == ["ci"]
-        found = team.svc("doctor", "-o", "json", env={"SVC_LOG_CREDENTIALS": USERS["anna"]})
+        found = team.svc("doctor", "-o", "json", env=team.env("anna"))
         [log] = [one for one in found.json if one["name"] == "log"]
         assert log["status"] == "warning"  # one copy, and the disk cannot be seen from here
         assert "0 behind" in log["detail"]
@@ -58,13 +58,16 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
     assert (refilled["copies"], refilled["added"]) == (2, 0)
 
 
+IN_GROUP = ("events", "listen", "--from", "LOG", "--forward-to", "9")
+
+
 @pytest.mark.parametrize(
     ("user", "argv", "right"),
     [
-        ("receiver", ("events", "listen", "--from", "LOG", "--name", "x"), "CONSUMER."),
-        ("anna", ("events", "listen", "--from", "LOG", "--name", "ben"), "CONSUMER."),
-        ("ci", ("events", "listen", "--from", "LOG"), "CONSUMER."),
-        ("anna", ("events", "log", "refill", "--to", "LOG"), "svc.shop.test"),
+        ("receiver", ("events", "listen", "--from", "LOG"), "subscribe to notice.shop.test"),
+        ("anna", (*IN_GROUP, "--group", "ci"), "CONSUMER.INFO.SVC_shop_test.g_ci"),
+        ("ci", (*IN_GROUP, "--group", "e2e"), "CONSUMER.INFO.SVC_shop_test.g_e2e"),
+        ("anna", ("events", "log", "refill", "--to", "LOG"), "publish to svc.shop.test"),
     ],
 )
 def test_refused_right_names_itself(
@@ -76,7 +79,7 @@ def test_refused_right_names_itself(
     started = time.monotonic()
     done = team.svc(
         *(team.url if word == "LOG" else word for word in argv),
-        env={"SVC_LOG_CREDENTIALS": USERS[user]},
+        env=team.env(user),
     )
     error = json.loads(done.err.splitlines()[-1])["error"]
     assert right in error["message"], done.err
@@ -117,7 +120,7 @@ def test_stream_of_another_mode_or_service_is_refused(team: TeamCommands) -> Non
         *address,
         "--base-url",
         "http://127.0.0.1:9",
-        env={"SVC_LOG_CREDENTIALS": USERS["receiver"], "SVC_API_KEY": "sk_test_sandbox"},
+        env={**team.env("receiver"), "SVC_API_KEY": "sk_test_sandbox"},
     )
     assert (done.code, json.loads(done.err.splitlines()[-1])["error"]["code"]) == (
         2,
@@ -156,13 +159,13 @@ def test_lazy_log_is_refused(
     needed: None, sandbox: Sandbox, svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """It answers at once and writes minutes later: a power cut would lose what was acknowledged."""
-    running = server_of(svc, tmp_path / "server", monkeypatch)
+    running, users = server_of(svc, tmp_path / "server", monkeypatch)
     node = running.nodes[0]
     lazy = node.config.replace("sync_interval: always", "sync_interval: 2m")
     node.config = lazy.replace("max_payload: 4MB", "max_payload: 1MB")
     node.start()
     try:
-        team = TeamCommands(running, svc, tmp_path)
+        team = TeamCommands(running, svc, tmp_path, users)
         team.run("admin", "events", "log", "create", "--to", team.url, "--replicas", "1")
         argv = ("events", "receive", "--to", team.url, "--log-monitor", running.monitor)
         done = team.run("receiver", *argv, code=2)

@@ -2,7 +2,7 @@
 
 import socket
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -11,8 +11,7 @@ from support.listening import TargetServer, event
 from support.running import Sandbox, Svc
 from support.servers.accepting import OneByOne
 from support.servers.relays import Relay
-from support.team.log import arrival, connect, job, laptop, publish, wait_for
-from support.team.members import Member
+from support.team.log import KEY, arrival, connect, job, laptop, publish, trust_in, wait_for
 from support.team.servers import Servers, servers
 from svc.client.wire.tls import context
 from svc.errors import SvcError
@@ -46,7 +45,7 @@ class RelayedLog(Servers):
 def test_receiver_drops_a_connection_on_which_nothing_comes(server: Servers) -> None:
     """The other end has vanished without a word: a firewall, a laptop's sleep; not for 30 s."""
     with Relay(server.nodes[0].port) as relay, connect(RelayedLog(relay.port)) as connection:
-        inbox = LogInbox(connection, "test")
+        inbox = LogInbox(connection, "test", KEY)
         assert isinstance(inbox.store(Batch([arrival(1)]))[0], Kept)
         relay.forget()
         answers: list[object] = []
@@ -121,73 +120,64 @@ def test_queue_that_is_deleted_is_told_and_goes_on_when_it_is_there(
             [down] = listener.told(LogState, 1)
             publish(connection, range(3, 6))
             later = {"deliver_policy": "by_start_sequence", "opt_start_seq": 4}
-            connection.run(ensure(connection, Queue("ci", "test", 8), later))
+            connection.run(ensure(connection, Queue("ci", "test", 8, trust_in(server)), later))
             listener.forwards(6)
             assert [one.reason is None for one in listener.told(LogState, 2)] == [False, True]
     assert down.reason == "The log has no group ci."
     assert sorted(target.ids) == [f"evt_{number}" for number in range(6)]
 
 
-@pytest.mark.slow(seconds=15)
-@pytest.mark.limit(120)
-def test_twins_that_begin_at_once_do_not_take_turns(server: Servers, tmp_path: Path) -> None:
-    """Two machines with one name: one reads, the other says why it does not, and misses nothing."""
-    wanted = sorted(f"evt_{number}" for number in range(60))
-    with ExitStack() as open_, connect(server) as connection:
-        targets = [open_.enter_context(TargetServer()) for _ in range(2)]
-        both = [
-            open_.enter_context(laptop(server, tmp_path / str(one.port), one.port, name="eva"))
-            for one in targets
-        ]
-        publish(connection, range(60))
-
-        def reads_and_waits() -> tuple[int, int] | None:
-            states = [one.told(LogState)[-1:] for one in both]
-            told = [
-                any("Another listener" in (one.reason or "") for one in each) for each in states
-            ]
-            whole = [sorted(one.ids) == wanted for one in targets]
-            found = [n for n in range(2) if whole[n] and told[1 - n]]
-            return (found[0], 1 - found[0]) if found else None
-
-        wait_for(lambda: reads_and_waits() is not None, 40)
-        reader, waiter = reads_and_waits() or (0, 1)
-        both[reader].stop()
-        wait_for(lambda: sorted(targets[waiter].ids) == wanted, 40)
-
-
-def test_name_that_is_taken_is_refused(server: Servers, tmp_path: Path) -> None:
-    argv = ("events", "listen", "--from", server.url(), "--name", "eva")
-    with laptop(server, tmp_path / "a", name="eva"):
-        member = Member(tmp_path / "b", argv)
-        member.start()
-        assert member.process is not None
-        assert member.process.wait(30) == 11
-    assert "reads this log as c_eva at this moment" in member.errors
+def test_two_readers_of_one_name_have_all_of_it(server: Servers, tmp_path: Path) -> None:
+    """The log keeps nothing for a reader: two machines with one name take nothing from each other."""
+    wanted = sorted(f"evt_{number}" for number in range(30))
+    with (
+        connect(server) as connection,
+        TargetServer() as one,
+        TargetServer() as two,
+        laptop(server, tmp_path / "a", one.port, name="eva"),
+        laptop(server, tmp_path / "b", two.port, name="eva"),
+    ):
+        publish(connection, range(30))
+        wait_for(lambda: sorted(one.ids) == wanted and sorted(two.ids) == wanted)
 
 
 @pytest.mark.parametrize(
-    ("given", "words"),
+    ("argv", "words"),
     [
-        (("--laptop", "a.b"), "'a.b' is no name"),
-        (("--group", "a.b"), "'a.b' is no name"),
-        (("--laptop", "anna", "--laptop", "Anna"), "'Anna' clashes with 'anna'"),
-        (("--laptop", "a-b", "--laptop", "a_b"), "'a_b' clashes with 'a-b'"),
-        (("--laptop", "receiver"), "'receiver' clashes with 'receiver'"),
-        (("--laptop", "ci"), "'ci' clashes with 'ci'"),
-        (("--laptop", "anna", "--laptop", "anna-2"), "'anna-2' clashes with 'anna'"),
+        (("add", "a.b", "--log", "shop"), "'a.b' cannot name a user"),
+        (("add", "LOG", "--log", "shop"), "'LOG' cannot name a user"),
+        (("add", "anna"), "no --log to begin one for"),
+        (("remove", "anna"), "no --log to begin one for"),
+        (("add", "anna", "--log", "shop", "--group", "ci"), "--group is for a job"),
     ],
 )
-def test_users_that_would_be_one_are_refused(given: tuple[str, ...], words: str, svc: Svc) -> None:
-    """One would have the other's rights, or its password."""
-    done = svc("events", "log", "template", "--name", "shop", *given)
+def test_user_that_cannot_be_is_refused(
+    argv: tuple[str, ...], words: str, svc: Svc, tmp_path: Path
+) -> None:
+    users = tmp_path / "users.conf"
+    done = svc("events", "log", "user", *argv, "--users", str(users))
     assert done.code == 2, done.out
     assert words in done.error["message"]
+    assert not users.exists()
+
+
+def test_name_of_a_user_is_given_once(svc: Svc, tmp_path: Path) -> None:
+    """A second one would have the first one's rights, or its password."""
+    users = ("--users", str(tmp_path / "users.conf"))
+    assert svc("events", "log", "user", "add", "anna", "--log", "shop", *users).code == 0
+    again = svc("events", "log", "user", "add", "anna", *users)
+    assert again.code == 2
+    assert "rotate anna" in again.error["message"]
+    other = svc("events", "log", "user", "rotate", "ben", *users)
+    assert "there are: anna" in other.error["message"]
 
 
 @pytest.mark.parametrize(
     "argv",
-    [("log", "status", "--from", "nats+tls://log.example.com/shop"), ("log", "login", "shop")],
+    [
+        ("log", "status", "--from", "nats+tls://log.example.com/shop"),
+        ("log", "login", "nats+tls://log.example.com/shop"),
+    ],
 )
 def test_without_a_keyring_the_variable_for_a_log_is_named(
     argv: tuple[str, ...], svc: Svc, sandbox: Sandbox
@@ -223,7 +213,7 @@ def test_header_that_a_publisher_made_up_reaches_no_target(server: Servers, tmp_
     lines = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nCookie: a=b\r\n"
     with connect(server) as connection, TargetServer() as target:
         made_up = Delivery(body, lines + b"Svc-Event-Id: evt_2\r\n", 1.0, read_facts(body))
-        LogInbox(connection, "test").store(Batch([Arrival(made_up, None)]))
+        LogInbox(connection, "test", KEY).store(Batch([Arrival(made_up, None)]))
         with laptop(server, tmp_path / "a", target.port) as listener:
             listener.forwards(1)
     [got] = target.received

@@ -8,7 +8,7 @@ import pytest
 
 from support.clocks import ManualClock
 from support.listening import NOW
-from support.team.log import ORIGIN, arrival, connect, make_streams, publish
+from support.team.log import KEY, ORIGIN, arrival, connect, make_streams, publish
 from support.team.servers import Servers, servers
 from svc.errors import LocalError
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Oversized
@@ -72,7 +72,7 @@ def test_event_that_is_too_large_costs_no_other_one(tmp_path: Path) -> None:
     with servers(tmp_path / "log", payload="200KB") as server:
         make_streams(server)
         with connect(server) as connection:
-            inbox = LogInbox(connection, "test")
+            inbox = LogInbox(connection, "test", KEY)
             group = [arrival(n, note="x" * 300_000 if n == 7 else "") for n in range(20)]
             kept = inbox.store(Batch(group))
             assert [n for n, one in enumerate(kept) if isinstance(one, Oversized)] == [7]
@@ -97,7 +97,7 @@ def test_full_log_refuses_what_is_new(tmp_path: Path) -> None:
     with servers(tmp_path / "log") as server:
         make_streams(server, max_bytes=50_000)
         with connect(server) as connection:
-            kept = LogInbox(connection, "test").store(
+            kept = LogInbox(connection, "test", KEY).store(
                 Batch([arrival(n, note="x" * 5000) for n in range(20)])
             )
         there = [one for one in kept if isinstance(one, Kept)]
@@ -112,7 +112,7 @@ def test_nothing_is_kept_while_the_log_is_away(server: Servers) -> None:
     """Every arrival gets an error in time for the service's answer, never a good word."""
     with connect(server) as connection:
         server.nodes[0].kill()
-        inbox = LogInbox(connection, "test")
+        inbox = LogInbox(connection, "test", KEY)
         kept = inbox.store(Batch([arrival(n) for n in range(3)]))
         assert {getattr(one, "code", None) for one in kept} == {"log_unavailable"}
         server.nodes[0].start()
@@ -129,7 +129,7 @@ def test_copy_lies_on_the_own_disk_before_the_log_has_it(server: Servers, tmp_pa
         connect(server) as connection,
     ):
         copy = SqliteInbox(state, "one")
-        inbox = CopiedInbox(copy, LogInbox(connection, "test"))
+        inbox = CopiedInbox(copy, LogInbox(connection, "test", KEY))
         withheld = Arrival(arrival(2, livemode=True).delivery, "withheld")
         server.nodes[0].kill()
         [lost] = inbox.store(Batch([arrival(1)]))
@@ -152,9 +152,9 @@ def test_copy_lies_on_the_own_disk_before_the_log_has_it(server: Servers, tmp_pa
 def test_streams_are_made_once_and_what_differs_is_said(server: Servers) -> None:
     """Making them again changes nothing; it shows what somebody has changed."""
     with connect(server) as connection:
-        wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 30)
-        assert connection.run(streams.make(connection, wanted)) == []
+        wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 30, KEY)
+        assert connection.run(streams.make(connection, wanted)) == streams.Made(made=False)
         other = {**wanted, "max_bytes": 1 << 20, "discard": "old"}
         connection.run(connection.api(f"STREAM.UPDATE.{wanted['name']}", other))
-        differs = connection.run(streams.make(connection, wanted)) or []
+        differs = connection.run(streams.make(connection, wanted)).differs
     assert {one.field: one.found for one in differs} == {"max_bytes": 1 << 20, "discard": "old"}

@@ -8,8 +8,6 @@ import pytest
 from support.listening import TargetServer, event
 from support.team.log import OWN, connect, laptop, publish, wait_for
 from support.team.servers import Servers
-from svc.listen.log.connection import LogConnection
-from svc.listen.log.troubles import LogRefusal
 from svc.listen.records import LogState, Missed
 from svc.signature import verify
 
@@ -61,32 +59,6 @@ def test_log_that_was_made_anew_is_read_from_its_beginning(server: Servers, tmp_
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(50))
 
 
-def test_consumer_that_is_deleted_by_hand_is_made_again(server: Servers, tmp_path: Path) -> None:
-    """Whoever tidies up at the log costs the laptop a moment and no event."""
-    with (
-        connect(server) as connection,
-        TargetServer() as target,
-        laptop(server, tmp_path / "a", target.port) as listener,
-    ):
-        publish(connection, range(5))
-        listener.forwards(5)
-        for round_ in range(1, 4):
-            stream = connection.address.stream("test")
-            connection.run(connection.api(f"CONSUMER.DELETE.{stream}.c_anna"))
-            publish(connection, range(round_ * 5, round_ * 5 + 5))
-            listener.forwards(round_ * 5 + 5)
-    assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(20))
-
-
-def consumer_is_there(connection: LogConnection) -> bool:
-    stream = connection.address.stream("test")
-    try:
-        info = connection.run(connection.api(f"CONSUMER.INFO.{stream}.c_anna"))
-    except LogRefusal:
-        return False
-    return bool(info["num_waiting"])
-
-
 def test_events_that_are_too_old_are_missed_aloud(server: Servers, tmp_path: Path) -> None:
     """What the log has dropped for its age is counted and said, never passed over in silence."""
     with connect(server) as connection, TargetServer() as target:
@@ -107,10 +79,9 @@ def test_events_that_are_too_old_are_missed_aloud(server: Servers, tmp_path: Pat
         connection.run(connection.api(f"STREAM.UPDATE.{stream}", back))
         with laptop(server, tmp_path / "a", target.port) as listener:
             listener.told(Missed, 1)
-            for _ in range(2):  # reading begins anew before anything has come
-                listener.until(lambda: consumer_is_there(connection))
-                connection.run(connection.api(f"CONSUMER.DELETE.{stream}.c_anna"))
-            listener.until(lambda: consumer_is_there(connection))
+            server.nodes[0].kill()  # reading begins anew before anything has come
+            server.nodes[0].start()
+            listener.told(LogState, 2)
             publish(connection, range(20, 22))
             listener.forwards(2)
             [missed] = listener.told(Missed, 1)

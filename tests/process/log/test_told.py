@@ -11,7 +11,7 @@ import pytest
 from support.listening import SECRET, TargetServer, event
 from support.servers.relays import Relay
 from support.team.commands import TeamCommands
-from support.team.log import ORIGIN, connect, make_streams, publish, wait_for
+from support.team.log import KEY, ORIGIN, connect, make_streams, publish, wait_for
 from support.team.members import SOUND, EventSender, Member
 from support.team.servers import Servers, servers
 from svc.errors import SignatureError
@@ -158,7 +158,7 @@ def test_stream_of_the_other_mode_is_refused(argv: tuple[str, ...], tmp_path: Pa
     """Live events never meet a test listener, and no receiver mixes the two."""
     with servers(tmp_path / "log") as running:
         with connect(running) as connection:
-            wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 30)
+            wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 30, KEY)
             wanted["metadata"]["svc-mode"] = "live"
             connection.run(streams.make(connection, wanted))
         member = ended(tmp_path / "a", "events", *argv, running.url())
@@ -235,40 +235,45 @@ def forge(server: Servers, number: int, secret: str) -> None:
     body = event(number)
     lines = f"Svc-Signature: {header_value(body, [secret], int(now))}\r\n".encode()
     with connect(server) as connection:
-        inbox = LogInbox(connection, "test")
+        inbox = LogInbox(connection, "test", KEY)
         inbox.store(Batch([Arrival(Delivery(body, lines, now, read_facts(body)), None)]))
 
 
-@pytest.mark.parametrize(
-    ("known", "more", "verified"),
-    [
-        (SECRET, (), ["end_to_end", "by_receiver"]),
-        (SECRET, ("--group", "ci"), ["end_to_end", "by_receiver"]),
-        ("", (), ["by_receiver", "by_receiver"]),
-    ],
-)
-def test_record_says_who_verified_the_signature(
-    known: str, more: tuple[str, ...], verified: list[str], server: Servers, tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:  # fmt: skip
-    """A machine that has the endpoint's secret checks again, as of when the event came."""
-    forge(server, 1, SECRET)
-    forge(server, 2, "whsec_of_somebody_else")
+@pytest.mark.parametrize("more", [(), ("--group", "ci")])
+def test_signature_that_the_given_secret_did_not_make_is_refused(
+    more: tuple[str, ...], server: Servers, tmp_path: Path
+) -> None:
+    """R49: a machine that was given the endpoint's secret forwards nothing that it did not sign."""
+    forge(server, 1, "whsec_of_somebody_else")
+    forge(server, 2, SECRET)
     with TargetServer() as target:
-        until = ("--until", "order.paid:2", "--timeout", "20", "--forward-to", str(target.port))
-        member = Member(tmp_path / "a", listen(server.url(), *until, *more))
-        member.secret = known
-        member.start()
-        assert member.process is not None
-        assert member.process.wait(40) == 0, member.errors
-    found = {one["id"]: one["verified"] for one in member.told("event")}
-    assert [found["evt_1"], found["evt_2"]] == verified
+        until = ("--until", "order.paid", "--timeout", "20", "--strict")
+        argv = listen(server.url(), *until, "--forward-to", str(target.port), *more)
+        member = ended(tmp_path / "a", *argv)
+        assert returncode(member) == 11, member.errors
+    assert target.ids == ["evt_2"]
+    [event_] = member.told("event")
+    assert (event_["id"], event_["verified"]) == ("evt_2", "end_to_end")
+    [rejected] = member.told("rejected")
+    assert rejected["reason"] == "signature_mismatch"
+    assert "Message 1 of the log is put aside" in rejected["message"]
+
+
+def test_events_are_the_receivers_word_where_no_secret_is_known(
+    server: Servers, tmp_path: Path
+) -> None:
+    """R128: with the receiver's proof and nothing else to check an event by."""
+    forge(server, 1, "whsec_of_somebody_else")
+    argv = listen(server.url(), "--until", "order.paid", "--timeout", "20")
+    member = ended(tmp_path / "a", *argv, secret="")
+    assert returncode(member) == 0, member.errors
+    assert [one["verified"] for one in member.told("event")] == ["by_receiver"]
 
 
 def test_doctor_warns_of_a_laptop_that_may_publish(team: TeamCommands) -> None:
     """Whoever may publish may forge; looking puts nothing into the log."""
     for user, verdict in (("anna", "ok"), ("admin", "warning")):
-        with connect(team.running, f"{user}:{team.password(user)}") as connection:
+        with connect(team.running, f"{team.users[user]}\n{KEY}") as connection:
             remark = connection.run(rights(connection, "test"))
             assert remark.verdict == verdict, remark
     argv = ("listen", "--from", team.url, "--timeout", "0", "--name", "anna")
@@ -286,7 +291,7 @@ def test_status_of_a_log_is_not_that_of_one_with_a_longer_name(
 ) -> None:
     """This machine has read shop2 alone: of shop it is behind by nothing that it knows."""
     with connect(server, name="shop2") as connection:
-        wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 20)
+        wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 20, KEY)
         connection.run(streams.make(connection, wanted))
     status = ("events", "log", "status", "--from")
     ended(tmp_path / "a", *listen(server.url("shop2"), "--timeout", "0"))

@@ -10,15 +10,10 @@ import pytest
 
 from support.forks.program import Forking
 from support.running import Result, Svc
+from support.team.log import KEY
 from support.team.servers import LogNode, Servers, free_ports
 
-PASSWORDS = {
-    name: f"pw{number}"
-    for number, name in enumerate(
-        ("ADMIN", "RECEIVER", "ANNA", "BEN", "CI"),
-    )
-}
-USERS = {name.lower(): f"{name.lower()}:{password}" for name, password in PASSWORDS.items()}
+ROLES = {"admin": "admin", "receiver": "receiver", "anna": "laptop", "ben": "laptop", "ci": "job"}
 
 
 @dataclass
@@ -28,52 +23,54 @@ class TeamCommands:
     running: Servers
     svc: Svc
     folder: Path
+    users: dict[str, str]
 
     @property
     def url(self) -> str:
         return self.running.url()
 
-    def password(self, user: str) -> str:
-        return PASSWORDS[user.upper()]
+    def env(self, user: str) -> dict[str, str]:
+        return {"SVC_LOG_CREDENTIALS": f"{self.users[user]}\n{KEY}"}
 
     def run(self, user: str, *argv: str, code: int = 0) -> Result:
-        done = self.svc(*argv, env={"SVC_LOG_CREDENTIALS": USERS[user]})
+        done = self.svc(*argv, env=self.env(user))
         assert done.code == code, (argv, done.out, done.err)
         return done
 
 
-def server_of(svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Servers:
-    """One server of the trial template, at ports that are free."""
-    text = svc(
-        "events",
-        "log",
-        "template",
-        "--name",
-        "shop",
-        "--trial",
-        "--laptop",
-        "anna",
-        "--laptop",
-        "ben",
-    ).out
-    alone = text[: text.index("cluster {")] + text[text.index("authorization {") :]
+def users_file(svc: Svc, path: Path, mode: str = "test") -> dict[str, str]:
+    """Writes a users' file with one user of each role; gives what each stores."""
+    more = ("--live",) if mode == "live" else ()
+    argv = ("events", "log", "user", "add", *more)
+    return {
+        name: svc(*argv, name, "--role", role, "--log", "shop", "--users", str(path)).out.strip()
+        for name, role in ROLES.items()
+    }
+
+
+def server_of(
+    svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Servers, dict[str, str]]:
+    """One server of the trial template, at ports that are free, and its users."""
+    text = svc("events", "log", "template", "--name", "shop", "--trial").out
+    alone = text[: text.index("cluster {")] + text[text.index('include "users') :]
     port, monitor = free_ports(2)
     alone = alone.replace('"127.0.0.1:4222"', f'"127.0.0.1:{port}"')
     alone = alone.replace('"127.0.0.1:8222"', f'"127.0.0.1:{monitor}"')
     alone = alone.replace('"./shop-1"', f'"{folder}/data"')
     monkeypatch.setenv("LOG_KEY", "akeyofnoimportance")
-    for name, password in PASSWORDS.items():
-        monkeypatch.setenv(f"LOG_{name}_PASSWORD", password)
-    return Servers([LogNode(folder, "shop-1", port, monitor, alone)])
+    folder.mkdir(parents=True)
+    users = users_file(svc, folder / "users.conf")
+    return Servers([LogNode(folder, "shop-1", port, monitor, alone)]), users
 
 
 class RunningCommand:
     """A command that runs until the block ends."""
 
-    def __init__(self, forking: Forking, folder: Path, user: str, *argv: str) -> None:
-        self.out = folder / f"{user}-{time.monotonic_ns()}.ndjson"
+    def __init__(self, forking: Forking, team: TeamCommands, user: str, *argv: str) -> None:
+        self.out = team.folder / f"{user}-{time.monotonic_ns()}.ndjson"
         self._err = self.out.with_suffix(".err")
-        env = {**os.environ, "SVC_LOG_CREDENTIALS": USERS[user]}
+        env = {**os.environ, **team.env(user)}
         with self.out.open("wb") as out, self._err.open("wb") as err:
             line = ("events", *argv, "-o", "ndjson")
             self.process = forking.start(line, env, out.fileno(), err.fileno())

@@ -9,13 +9,13 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from support.listening import NOW, RunningListener, event, plan_for
+from support.listening import NOW, SECRET, RunningListener, event, plan_for
 from support.team.servers import Servers
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
-from svc.listen.forward.waiting import status_for_group
+from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, OpenSource
@@ -24,11 +24,14 @@ from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.inboxes import LogInbox
+from svc.listen.log.messages import Trust
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.signature import header_value
 
 ORIGIN = "https://api.example.com"
 OWN = "whsec_test_9zzN7cPq2LrTxVb9KdYhWm3"
+KEY = "logkey_" + "k" * 43
 
 
 def address_of(running: Servers, name: str = "shop") -> LogAddress:
@@ -36,17 +39,22 @@ def address_of(running: Servers, name: str = "shop") -> LogAddress:
 
 
 def connect(running: Servers, credentials: str = "", name: str = "shop") -> LogConnection:
-    given = Credentials.parse(credentials, "test") if credentials else None
-    return LogConnection(address_of(running, name), given)
+    return LogConnection(address_of(running, name), Credentials.parse(credentials or KEY, "test"))
+
+
+def trust_in(running: Servers, *given: str, known: Sequence[str] = ()) -> Trust:
+    """What messages of the log are judged by."""
+    return Trust(address_of(running).stream("test"), (KEY,), given, tuple(known))
 
 
 def make_streams(running: Servers, credentials: str = "", **more: Any) -> None:
     """Makes the streams of test mode, as `svc events log create` does."""
     replicas = 3 if len(running.nodes) > 2 else 1
     with connect(running, credentials) as connection:
-        wanted = streams.events_stream(connection.address, "test", ORIGIN, replicas, 1 << 30)
+        wanted = streams.events_stream(connection.address, "test", ORIGIN, replicas, 1 << 30, KEY)
         failed = streams.failed_stream(connection.address, "test", replicas)
-        for stream in ({**wanted, **more}, failed):
+        readers = streams.readers_stream(connection.address, "test", replicas)
+        for stream in ({**wanted, **more}, failed, readers):
             wait_for(partial(_made, connection, stream))
 
 
@@ -61,13 +69,14 @@ def _made(connection: LogConnection, stream: dict[str, Any]) -> bool:
 
 def arrival(number: int, event_type: str = "order.paid", **more: Any) -> Arrival:
     body = event(number, event_type, **more)
-    taken = Delivery(body, b"Svc-Signature: t=1,v1=00\r\n", NOW, read_facts(body))
+    signed = f"Svc-Signature: {header_value(body, [SECRET], NOW)}\r\n".encode()
+    taken = Delivery(body, signed, NOW, read_facts(body))
     return Arrival(taken, None)
 
 
 def publish(connection: LogConnection, numbers: Sequence[int], **more: Any) -> list[Kept]:
     """Puts events into the log as a receiver does, in groups as its keeper makes them."""
-    inbox, kept = LogInbox(connection, "test"), []
+    inbox, kept = LogInbox(connection, "test", KEY), []
     for start in range(0, len(numbers), 256):
         group_of = [arrival(number, **more) for number in numbers[start : start + 256]]
         for one in inbox.store(Batch(group_of)):
@@ -114,8 +123,9 @@ def laptop(
         def make(inbox: SqliteInbox) -> OpenSource:
             if inbox.position() is None:
                 inbox.begin_at(Position(0, ""))
-            cursor = own_cursor.Cursor(f"c_{name}", "test")
-            return own_cursor.opened(connection, cursor, inbox.position, clock)
+            cursor = own_cursor.Cursor(name, "test", trust_in(running))
+            place = own_cursor.Place(inbox.position, inbox.begin_at)
+            return own_cursor.opened(connection, cursor, place, clock)
 
         listener = FromLog(folder, plan, make)
         listener.start()
@@ -130,10 +140,11 @@ def job(running: Servers, folder: Path, *forward_to: int, **told: Any) -> Iterat
     """One of those who share the queue `ci`."""
     clock = SystemClock()
     marking = Marking(lambda headers, body: signed_anew(headers, body, [OWN], clock.now()))
-    plan = plan_for(*forward_to, marking=marking, ack="forwarded", verdict=status_for_group)
-    plan = replace(plan, **told)
+    verdict = group.verdict_for_group
+    plan = plan_for(*forward_to, marking=marking, ack="forwarded", verdict=verdict)
+    plan = replace(plan, **{"forwarding": ForwardOptions(retry="off"), **told})
     with connect(running) as connection:
-        queue = group.Queue("ci", "test", plan.forwarding.concurrency)
+        queue = group.Queue("ci", "test", plan.forwarding.concurrency, trust_in(running))
         connection.run(group.ensure(connection, queue, {"deliver_policy": "all"}))
 
         def make(inbox: SqliteInbox) -> OpenSource:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable
 from contextlib import closing, suppress
 from dataclasses import dataclass, field
@@ -15,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from support.listening import SECRET, event
+from support.team.log import KEY
 from svc.signature import header_value
 
 SOUND = "from svc.__main__ import main\nmain()"
@@ -30,6 +32,7 @@ class Member:
     process: "subprocess.Popen[bytes] | None" = None
     starts: int = 0
     credentials: str = ""
+    key: str = KEY
     secret: str = SECRET
 
     def start(self) -> None:
@@ -40,8 +43,8 @@ class Member:
             "SVC_STATE_DIR": str(self.folder / "state"),
             "SVC_CONFIG_DIR": str(self.folder / "config"),
             "SVC_BASE_URL": "https://api.example.com",
-            "SVC_WEBHOOK_SECRET": self.secret,
-            "SVC_LOG_CREDENTIALS": self.credentials,
+            **({"SVC_WEBHOOK_SECRET": self.secret} if self.secret else {}),
+            "SVC_LOG_CREDENTIALS": f"{self.credentials}\n{self.key}",
         }
         with (self.folder / "out").open("ab") as out, (self.folder / "err").open("ab") as err:
             self.process = subprocess.Popen(
@@ -96,12 +99,14 @@ class EventSender:
     refused: int = 0
     secret: str = SECRET
     pause: float = 0.0  # seconds after each
+    _attempts: Counter[int] = field(default_factory=Counter)
 
     def run(self, first: int, step: int) -> None:
         drawn = random.Random(self.seed + first)
         for number in range(first, self.count, step):
             self.deliver(number)
-            if drawn.random() < 0.02:
+            if drawn.random() < 0.02:  # a copy, which the service takes for another first attempt
+                del self._attempts[number]
                 self.deliver(number)
             self.acknowledged.append(number)
             time.sleep(self.pause)
@@ -115,10 +120,14 @@ class EventSender:
     def try_once(self, number: int) -> int | None:
         """Sends one event; gives the answer's status, None where there was none."""
         body = event(number)
+        self._attempts[number] += 1
         with suppress(OSError, http.client.HTTPException, ValueError, IndexError):
             port, path = self.url()
             with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=10)) as connection:
-                signed = {"Svc-Signature": header_value(body, [self.secret], int(time.time()))}
+                signed = {
+                    "Svc-Signature": header_value(body, [self.secret], int(time.time())),
+                    "Svc-Delivery-Attempt": str(self._attempts[number]),
+                }
                 connection.request("POST", path, body, signed)
                 return connection.getresponse().status
         return None

@@ -8,7 +8,7 @@ import pytest
 
 from support.clocks import ManualClock
 from support.listening import NOW, event
-from support.team.log import connect, make_streams
+from support.team.log import KEY, connect, make_streams
 from support.team.servers import SERVER, servers
 from svc.errors import LocalError
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
@@ -42,7 +42,7 @@ def log_inbox(request: pytest.FixtureRequest, folder: Path) -> Opens:
     request.addfinalizer(started.close)
     running = started.enter_context(servers(folder))
     make_streams(running)
-    return lambda: LogInbox(started.enter_context(connect(running)), "test")
+    return lambda: LogInbox(started.enter_context(connect(running)), "test", KEY)
 
 
 @pytest.fixture(params=["sqlite", "quick", "memory", "log"])

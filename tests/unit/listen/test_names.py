@@ -4,6 +4,7 @@ import pytest
 
 from svc.listen.names import READER, Listening, LogUse, log_of, number_of, past, reading, receiving
 
+STREAM = "SVC_shop_test"
 LOG = "nats+tls://log.example.com:4333/shop"
 
 
@@ -19,9 +20,9 @@ def named(way: str, number: int = 0) -> str:
         (receiving("https://a.example/in|out", None), None),
         (receiving("given", LOG), LogUse(LOG, fills=True)),
         (receiving("https://a.example/in|out", LOG), LogUse(LOG, fills=True)),
-        (reading(LOG, None, None), LogUse(LOG, fills=False)),
-        (reading(LOG, "ci", None), LogUse(LOG, fills=False)),
-        (reading(LOG, None, "anna"), LogUse(LOG, fills=False)),
+        (reading(STREAM, None, None), LogUse(STREAM, fills=False)),
+        (reading(STREAM, "ci", None), LogUse(STREAM, fills=False)),
+        (reading(STREAM, None, "anna"), LogUse(STREAM, fills=False)),
     ],
 )
 def test_a_name_says_which_log_it_reads_or_fills(

@@ -39,6 +39,8 @@ ANEW = Marking(lambda headers, body: signed_anew(headers, body, [OWN], NOW))
 class HeldSource:
     """Gives what a test gives it, and remembers the answers."""
 
+    died: "asyncio.Future[None] | None" = None
+
     def __init__(self, reception: Reception, _: Callable[[ListenerRecord], None]) -> None:
         self._reception = reception
         self.answers: list[int] = []

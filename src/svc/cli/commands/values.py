@@ -133,6 +133,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("batch", "operation"): _words("operation", tuple(OPERATIONS), closed=True),
     ("events listen", "--until"): _EVENT_TYPE,
     ("events listen", "--from-start"): _words("from_start", tuple(STARTS)),
+    ("events log create", "--from"): _words("from_start", tuple(STARTS)),
     ("events receive", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
     ("events listen", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
     ("events inbox", "--type"): _EVENT_TYPE,

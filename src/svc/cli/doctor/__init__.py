@@ -1,8 +1,8 @@
 """`svc doctor`: what stands between this machine and the service, each with its remedy."""
 
 import time
-from collections.abc import Iterator
-from typing import Final
+from collections.abc import Iterator, Sequence
+from typing import Annotated, Final
 
 import typer
 
@@ -20,9 +20,10 @@ from svc.cli.doctor.checks import (
     tunnels,
 )
 from svc.cli.framework.app import new_app, repairing
+from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, SvcError
-from svc.listen.inbox.listeners import positions
+from svc.listen.inbox.listeners import places
 from svc.listen.names import log_of
 
 app = new_app()
@@ -36,7 +37,13 @@ _MACHINE: Final[tuple[tuple[str, Check], ...]] = (
 
 
 @repairing(app)
-def doctor(ctx: typer.Context) -> None:
+def doctor(
+    ctx: typer.Context,
+    log_monitor: Annotated[
+        list[str] | None,
+        option("URL", "The monitoring address of a team's log, for each of its servers."),
+    ] = None,
+) -> None:
     """Check settings, key, connection, clock, keyring, state and tunnels, each with its remedy.
 
     The logs that this machine reads are checked as well. Nothing is changed. Ends with 11 if a
@@ -46,7 +53,7 @@ def doctor(ctx: typer.Context) -> None:
     $ svc doctor --live --max-time 5
     """
     session = Session.of(ctx)
-    findings = list(_examined(session))
+    findings = list(_examined(session, log_monitor or ()))
     out = session.repair_out
     shown = [finding.as_data() for finding in findings]
     if out.format == "id":
@@ -63,7 +70,7 @@ def doctor(ctx: typer.Context) -> None:
         )
 
 
-def _examined(session: Session) -> Iterator[Finding]:
+def _examined(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
     first = guarded("configuration", configuration, session)
     yield first
     if first.verdict == "failed":
@@ -73,7 +80,7 @@ def _examined(session: Session) -> Iterator[Finding]:
     yield from _account(session)
     for name, check in _MACHINE:
         yield guarded(name, check, session)
-    yield from logs(session)
+    yield from logs(session, monitors)
 
 
 def _account(session: Session) -> Iterator[Finding]:
@@ -94,7 +101,7 @@ def _account(session: Session) -> Iterator[Finding]:
 _WORSE: Final = ("ok", "warning", "failed")
 
 
-def logs(session: Session) -> Iterator[Finding]:
+def logs(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
     """One finding for each log; none, and nothing loaded, where no log was ever used."""
     try:
         known = _known(session)
@@ -102,7 +109,7 @@ def logs(session: Session) -> Iterator[Finding]:
         return
     for address, fills in known.items():
         try:
-            yield _looked_at(session, address, fills=fills)
+            yield _looked_at(session, address, monitors, fills=fills)
         except SvcError as error:
             yield failed("log", error)
 
@@ -112,14 +119,17 @@ def _known(session: Session) -> dict[str, bool]:
     settings = session.settings
     if not session.paths.has_state or settings.address is None:
         return {}
-    scopes = positions(session.state(), settings.address.origin, settings.profile, settings.mode)
+    known = places(session.state(), settings.address.origin, settings.profile, settings.mode)
     logs: dict[str, bool] = {}
-    for log in filter(None, map(log_of, scopes)):
-        logs[log.address] = logs.get(log.address, False) or log.fills
+    for scope, place in known.items():
+        log = log_of(scope)
+        address = log.log if log is not None and log.fills else place.address
+        if log is not None and place.in_use and address:
+            logs[address] = logs.get(address, False) or log.fills
     return logs
 
 
-def _looked_at(session: Session, text: str, *, fills: bool) -> Finding:
+def _looked_at(session: Session, text: str, monitors: Sequence[str], *, fills: bool) -> Finding:
     from svc.cli.events.log import position_here
     from svc.cli.events.team import open_log
     from svc.listen.log import checks
@@ -135,12 +145,13 @@ def _looked_at(session: Session, text: str, *, fills: bool) -> Finding:
         took = (time.monotonic() - started) * 1000
         info = connection.run(stream_info(connection, mode))
         remarks = [
-            checks.version(connection),
+            checks.version(connection.versions()),
             checks.payload(connection, WEBHOOK_BODY_MAX),
             checks.replicas(info),
             checks.limits(info),
-            checks.sync(None),
+            checks.sync(monitors, len(address.hosts)),
             checks.clock(info, session.clock.now()),
+            checks.certificate(connection.certificate_ends, session.clock.now()),
         ]
         if not fills:
             remarks.append(connection.run(checks.rights(connection, mode)))

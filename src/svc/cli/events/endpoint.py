@@ -6,7 +6,7 @@ from secrets import token_hex
 from typing import Any, Final, Literal
 
 from svc.api_keys import parse_signing_secret
-from svc.cli.events.secrets import StoredSecrets, place_of
+from svc.cli.events.secrets import StoredSecrets, endpoint_of_log, place_of
 from svc.cli.framework.control import sandbox_client
 from svc.cli.framework.session import Session
 from svc.client.call import Call
@@ -73,7 +73,7 @@ class Endpoints:
         Raises:
             KeyStoreError: there is none, and the secret is to be `lasting`.
         """
-        endpoint_id, where = f"log_{name}", self._where
+        endpoint_id, where = endpoint_of_log(name), self._where
         known = self._stored.get(endpoint_id)
         if known is not None:
             return Endpoint(endpoint_id, url, (known,), where)

@@ -2,9 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
-from datetime import UTC, datetime
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.inspect import inspecting
@@ -18,26 +16,35 @@ from svc.cli.events.run import (
     run_listener,
     show_secrets,
 )
-from svc.cli.events.secrets import known_elsewhere
-from svc.cli.events.team import LogOptions, examine, open_log, own_name
+from svc.cli.events.secrets import stored_secrets
+from svc.cli.events.team import (
+    LogOptions,
+    delivery_policy,
+    examine,
+    open_log,
+    own_name,
+    user_of,
+)
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.dispatcher import Marking
 from svc.listen.forward.replay import signed_anew
-from svc.listen.forward.waiting import status_for_group, status_for_sender
+from svc.listen.forward.waiting import status_for_sender
 from svc.listen.inbox.inbox import Position
-from svc.listen.inbox.listeners import remember
+from svc.listen.inbox.listeners import places, remember, remember_address, rename
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource
 from svc.listen.log import group, own_cursor, streams
 from svc.listen.log.connection import LogConnection
-from svc.listen.names import Listening, number_of, reading
+from svc.listen.log.messages import Trust
+from svc.listen.names import Listening, number_of, read_by_address, reading
 from svc.state import Database
 
 
 @dataclass(frozen=True, slots=True)
 class _ReaderSetup(ListenerSetup):
     connection: LogConnection
+    keys: tuple[str, ...] = field(repr=False)
 
 
 def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None:
@@ -54,11 +61,13 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
         _prepared(session, asked, log) as reader,
     ):
         shared, endpoint = log.group is not None, reader.endpoint
+        if shared:  # what a target does not take goes back to the log, which gives it again
+            asked = replace(asked, forwarding=replace(asked.forwarding, retry="off"))
         plan = replace(
             plan_of(session, asked, endpoint, inspection),
             ack="forwarded" if shared else "received",
             marking=Marking(_signing(session, endpoint) if log.signs_anew else None),
-            verdict=status_for_group if shared else status_for_sender,
+            verdict=group.verdict_for_group if shared else status_for_sender,
         )
 
         def ways(inbox: SqliteInbox) -> tuple[SqliteInbox, OpenSource]:
@@ -92,16 +101,35 @@ def _own_endpoint(
 @contextmanager
 def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_ReaderSetup]:
     state, settings = session.state(), session.settings
-    way = reading(log.address, log.group, log.name)
+    way = reading(log.address.stream(settings.mode), log.group, log.name)
     origin = session.base_url.origin
     listening = Listening(origin, settings.profile, settings.mode, way, asked.events)
+    _take_over(state, listening, log)
     with ExitStack() as open_:
         connection = open_.enter_context(open_log(session, log.address))
-        examine(session, connection, writes=None)
+        keys = examine(session, connection, writes=None)
         claim = open_.enter_context(claim_of(session, listening, asked))
         endpoint = _own_endpoint(session, state, log)
         remember(state, claim, 0, endpoint.id, asked.routes.spelled())
-        yield _ReaderSetup(state, claim, endpoint, connection)
+        remember_address(state, claim, str(log.address))
+        yield _ReaderSetup(state, claim, endpoint, connection, keys)
+
+
+def _take_over(state: Database, listening: Listening, log: LogOptions) -> None:
+    """Has readers of releases before, which knew a log by its address, be known by its stream."""
+    before = places(state, listening.origin, listening.profile, listening.mode)
+    who, events = f"{log.group or ''} {log.name or ''}".rstrip(), ",".join(listening.events)
+    ours = [
+        scope
+        for scope in before
+        if read_by_address(scope) == (log.address.name, who) and scope.split("|")[-2] == events
+    ]
+    for scope in sorted(ours, key=lambda one: _seq_of(before[one].position), reverse=True):
+        rename(state, scope, listening.scope(number_of(scope)))
+
+
+def _seq_of(position: Position | None) -> int:
+    return -1 if position is None else position.seq
 
 
 def _source(
@@ -112,33 +140,26 @@ def _source(
     inbox: SqliteInbox,
 ) -> OpenSource:
     connection, mode = reader.connection, session.settings.mode
-    secrets = _secrets_of_the_service(session, asked, reader)
+    known = stored_secrets(session, of_logs=False)
+    trust = Trust(log.address.stream(mode), reader.keys, asked.secrets, tuple(known))
     if log.group is not None:
-        queue = group.Queue(log.group, mode, asked.forwarding.concurrency, secrets)
-        connection.run(group.ensure(connection, queue, _delivery_policy(session, log)))
+        queue = group.Queue(log.group, mode, asked.forwarding.concurrency, trust)
+        connection.run(group.ensure(connection, queue, delivery_policy(session, log.start)))
         inbox.hand_back()
         session.out.note(f"Sharing {log.address} with the others of the group {log.group}.")
         return group.opened(connection, queue, asked.routes.targets, session.clock)
-    number = number_of(reader.claim.scope)
-    name = own_name(log, connection) + (f"-{number + 1}" if number else "")
+    name = own_name(log, connection)
     subjects = [log.address.subject(mode, kind) for kind in asked.events] if asked.chosen else []
-    cursor = own_cursor.Cursor(f"c_{name}", mode, tuple(subjects), secrets)
-    connection.run(own_cursor.refuse_twin(connection, cursor))
+    cursor = own_cursor.Cursor(user_of(connection) or name, mode, trust, tuple(subjects))
+    connection.run(own_cursor.check_right(connection, mode))
     position = inbox.position()
     if position is None:
         position = connection.run(_first_position(session, log, connection))
         inbox.begin_at(position)
     start = connection.run(streams.find_start(connection, mode, position))
     session.out.note(f"Reading {log.address} as {name}, {start.behind:,} behind.")
-    return own_cursor.opened(connection, cursor, inbox.position, session.clock)
-
-
-def _secrets_of_the_service(
-    session: Session, asked: ListenOptions, reader: _ReaderSetup
-) -> tuple[str, ...]:
-    """Gives the secrets that the service may have signed with, where this machine has any."""
-    known = known_elsewhere(session, reader.endpoint.id)
-    return tuple(dict.fromkeys((*asked.secrets, *(one.secret for one in known))))
+    place = own_cursor.Place(inbox.position, inbox.begin_at)
+    return own_cursor.opened(connection, cursor, place, session.clock)
 
 
 async def _first_position(session: Session, log: LogOptions, connection: LogConnection) -> Position:
@@ -149,16 +170,6 @@ async def _first_position(session: Session, log: LogOptions, connection: LogConn
     if log.start == 0:
         return await streams.end_of(connection, mode)
     return await streams.before(connection, mode, session.clock.now() - log.start)
-
-
-def _delivery_policy(session: Session, log: LogOptions) -> dict[str, Any]:
-    """Says from where a group reads when its queue is made."""
-    if log.start is None:
-        return {"deliver_policy": "all"}
-    if log.start == 0:
-        return {"deliver_policy": "new"}
-    since = datetime.fromtimestamp(session.clock.now() - log.start, UTC)
-    return {"deliver_policy": "by_start_time", "opt_start_time": since.isoformat()}
 
 
 def _signing(session: Session, endpoint: Endpoint) -> Callable[[bytes, bytes], bytes]:

@@ -59,11 +59,11 @@ class ReceiveArguments(OptionSet):
     ] = False
     max_body: BodySize = "1MiB"
     log_monitor: Annotated[
-        str | None,
+        list[str] | None,
         option(
             "URL",
-            "The monitoring address of a server, such as http://127.0.0.1:8222: refuse a log "
-            "that acknowledges before it writes to the disk.",
+            "The monitoring address of a server, such as http://127.0.0.1:8222, repeatable: refuse "
+            "a log that acknowledges before it writes to the disk.",
         ),
     ] = None
     no_copy: Annotated[bool, flag("--no-copy", "Keep no copy on this machine's disk.")] = False
@@ -105,22 +105,22 @@ def receive(ctx: typer.Context, given: ReceiveArguments) -> None:
         log=str(address),
     )
     with open_log(session, address) as connection:
-        sync = checks.sync(given.log_monitor)
+        sync = checks.sync(given.log_monitor or (), len(address.hosts))
         checks.refuse(sync, "--log-monitor")
         tell(session, sync)
-        examine(
+        keys = examine(
             session,
             connection,
             writes=session.base_url.origin,
             max_body=options.limits.body_bytes,
         )
-        listen_to(session, options, _inbox(session, connection, copies=not given.no_copy))
+        listen_to(session, options, _inbox(session, connection, keys[0], copies=not given.no_copy))
 
 
 def _inbox(
-    session: Session, connection: LogConnection, *, copies: bool
+    session: Session, connection: LogConnection, key: str, *, copies: bool
 ) -> Callable[[SqliteInbox], Inbox]:
-    log = LogInbox(connection, session.settings.mode)
+    log = LogInbox(connection, session.settings.mode, key)
     return lambda copy: CopiedInbox(copy, log) if copies else log
 
 

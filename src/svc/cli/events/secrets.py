@@ -18,6 +18,7 @@ from svc.listen.verify.diagnosis import KnownSecret
 from svc.state import Database
 
 _MOST: Final = 2  # while one is being replaced (promise R48)
+_OF_LOG: Final = "log_"
 _MOST_READ: Final = 4  # some keyrings ask for each item
 
 
@@ -82,19 +83,38 @@ class StoredSecrets:
         return SigningSecrets(self._session.key_store(), self._place)
 
 
-def stored_secrets(session: Session) -> list[str]:
-    """The secrets of the profile and mode in use; nothing is asked over the network."""
-    if not session.paths.has_state:
+def stored_secrets(session: Session, *, of_logs: bool = True) -> list[str]:
+    """The secrets of the origin, profile and mode in use; nothing is asked over the network.
+
+    Those of another origin prove nothing here: a sandbox's are public. `of_logs`: also our own,
+    with which this machine signs anew what comes from a team's log.
+    """
+    settings = session.settings
+    if not session.paths.has_state or settings.address is None:
         return []
-    settings, state = session.settings, session.state()
-    ours = (settings.profile, settings.mode)
-    registered = [one for one in every_endpoint(state) if (one.profile, one.mode) == ours]
+    state = session.state()
+    ours = (settings.address.origin, settings.profile, settings.mode)
+    registered = [
+        one
+        for one in every_endpoint(state)
+        if (one.origin, one.profile, one.mode) == ours and (of_logs or not is_of_log(one.id))
+    ]
     found = [one.secret for one in registered if one.secret is not None]
     unread = [one.id for one in registered if one.secret is None]
-    if settings.address is None or not unread:
+    if not unread:
         return found
     stored = StoredSecrets(session, state)
     return found + [secret for name in unread if (secret := stored.get(name))]
+
+
+def endpoint_of_log(name: str) -> str:
+    """Gives the id under which our own secret for events of a log is kept."""
+    return f"{_OF_LOG}{name}"
+
+
+def is_of_log(endpoint_id: str) -> bool:
+    """Says whether an id is one of those; the service gives none that begins so."""
+    return endpoint_id.startswith(_OF_LOG)
 
 
 def known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret, ...]:

@@ -13,14 +13,15 @@ from svc.cli.events.secrets import place_of
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
-from svc.errors import KeyStoreError, UsageError
+from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.listen.log import checks
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
-from svc.listen.log.credentials import Credentials, from_environment
-from svc.listen.log.streams import stream_info
+from svc.listen.log.credentials import Credentials, from_environment, keys_of
+from svc.listen.log.streams import key_fingerprint, stream_info, time_text
 from svc.listen.log.troubles import check_installed
 
+ReadLog = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--from")]
 ToLog = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--to")]
 # Where a first run begins, in seconds back; None for all that there is.
 STARTS: Final[Mapping[str, float | None]] = {"now": 0.0, "all": None}
@@ -55,15 +56,27 @@ def read_log(
             raise UsageError(
                 f"{typed} {given!r}: letters, digits, - and _, at most 32.", param=typed
             )
-    back = STARTS[start] if start in STARTS else _ago(session, start)
+    back = starts_at(session, start, "--from-start")
     parsed = LogAddress.parse(address, "--from")
     return LogOptions(parsed, group, back, name)
 
 
-def _ago(session: Session, text: str) -> float:
-    """How long ago a moment was, in seconds; one that lies ahead is now."""
-    moment = moments(session, local=True).read(text, "--from-start")
+def starts_at(session: Session, text: str, param: str) -> float | None:
+    """Gives how long ago something begins, in seconds: 0 for now, None for all that there is."""
+    if text in STARTS:
+        return STARTS[text]
+    moment = moments(session, local=True).read(text, param)
     return max(session.clock.now() - moment.begin.timestamp(), 0.0)
+
+
+def delivery_policy(session: Session, back: float | None) -> dict[str, str]:
+    """Says from where a group reads when its queue is made; `back` as `starts_at` gives it."""
+    if back is None:
+        return {"deliver_policy": "all"}
+    if back == 0:
+        return {"deliver_policy": "new"}
+    since = time_text(session.clock.now() - back)
+    return {"deliver_policy": "by_start_time", "opt_start_time": since}
 
 
 @contextmanager
@@ -87,36 +100,45 @@ def open_log(session: Session, address: LogAddress) -> LogConnection:
     return LogConnection(address, _credentials(session, address), _context(session, address))
 
 
+def user_of(connection: LogConnection) -> str | None:
+    """Gives the user's name as a part of a name at the log; None where the log has no users."""
+    credentials = connection.credentials
+    return None if credentials is None or credentials.user is None else credentials.label
+
+
 def own_name(log: LogOptions, connection: LogConnection) -> str:
-    """What this machine is called at the log."""
-    if log.name is not None:
-        return log.name
-    if connection.credentials is not None:
-        return connection.credentials.label
+    """What this machine's reader is called."""
+    name = log.name or user_of(connection)
+    if name is not None:
+        return name
     host = "".join(one if one.isalnum() or one in "-_" else "-" for one in socket.gethostname())
     return host[:32] or "laptop"
 
 
 def examine(
     session: Session, connection: LogConnection, *, writes: str | None, max_body: int = 0
-) -> None:
+) -> tuple[str, ...]:
     """Refuses a log that would lose or mix up events, and warns of what is doubtful.
 
     `writes` is the origin of the events that a receiver is going to put in, None for a reader;
-    `max_body` the largest of them, in bytes.
+    `max_body` the largest of them, in bytes. Gives the log's keys, the newest first.
 
     Raises:
+        AuthError: its key is not in the credentials, or is another one.
         ConfigError, UsageError: the log must not be used.
     """
-    info = connection.run(stream_info(connection, session.settings.mode))
-    checks.belongs(info, writes, session.settings.mode)
+    mode = session.settings.mode
+    info = connection.run(stream_info(connection, mode))
+    checks.belongs(info, writes, mode)
     option = "--to" if writes else "--from"
-    checks.refuse(checks.version(connection), option)
+    checks.refuse(checks.version(connection.versions() if writes else [connection.version]), option)
     if writes:
         checks.refuse(checks.payload(connection, max_body), "--max-body")
         tell(session, checks.replicas(info))
         tell(session, checks.limits(info))
     tell(session, checks.clock(info, session.clock.now()))
+    stream = connection.address.stream(mode)
+    return keys_of(connection.credentials, stream, key_fingerprint(info["config"]))
 
 
 def tell(session: Session, remark: checks.Remark) -> None:
@@ -125,18 +147,39 @@ def tell(session: Session, remark: checks.Remark) -> None:
         session.out.warn(f"The log: {remark.detail}. {remark.fix or ''}".rstrip())
 
 
+def stored_credentials(session: Session, address: LogAddress) -> Credentials | None:
+    """Gives what was stored for every server of an address; for others it is not (R127).
+
+    Raises:
+        AuthError: the address names servers that nothing was stored for, beside others.
+        KeyStoreError: there is no keyring.
+    """
+    place = place_of(session)
+    with about_a_log():
+        store = session.key_store()
+        found = {name: store.get(place.user_of_log(name)) for name in address.places}
+    texts = {one.secret for one in found.values() if one is not None}
+    without = [name for name, one in found.items() if one is None]
+    if texts and (without or len(texts) > 1):
+        raise AuthError(
+            f"Credentials are stored for other servers than {', '.join(without or found)}; they "
+            "are sent to no server that they were not stored for.",
+            code="log_credentials_elsewhere",
+            hint=f"If that is the same log: svc events log login {address}",
+        )
+    return Credentials.parse(texts.pop(), "The keyring") if texts else None
+
+
 def _credentials(session: Session, address: LogAddress) -> Credentials | None:
     given = from_environment(session.env)
     if given is not None:
         return given
     try:
-        with about_a_log():
-            stored = session.key_store().get(place_of(session).user_of_log(address.name))
+        return stored_credentials(session, address)
     except KeyStoreError:
         if address.tls:
             raise
         return None  # a log of this machine may need none
-    return Credentials.parse(stored.secret, "The keyring") if stored is not None else None
 
 
 def _context(session: Session, address: LogAddress) -> ssl.SSLContext | None:

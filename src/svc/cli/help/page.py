@@ -131,6 +131,7 @@ TOPICS: Final = {
     "output": ("output", "Formats, queries, and where errors go."),
     "webhooks": ("webhooks", "Receiving events: verify, answer, skip, replay."),
     "team": ("team", "One log for a team: a receiver, laptops, jobs that share a queue."),
+    "team-operations": ("operations", "Running the servers of a team's log."),
     "money": ("money", "Amounts in minor units; paying once."),
     "sandbox": ("sandbox", "The service on this machine: keys, test cards, time."),
     "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),

@@ -9,6 +9,7 @@ a message broker, and somebody who tells the forwarding half to look (`Dispatche
 Everything here is plain data, so that it can cross a process border.
 """
 
+import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
@@ -135,6 +136,10 @@ class Source(Protocol):
     What an implementation owes: each delivery that it has not heard a good answer about comes
     again, in this run or in the next one.
     """
+
+    @property
+    def died(self) -> "asyncio.Future[None] | None":
+        """Done, with its error, when nothing more will come; None of one that cannot say so."""
 
     async def start(self) -> None:
         """Begins to give deliveries."""

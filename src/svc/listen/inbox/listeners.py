@@ -137,14 +137,50 @@ def waiting(state: Database, origin: str | None, profile: str, mode: str) -> lis
     ]
 
 
-def positions(state: Database, origin: str, profile: str, mode: str) -> dict[str, Position | None]:
-    """Gives the listeners of a profile by their scopes, and what each has last read in a log."""
+class PlaceInLog(NamedTuple):
+    """What a listener has last read in a log, and the way there that it was last given.
+
+    `in_use` is false of one whose log is to be looked at no more.
+    """
+
+    position: Position | None
+    address: str | None
+    in_use: bool
+
+
+def places(state: Database, origin: str, profile: str, mode: str) -> dict[str, PlaceInLog]:
+    """Gives the listeners of a profile by their scopes, and where those of logs are."""
     rows = state.rows(
-        "SELECT scope, position_seq, position_id FROM listeners"
+        "SELECT scope, port, path, position_seq, position_id FROM listeners"
         " WHERE origin = ? AND profile = ? AND mode = ?",
         (origin, profile, mode),
     )
-    return {row["scope"]: None if row["position_seq"] is None else position_of(row) for row in rows}
+    return {
+        row["scope"]: PlaceInLog(
+            None if row["position_seq"] is None else position_of(row),
+            row["path"],
+            row["port"] is not None,
+        )
+        for row in rows
+    }
+
+
+def rename(state: Database, earlier: str, scope: str) -> None:
+    """Has a listener be known by another name, unless there is one of that name."""
+    with state.write() as tx:
+        tx.execute("UPDATE OR IGNORE listeners SET scope = ? WHERE scope = ?", (scope, earlier))
+
+
+def forget(state: Database, scopes: Sequence[str]) -> None:
+    """Has the logs of these listeners be looked at no more, until they run again."""
+    with state.write() as tx:
+        tx.many("UPDATE listeners SET port = NULL WHERE scope = ?", [(one,) for one in scopes])
+
+
+def remember_address(state: Database, claim: ListenerId, address: str) -> None:
+    """Keeps the way to the log that a listener reads."""
+    with state.write() as tx:
+        tx.execute("UPDATE listeners SET path = ? WHERE scope = ?", (address, claim.scope))
 
 
 def position_of(row: Row) -> Position:

@@ -36,7 +36,7 @@ class LogAddress:
             raise UsageError(
                 "The address of a log holds no user name or password: others would see it in ps.",
                 param=option,
-                hint="Store them once: svc events log login NAME; in CI: SVC_LOG_CREDENTIALS",
+                hint="Store them once: svc events log login LOG; in CI: SVC_LOG_CREDENTIALS",
             )
         if match is None:
             raise UsageError(f"{text!r} is no address of a log.", param=option, hint=_EXAMPLE)
@@ -57,6 +57,14 @@ class LogAddress:
         scheme = "tls" if self.tls else "nats"
         return [f"{scheme}://{_bracketed(host)}:{port}" for host, port in self.hosts]
 
+    @property
+    def places(self) -> list[str]:
+        """What stored credentials are bound to: each server and the log's name (R127)."""
+        scheme = "nats+tls" if self.tls else "nats"
+        return [
+            f"{scheme}://{_bracketed(host.lower())}:{port}/{self.name}" for host, port in self.hosts
+        ]
+
     def stream(self, mode: Mode) -> str:
         """The name of the stream with the events of a mode."""
         return f"SVC_{self.name}_{mode}"
@@ -73,6 +81,18 @@ class LogAddress:
     def subjects(self, mode: Mode) -> str:
         """The subjects of all events of a mode."""
         return f"svc.{self.name}.{mode}.>"
+
+    def notices(self, subject: str) -> str:
+        """The subject on which the log announces, without its body, each event of a subject."""
+        return f"notice{subject.removeprefix('svc')}"
+
+    def reader_subject(self, mode: Mode, name: str) -> str:
+        """The subject on which a laptop reports how far it has read."""
+        return f"reader.{self.name}.{mode}.{name}"
+
+    def readers_stream(self, mode: Mode) -> str:
+        """The name of the stream with the last report of each laptop."""
+        return f"{self.stream(mode)}_readers"
 
     def __str__(self) -> str:
         hosts = ",".join(

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 from urllib.request import ProxyHandler, build_opener
@@ -20,6 +20,7 @@ _MONITOR_BYTES: Final = 1 << 20
 _NANO: Final = 1_000_000_000
 _MAJORITY_OF: Final = 3
 _SKEW_SECONDS: Final = 30.0
+_WARNED_DAYS: Final = 14
 # A message that no stream takes: it is for another one, and comes after one that never was.
 _NOWHERE: Final = {"Nats-Expected-Stream": "none", "Nats-Expected-Last-Msg-Id": "none"}
 
@@ -36,12 +37,11 @@ class Remark:
     fix: str | None = None
 
 
-def version(connection: LogConnection) -> Remark:
-    """Looks at the server's version: those before lose events that they have acknowledged."""
-    text = connection.version
+def version(versions: Iterable[str]) -> Remark:
+    """Looks at the servers' versions: those before lose events that they have acknowledged."""
+    text = min(versions, key=_numbers)
     floor = ".".join(map(str, OLDEST))
-    numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", text)
-    if numbers is not None and tuple(map(int, numbers.groups())) >= OLDEST:
+    if _numbers(text) >= OLDEST:
         return Remark("version", "ok", f"nats-server {text}")
     return Remark(
         "version",
@@ -50,6 +50,11 @@ def version(connection: LogConnection) -> Remark:
         "that it has acknowledged when servers leave and join",
         "Install the one from nats.io or its container; a Linux distribution's is often too old",
     )
+
+
+def _numbers(text: str) -> tuple[int, ...]:
+    numbers = re.match(r"(\d+)\.(\d+)\.(\d+)", text)
+    return tuple(map(int, numbers.groups())) if numbers is not None else ()
 
 
 def payload(connection: LogConnection, max_body: int) -> Remark:
@@ -75,6 +80,13 @@ def replicas(info: Mapping[str, Any]) -> Remark:
             "warning",
             f"the stream has {wanted} copy: with its server's disk the events are gone",
             "For more than a trial run three servers: svc events log template",
+        )
+    if current <= wanted // 2:
+        return Remark(
+            "replicas",
+            "failed",
+            f"{current} of {wanted} copies are current: nothing is taken",
+            "Start a second server; what was acknowledged is on a majority of them",
         )
     if current < wanted:
         return Remark(
@@ -112,31 +124,45 @@ def limits(info: Mapping[str, Any]) -> Remark:
     return Remark("space", "ok", text)
 
 
-def sync(monitor: str | None) -> Remark:
+def sync(monitors: Sequence[str], servers: int) -> Remark:
     """Looks whether servers write to the disk before they acknowledge, where that can be seen.
 
+    `servers` is how many there are.
+
     Raises:
-        ConfigError: the monitoring address does not answer.
+        ConfigError: a monitoring address does not answer.
     """
-    if monitor is None:
+    if not monitors:
         return Remark(
             "sync",
             "warning",
             "whether the log writes to the disk before it acknowledges is not visible from here",
             "Give the monitoring address of a server: --log-monitor http://HOST:8222",
         )
-    jetstream = _varz(monitor).get("jetstream") or {}
-    config = jetstream.get("config") or {}
-    if config.get("sync_always"):
-        return Remark("sync", "ok", "sync_interval: always")
-    minutes = int(config.get("sync_interval", 0)) / _NANO / 60
-    return Remark(
-        "sync",
-        "failed",
-        f"the log writes to the disk every {minutes:g} min: a power cut loses what it has "
-        "acknowledged since",
-        "Set sync_interval: always in the jetstream part of every server's configuration",
-    )
+    found = {str(one.get("server_id", "")): one for one in map(_varz, monitors)}
+    for one in found.values():
+        old = version([str(one.get("version", ""))])
+        if old.verdict != "ok":
+            return old
+        config = (one.get("jetstream") or {}).get("config") or {}
+        if not config.get("sync_always"):
+            minutes = int(config.get("sync_interval", 0)) / _NANO / 60
+            return Remark(
+                "sync",
+                "failed",
+                f"{one.get('server_name')} writes to the disk every {minutes:g} min: a power cut "
+                "loses what it has acknowledged since",
+                "Set sync_interval: always in the jetstream part of every server's configuration",
+            )
+    if len(found) < servers:
+        return Remark(
+            "sync",
+            "warning",
+            f"sync_interval: always on {len(found)} of {servers} servers; the others were not "
+            "looked at",
+            "Give --log-monitor for each of them",
+        )
+    return Remark("sync", "ok", "sync_interval: always")
 
 
 def clock(info: Mapping[str, Any], now: float) -> Remark:
@@ -156,8 +182,25 @@ def clock(info: Mapping[str, Any], now: float) -> Remark:
     )
 
 
+def certificate(ends: float | None, now: float) -> Remark:
+    """Looks when the server's certificate ends; both in unix seconds."""
+    if ends is None:
+        return Remark("certificate", "ok", "no certificate")
+    days = (ends - now) / 86400
+    if days > _WARNED_DAYS:
+        return Remark("certificate", "ok", f"the certificate ends in {days:.0f} days")
+    return Remark(
+        "certificate",
+        "warning",
+        f"the server's certificate ends in {max(days, 0):.1f} days",
+        "Replace its files and reload the server: svc help team-operations",
+    )
+
+
 async def rights(connection: LogConnection, mode: Mode) -> Remark:
     """Looks whether a reader may publish as well; nothing is put into the log by that."""
+    if connection.is_apart:
+        return Remark("rights", "ok", "its user may not publish")
     subject = connection.address.subject(mode, "order.paid")
     try:
         decoded(await connection.request(subject, b"", _NOWHERE))

@@ -10,13 +10,20 @@ import threading
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
+from svc.errors import AuthError, SvcError
 from svc.listen.log.address import LogAddress
-from svc.listen.log.client import LogClient
+from svc.listen.log.client import LogClient, LogLoop
 from svc.listen.log.credentials import Credentials
-from svc.listen.log.troubles import LogDown, LogRefusal, check_installed, worded
+from svc.listen.log.troubles import (
+    LogDown,
+    LogRefusal,
+    NoResponder,
+    check_installed,
+    worded,
+)
 from svc.system import signals
 
 if TYPE_CHECKING:
@@ -30,7 +37,11 @@ LogHeaders = Mapping[str, str]
 _CONNECT_SECONDS: Final = 5.0
 _CALL_SECONDS: Final = 5.0
 _AGAIN_SECONDS: Final = (1.0, 1.5)  # of a call's five
-_API: Final = "$JS.API."
+_NO_RESPONDER: Final = "503"
+# Members are in accounts of their own, which reach the log's under the first of these names; its
+# admin, and who uses a log without such accounts, under the second.
+_APIS: Final = ("LOG.API.", "$JS.API.")
+_OF_ANOTHER_ACCOUNT: Final = 10039
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,8 +67,10 @@ class LogConnection:
         self.address = address
         self.credentials = credentials
         self._seconds = seconds
+        self._context = context
         self._client = LogClient(address, credentials, context)
-        self._loop = asyncio.new_event_loop()
+        self._apis: tuple[str, ...] = _APIS
+        self._loop = LogLoop()
         self._loop.set_exception_handler(lambda *_: None)  # what nats-py leaves behind at its end
         self._thread = threading.Thread(target=self._loop.run_forever, name="log", daemon=True)
 
@@ -88,12 +101,39 @@ class LogConnection:
     @property
     def version(self) -> str:
         """The version of the server that is connected."""
-        return str(self._client.info.get("version", ""))
+        return self._client.version
+
+    def versions(self) -> list[str]:
+        """Gives the versions of all servers of the address that can be reached."""
+        found = [self.version]
+        for host in self.address.hosts if len(self.address.hosts) > 1 else ():
+            one = replace(self.address, hosts=(host,))
+            with (
+                suppress(SvcError),
+                LogConnection(one, self.credentials, self._context, 2.0) as there,
+            ):
+                found.append(there.version)
+        return found
+
+    @property
+    def certificate_ends(self) -> float | None:
+        """When the certificate of the connected server ends (unix seconds); None without TLS."""
+        return self._client.certificate_ends
+
+    @property
+    def is_up(self) -> bool:
+        """True while a server is connected."""
+        return self._client.is_connected
+
+    @property
+    def is_apart(self) -> bool:
+        """True of a user whose account is not the log's: it reaches what it imports, no more."""
+        return self._apis == _APIS[:1]
 
     @property
     def max_payload(self) -> int:
         """The largest message that the server takes, headers included, in bytes."""
-        return int(self._client.info.get("max_payload", 1 << 20))
+        return self._client.max_payload
 
     @property
     def generation(self) -> int:
@@ -138,8 +178,50 @@ class LogConnection:
             AuthError: the user has no right to ask.
         """
         payload = json.dumps(body).encode() if body is not None else b""
-        answer = await self.request(f"{_API}{verb}", payload, seconds=seconds)
-        return decoded(answer)
+
+        async def asked(subject: str) -> dict[str, Any]:
+            return decoded(await self.request(subject, payload, seconds=seconds))
+
+        return await self._by_api(verb, asked)
+
+    async def gather(
+        self, verb: str, body: Mapping[str, Any], most: int, seconds: float = _CALL_SECONDS
+    ) -> list[Message]:
+        """Asks JetStream what has up to `most` answers, and one with a status behind them.
+
+        Raises:
+            LogDown: there was no answer in time.
+            AuthError: the user has no right to ask.
+        """
+        payload = json.dumps(body).encode()
+
+        async def asked(subject: str) -> list[Message]:
+            got = await self._client.gather(subject, payload, seconds, most=most)
+            answers = [_message(one) for one in got]
+            if answers[0].headers.get("Status") == _NO_RESPONDER:
+                raise NoResponder("The log: nobody there answers.", retryable=True)
+            return answers
+
+        return await self._by_api(verb, asked)
+
+    async def _by_api(self, verb: str, asked: Callable[[str], Awaitable[T]]) -> T:
+        """Asks by the name that is known to work here, else by one after the other."""
+        failures: list[SvcError] = []
+        for api in self._apis:
+            try:
+                answer = await asked(f"{api}{verb}")
+            except (NoResponder, AuthError) as error:
+                failures.append(error)
+            except LogRefusal as error:
+                if error.number != _OF_ANOTHER_ACCOUNT:
+                    self._apis = (api,)
+                    raise
+                failures.append(error)
+            else:
+                self._apis = (api,)
+                return answer
+        # A right that is missing says more than that nothing listens.
+        raise min(failures, key=lambda one: not isinstance(one, AuthError))
 
     async def info(self, verb: str) -> dict[str, Any]:
         """Asks how a stream or a consumer is, such as `STREAM.INFO.name`; the same errors.
@@ -167,6 +249,11 @@ class LogConnection:
         """Sends a message and waits for its answer; the same errors, but LogRefusal."""
         return _message(await self._client.ask(subject, payload, headers, seconds))
 
+    async def ask_for(self, verb: str, payload: bytes, reply: str) -> None:
+        """Asks JetStream for what comes to `reply`; by a name that an earlier call has found."""
+        for api in self._apis:
+            await self.publish(f"{api}{verb}", payload, reply)
+
     async def publish(self, subject: str, payload: bytes, reply: str = "") -> None:
         """Sends a message that nobody answers, except to `reply`."""
         client = await self._client.ready(_CALL_SECONDS)
@@ -174,23 +261,20 @@ class LogConnection:
             await client.publish(subject, payload, reply=reply)
 
     async def subscribe(
-        self, heard: Callable[[Message], Awaitable[None]]
-    ) -> tuple[str, Callable[[], Awaitable[None]]]:
-        """Gives a subject of our own, and what ends it; `heard` gets what is sent there."""
-        client = await self._client.ready(_CALL_SECONDS)
-        subject = client.new_inbox()
+        self, heard: Callable[[Message], Awaitable[None]], subject: str | None = None
+    ) -> tuple[str, Callable[[], Coroutine[Any, Any, None]]]:
+        """Listens to a subject, or to a new one of our own; gives it and what ends it."""
 
         async def got(msg: "Msg") -> None:
             await heard(_message(msg))
 
-        with worded():
-            subscription = await client.subscribe(subject, cb=got)
+        subscription = await self._client.subscribe(subject, got, _CALL_SECONDS)
 
         async def end() -> None:
             with suppress(Exception):
                 await subscription.unsubscribe()
 
-        return subject, end
+        return subscription.subject, end
 
     async def _close(self) -> None:
         await self._client.close()

@@ -1,61 +1,87 @@
-"""What a log knows its users by: a name and password, or a NATS credentials file."""
+"""What a member of a team has for its log: who it is there, and the log's key.
+
+A user is a name and password, or the text of a NATS credentials file. The log's key is a line of
+its own beside it; while a key is replaced there may be two, the newer one first.
+"""
 
 import base64
 import binascii
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
 from svc.api_keys import LOG_VARIABLE
-from svc.errors import UsageError
+from svc.errors import AuthError, UsageError
+from svc.listen.log import proof
 
 _JWT: Final = re.compile(r"-+BEGIN NATS USER JWT-+\s+(\S+)\s+-+END NATS USER JWT-+")
 _SEED: Final = re.compile(r"-+BEGIN USER NKEY SEED-+\s+(\S+)\s+-+END USER NKEY SEED-+")
 _NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 _SEED_BYTES: Final = slice(2, 34)  # between two bytes that say what it is and a checksum
 _SEED_LENGTH: Final = 36
+_MOST_KEYS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """One user of a log. `text` is what was given, for the keyring; it never shows itself."""
+    """One user of a log, and the log's keys; no secret shows itself.
 
-    user: str
+    `user` is None where a log of this machine has no users. `text` is what was given.
+    """
+
+    user: str | None
     text: str = field(repr=False)
+    keys: tuple[str, ...] = field(default=(), repr=False)
     password: str | None = field(default=None, repr=False)
     jwt: str | None = field(default=None, repr=False)
     seed: bytes | None = field(default=None, repr=False)
 
     @classmethod
     def parse(cls, text: str, source: str) -> Self:
-        """Reads `USER:PASSWORD` or the text of a credentials file; `source` says where it was.
+        """Reads `USER:PASSWORD` or the text of a credentials file, and the lines of the log's keys.
+
+        `source` says where the text was.
 
         Raises:
-            UsageError: it is neither.
+            UsageError: the text is neither.
         """
+        keys = tuple(proof.KEY.findall(text))[:_MOST_KEYS]
+        rest = proof.KEY.sub("", text).strip("\r\n")
+        if keys and not rest.strip():
+            return cls(None, text, keys)
         jwt, seed = _JWT.search(text), _SEED.search(text)
         if jwt is not None and seed is not None:
-            return cls(_user_of(jwt[1]), text, jwt=jwt[1], seed=_seed(seed[1], source))
-        user, colon, password = text.removesuffix("\n").partition(":")
-        if not colon or not user or not password or not text.removesuffix("\n").isprintable():
+            return cls(_user_of(jwt[1]), text, keys, jwt=jwt[1], seed=_seed(seed[1], source))
+        user, colon, password = rest.partition(":")
+        if not colon or not user or not password or not rest.isprintable():
             raise UsageError(
                 f"{source} holds no credentials of a log.",
                 code="log_credentials_invalid",
-                hint="Give USER:PASSWORD, or the whole text of a NATS credentials file",
+                hint="Give USER:PASSWORD and below it the log's key, or the whole text of a NATS "
+                "credentials file and the key",
             )
-        return cls(user, text, password=password)
+        return cls(user, text, keys, password=password)
+
+    def with_key(self, key: str) -> Self:
+        """Gives the same credentials with a newer key of the log; the one before still counts."""
+        plain = "\n".join(one for one in self.text.splitlines() if not proof.KEY.fullmatch(one))
+        keys = (key, *self.keys[:1])
+        text = "\n".join([*([plain] if plain else []), *keys]) + "\n"
+        return replace(self, text=text, keys=keys)
 
     @property
     def label(self) -> str:
         """The user's name as a part of a name at the log."""
-        return _NAME.sub("-", self.user)[:32]
+        return _NAME.sub("-", self.user or "")[:32]
 
     def options(self) -> dict[str, Any]:
-        """What the client library is told of them."""
+        """What the client library asks for when it sends them: nothing is handed over before."""
+        if self.user is None:
+            return {}
         if self.jwt is None:
-            return {"user": self.user, "password": self.password}
+            return {"user": lambda: self.user, "password": lambda: self.password}
         token = self.jwt.encode()
         return {"user_jwt_cb": lambda: bytearray(token), "signature_cb": self._sign}
 
@@ -65,6 +91,32 @@ class Credentials:
         assert self.seed is not None
         key = Ed25519PrivateKey.from_private_bytes(self.seed)
         return base64.b64encode(key.sign(nonce.encode()))
+
+
+def keys_of(
+    credentials: Credentials | None, stream: str, fingerprint: str | None
+) -> tuple[str, ...]:
+    """Gives the log's keys, the one that it names as its own first.
+
+    Raises:
+        AuthError: there is none, or the log has another one.
+    """
+    held = credentials.keys if credentials is not None else ()
+    if not held:
+        raise AuthError(
+            "The log's key is missing: without it nobody can tell a receiver's events from forged "
+            "ones.",
+            code="log_key_missing",
+            hint="It stands below USER:PASSWORD in the credentials; svc events log create "
+            "--print-key shows it to an admin",
+        )
+    if fingerprint is not None and fingerprint not in map(proof.fingerprint, held):
+        raise AuthError(
+            f"The log's key in these credentials is not the one of {stream}.",
+            code="log_key_wrong",
+            hint="Ask for the credentials of this log, and store them: svc events log login LOG",
+        )
+    return tuple(sorted(held, key=lambda one: proof.fingerprint(one) != fingerprint))
 
 
 def from_environment(env: Mapping[str, str]) -> Credentials | None:

@@ -1,26 +1,29 @@
 """One of the jobs that share a queue of a log: each event goes to one of them.
 
-An event is acknowledged after the target's 2xx. What a target refuses for good is put aside with
-its answer; what finds the target away is handed back at once, and nothing is taken until it
-answers: a job without a target would fail fastest, and so take most.
+An event is acknowledged after the target's 2xx. What a healthy target refuses is put aside with
+its answer. What finds the target away is given back with a delay, and the job takes nothing for as
+long: without that it would fail fastest, take most, and use up every event's deliveries (R129).
 """
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
 
 from svc.clock import Clock
 from svc.errors import NotFound, SvcError
+from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.dial import CannotConnect, open_connection
 from svc.listen.forward.waiting import AWAY
 from svc.listen.log.connection import LogConnection
-from svc.listen.log.messages import delivery_of
-from svc.listen.log.pulling import Broken, Pulled, PulledSource, Pulling
-from svc.listen.log.streams import group_consumer, group_name, make_group, stream_info
+from svc.listen.log.messages import Trust, Unreadable, delivery_of, group_of, published_again
+from svc.listen.log.pulling import Broken, Pulled, Pulling
+from svc.listen.log.source import LogSource
+from svc.listen.log.streams import BACK_SECONDS, group_consumer, group_name, make_group, stream_info
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord
@@ -28,27 +31,36 @@ from svc.listen.targets import Target
 from svc.service.facts import Mode
 
 _TAKEN: Final = 200
-_NOT_NOW: Final = (503, AWAY)
+_NOT_NOW: Final = 503
+_BACK: Final = frozenset((502, 504, AWAY))  # no target answers so: the attempt itself has failed
+_AWAY_STATUSES: Final = frozenset((408, 425, 429, 502, 503, 504))
 _RENEW_SECONDS: Final = 10.0  # a third of the time after which another job gets it
 _PROBE_SECONDS: Final = 0.25
 _PAUSE_SECONDS: Final = 1.0
 _END_SECONDS: Final = 1.0
+_NANO: Final = 1_000_000_000
+
+
+def verdict_for_group(reply: TargetReply) -> int:
+    """Turns a target's reply into a verdict for those who share a queue: taken, away or refused."""
+    if reply.is_taken:
+        return _TAKEN
+    if reply.status is None or reply.status in _AWAY_STATUSES:
+        return AWAY
+    return min(reply.status, AWAY - 1)
 
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """The shared queue of one group, and how much of it one job has at once.
-
-    `secrets` are those of the service's endpoint, as far as they are known here.
-    """
+    """The shared queue of one group, and how much of it one job has at once."""
 
     group: str
     mode: Mode
     concurrency: int
-    secrets: tuple[str, ...] = field(default=(), repr=False)
+    trust: Trust
 
 
-class GroupSource(PulledSource):
+class GroupSource(LogSource):
     """Gives a reception its share of a queue, and tells the log what became of it."""
 
     def __init__(
@@ -63,10 +75,13 @@ class GroupSource(PulledSource):
         super().__init__(connection, clock, reception, tell)
         self._queue = queue
         self._targets = tuple(targets)
-        self._out: set[str] = set()  # where the receipts of what is under way are acknowledged
+        # Where the receipts of what is under way are acknowledged, and how often each was given.
+        self._out: dict[str, int] = {}
         self._said: set[Future[None]] = set()
         self._room = asyncio.Event()
         self._away = True
+        self._failures = 0  # of the target in a row
+        self._rests_until = 0.0
 
     async def start(self) -> None:
         """Begins to take."""
@@ -75,7 +90,7 @@ class GroupSource(PulledSource):
     async def close(self) -> None:
         """Hands back what has no verdict, and sees to it that the log has heard the others."""
         for receipt in tuple(self._out):
-            self._answered(receipt, _NOT_NOW[0])
+            self._answered(receipt, _NOT_NOW)
         waiting = [asyncio.wrap_future(one) for one in self._said]
         if waiting:
             await asyncio.wait(waiting, timeout=_END_SECONDS)
@@ -111,8 +126,7 @@ class GroupSource(PulledSource):
 
     async def _take(self, pulling: Pulling) -> None:
         while True:
-            await self._until_ready(pulling)
-            room = self._queue.concurrency - len(self._out)
+            room = await self._until_ready(pulling)
             page = await self._ask(pulling.page(room))
             self._tell_state(None)
             now = self._clock.now()
@@ -120,46 +134,77 @@ class GroupSource(PulledSource):
                 self._give(one, now)
 
     def _give(self, one: Pulled, now: float) -> None:
-        receipt = one.message.reply
-        self._out.add(receipt)
+        receipt, delivered = one.message.reply, one.ticket.delivered
+        try:
+            delivery = delivery_of(one.message, now, self._queue.trust)
+        except Unreadable as error:
+            self._refuse(error, one.ticket.seq, len(one.message.body))
+            self._say(receipt, f"+TERM {error.message}".encode())
+            return
+        if group_of(one.message) not in ("", self._queue.group):  # given again to another one
+            self._keep(self._connection.submit(self._acknowledge(receipt)))
+            return
+        self._out[receipt] = delivered
         self._reception.admit(
-            delivery_of(one.message, now, self._queue.secrets),
+            delivery,
             partial(self._answered, receipt),
-            redelivered=one.ticket.delivered - 1,
+            redelivered=delivered - 1 + published_again(one.message),
         )
 
-    async def _until_ready(self, pulling: Pulling) -> None:
-        """Waits for room, and for a target that accepts connections.
+    async def _until_ready(self, pulling: Pulling) -> int:
+        """Waits for room, and for a target that is not away; gives how much may be taken.
 
         What was asked for before the target was found away may still come: another job is to have
         it, and not only when the log misses its acknowledgement.
         """
-        while len(self._out) >= self._queue.concurrency:
+        while len(self._out) >= self._most:
             self._room.clear()
             await self._room.wait()
         while self._away:
             self._hand_back(await self._ask(_left_of(pulling)))
-            if all([await accepts(target) for target in self._targets]):
+            rest = self._rests_until - self._loop.time()
+            if rest > 0:
+                await asyncio.sleep(min(rest, _PROBE_SECONDS))
+            elif all([await accepts(target) for target in self._targets]):
                 self._away = False
             else:
                 await asyncio.sleep(_PROBE_SECONDS)
+        return self._most - len(self._out)
+
+    @property
+    def _most(self) -> int:
+        """One alone shows whether a target that was away takes events again."""
+        return 1 if self._failures else self._queue.concurrency
 
     def _hand_back(self, left: Sequence[Pulled]) -> None:
+        """Gives back what was not tried: another job may have it at once."""
         for one in left:
             self._say(one.message.reply, b"-NAK")
 
     def _answered(self, receipt: str, status: int) -> None:
-        if receipt not in self._out:
+        delivered = self._out.pop(receipt, None)
+        if delivered is None:
             return
-        self._out.discard(receipt)
         self._room.set()
         if status == _TAKEN:
+            self._failures = 0
             self._keep(self._connection.submit(self._acknowledge(receipt)))
-        elif status in _NOT_NOW:
-            self._away = self._away or status == AWAY
+        elif status in _BACK:
+            self._rest()
+            self._say(receipt, back_after(delivered))
+        elif status == _NOT_NOW:  # this job ends, or could not keep it
             self._say(receipt, b"-NAK")
         else:
-            self._say(receipt, f"+TERM {_verdict(status)}".encode())
+            self._failures = 0
+            self._say(receipt, f"+TERM the target answered {status}".encode())
+
+    def _rest(self) -> None:
+        """Takes nothing for a while; those that were under way together count once."""
+        now = self._loop.time()
+        if now >= self._rests_until:
+            self._rests_until = now + BACK_SECONDS[min(self._failures, len(BACK_SECONDS) - 1)]
+            self._failures += 1
+        self._away = True
 
     async def _acknowledge(self, receipt: str) -> None:
         """Waits for the log to have heard it; otherwise another job gets the event as well."""
@@ -252,6 +297,7 @@ def opened(
     return partial(GroupSource, connection, queue, targets, clock)
 
 
-def _verdict(status: int) -> str:
-    known = {502: "the target's answer could not be read", 504: "the target gave no answer in time"}
-    return known.get(status, f"the target answered {status}")
+def back_after(delivered: int) -> bytes:
+    """Gives the words with which an event goes back that was given so often, and its delay."""
+    seconds = BACK_SECONDS[min(delivered, len(BACK_SECONDS)) - 1]
+    return b"-NAK " + json.dumps({"delay": seconds * _NANO}).encode()

@@ -6,14 +6,16 @@ in is that of its arrival, behind what is there.
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from svc.errors import LocalError, SvcError
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversized
 from svc.listen.log.connection import LogConnection, decoded
-from svc.listen.log.messages import headers_of, size_of
+from svc.listen.log.messages import ID_HEADER, headers_of, is_later_attempt, size_of
+from svc.listen.log.pages import read_stream
+from svc.listen.log.streams import time_text
 from svc.listen.log.troubles import LogDown, LogRefusal
 from svc.listen.verify.verify import Delivery
 from svc.service.facts import Mode
@@ -24,6 +26,7 @@ PUBLISH_SECONDS: Final = 3.0
 _PAUSE_SECONDS: Final = 0.1
 _FULL: Final = frozenset((10077, 10023, 10047))  # bytes, messages, storage of the account
 _UNAVAILABLE: Final = 503
+_IN_PROCESS: Final = 10158
 
 
 class _NothingOpen:
@@ -42,9 +45,10 @@ class _NothingOpen:
 class LogInbox(_NothingOpen):
     """Publishes what arrives, with the event's id: a copy within the log's window is the same."""
 
-    def __init__(self, connection: LogConnection, mode: Mode) -> None:
+    def __init__(self, connection: LogConnection, mode: Mode, key: str) -> None:
         self._connection = connection
         self._mode = mode
+        self._key = key
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         if not batch.arrivals:
@@ -61,7 +65,8 @@ class LogInbox(_NothingOpen):
     async def _one(self, arrival: Arrival, end: float) -> Kept | LocalError:
         """Publishes one event, again with the same id where no answer came."""
         address, delivery = self._connection.address, arrival.delivery
-        headers = headers_of(delivery, address, self._mode)
+        again = arrival.redelivered > 0 or is_later_attempt(delivery)
+        headers = headers_of(delivery, address, self._mode, self._key, again=again)
         size, most = size_of(headers, delivery.body), self._connection.max_payload
         if size > most:  # the server would close the connection on all others
             return Oversized(f"The event is {size} bytes with its headers; the log takes {most}.")
@@ -94,14 +99,14 @@ class CopiedInbox(_NothingOpen):
         closed = [replace(one, outcome=one.outcome or "unrouted") for one in batch.arrivals]
         copied = self._copy.store(replace(batch, arrivals=closed))
         there = [
-            one
+            # What is here already may be in the log, or only have been on its way.
+            replace(one, redelivered=1) if isinstance(kept, Kept) and kept.duplicate else one
             for one, kept in zip(closed, copied, strict=True)
             if one.outcome != "withheld" and not isinstance(kept, LocalError)
         ]
         logged: Iterator[Kept | LocalError] = iter(self._log.store(Batch(there)) if there else [])
-        passed = {id(one) for one in there}
         return [
-            next(logged) if id(one) in passed else kept
+            kept if one.outcome == "withheld" or isinstance(kept, LocalError) else next(logged)
             for one, kept in zip(closed, copied, strict=True)
         ]
 
@@ -116,6 +121,8 @@ def _kept(answer: Mapping[str, Any]) -> Kept:
 def _may_pass(error: BaseException) -> bool:
     """Says whether it is worth another try with the same id."""
     if isinstance(error, LogRefusal):
+        if error.number == _IN_PROCESS:  # the same id is on its way: soon it is a duplicate
+            return True
         return error.status == _UNAVAILABLE and error.number not in _FULL
     return isinstance(error, LogDown | OSError)
 
@@ -138,15 +145,17 @@ class Refilled:
     added: int = 0
 
 
-def refill(found: Iterator[Delivery], log: Inbox) -> Refilled:
-    """Publishes copies; each under its own id, so that it may be done again.
+def refill(found: Iterator[Delivery], held: Container[str], log: Inbox) -> Refilled:
+    """Publishes the copies that the log does not hold, by their ids, so that it may be done again.
 
     Raises:
         LocalError: the log did not take one; those before are in it.
     """
     done, group = Refilled(), list[Arrival]()
     for one in found:
-        group.append(Arrival(one, "unrouted"))
+        done = replace(done, copies=done.copies + 1)
+        if one.facts.id not in held:
+            group.append(Arrival(one, "unrouted", redelivered=1))
         if len(group) == _GROUP:
             done, group = _published(done, group, log), []
     return _published(done, group, log)
@@ -162,4 +171,11 @@ def _published(done: Refilled, group: list[Arrival], log: Inbox) -> Refilled:
                 hint="Run the command again: what the log has is recognised by its id",
             )
     new = sum(isinstance(one, Kept) and not one.duplicate for one in results)
-    return replace(done, copies=done.copies + len(group), added=done.added + new)
+    return replace(done, added=done.added + new)
+
+
+async def ids_since(connection: LogConnection, mode: Mode, since: float) -> set[str]:
+    """Gives the ids of all events that the log holds since a moment (unix seconds)."""
+    address, start = connection.address, {"start_time": time_text(since)}
+    found = read_stream(connection, address.stream(mode), start, address.subjects(mode))
+    return {one.message.headers.get(ID_HEADER, "") async for one in found}

@@ -1,28 +1,73 @@
-"""An event as a message of the log, and back: the body as it came, what came with it beside it."""
+"""An event as a message of the log, and back: the body as it came, what came with it beside it.
+
+Nothing of a message is taken on trust: it has the receiver's proof, and headers of a known size
+and form, or it is refused with a reason (R128).
+"""
 
 import base64
+import math
+import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Final
 
 from svc import signature
 from svc.errors import SignatureError
+from svc.listen.log import proof
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogHeaders, Message
 from svc.listen.verify.verify import Delivery, passed_on, read_facts
-from svc.service.facts import SIGNATURE_HEADER, Mode
+from svc.service.facts import ATTEMPT_HEADER, SIGNATURE_HEADER, Mode
 
 ID_HEADER: Final = "Nats-Msg-Id"
 _STREAM: Final = "Nats-Expected-Stream"
 _RECEIVED: Final = "Svc-Received-At"
 _LINES: Final = "Svc-Lines"
+_PROOF: Final = "Svc-Receiver-Proof"
+_GROUP: Final = "Svc-For-Group"  # what was put aside by one group is given to it alone
+_AGAIN: Final = "Svc-Published-Again"  # what the log may have given to somebody before
 _SIGNATURE: Final = SIGNATURE_HEADER.lower().encode()
+_ATTEMPT: Final = ATTEMPT_HEADER.lower().encode()
+_TIME: Final = re.compile(rb"\bt=(\d{1,12})\b")
+_FIRST_SECONDS: Final = 60.0  # a first attempt comes sooner; half of what the log knows ids for
+_MOST_LINES: Final = 60 * 1024  # in base64; the log takes headers of 64 KiB
+_MOST_TIME: Final = 253_402_300_799  # the last second that has a date
+_MOST_DIGITS: Final = 20
 _ACK_OLD, _ACK_NEW = 9, 11  # how many words the subject of a receipt has; the newer may have more
+
+
+class Unreadable(Exception):  # noqa: N818  it says what a message is
+    """A message that is put aside: why, in a word and in a sentence."""
+
+    def __init__(self, reason: str, message: str) -> None:
+        super().__init__(message)
+        self.reason = reason
+        self.message = message
+
+
+@dataclass(frozen=True, slots=True)
+class Trust:
+    """What the messages of a stream are judged by.
+
+    `keys` are the log's. `given` are secrets of the service's endpoint that a person has given: a
+    signature that they did not make is refused. `known` are those that are stored for this origin,
+    profile and mode: they vouch for what they have signed, and say nothing of the rest.
+    """
+
+    stream: str
+    keys: tuple[str, ...] = field(repr=False)
+    given: tuple[str, ...] = field(default=(), repr=False)
+    known: tuple[str, ...] = field(default=(), repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """The place of a message: in the stream, in what its consumer was given, and how often."""
+    """The place of a message: in the stream, in what its consumer was given, and how often.
+
+    `stored_at` is when the log has stored it, in unix seconds.
+    """
 
     seq: int
     number: int
@@ -30,14 +75,22 @@ class Ticket:
     pending: int
 
 
-def headers_of(delivery: Delivery, address: LogAddress, mode: Mode) -> LogHeaders:
-    """Gives what goes beside the body; the header lines in base64, so that bytes stay bytes."""
-    return {
+def headers_of(
+    delivery: Delivery, address: LogAddress, mode: Mode, key: str, *, again: bool = False
+) -> LogHeaders:
+    """Gives what goes beside the body; the header lines in base64, so that bytes stay bytes.
+
+    `again`: the log may have had it before, longer ago than it knows ids for.
+    """
+    stream = address.stream(mode)
+    headers = {
         ID_HEADER: delivery.facts.id,
-        _STREAM: address.stream(mode),
+        _STREAM: stream,
         _RECEIVED: f"{delivery.received_at:.3f}",
         _LINES: base64.b64encode(delivery.headers).decode(),
+        **({_AGAIN: "1"} if again else {}),
     }
+    return {**headers, _PROOF: proof.prove(key, _proved_parts(stream, headers, delivery.body))}
 
 
 def size_of(headers: LogHeaders, body: bytes) -> int:
@@ -46,20 +99,114 @@ def size_of(headers: LogHeaders, body: bytes) -> int:
     return len(b"NATS/1.0\r\n\r\n") + lines + len(body)
 
 
-def delivery_of(message: Message, now: float, secrets: Sequence[str]) -> Delivery:
+def delivery_of(message: Message, now: float, trust: Trust) -> Delivery:
     """Reads a message; `now` (unix seconds) is when it has come here.
 
-    With `secrets` of the service's endpoint its signature is checked again, as of when it came.
+    Raises:
+        Unreadable: no receiver of this team has put it into this log, or it is malformed.
     """
+    _check_proof(message, trust)
+    came_at = _received_at(message)
     facts = read_facts(message.body)
-    try:
-        given = base64.b64decode(message.headers.get(_LINES, ""), validate=True)
-    except ValueError:
-        given = b""
-    lines = passed_on(_pairs(given), facts.id)  # again: others than receivers may publish too
-    came_at = _number(message, now)
-    end_to_end = bool(secrets) and _is_signed(message.body, lines, secrets, came_at)
+    given = _lines(message)
+    lines = passed_on(_pairs(given), facts.id)  # again: an older receiver may have had other rules
+    end_to_end = _is_end_to_end(message.body, lines, came_at, trust)
     return Delivery(message.body, lines, now, facts, came_at, end_to_end)
+
+
+def id_of(message: Message) -> str:
+    """Gives the id that a message has in the log, whatever it is."""
+    return message.headers.get(ID_HEADER) or read_facts(message.body).id
+
+
+def published_again(message: Message) -> int:
+    """Counts how often a message that was read may have been in the log before."""
+    return 1 if _AGAIN in message.headers else 0
+
+
+def group_of(message: Message) -> str:
+    """Gives the group that a message is for alone; nothing of one that is for all."""
+    return message.headers.get(_GROUP, "")
+
+
+def put_again(message: Message, stream: str, key: str, group: str, number: int) -> LogHeaders:
+    """Gives the headers of a message that is put into the log again, for one group alone."""
+    kept = {name: message.headers.get(name, "") for name in (_RECEIVED, _LINES)}
+    event_id = f"{id_of(message).partition(' ')[0]} {group} {number}"  # else it were a duplicate
+    headers = {ID_HEADER: event_id, _STREAM: stream, **kept, _AGAIN: "1", _GROUP: group}
+    return {**headers, _PROOF: proof.prove(key, _proved_parts(stream, headers, message.body))}
+
+
+def is_later_attempt(delivery: Delivery) -> bool:
+    """Says whether the service may have delivered an event before, and a receiver published it.
+
+    By the number of the attempt; where there is none, by how long after the event it was signed.
+    """
+    pairs = _pairs(delivery.headers)
+    attempts = [value for name, value in pairs if name.lower() == _ATTEMPT]
+    if attempts and attempts[0].isdigit():
+        return int(attempts[0][:9]) > 1
+    signed = [match for name, value in pairs if (match := _signed_at(name, value)) is not None]
+    try:
+        created = datetime.fromisoformat(delivery.facts.created).timestamp()
+    except ValueError:
+        return True
+    return not signed or signed[0] - created > _FIRST_SECONDS
+
+
+def _signed_at(name: bytes, value: bytes) -> int | None:
+    match = _TIME.search(value) if name.lower() == _SIGNATURE else None
+    return int(match[1]) if match is not None else None
+
+
+def _check_proof(message: Message, trust: Trust) -> None:
+    given = message.headers.get(_PROOF)
+    if given is None:
+        raise Unreadable("proof_missing", f"It has no {_PROOF}: no receiver of the team put it in.")
+    if not proof.is_proved(
+        trust.keys, _proved_parts(trust.stream, message.headers, message.body), given
+    ):
+        raise Unreadable("proof_invalid", f"Its {_PROOF} was not made with the log's key.")
+
+
+def _proved_parts(stream: str, headers: LogHeaders, body: bytes) -> tuple[bytes, ...]:
+    said = (headers.get(name, "") for name in (ID_HEADER, _RECEIVED, _LINES, _AGAIN, _GROUP))
+    return (stream.encode(), *(one.encode("utf-8", "surrogateescape") for one in said), body)
+
+
+def _received_at(message: Message) -> float:
+    text = message.headers.get(_RECEIVED, "")
+    try:
+        found = float(text) if len(text) <= _MOST_DIGITS else math.nan
+    except ValueError:
+        found = math.nan
+    if not 0 <= found <= _MOST_TIME:  # not of what is no number either
+        raise Unreadable("header_invalid", f"Its {_RECEIVED} is not a time.")
+    return found
+
+
+def _lines(message: Message) -> bytes:
+    text = message.headers.get(_LINES, "")
+    if len(text) <= _MOST_LINES:
+        with suppress(ValueError):
+            return base64.b64decode(text, validate=True)
+    raise Unreadable("header_invalid", f"Its {_LINES} cannot be read.")
+
+
+def _is_end_to_end(body: bytes, lines: bytes, came_at: float, trust: Trust) -> bool:
+    """Says whether the service's own signature was checked here, as of when the event came."""
+    if trust.given:
+        try:
+            _verify(body, lines, trust.given, came_at)
+        except SignatureError as error:  # R49: what is not authentic is never forwarded
+            why = f"Its signature was not made with the given secret: {error.message}"
+            raise Unreadable(error.reason, why) from None
+        return True
+    try:
+        _verify(body, lines, trust.known, came_at)
+    except SignatureError:
+        return False
+    return bool(trust.known)
 
 
 def _pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
@@ -67,13 +214,9 @@ def _pairs(lines: bytes) -> list[tuple[bytes, bytes]]:
     return [(name, value.strip()) for name, _, value in parts]
 
 
-def _is_signed(body: bytes, lines: bytes, secrets: Sequence[str], came_at: float) -> bool:
+def _verify(body: bytes, lines: bytes, secrets: Sequence[str], came_at: float) -> None:
     values = [value for name, value in _pairs(lines) if name.lower() == _SIGNATURE]
-    try:
-        signature.verify(body, values, secrets, int(came_at))
-    except SignatureError:
-        return False
-    return True
+    signature.verify(body, values, secrets, int(came_at))
 
 
 def ticket_of(reply: str) -> Ticket | None:
@@ -81,14 +224,8 @@ def ticket_of(reply: str) -> Ticket | None:
     words = reply.split(".")
     if len(words) >= _ACK_NEW:
         words = words[:2] + words[4:]
-    if len(words) < _ACK_OLD:
-        return None
-    delivered, seq, number, _, pending = words[4:9]
-    return Ticket(int(seq), int(number), int(delivered), int(pending))
-
-
-def _number(message: Message, otherwise: float) -> float:
     try:
-        return float(message.headers.get(_RECEIVED, ""))
+        delivered, seq, number, _, pending = map(int, words[4:9])
     except ValueError:
-        return otherwise
+        return None
+    return Ticket(seq, number, delivered, pending)

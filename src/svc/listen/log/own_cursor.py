@@ -1,218 +1,262 @@
 """A listener that reads a log at its own pace: it alone knows how far it is.
 
-The log keeps nothing for it but a consumer that vanishes by itself; made anew wherever the
-listener's own inbox says. So a laptop may sleep, and nobody has to tidy up after it.
+The log keeps nothing for it. It announces each event without its body; the listener then asks for
+what is behind its position, which stands in its own inbox. So a laptop may sleep, and nothing has
+to be tidied up after it.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from svc.clock import Clock
-from svc.errors import CheckFailed, LocalError, SvcError
+from svc.errors import AuthError, LocalError, SvcError
 from svc.listen.inbox.inbox import Position
-from svc.listen.log.connection import LogConnection
-from svc.listen.log.messages import delivery_of
-from svc.listen.log.pulling import Broken, Interfered, Pulled, PulledSource, Pulling
-from svc.listen.log.streams import Start, find_start
-from svc.listen.log.troubles import LogDown, LogRefusal, is_missing
+from svc.listen.log.connection import LogConnection, Message
+from svc.listen.log.messages import Trust, Unreadable, delivery_of, group_of, id_of, published_again
+from svc.listen.log.pages import StoredMessage, read_page
+from svc.listen.log.source import LogSource
+from svc.listen.log.streams import Start, find_start, mark_of, report
 from svc.listen.receive import Reception
-from svc.listen.records import ListenerRecord, Missed
+from svc.listen.records import ListenerRecord, LogReplaced, Missed
 from svc.service.facts import Mode
 
-_IDLE_SECONDS: Final = 300
-_NANO: Final = 1_000_000_000
 _TAKEN: Final = 200
 _MOST_OUT: Final = 512  # given and not yet kept
 _PAUSES: Final = (0.2, 0.5, 1.0, 2.0)
+_POLL_SECONDS: Final = 3.0  # without an announcement; so is a dead connection noticed
+_LAGGING_SECONDS: Final = (0.005, 0.02, 0.05, 0.1, 0.2)  # a server that has not stored it yet
+_REPORT_SECONDS: Final = 30.0
 
 
 @dataclass(frozen=True, slots=True)
 class Cursor:
-    """Where and as whom a listener reads; `filters` are subjects, none for all.
-
-    `secrets` are those of the service's endpoint, as far as they are known here.
-    """
+    """What a listener reads: its `name` in reports, and subjects as `filters`, none for all."""
 
     name: str
     mode: Mode
+    trust: Trust
     filters: tuple[str, ...] = ()
-    secrets: tuple[str, ...] = field(default=(), repr=False)
 
 
-class CursorSource(PulledSource):
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a listener's position is read and moved; both block."""
+
+    read: Callable[[], Position | None]
+    move: Callable[[Position], None]
+
+
+class CursorSource(LogSource):
     """Gives a reception what the log has behind the listener's position, in the log's order."""
 
     def __init__(
         self,
         connection: LogConnection,
         cursor: Cursor,
-        position: Callable[[], Position | None],
+        place: Place,
         clock: Clock,
         reception: Reception,
         tell: Callable[[ListenerRecord], None],
     ) -> None:
         super().__init__(connection, clock, reception, tell)
         self._cursor = cursor
-        self._position = position
-        self._out = 0
+        self._place = place
+        everything = connection.address.subjects(cursor.mode)
+        self._subjects = cursor.filters or (everything,)
+        # One subject can be asked for; several are picked here.
+        self._subject = self._subjects[0] if len(self._subjects) == 1 else everything
+        self._out = 0  # given and not yet answered
         self._fewer = asyncio.Event()
         self._refused = False
-        self._read = False  # something, since the consumer was made
+        self._announced = 0  # the newest number that the log has told of
+        self._news = asyncio.Event()
         self._gone_before = 0
 
     async def start(self) -> None:
         """Begins to read."""
-        self._begin(self._follow_on())
+        self._begin(self._follow_on(), self._report_on(), woken=self._news.set)
 
     async def close(self) -> None:
-        """Lets go of the consumer; it would vanish by itself."""
+        """Reports once more how far it has read."""
         with suppress(SvcError, TimeoutError):
             async with asyncio.timeout(0.3):
-                await self._ask(self._delete())
+                await self._report()
 
     async def _follow_on(self) -> None:
         """Reads until it is stopped, from its own position again after every fault."""
-        failures, taken = 0, False
+        failures = 0
         while True:
             try:
-                await self._follow(taken=taken)
-            except Broken as error:
-                taken = isinstance(error, Interfered)
-                failures = 0 if self._read else failures + 1
-                if failures:
-                    await _pause(failures)
+                await self._follow()
+                failures = 0
             except SvcError as error:
-                self._tell_state(error.message)
+                if not isinstance(error, LocalError):
+                    self._tell_state(error.message)
+                await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES) - 1)])
                 failures += 1
-                await _pause(failures)
             await self._settled(0)
 
-    async def _follow(self, *, taken: bool) -> None:
-        """Reads from the own position; where the consumer was `taken` perhaps not yet."""
-        self._refused = self._read = False
-        if taken:
-            await self._ask(refuse_twin(self._connection, self._cursor))
-        position = await asyncio.to_thread(self._position) or Position(0, "")
-        start = await self._ask(find_start(self._connection, self._cursor.mode, position))
-        self._tell_missed(position, start)
-        await self._ask(self._make(start.seq))
-        pulling = Pulling(
-            self._connection, self._connection.address.stream(self._cursor.mode), self._cursor.name
-        )
-        self._tell_state(None)
-        number, before = 0, None
+    async def _follow(self) -> None:
+        """Reads from the own position until reading has to begin anew."""
+        self._refused, self._announced = False, 0
+        mode = self._cursor.mode
+        position = await asyncio.to_thread(self._place.read) or Position(0, "")
+        ends = [await self._ask(self._listen_to(subject)) for subject in self._subjects]
+        generation = self._connection.generation
         try:
-            while not self._refused:
-                page = await self._ask(pulling.page())
-                number, before = self._give(page, number, before)
-                self._read = True
-                await self._settled(_MOST_OUT)
+            start = await self._ask(find_start(self._connection, mode, position))
+            await self._tell_of(position, start)
+            self._tell_state(None)
+            await self._read(start, generation)
         finally:
-            self._connection.submit(pulling.close())
-        raise LocalError("An event could not be kept; it is read again.")
+            for end in ends:
+                self._connection.submit(end())
+        if self._refused:
+            raise LocalError("An event could not be kept; it is read again.")
 
-    def _tell_missed(self, position: Position, start: Start) -> None:
-        """Tells of what is gone, each of it once, however often reading begins anew."""
-        gone_before, self._gone_before = max(position.seq, self._gone_before), start.seq - 1
-        if start.missed and start.seq - 1 > gone_before:
-            missed = start.seq - 1 - gone_before
-            self._tell(Missed(self._clock.now(), missed, str(self._connection.address)))
+    async def _read(self, start: Start, generation: int) -> None:
+        seq, before, empty = start.seq, None, 0
+        stream = self._connection.address.stream(self._cursor.mode)
+        while not self._refused and generation == self._connection.generation:
+            self._news.clear()
+            asked = read_page(self._connection, stream, {"seq": seq}, self._subject)
+            page = await self._ask(asked)
+            if page:
+                if not self._cursor.filters:
+                    self._tell_gap(seq, page[0].seq - seq)
+                before = await self._give(page, start.made, before)
+                seq, empty = page[-1].seq + 1, 0
+                await self._settled(_MOST_OUT)
+            elif seq <= self._announced and empty < len(_LAGGING_SECONDS):
+                await asyncio.sleep(_LAGGING_SECONDS[empty])
+                empty += 1
+            elif await self._is_another(start, seq):
+                return
 
-    def _give(
-        self, page: Sequence[Pulled], number: int, before: int | None
-    ) -> tuple[int, int | None]:
-        """Hands a page over; raises Broken where one is missing in between."""
-        now = self._clock.now()
+    async def _is_another(self, start: Start, seq: int) -> bool:
+        """Waits for news; without any, says whether the log is another one by now."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_POLL_SECONDS):
+                await self._news.wait()
+                return False
+        await self._settled(0)
+        whole = find_start(self._connection, self._cursor.mode, Position(0, ""))
+        now = await self._ask(whole)
+        return now.made != start.made or now.last + 1 < seq
+
+    async def _give(
+        self, page: Sequence[StoredMessage], made: str, before: int | None
+    ) -> int | None:
+        """Hands a page over; gives the number of the last that was handed over."""
+        now, passed = self._clock.now(), None  # what was passed behind the last
         for one in page:
-            if one.ticket.number != number + 1:
-                raise Interfered("A message was lost on the way.")
-            number = one.ticket.number
-            delivery = delivery_of(one.message, now, self._cursor.secrets)
-            position = Position(one.ticket.seq, delivery.facts.id, before)
-            before = one.ticket.seq
+            if self._cursor.filters and one.subject not in self._subjects:
+                continue
+            try:
+                delivery = delivery_of(one.message, now, self._cursor.trust)
+            except Unreadable as error:
+                self._refuse(error, one.seq, len(one.message.body))
+                passed = one
+                continue
+            if group_of(one.message):  # given to a group again: it was in the log before
+                passed = one
+                continue
+            position = Position(one.seq, mark_of(made, delivery.facts.id), before)
+            before, passed = one.seq, None
             self._out += 1
-            self._reception.admit(delivery, self._answered, position)
-        return number, before
+            again = published_again(one.message)
+            self._reception.admit(delivery, self._answered, position, again)
+        if passed is None:
+            return before
+        await self._settled(0)
+        if not self._refused:  # else it would be told again at each start
+            position = Position(passed.seq, mark_of(made, id_of(passed.message)))
+            await asyncio.to_thread(self._place.move, position)
+        return None
+
+    async def _tell_of(self, position: Position, start: Start) -> None:
+        """Tells of what is gone, each of it once, however often reading begins anew."""
+        if start.other:
+            await self._settled(0)
+            there = (start.behind, start.gone)
+            now, address = self._clock.now(), str(self._connection.address)
+            self._tell(LogReplaced(now, address, position.seq, *there))
+            begins = Position(start.seq - 1, mark_of(start.made, ""))
+            await asyncio.to_thread(self._place.move, begins)
+        self._tell_gap(start.seq - start.missed, start.missed)
+
+    def _tell_gap(self, seq: int, missed: int) -> None:
+        """Tells of so many events, from one on, that were dropped before they were read."""
+        first, self._gone_before = max(seq, self._gone_before), max(seq + missed, self._gone_before)
+        if seq + missed > first:
+            address = str(self._connection.address)
+            self._tell(Missed(self._clock.now(), seq + missed - first, address))
 
     def _answered(self, status: int) -> None:
         self._out -= 1
         self._fewer.set()
-        self._refused |= status != _TAKEN
+        if status != _TAKEN:
+            self._refused = True
+            self._news.set()
 
     async def _settled(self, most: int) -> None:
         while self._out > most:
             self._fewer.clear()
             await self._fewer.wait()
 
-    async def _make(self, seq: int) -> None:
-        """Makes the consumer anew at a place."""
-        cursor = self._cursor
-        config = {
-            "name": cursor.name,
-            "deliver_policy": "by_start_sequence",
-            "opt_start_seq": seq,
-            "ack_policy": "none",
-            "replay_policy": "instant",
-            "inactive_threshold": _IDLE_SECONDS * _NANO,
-            "num_replicas": 1,
-            "mem_storage": True,
-        }
-        if cursor.filters:
-            config["filter_subjects"] = list(cursor.filters)
-        stream = self._connection.address.stream(cursor.mode)
-        await self._delete()
-        body = {"stream_name": stream, "config": config, "action": "create"}
-        await self._connection.api(f"CONSUMER.CREATE.{stream}.{cursor.name}", body, seconds=10)
+    async def _listen_to(self, subject: str) -> Callable[[], Coroutine[Any, Any, None]]:
+        notices = self._connection.address.notices(subject)
+        return (await self._connection.subscribe(self._heard, notices))[1]
 
-    async def _delete(self) -> None:
-        stream = self._connection.address.stream(self._cursor.mode)
-        try:
-            await self._connection.api(f"CONSUMER.DELETE.{stream}.{self._cursor.name}")
-        except LogRefusal as error:
-            if not is_missing(error):
-                raise
+    async def _heard(self, notice: Message) -> None:
+        number = notice.headers.get("Nats-Sequence", "")
+        if number.isascii() and number.isdigit():
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._note, int(number[:18]))
+
+    def _note(self, seq: int) -> None:
+        self._announced = max(self._announced, seq)
+        self._news.set()
+
+    async def _report_on(self) -> None:
+        while True:
+            await asyncio.sleep(_REPORT_SECONDS)
+            try:
+                await self._report()
+            except AuthError:  # its log has no such reports
+                return
+            except SvcError:
+                continue  # an admin sees the one before
+
+    async def _report(self) -> None:
+        """Tells the log how far this listener is, for an admin to look at."""
+        position = await asyncio.to_thread(self._place.read)
+        if position is not None:
+            name, now = self._cursor.name, self._clock.now()
+            await self._ask(report(self._connection, self._cursor.mode, name, position.seq, now))
 
 
-async def _pause(failures: int) -> None:
-    await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES)) - 1])
-
-
-async def refuse_twin(connection: LogConnection, cursor: Cursor) -> None:
-    """Looks whether somebody reads with the same name at this moment.
+async def check_right(connection: LogConnection, mode: Mode) -> None:
+    """Looks at the start whether the user may hear of events.
 
     Raises:
-        CheckFailed: somebody does; the two would take each other's events.
+        AuthError: it may not.
     """
-    stream = connection.address.stream(cursor.mode)
-    try:
-        for _ in range(10):  # what a run that was killed had asked for is dropped soon
-            info = await connection.info(f"CONSUMER.INFO.{stream}.{cursor.name}")
-            if not info.get("num_waiting"):
-                return
-            await asyncio.sleep(0.2)
-    except LogDown:
-        return  # whoever has no leader gives nobody anything: its server has gone
-    except LogRefusal as error:
-        if is_missing(error):
-            return
-        raise
-    raise CheckFailed(
-        f"Another listener reads this log as {cursor.name} at this moment.",
-        code="log_cursor_in_use",
-        param="--name",
-        hint="Give this one a name of its own: --name NAME",
-    )
+
+    async def heard(_: Message) -> None:
+        """Nothing is done with it yet."""
+
+    address = connection.address
+    _, end = await connection.subscribe(heard, address.notices(address.subjects(mode)))
+    await end()
 
 
 def opened(
-    connection: LogConnection,
-    cursor: Cursor,
-    position: Callable[[], Position | None],
-    clock: Clock,
+    connection: LogConnection, cursor: Cursor, place: Place, clock: Clock
 ) -> Callable[[Reception, Callable[[ListenerRecord], None]], CursorSource]:
     """Gives what a listener opens its source with."""
-    return partial(CursorSource, connection, cursor, position, clock)
+    return partial(CursorSource, connection, cursor, place, clock)

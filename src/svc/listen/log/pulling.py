@@ -1,25 +1,16 @@
-"""Messages of one consumer, pulled in pages; every gap and every silence ends the pulling.
-
-And what both sources share that give a listener such messages.
-"""
+"""Messages of a group's queue, pulled in pages; every silence ends the pulling."""
 
 import asyncio
 import json
-from collections.abc import Awaitable, Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
-from svc.clock import Clock
 from svc.errors import SvcError
 from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.messages import Ticket, ticket_of
 from svc.listen.log.troubles import LogDown
-from svc.listen.receive import Reception
-from svc.listen.records import ListenerRecord, LogState
 
-T = TypeVar("T")
-PAGE: Final = 256
 _PAGE_BYTES: Final = 8 * 1024 * 1024  # more than the largest event, and little enough for memory
 _EXPIRES_SECONDS: Final = 30.0
 _HEARTBEAT_SECONDS: Final = 2.0
@@ -30,11 +21,7 @@ _PAGE_ENDS: Final = ("404", "408")
 
 
 class Broken(SvcError):  # noqa: N818  it says what is the matter
-    """The consumer is gone, a message is missing, or nothing was heard for too long."""
-
-
-class Interfered(Broken):
-    """Somebody has deleted the consumer, or was given some of what it had."""
+    """The queue is gone, or the connection was lost in between."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,16 +37,16 @@ class Pulling:
 
     def __init__(self, connection: LogConnection, stream: str, consumer: str) -> None:
         self._connection = connection
-        self._next = f"$JS.API.CONSUMER.MSG.NEXT.{stream}.{consumer}"
+        self._next = f"CONSUMER.MSG.NEXT.{stream}.{consumer}"
         self._generation = connection.generation
         self._subject = ""
-        self._end: Callable[[], Awaitable[None]] | None = None
+        self._end: Callable[[], Coroutine[Any, Any, None]] | None = None
         self._got: list[Pulled] = []
         self._asked = 0  # how many may still come of the page that was asked for
         self._fault: Broken | None = None
         self._news = asyncio.Event()
 
-    async def page(self, most: int = PAGE) -> list[Pulled]:
+    async def page(self, most: int) -> list[Pulled]:
         """Gives what has come, at least one, in order; waits for as long as it takes.
 
         Raises:
@@ -105,7 +92,7 @@ class Pulling:
             "expires": int(_EXPIRES_SECONDS * _NANO),
             "idle_heartbeat": int(_HEARTBEAT_SECONDS * _NANO),
         }
-        await self._connection.publish(self._next, json.dumps(wanted).encode(), self._subject)
+        await self._connection.ask_for(self._next, json.dumps(wanted).encode(), self._subject)
 
     async def _heard(self, message: Message) -> None:
         status = message.headers.get("Status")
@@ -126,53 +113,4 @@ class Pulling:
         words = text.lower()
         full = "maxbytes" in words or "batch completed" in words
         if status not in _PAGE_ENDS and not full:
-            broken = Interfered if "consumer deleted" in words else Broken
-            self._fault = broken(f"The log ended the reading: {text or status}.")
-
-
-class PulledSource:
-    """A log as the source of a listener; it tells whenever the log cannot be read, or can again."""
-
-    def __init__(
-        self,
-        connection: LogConnection,
-        clock: Clock,
-        reception: Reception,
-        tell: Callable[[ListenerRecord], None],
-    ) -> None:
-        self._connection = connection
-        self._clock = clock
-        self._reception = reception
-        self._tell = tell
-        self._down = False
-        self._tasks: list[asyncio.Task[None]] = []
-
-    async def stop_accepting(self) -> None:
-        """Takes nothing more; raises what a task has died of, for nobody was told of it before."""
-        self._connection.tell(lambda _: None)
-        for task in self._tasks:
-            task.cancel()
-        for ended in await asyncio.gather(*self._tasks, return_exceptions=True):
-            if isinstance(ended, Exception):  # not that it was cancelled: that is how it ends
-                raise ended
-
-    def _begin(self, *work: Coroutine[Any, Any, None]) -> None:
-        loop = asyncio.get_running_loop()
-
-        def told(reason: str | None) -> None:
-            if reason is None:  # it is there again when events can be read
-                return
-            with suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(self._tell_state, reason)
-
-        self._connection.tell(told)
-        self._tasks = [loop.create_task(one) for one in work]
-
-    async def _ask(self, call: Coroutine[Any, Any, T]) -> T:
-        return await asyncio.wrap_future(self._connection.submit(call))
-
-    def _tell_state(self, reason: str | None) -> None:
-        down = reason is not None
-        if down != self._down:
-            self._down = down
-            self._tell(LogState(self._clock.now(), str(self._connection.address), reason))
+            self._fault = Broken(f"The log ended the reading: {text or status}.")

@@ -1,5 +1,7 @@
 """How a log is at this moment, as numbers: for `svc events log status`, and for doctor."""
 
+import json
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -7,6 +9,7 @@ from typing import Any
 from svc.errors import SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection
+from svc.listen.log.pages import read_stream
 from svc.listen.log.streams import find_start, moment, replicas_current, stream_info
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.service.facts import Mode
@@ -14,12 +17,25 @@ from svc.service.facts import Mode
 
 @dataclass(frozen=True, slots=True)
 class GroupStatus:
-    """One shared queue: events that wait, that a job has, that were handed out again."""
+    """One shared queue: events that wait, that a job has, that were handed out again.
+
+    `failed` were put aside; None where the user may not look.
+    """
 
     name: str
     waiting: int
     unacknowledged: int
     redelivered: int
+    failed: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReaderStatus:
+    """A laptop as it last reported: how far it is behind now, and when that was (unix seconds)."""
+
+    name: str
+    behind: int
+    reported_seconds: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,8 +43,8 @@ class LogStatus:
     """A log and, where a listener of this machine reads it, how far behind that one is.
 
     `oldest_seconds` is the age of the oldest event, None of an empty log. `failed` counts what
-    groups could not do, None where the user may not look. `missed` counts what was dropped before
-    this machine's listener came back.
+    groups have put aside, None where the user may not look; `readers` are for an admin alone.
+    `missed` counts what was dropped before this machine's listener came back.
     """
 
     address: str
@@ -41,6 +57,7 @@ class LogStatus:
     replicas_current: int
     failed: int | None
     groups: tuple[GroupStatus, ...] | None
+    readers: tuple[ReaderStatus, ...] | None
     behind: int | None
     missed: int | None
 
@@ -52,9 +69,9 @@ class LogStatus:
     def as_data(self) -> dict[str, Any]:
         """The same as `-o json` shows it."""
         found = asdict(self)
-        groups = found.pop("groups")
-        shown = {"object": "log", **found, "redelivered": self.redelivered, "groups": groups}
-        return {**shown, "groups": None if groups is None else list(groups)}
+        lists = {name: found.pop(name) for name in ("groups", "readers")}
+        listed = {name: None if one is None else list(one) for name, one in lists.items()}
+        return {"object": "log", **found, "redelivered": self.redelivered, **listed}
 
 
 async def look(
@@ -73,6 +90,7 @@ async def look(
         start = await find_start(connection, mode, position)
         behind, missed = start.behind, start.missed
     events = int(state["messages"])
+    failed = await _failed(connection, mode)
     return LogStatus(
         address=str(connection.address),
         version=connection.version,
@@ -82,38 +100,68 @@ async def look(
         oldest_seconds=max(now - moment(state["first_ts"]), 0.0) if events else None,
         replicas=wanted,
         replicas_current=current,
-        failed=await _failed(connection, mode),
-        groups=await _groups(connection, mode),
+        failed=None if failed is None else failed.total(),
+        groups=await _groups(connection, mode, failed),
+        readers=await _readers(connection, mode, int(state["last_seq"]), now),
         behind=behind,
         missed=missed,
     )
 
 
-async def _failed(connection: LogConnection, mode: Mode) -> int | None:
+async def _failed(connection: LogConnection, mode: Mode) -> Counter[str] | None:
+    """Counts what each group has put aside."""
     stream = connection.address.failed_stream(mode)
     try:
-        found = await connection.info(f"STREAM.INFO.{stream}")
+        found = await connection.api(f"STREAM.INFO.{stream}", {"subjects_filter": ">"})
     except LogRefusal as error:
-        return 0 if is_missing(error) else None
-    except SvcError:  # a right that a laptop need not have
+        return Counter() if is_missing(error) else None
+    except SvcError:  # a right that a user need not have
         return None
-    return int(found["state"]["messages"])
+    counts: Counter[str] = Counter()
+    for subject, count in (found["state"].get("subjects") or {}).items():
+        counts[subject.rpartition(".g_")[2]] += int(count)
+    return counts
 
 
-async def _groups(connection: LogConnection, mode: Mode) -> tuple[GroupStatus, ...] | None:
+async def _groups(
+    connection: LogConnection, mode: Mode, failed: Counter[str] | None
+) -> tuple[GroupStatus, ...] | None:
     stream = connection.address.stream(mode)
     try:
         found = await connection.api(f"CONSUMER.LIST.{stream}", {"offset": 0})
     except SvcError:
         return None
     listed = found.get("consumers") or []
-    return tuple(_group(one) for one in listed if str(one.get("name", "")).startswith("g_"))
+    return tuple(_group(one, failed) for one in listed if str(one.get("name", "")).startswith("g_"))
 
 
-def _group(info: Mapping[str, Any]) -> GroupStatus:
+def _group(info: Mapping[str, Any], failed: Counter[str] | None) -> GroupStatus:
+    name = str(info["name"]).removeprefix("g_")
     return GroupStatus(
-        str(info["name"]).removeprefix("g_"),
+        name,
         int(info.get("num_pending", 0)),
         int(info.get("num_ack_pending", 0)),
         int(info.get("num_redelivered", 0)),
+        None if failed is None else failed[name],
     )
+
+
+async def _readers(
+    connection: LogConnection, mode: Mode, last: int, now: float
+) -> tuple[ReaderStatus, ...] | None:
+    """Gives the laptops by their reports; only a user of the log's own account may ask."""
+    if connection.is_apart:
+        return None
+    stream = connection.address.readers_stream(mode)
+    reports = read_stream(connection, stream, {"seq": 1}, ">")
+    try:
+        found = [_reader(one.subject, one.message.body, last, now) async for one in reports]
+    except (SvcError, ValueError, KeyError, TypeError):
+        return None
+    return tuple(found)
+
+
+def _reader(subject: str, body: bytes, last: int, now: float) -> ReaderStatus:
+    report = json.loads(body)
+    behind, ago = max(last - int(report["seq"]), 0), max(now - float(report["time"]), 0.0)
+    return ReaderStatus(subject.rpartition(".")[2], behind, round(ago, 1))

@@ -1,7 +1,7 @@
 """The streams of a log as they should be, what they hold, and where a reader of them stands."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final
@@ -9,22 +9,31 @@ from typing import Any, Final
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
-from svc.listen.log.messages import ID_HEADER
-from svc.listen.log.troubles import LogRefusal, is_missing, no_stream
-from svc.listen.verify.verify import read_facts
-from svc.service.facts import Mode
+from svc.listen.log.messages import id_of
+from svc.listen.log.proof import fingerprint
+from svc.listen.log.troubles import LogDown, LogRefusal, is_missing, no_majority, no_stream
+from svc.service.facts import WEBHOOK_RETRY_WINDOW_SECONDS, Mode
 
 _NANO: Final = 1_000_000_000
 _DAY: Final = 24 * 3600
 MAX_AGE_SECONDS: Final = 7 * _DAY
-DUPLICATE_SECONDS: Final = 3 * _DAY
-MAX_BYTES: Final = 10 * 1024**3
+# For a receiver that publishes again because no answer came. Each id in the window costs every
+# server about 200 bytes; what comes later than that, readers know by its id or by its mark.
+DUPLICATE_SECONDS: Final = 120
+EVENT_BYTES: Final = 1230  # with its headers on disk: 10,000 a minute are 118 GiB in seven days
 _FAILED_BYTES: Final = 64 * 1024**2
+_READERS_BYTES: Final = 1024**2
 ACK_SECONDS: Final = 30
-MAX_DELIVERIES: Final = 20
+# Given back with a delay of a minute at most (R129), so often takes longer than the three days in
+# which the service tries: only then does the log set an event aside by itself.
+BACK_SECONDS: Final = (1, 2, 4, 8, 16, 32, 60)
+MAX_DELIVERIES: Final = WEBHOOK_RETRY_WINDOW_SECONDS // BACK_SECONDS[-1] + len(BACK_SECONDS)
 _ADVISORY: Final = "$JS.EVENT.ADVISORY.CONSUMER"
 _ORIGIN: Final = "svc-origin"
 _MODE: Final = "svc-mode"
+_KEY: Final = "svc-key"
+_LEADERLESS: Final = 10008
+NO_ROOM: Final = frozenset((10023, 10028, 10047))  # of the account, memory, storage
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,15 +44,19 @@ class Difference:
     field: str
     wanted: Any
     found: Any
+    part: str = ""  # of the configuration, where the field is not one itself
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "part", self.part or self.field)
 
 
 def events_stream(
-    address: LogAddress, mode: Mode, origin: str, replicas: int, max_bytes: int
+    address: LogAddress, mode: Mode, origin: str, replicas: int, max_bytes: int, key: str
 ) -> dict[str, Any]:
-    """The stream of the events of one mode.
+    """The stream of the events of one mode; of the log's `key` it has the fingerprint.
 
-    It refuses new events when it is full: dropping old ones would lose, in silence, what somebody
-    has not read yet.
+    It refuses new events when it is full: dropping old ones would lose, in silence, what has not
+    been read yet. It announces each event, without its body, so that readers need not ask.
     """
     return {
         "name": address.stream(mode),
@@ -61,7 +74,30 @@ def events_stream(
         "allow_direct": True,
         "deny_delete": True,
         "deny_purge": True,
-        "metadata": {_ORIGIN: origin, _MODE: mode},
+        "republish": {
+            "src": address.subjects(mode),
+            "dest": address.notices(address.subjects(mode)),
+            "headers_only": True,
+        },
+        "metadata": {_ORIGIN: origin, _MODE: mode, _KEY: fingerprint(key)},
+    }
+
+
+def readers_stream(address: LogAddress, mode: Mode, replicas: int) -> dict[str, Any]:
+    """The stream with the last report of each laptop: how far it has read, and no more."""
+    return {
+        "name": address.readers_stream(mode),
+        "description": "How far each laptop has read",
+        "subjects": [address.reader_subject(mode, "*")],
+        "retention": "limits",
+        "storage": "file",
+        "num_replicas": replicas,
+        "max_age": 4 * MAX_AGE_SECONDS * _NANO,
+        "max_bytes": _READERS_BYTES,
+        "max_msgs_per_subject": 1,
+        "max_msg_size": 1024,
+        "discard": "old",
+        "allow_direct": True,
     }
 
 
@@ -110,6 +146,7 @@ async def stream_info(connection: LogConnection, mode: Mode) -> dict[str, Any]:
 
     Raises:
         NotFound: there is none yet.
+        LogDown: no server is reached, or fewer than a majority of them run.
     """
     stream = connection.address.stream(mode)
     try:
@@ -117,11 +154,32 @@ async def stream_info(connection: LogConnection, mode: Mode) -> dict[str, Any]:
     except LogRefusal as error:
         if is_missing(error):
             raise no_stream(connection.address, stream) from None
+        if error.number == _LEADERLESS:
+            raise no_majority(connection.address) from None
+        raise
+    except LogDown as error:
+        if connection.is_up:
+            raise no_majority(connection.address) from error
         raise
 
 
-async def make(connection: LogConnection, wanted: dict[str, Any]) -> list[Difference] | None:
-    """Makes a stream; None if it was made, else how the one that is there differs."""
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What became of a stream: it was `made`, or was there; what was `changed`, what `differs`."""
+
+    made: bool
+    changed: tuple[str, ...] = ()
+    differs: tuple[Difference, ...] = ()
+
+
+async def make(
+    connection: LogConnection, wanted: dict[str, Any], change: Collection[str] = ()
+) -> Made:
+    """Makes a stream, or changes of the one that is there what may be of its fields.
+
+    Raises:
+        LogRefusal: the log does not do it.
+    """
     name = wanted["name"]
     try:
         info = await connection.info(f"STREAM.INFO.{name}")
@@ -129,8 +187,13 @@ async def make(connection: LogConnection, wanted: dict[str, Any]) -> list[Differ
         if not is_missing(error):
             raise
         await connection.api(f"STREAM.CREATE.{name}", wanted, seconds=15)
-        return None
-    return differences(wanted, info["config"])
+        return Made(made=True)
+    found = info["config"]
+    changed = tuple(dict.fromkeys(d.field for d in differences(wanted, found) if d.part in change))
+    if changed:
+        changes = {one: wanted[one] for one in change}
+        info = await connection.api(f"STREAM.UPDATE.{name}", {**found, **changes}, seconds=15)
+    return Made(False, changed, tuple(differences(wanted, info["config"])))
 
 
 async def make_group(connection: LogConnection, mode: Mode, wanted: dict[str, Any]) -> bool:
@@ -150,7 +213,7 @@ async def make_group(connection: LogConnection, mode: Mode, wanted: dict[str, An
 def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[Difference]:
     """Compares what matters of two configurations."""
     compared = ("subjects", "storage", "num_replicas", "max_age", "max_bytes", "discard")
-    more = ("duplicate_window", "deny_delete", "deny_purge", "allow_direct")
+    more = ("duplicate_window", "deny_delete", "deny_purge", "allow_direct", "republish")
     given = [
         Difference(wanted["name"], name, wanted[name], found.get(name))
         for name in (*compared, *more)
@@ -158,7 +221,7 @@ def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[Dif
     ]
     ours, theirs = wanted.get("metadata") or {}, found.get("metadata") or {}
     return given + [
-        Difference(wanted["name"], name, ours[name], theirs.get(name))
+        Difference(wanted["name"], name, ours[name], theirs.get(name), "metadata")
         for name in ours
         if theirs.get(name) != ours[name]
     ]
@@ -168,6 +231,12 @@ def origin_and_mode(config: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Gives whose events a stream holds, as far as it says so."""
     metadata = config.get("metadata") or {}
     return metadata.get(_ORIGIN), metadata.get(_MODE)
+
+
+def key_fingerprint(config: Mapping[str, Any]) -> str | None:
+    """Gives what a stream says of its log's key; None of one that was made without."""
+    found = (config.get("metadata") or {}).get(_KEY)
+    return found if isinstance(found, str) else None
 
 
 def replicas_current(info: Mapping[str, Any]) -> tuple[int, int]:
@@ -188,15 +257,25 @@ def moment(text: str) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """From which place reading goes on; `missed` events before it are not there any more.
+    """From which place reading goes on, in the stream that was made at `made` and ends at `last`.
 
-    `behind` counts those that are there to be read; `anew`: the log is another one than before.
+    `missed` events before it were dropped for their age. `behind` counts those that are there to
+    be read. `other` says that the log is another one than before, or an older copy of it: then up
+    to `gone` events that were read, or announced, are not in it any more (R130).
     """
 
     seq: int
-    missed: int
-    anew: bool
+    made: str
     behind: int
+    last: int
+    missed: int = 0
+    other: bool = False
+    gone: int = 0
+
+
+def mark_of(made: str, event_id: str) -> str:
+    """Gives what a position has besides its number: which stream it is of, and which event."""
+    return f"{made} {event_id}"
 
 
 async def find_start(connection: LogConnection, mode: Mode, position: Position) -> Start:
@@ -207,48 +286,67 @@ async def find_start(connection: LogConnection, mode: Mode, position: Position) 
     Raises:
         NotFound: there is no such stream.
     """
-    state = (await stream_info(connection, mode))["state"]
+    info = await stream_info(connection, mode)
+    state, made = info["state"], str(info["created"])
     first, last = int(state["first_seq"]), int(state["last_seq"])
     whole = int(state["messages"])
-    if position.seq == 0:
-        return Start(max(first, 1), 0, anew=False, behind=whole)
-    if position.seq < first:
-        return Start(first, first - position.seq - 1, anew=False, behind=whole)
-    if position.seq <= last:
-        there = await event_at(connection, mode, position.seq)
-        if there == position.event_id:
-            return Start(position.seq + 1, 0, anew=False, behind=last - position.seq)
-    return Start(max(first, 1), 0, anew=True, behind=whole)
+    first = max(first, 1)
+    if position.seq == 0 and not position.event_id:
+        return Start(first, made, whole, last)
+    its, _, event_id = position.event_id.rpartition(" ")
+    # Positions of releases before know only their event.
+    same = its in ("", made)
+    if same and position.seq < first:
+        return Start(first, made, whole, last, missed=first - position.seq - 1)
+    if same and position.seq <= last:
+        there = await event_at(connection, mode, position.seq) if position.seq else event_id
+        if there == event_id:
+            return Start(position.seq + 1, made, last - position.seq, last)
+    return Start(first, made, whole, last, other=True, gone=max(position.seq - last, 0))
 
 
 async def event_at(connection: LogConnection, mode: Mode, seq: int) -> str | None:
     """Gives the id of the event at a place, None where there is none."""
     stream = connection.address.stream(mode)
-    answer = await connection.request(
-        f"$JS.API.DIRECT.GET.{stream}", b'{"seq":%d}' % seq, seconds=5
-    )
+    [answer] = await connection.gather(f"DIRECT.GET.{stream}", {"seq": seq}, most=0)
     if "Status" in answer.headers:
         return None
-    return answer.headers.get(ID_HEADER) or read_facts(answer.body).id
+    return id_of(answer)
 
 
 async def end_of(connection: LogConnection, mode: Mode) -> Position:
     """Gives the place of the newest event; the beginning of an empty log."""
-    state = (await stream_info(connection, mode))["state"]
-    last = int(state["last_seq"])
-    if last == 0 or int(state.get("messages", 0)) == 0:
-        return Position(last, "")
-    return Position(last, await event_at(connection, mode, last) or "")
+    info = await stream_info(connection, mode)
+    last, made = int(info["state"]["last_seq"]), str(info["created"])
+    there = await event_at(connection, mode, last) if last else None
+    return Position(last, mark_of(made, there or ""))
 
 
 async def before(connection: LogConnection, mode: Mode, moment: float) -> Position:
     """Gives the place before the first event that came at a moment (unix seconds) or later."""
-    stream = connection.address.stream(mode)
-    since = datetime.fromtimestamp(moment, UTC).isoformat()
-    asked = {"start_time": since, "next_by_subj": connection.address.subjects(mode)}
-    answer = await connection.request(f"$JS.API.DIRECT.GET.{stream}", json.dumps(asked).encode())
+    stream, subjects = connection.address.stream(mode), connection.address.subjects(mode)
+    asked = {"start_time": time_text(moment), "next_by_subj": subjects}
+    [answer] = await connection.gather(f"DIRECT.GET.{stream}", asked, most=0)
     found = int(answer.headers.get("Nats-Sequence", "0"))
     if not found:
         return await end_of(connection, mode)
     earlier = await event_at(connection, mode, found - 1) if found > 1 else None
-    return Position(found - 1, earlier) if earlier is not None else Position(0, "")
+    if earlier is None:
+        return Position(0, "")
+    made = str((await stream_info(connection, mode))["created"])
+    return Position(found - 1, mark_of(made, earlier))
+
+
+async def report(connection: LogConnection, mode: Mode, name: str, seq: int, now: float) -> None:
+    """Tells the log how far a laptop has read, at a moment (unix seconds).
+
+    Raises:
+        SvcError: the log keeps no such reports, or the user has no right to.
+    """
+    text = json.dumps({"seq": seq, "time": now}).encode()
+    await connection.request(connection.address.reader_subject(mode, name), text, seconds=2)
+
+
+def time_text(moment: float) -> str:
+    """Writes unix seconds as the log reads them."""
+    return datetime.fromtimestamp(moment, UTC).isoformat()

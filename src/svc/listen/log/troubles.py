@@ -6,6 +6,7 @@ from svc.errors import ApiError, AuthError, ConfigError, NetworkError, NotFound,
 from svc.listen.log.address import LogAddress
 
 _NOT_FOUND: Final = 404
+NO_MAJORITY: Final = "log_no_majority"
 _WORDS: Final = {
     "TimeoutError": "it did not answer in time",
     "NoRespondersError": "nobody there answers (no leader, or JetStream is off)",
@@ -23,6 +24,10 @@ class LogDown(NetworkError):  # noqa: N818  it says what is the matter
     type = "log_unavailable"
 
 
+class NoResponder(LogDown):
+    """Nothing at the log listens to what was asked for."""
+
+
 class LogRefusal(ApiError):  # noqa: N818  the log's own answer
     """The log answered with an error: `status` as HTTP has it, `number` the log's own."""
 
@@ -38,8 +43,10 @@ class worded:  # noqa: N801  a context manager reads as a word
         return None
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        from nats.errors import Error
+        from nats.errors import Error, NoRespondersError
 
+        if isinstance(error, NoRespondersError):
+            raise NoResponder(f"The log: {in_words(error)}.", retryable=True) from error
         if isinstance(error, Error | TimeoutError | OSError):
             raise LogDown(f"The log: {in_words(error)}.", retryable=True) from error
 
@@ -98,13 +105,23 @@ def credentials_refused(address: LogAddress, user: str | None, said: str) -> Aut
     return AuthError(
         f"The log {address} refuses {who}: the credentials {what}.",
         code="log_credentials_refused",
-        hint=f"svc events log login {address.name}, or in CI: SVC_LOG_CREDENTIALS",
+        hint=f"svc events log login {address}, or in CI: SVC_LOG_CREDENTIALS",
     )
 
 
 def is_missing(error: LogRefusal) -> bool:
     """Says whether a stream or consumer is not there."""
     return error.status == _NOT_FOUND
+
+
+def no_majority(address: LogAddress) -> LogDown:
+    """The error of a log of which too few servers run to take or give anything."""
+    return LogDown(
+        f"Fewer than a majority of the servers of {address} run: nothing is taken.",
+        code=NO_MAJORITY,
+        retryable=True,
+        hint="Start a second server; what was acknowledged is on a majority of them",
+    )
 
 
 def no_stream(address: LogAddress, stream: str) -> NotFound:

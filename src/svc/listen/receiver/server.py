@@ -78,6 +78,8 @@ class HeadCheck:
 class Receiver:
     """Serves one bound socket until it is closed: what strangers send there."""
 
+    died = None  # no stranger ends it
+
     def __init__(self, hooks: ReceiverHooks, bound: socket.socket) -> None:
         self._hooks = hooks
         self._bound = bound

@@ -29,7 +29,7 @@ from svc.errors import LocalError
 from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, Position, Tried
-from svc.listen.inbox.listeners import positions
+from svc.listen.inbox.listeners import places
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, Tx
@@ -510,14 +510,17 @@ def test_reading_of_a_log_begins_where_it_is_told_to(state: Database) -> None:
     one.begin_at(Position(3, "evt_3"))
     assert (one.position(), two.position()) == (Position(3, "evt_3"), None)
     one.store(Batch([from_log(5, 3)]))
-    found = positions(state, "http://a", "shop", "test")
-    assert found == {"one": Position(5, "evt_5"), "two": None}
+    found = places(state, "http://a", "shop", "test")
+    assert {scope: one.position for scope, one in found.items()} == {
+        "one": Position(5, "evt_5"),
+        "two": None,
+    }
     for other in (
         ("http://b", "shop", "test"),
         ("http://a", "x", "test"),
         ("http://a", "shop", "live"),
     ):
-        assert positions(state, *other) == {}
+        assert places(state, *other) == {}
 
 
 def test_two_copies_of_a_failed_event_take_it_up_once(state: Database) -> None:

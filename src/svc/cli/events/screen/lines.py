@@ -10,6 +10,7 @@ from svc.listen.records import (
     BugMet,
     EventReceived,
     Forwarded,
+    LogReplaced,
     LogState,
     Missed,
     Rejected,
@@ -165,8 +166,10 @@ class HumanLines:
             return self._change(record.time, ("tunnel up", "good"), record.url, whole=True)
         return self._change(record.time, ("tunnel down", "bad"), record.reason)
 
-    def log(self, record: LogState | Missed) -> str:
+    def log(self, record: LogState | Missed | LogReplaced) -> str:
         """One line for each change of a team's log, and for what it had dropped."""
+        if isinstance(record, LogReplaced):
+            return self._change(record.time, ("log replaced", "bad"), record.message)
         if isinstance(record, Missed):
             text = f"{record.events:,} events had been dropped for their age before they were read"
             return self._change(record.time, ("missed", "bad"), text)

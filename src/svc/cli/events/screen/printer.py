@@ -13,6 +13,7 @@ from svc.listen.records import (
     EventReceived,
     Forwarded,
     ListenerRecord,
+    LogReplaced,
     LogState,
     Missed,
     Ready,
@@ -90,6 +91,8 @@ class RecordPrinter:
         """Prints one record."""
         if isinstance(record, Missed):
             self.missed += record.events
+        elif isinstance(record, LogReplaced):
+            self.missed += max(record.gone, 1)
         elif isinstance(record, LogState):
             self.log_away = record.reason
         if self._format == "human":
@@ -114,7 +117,7 @@ class RecordPrinter:
         elif isinstance(record, BugMet | StoreState):
             self._lines.interrupt()
             self._stderr.write_masked(self._warnings.trouble(record))
-        elif isinstance(record, LogState | Missed):
+        elif isinstance(record, LogState | Missed | LogReplaced):
             self._lines.interrupt()
             self._stderr.write_masked(self._warnings.log(record))
         elif text := self._text(record):

@@ -1,0 +1,145 @@
+"""`svc events log`: a team's log, looked at, and filled again after a loss.
+
+What is set up once has files of its own: `template`, `create` and `users`; so has `failed`, what
+groups have put aside.
+"""
+
+from typing import Annotated, Final
+
+import typer
+
+from svc.cli.events.log import create, failed, template, users
+from svc.cli.events.secrets import place_of
+from svc.cli.events.team import ReadLog, ToLog, about_a_log, examine, open_log
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.control import moments
+from svc.cli.framework.options import argument, option
+from svc.cli.framework.prompts import read_secret
+from svc.cli.framework.session import Session
+from svc.errors import CheckFailed
+from svc.listen.inbox.history import copies
+from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.listeners import forget, places
+from svc.listen.log import inboxes
+from svc.listen.log.address import LogAddress
+from svc.listen.log.credentials import Credentials
+from svc.listen.log.status import look
+from svc.listen.log.troubles import NO_MAJORITY, LogDown
+from svc.listen.names import LogUse, log_of
+
+app = new_noun("Set up a team's log and see how it is.")
+app.add_typer(template.app)
+app.add_typer(create.app)
+app.add_typer(users.app, name="user")
+app.add_typer(failed.app, name="failed")
+
+_DAYS: Final = "3d"  # for so long the service comes again with what it has not been answered
+
+
+@verb(app)
+def login(
+    ctx: typer.Context,
+    log: Annotated[str, argument("LOG", "The log, nats+tls://HOST/NAME, with all its servers.")],
+) -> None:
+    """Store credentials of a log in the OS keyring, for the servers of this address alone.
+
+    USER:PASSWORD, or a NATS credentials file, and below it the log's key. They come on standard
+    input, or are asked for and not shown. In CI: SVC_LOG_CREDENTIALS.
+
+    $ svc events log login nats+tls://log.example.com/shop < anna.creds
+    """
+    session = Session.of(ctx)
+    address, place = LogAddress.parse(log, "LOG"), place_of(session)
+    with about_a_log():
+        store = session.key_store()
+        store.get(place.user_of_log(address.places[0]))  # a missing keyring is told before typing
+    command = f"svc events log login {log}"
+    text = read_secret(session, "Credentials: ", stdin=True, command=command)
+    given = Credentials.parse(text, "Standard input")
+    for name in address.places:
+        backend = store.put(place.user_of_log(name), given.text)
+    session.out.value(
+        {
+            "object": "log_login",
+            "address": str(address),
+            "user": given.user,
+            "has_key": bool(given.keys),
+            "keyring": backend,
+        }
+    )
+
+
+@verb(app)
+def status(ctx: typer.Context, log: ReadLog) -> None:
+    """Show how a log is: what it holds, its copies, groups and laptops, and what was put aside.
+
+    $ svc events log status --from nats+tls://log.example.com/shop
+    $ svc events log status --from nats+tls://log.example.com/shop --query behind --raw
+    """
+    session = Session.of(ctx)
+    address = LogAddress.parse(log, "--from")
+    position = position_here(session, address)
+    with open_log(session, address) as connection:
+        found = look(connection, session.settings.mode, position, session.clock.now())
+        try:
+            shown = connection.run(found)
+        except LogDown as error:
+            if error.code == NO_MAJORITY:
+                raise CheckFailed(error.message, code=NO_MAJORITY, hint=error.hint) from None
+            raise
+    session.out.value(shown.as_data())
+
+
+@verb(app)
+def refill(
+    ctx: typer.Context,
+    to: ToLog,
+    since: Annotated[str, option("TIME", "Copies since: 2h, 3d, yesterday or 2026-11-21.")] = _DAYS,
+) -> None:
+    """Put the copies that receivers of this machine have kept into a log that has lost events.
+
+    What the log still has is recognised by its id; what is put in comes behind it, marked as what
+    may have been read before.
+
+    $ svc events log refill --to nats+tls://log.example.com/shop --since 3d
+    """
+    session = Session.of(ctx)
+    address, settings = LogAddress.parse(to, "--to"), session.settings
+    mode = settings.mode
+    begin = moments(session, local=True).read(since, "--since").begin.timestamp()
+    found = copies(session.state(), session.base_url.origin, settings.profile, mode, begin)
+    with open_log(session, address) as connection:
+        [key, *_] = examine(session, connection, writes=session.base_url.origin)
+        # The log has an event a little later than the receiver, or much later after a refill.
+        held = connection.run(inboxes.ids_since(connection, mode, begin))
+        done = inboxes.refill(found, held, inboxes.LogInbox(connection, mode, key))
+    session.out.value({"object": "refill", "copies": done.copies, "added": done.added})
+
+
+@verb(app, "forget")
+def forget_(ctx: typer.Context, log: ReadLog) -> None:
+    """Have svc doctor look at a log no more, until it is used again; what was read stays known.
+
+    $ svc events log forget --from nats+tls://log.example.com/shop
+    """
+    session = Session.of(ctx)
+    address, settings = LogAddress.parse(log, "--from"), session.settings
+    uses = (
+        LogUse(str(address), fills=True),
+        LogUse(address.stream(settings.mode), fills=False),
+    )
+    known = places(session.state(), session.base_url.origin, settings.profile, settings.mode)
+    ours = [scope for scope, one in known.items() if one.in_use and log_of(scope) in uses]
+    forget(session.state(), ours)
+    session.out.value({"object": "log_forgotten", "address": str(address), "listeners": len(ours)})
+
+
+def position_here(session: Session, address: LogAddress) -> Position | None:
+    """Gives how far a listener of this machine has read a log, the furthest of several."""
+    if not session.paths.has_state:
+        return None
+    settings = session.settings
+    known = places(session.state(), session.base_url.origin, settings.profile, settings.mode)
+    ours = LogUse(address.stream(settings.mode), fills=False)
+    read = (one.position for scope, one in known.items() if one.position and log_of(scope) == ours)
+    return max(read, key=lambda place: place.seq, default=None)

@@ -1,0 +1,163 @@
+"""`svc events log create`: the streams of a log, its groups, and its key."""
+
+from collections.abc import Iterator
+from typing import Annotated, Any
+
+import typer
+
+from svc.cli.events.log.sizes import EventRate, size_of
+from svc.cli.events.secrets import place_of
+from svc.cli.events.team import ToLog, delivery_policy, open_log, starts_at, stored_credentials
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.options import OptionSet, flag, option, with_options
+from svc.cli.framework.session import Session
+from svc.errors import ConfigError, KeyStoreError, NotFound
+from svc.listen.log import proof, streams, template
+from svc.listen.log.address import LogAddress
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.credentials import Credentials, from_environment, keys_of
+from svc.listen.log.troubles import LogRefusal
+
+app = new_app()
+
+
+class CreateArguments(OptionSet):
+    """What may be typed behind `svc events log create`."""
+
+    to: ToLog
+    group: Annotated[list[str] | None, option("NAME", "A queue that jobs share; repeatable.")] = (
+        None
+    )
+    from_: Annotated[
+        str,
+        option("TIME", "Where groups that are made begin: all, now, or a time as 2h.", "--from"),
+    ] = "all"
+    replicas: Annotated[
+        int, option("N", "How many copies there are; 1 only for trying out.", min=1, max=5)
+    ] = 3
+    max_bytes: Annotated[
+        str | None, option("SIZE", "How much it holds, such as 512MiB.", show_default="10GiB")
+    ] = None
+    events_per_minute: EventRate = None
+    print_key: Annotated[
+        bool, flag("--print-key", "Print the log's key, for the credentials of its members.")
+    ] = False
+    new_key: Annotated[
+        bool, flag("--new-key", "Replace the log's key; members need the new one.")
+    ] = False
+
+
+@verb(app)
+@with_options(CreateArguments)
+def create(ctx: typer.Context, given: CreateArguments) -> None:
+    """Make the streams of a log, with an admin's credentials; what is there is left as it is.
+
+    Says how a stream that is there differs from what svc would make. Its size is changed where
+    that was asked for. The log's key, with which receivers prove what they have verified, is made
+    at first and kept with the credentials in the keyring; without one it must be printed.
+
+    $ svc events log create --to nats+tls://log.example.com/shop --group ci
+    $ svc events log create --to nats+tls://log.example.com/shop --max-bytes 120GiB
+    $ svc events log create --to nats+tls://log.example.com/shop --group e2e --from now
+    """
+    session = Session.of(ctx)
+    address = LogAddress.parse(given.to, "--to")
+    start = delivery_policy(session, starts_at(session, given.from_, "--from"))
+    held = template.bytes_for(given.events_per_minute or 1)
+    if given.max_bytes is not None:
+        held = size_of(given.max_bytes, "--max-bytes")
+    with open_log(session, address) as connection:
+        key = _key(session, connection, new=given.new_key, printed=given.print_key)
+        made = list(_streams(session, connection, given, held, key))
+        groups = [
+            _group_made(
+                connection, session, streams.group_consumer(one, given.replicas, start=start)
+            )
+            for one in given.group or ()
+        ]
+    if given.print_key:
+        session.stdout.write(key + "\n")
+        return
+    session.out.value({"object": "log", "address": str(address), "streams": made, "groups": groups})
+
+
+def _streams(
+    session: Session, connection: LogConnection, given: CreateArguments, held: int, key: str
+) -> Iterator[dict[str, Any]]:
+    address, mode, copies = connection.address, session.settings.mode, given.replicas
+    change = {"max_bytes"} if given.max_bytes or given.events_per_minute else set()
+    change |= {"metadata"} if given.new_key else set()
+    origin = session.base_url.origin
+    yield _made(connection, streams.events_stream(address, mode, origin, copies, held, key), change)
+    for make in (streams.failed_stream, streams.readers_stream):
+        yield _made(connection, make(address, mode, copies), set())
+
+
+def _key(session: Session, connection: LogConnection, *, new: bool, printed: bool) -> str:
+    """Gives the log's key; makes one where the log has none, and sees that it is kept."""
+    mode = session.settings.mode
+    stream = connection.address.stream(mode)
+    credentials = connection.credentials
+    try:
+        info = connection.run(streams.stream_info(connection, mode))
+    except NotFound:
+        known = None
+    else:
+        known = streams.key_fingerprint(info["config"])
+    if not new and (known is not None or (credentials is not None and credentials.keys)):
+        return keys_of(credentials, stream, known)[0]
+    key = proof.new_key()
+    if not printed:
+        _keep_key(session, connection, key)
+    return key
+
+
+def _keep_key(session: Session, connection: LogConnection, key: str) -> None:
+    place, address = place_of(session), connection.address
+    if from_environment(session.env) is not None:
+        raise _unkept("The credentials come from the environment.")
+    try:
+        stored = stored_credentials(session, address) or Credentials(None, "")
+        store = session.key_store()
+        for name in address.places:
+            store.put(place.user_of_log(name), stored.with_key(key).text)
+    except KeyStoreError as error:
+        raise _unkept(error.message) from None
+
+
+def _unkept(why: str) -> ConfigError:
+    return ConfigError(
+        f"{why} The log's new key could be kept nowhere; nothing was made.",
+        code="log_key_unkept",
+        param="--print-key",
+        hint="Have it printed, and put it below USER:PASSWORD in the credentials: --print-key",
+    )
+
+
+def _made(connection: LogConnection, wanted: dict[str, Any], change: set[str]) -> dict[str, Any]:
+    try:
+        done = connection.run(streams.make(connection, wanted, change))
+    except LogRefusal as error:
+        if "replicas" in error.message:
+            error.hint = "One server alone keeps one copy, for trying out: --replicas 1"
+        if error.number in streams.NO_ROOM:
+            error.hint = (
+                "The servers may store less than that: raise max_file_store in their "
+                "configuration (svc events log template --max-file-store), or give --max-bytes"
+            )
+        raise
+    return {
+        "name": wanted["name"],
+        "made": done.made,
+        "changed": list(done.changed),
+        "differs": [
+            {"field": one.field, "wanted": one.wanted, "found": one.found} for one in done.differs
+        ],
+    }
+
+
+def _group_made(
+    connection: LogConnection, session: Session, wanted: dict[str, Any]
+) -> dict[str, Any]:
+    made = connection.run(streams.make_group(connection, session.settings.mode, wanted))
+    return {"name": wanted["name"].removeprefix("g_"), "made": made}

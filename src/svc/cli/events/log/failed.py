@@ -1,0 +1,78 @@
+"""`svc events log failed`: what the jobs of groups have put aside."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.events.team import ReadLog, open_log
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.options import argument, option
+from svc.cli.framework.session import Session
+from svc.listen.log import failed
+from svc.listen.log.address import LogAddress
+from svc.listen.log.credentials import keys_of
+from svc.listen.log.streams import key_fingerprint, stream_info
+
+app = new_noun("See what groups have put aside, and give it to them again.")
+
+Which = Annotated[str, argument("EVENT", "The event's id, or its number in the list.")]
+
+
+@verb(app, "list")
+def list_(
+    ctx: typer.Context,
+    log: ReadLog,
+    group: Annotated[str | None, option("NAME", "Those of one group.")] = None,
+) -> None:
+    """List what was put aside, with the reason, the oldest first.
+
+    $ svc events log failed list --from nats+tls://log.example.com/shop
+    """
+    session = Session.of(ctx)
+    with open_log(session, LogAddress.parse(log, "--from")) as connection:
+        found = connection.run(failed.listed(connection, session.settings.mode, group))
+    session.out.value([one.as_data() for one in found])
+
+
+@verb(app)
+def show(ctx: typer.Context, event: Which, log: ReadLog) -> None:
+    """Show one with its event as it came.
+
+    $ svc events log failed show evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
+    """
+    session = Session.of(ctx)
+    mode = session.settings.mode
+    with open_log(session, LogAddress.parse(log, "--from")) as connection:
+        one = connection.run(failed.found(connection, mode, event))
+        message = connection.run(failed.message_of(connection, mode, one))
+    session.out.value({**one.as_data(), "payload": message.body.decode("utf-8", "replace")})
+
+
+@verb(app)
+def retry(ctx: typer.Context, event: Which, log: ReadLog) -> None:
+    """Give one to its group again, with an admin's credentials, and take it off the list.
+
+    $ svc events log failed retry evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
+    """
+    session = Session.of(ctx)
+    mode = session.settings.mode
+    with open_log(session, LogAddress.parse(log, "--from")) as connection:
+        info = connection.run(stream_info(connection, mode))
+        stream = connection.address.stream(mode)
+        [key, *_] = keys_of(connection.credentials, stream, key_fingerprint(info["config"]))
+        one = connection.run(failed.found(connection, mode, event))
+        connection.run(failed.retry(connection, mode, key, one))
+    session.out.value({**one.as_data(), "retried": True})
+
+
+@verb(app)
+def drop(ctx: typer.Context, event: Which, log: ReadLog) -> None:
+    """Take one off the list, with an admin's credentials; the event stays in the log.
+
+    $ svc events log failed drop evt_3kPq0aVb7cXd9eYf1gZh2iWj --from nats+tls://log.example.com/shop
+    """
+    session = Session.of(ctx)
+    with open_log(session, LogAddress.parse(log, "--from")) as connection:
+        one = connection.run(failed.found(connection, session.settings.mode, event))
+        connection.run(failed.drop(connection, session.settings.mode, one))
+    session.out.value({**one.as_data(), "dropped": True})

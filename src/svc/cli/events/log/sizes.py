@@ -1,0 +1,20 @@
+"""Sizes as people type them, and what a rate of events needs."""
+
+from typing import Annotated, Final
+
+from svc.cli.framework.options import option
+from svc.errors import UsageError
+
+EventRate = Annotated[
+    int | None,
+    option("N", "Size it for so many events a minute, kept for seven days.", min=1, max=1_000_000),
+]
+_UNITS: Final = {"MiB": 1 << 20, "GiB": 1 << 30}
+
+
+def size_of(text: str, param: str) -> int:
+    """Reads a size in bytes; `param` is where it was given. Raises UsageError."""
+    number, unit = text[:-3], text[-3:]
+    if unit not in _UNITS or not number.isascii() or not number.isdigit() or not int(number):
+        raise UsageError(f"{text!r} is no size.", param=param, hint="Write 512MiB or 10GiB")
+    return int(number) * _UNITS[unit]

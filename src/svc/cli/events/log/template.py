@@ -1,0 +1,65 @@
+"""`svc events log template`: the files of a log's servers."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.events.log.sizes import EventRate, size_of
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.options import flag, option
+from svc.cli.framework.session import Session
+from svc.errors import UsageError
+from svc.listen.log import template
+from svc.listen.log.address import LogAddress
+
+app = new_app()
+
+
+@verb(app, "template")
+def template_(
+    ctx: typer.Context,
+    name: Annotated[str, option("NAME", "The log's name.")],
+    node: Annotated[
+        int, option("N", "Which of the three servers it is for.", min=1, max=template.NODES)
+    ] = 1,
+    host: Annotated[
+        list[str] | None, option("HOST", "The name of a server, for each of the three in order.")
+    ] = None,
+    events_per_minute: EventRate = None,
+    max_file_store: Annotated[
+        str | None, option("SIZE", "How much each server may store, such as 20GiB.")
+    ] = None,
+    environment: Annotated[
+        bool, flag("--environment", "Print the variables that servers read, with new secrets.")
+    ] = False,
+    systemd: Annotated[bool, flag("--systemd", "Print a unit of systemd that runs one.")] = False,
+    trial: Annotated[
+        bool, flag("--trial", "All servers on this machine, without certificates.")
+    ] = False,
+) -> None:
+    """Print the configuration of one of the three servers of a log.
+
+    svc writes it and runs no server. Beside it lie the users' file, which svc events log user
+    writes, and the variables of --environment, the same on all servers.
+
+    $ svc events log template --name shop --node 1 > nats.conf
+    $ svc events log template --name shop --environment > log.env
+    $ svc events log template --name shop --systemd > svc-log.service
+    """
+    session = Session.of(ctx)
+    LogAddress.parse(f"nats://127.0.0.1/{name}", "--name")
+    if host and (len(set(host)) != template.NODES or trial):
+        raise UsageError("--host is given three times, once for each server.", param="--host")
+    for one in host or ():
+        LogAddress.parse(f"nats+tls://{one}/{name}", "--host")
+    stored = template.file_bytes_for(events_per_minute or 1)
+    if max_file_store is not None:
+        stored = size_of(max_file_store, "--max-file-store")
+    mode = session.settings.mode
+    cluster = template.Cluster(name, mode, template.hosts_of(host or ()), stored, trial)
+    text = template.configuration(cluster, node)
+    if environment:
+        text = template.environment(cluster)
+    elif systemd:
+        text = template.unit(cluster)
+    session.stdout.write(text)

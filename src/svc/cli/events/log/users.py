@@ -1,0 +1,115 @@
+"""`svc events log user`: who may use a log; svc writes the file that its servers read."""
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.options import argument, option
+from svc.cli.framework.session import Session
+from svc.errors import LocalError, UsageError, system_words
+from svc.listen.log.address import LogAddress
+from svc.listen.log.credentials import from_environment
+from svc.listen.log.users import Role, Users
+from svc.system.files import replace_file
+
+app = new_noun("Add, remove and renew the users of a log.")
+
+Name = Annotated[str, argument("NAME", "The user.")]
+File = Annotated[
+    Path, option("FILE", "The users' file, which lies beside the servers' configuration.")
+]
+_FILE: Final = Path("users.conf")
+_RELOAD: Final = "Put the file on every server and reload it: nats-server --signal reload"
+
+
+@verb(app)
+def add(
+    ctx: typer.Context,
+    name: Name,
+    role: Annotated[
+        Role, option("ROLE", "What the user may do: admin, receiver, laptop or job.")
+    ] = "laptop",
+    group: Annotated[
+        str | None, option("NAME", "The queue of a job.", show_default="its name")
+    ] = None,
+    log: Annotated[str | None, option("NAME", "The log's name, where the file is new.")] = None,
+    users: File = _FILE,
+) -> None:
+    """Add a user and print its credentials: hand them over, they are shown once.
+
+    The log's key, which members need, is added where SVC_LOG_CREDENTIALS has it.
+
+    $ svc events log user add anna --log shop > anna.creds
+    $ svc events log user add ci --role job --group e2e > ci.creds
+    """
+    session = Session.of(ctx)
+    if group is not None and role != "job":
+        raise UsageError("--group is for a job: --role job.", param="--group")
+    found, password = _read(session, users, log).added(name, role, group or "")
+    _write(users, found)
+    _print(session, name, password)
+
+
+@verb(app)
+def rotate(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
+    """Give a user another password and print its credentials; the one before ends with the reload.
+
+    $ svc events log user rotate anna > anna.creds
+    """
+    session = Session.of(ctx)
+    found, password = _read(session, users, None).rotated(name)
+    _write(users, found)
+    _print(session, name, password)
+
+
+@verb(app)
+def remove(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
+    """Remove a user; the servers let it in no more once they are reloaded.
+
+    $ svc events log user remove anna
+    """
+    session = Session.of(ctx)
+    _write(users, _read(session, users, None).removed(name))
+    session.out.note(f"{_RELOAD}.")
+    session.out.value({"object": "log_user", "name": name, "removed": True})
+
+
+def _read(session: Session, path: Path, log: str | None) -> Users:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        if log is None:
+            raise UsageError(
+                f"There is no file {path}, and no --log to begin one for.", param="--log"
+            ) from None
+        LogAddress.parse(f"nats://127.0.0.1/{log}", "--log")
+        return Users(log, session.settings.mode)
+    except (OSError, ValueError) as error:
+        reason = system_words(error) if isinstance(error, OSError) else "it is no text"
+        raise LocalError(f"The file {path} cannot be read: {reason}.") from error
+    found = Users.parse(text, str(path))
+    if log not in (None, found.log):
+        raise UsageError(f"{path} is of the log {found.log}, not of {log}.", param="--log")
+    return found
+
+
+def _write(path: Path, users: Users) -> None:
+    try:
+        replace_file(path, users.text().encode())
+        path.chmod(0o640)  # hashes alone; the servers' own group may read it
+    except OSError as error:
+        raise LocalError(f"The file {path} cannot be written: {system_words(error)}.") from error
+
+
+def _print(session: Session, name: str, password: str) -> None:
+    """Prints what the user stores; what to do next goes to people alone."""
+    held = from_environment(session.env)
+    lines = [f"{name}:{password}", *(held.keys if held is not None else ())]
+    session.stdout.write("\n".join(lines) + "\n")
+    session.out.note(f"{_RELOAD}.")
+    if held is None or not held.keys:
+        session.out.note(
+            "Below USER:PASSWORD a member needs the log's key: svc events log create --print-key"
+        )

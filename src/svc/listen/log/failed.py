@@ -1,0 +1,153 @@
+"""What the jobs of groups have put aside: listed, looked at, given to the group again, dropped.
+
+The log notes it by itself, in a stream of its own; the event stays in the log and is found there
+by its number.
+"""
+
+import json
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from svc.errors import LocalError, NotFound
+from svc.listen.log.connection import LogConnection, Message, decoded
+from svc.listen.log.messages import id_of, put_again
+from svc.listen.log.pages import read_stream
+from svc.listen.log.troubles import LogRefusal, is_missing
+from svc.listen.verify.verify import read_facts
+from svc.service.facts import Mode
+
+_GROUP: Final = "g_"
+_GIVEN_UP: Final = "no job has taken it in three days"
+
+
+@dataclass(frozen=True, slots=True)
+class SetAside:
+    """One event that a group has put aside, by its number in the list; `seq` is that in the log.
+
+    `event` and `type` are None where the log has dropped the event for its age by now.
+    """
+
+    number: int
+    group: str
+    seq: int
+    time: str
+    reason: str
+    deliveries: int
+    event: str | None
+    type: str | None
+
+    def as_data(self) -> dict[str, Any]:
+        """The same as `-o json` shows it."""
+        names = ("number", "event", "type", "group", "reason", "deliveries", "time", "seq")
+        return {"object": "failed_event", **{name: getattr(self, name) for name in names}}
+
+
+async def listed(connection: LogConnection, mode: Mode, group: str | None) -> list[SetAside]:
+    """Gives what was put aside, of one group or of all, the oldest first.
+
+    Raises:
+        AuthError: the user may not look.
+    """
+    return [one async for one in _noted(connection, mode) if group in (None, one.group)]
+
+
+async def found(connection: LogConnection, mode: Mode, which: str) -> SetAside:
+    """Gives one by its number in the list or by its event's id, the newest of an id.
+
+    Raises:
+        NotFound: it is not there.
+    """
+    ours = [one async for one in _noted(connection, mode) if which in (str(one.number), one.event)]
+    if not ours:
+        raise NotFound(
+            f"Nothing that was put aside is {which}.",
+            code="log_failed_missing",
+            param="EVENT",
+            hint=f"svc events log failed list --from {connection.address}",
+        )
+    return ours[-1]
+
+
+async def message_of(connection: LogConnection, mode: Mode, one: SetAside) -> Message:
+    """Gives the message of the event.
+
+    Raises:
+        NotFound: the log has dropped it for its age.
+    """
+    message = await _message(connection, mode, one.seq)
+    if message is None:
+        raise NotFound(
+            f"Event {one.seq} of the log was dropped for its age.", code="log_event_gone"
+        )
+    return message
+
+
+async def retry(connection: LogConnection, mode: Mode, key: str, one: SetAside) -> None:
+    """Puts an event into the log once more, for its group alone, and takes it off the list.
+
+    Raises:
+        NotFound: the log has dropped it for its age.
+        AuthError: the user may not publish.
+    """
+    message = await message_of(connection, mode, one)
+    address = connection.address
+    headers = put_again(message, address.stream(mode), key, one.group, one.number)
+    kind = read_facts(message.body).type
+    answer = await connection.request(address.subject(mode, kind), message.body, headers)
+    decoded(answer)
+    await drop(connection, mode, one)
+
+
+async def drop(connection: LogConnection, mode: Mode, one: SetAside) -> None:
+    """Takes an event off the list; it stays in the log.
+
+    Raises:
+        AuthError: the user may not change the list.
+    """
+    stream = connection.address.failed_stream(mode)
+    done = await connection.api(f"STREAM.MSG.DELETE.{stream}", {"seq": one.number})
+    if not done.get("success"):
+        raise LocalError("The log did not take it off the list.", code="log_failed_kept")
+
+
+async def _noted(connection: LogConnection, mode: Mode) -> AsyncIterator[SetAside]:
+    stream = connection.address.failed_stream(mode)
+    try:
+        async for one in read_stream(connection, stream, {"seq": 1}, ">"):
+            note = _note_of(one.message.body)
+            if note is not None:
+                seq = int(note["stream_seq"])
+                message = await _message(connection, mode, seq)
+                yield _set_aside(one.seq, note, seq, message)
+    except LogRefusal as error:
+        if not is_missing(error):
+            raise
+
+
+def _note_of(body: bytes) -> dict[str, Any] | None:
+    try:
+        note = json.loads(body)
+    except ValueError:
+        return None
+    known = isinstance(note, dict) and str(note.get("consumer", "")).startswith(_GROUP)
+    return note if known and isinstance(note.get("stream_seq"), int) else None
+
+
+def _set_aside(number: int, note: dict[str, Any], seq: int, message: Message | None) -> SetAside:
+    return SetAside(
+        number,
+        str(note["consumer"]).removeprefix(_GROUP),
+        seq,
+        str(note.get("timestamp", "")),
+        str(note.get("reason") or _GIVEN_UP),
+        int(note.get("deliveries", 0)),
+        None if message is None else id_of(message).partition(" ")[0],
+        None if message is None else read_facts(message.body).type,
+    )
+
+
+async def _message(connection: LogConnection, mode: Mode, seq: int) -> Message | None:
+    stream = connection.address.stream(mode)
+    [answer] = await connection.gather(f"DIRECT.GET.{stream}", {"seq": seq}, most=0)
+    return None if "Status" in answer.headers else answer

@@ -1,0 +1,45 @@
+"""The receiver's proof: which messages of a log came through a receiver of its team (R128).
+
+Whoever may publish to a log could put any event into it. A receiver signs what it has verified
+with the log's key, which receivers and readers have and the servers do not; a reader refuses
+everything without that proof.
+"""
+
+import hashlib
+import hmac
+import re
+from collections.abc import Iterable
+from secrets import token_urlsafe
+from typing import Final
+
+PREFIX: Final = "logkey_"
+KEY: Final = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
+_DOMAIN: Final = b"svc-receiver-proof-1"
+_FINGERPRINT: Final = b"svc-log-key-1"
+_KEY_BYTES: Final = 32
+_LENGTH_BYTES: Final = 8
+
+
+def new_key() -> str:
+    """Makes the key of a log: 32 random bytes."""
+    return PREFIX + token_urlsafe(_KEY_BYTES)
+
+
+def fingerprint(key: str) -> str:
+    """Gives what a log says of its key, so that a member with another one is told at once."""
+    return hmac.digest(key.encode(), _FINGERPRINT, "sha256").hex()[:16]
+
+
+def prove(key: str, parts: Iterable[bytes]) -> str:
+    """Gives the proof of a message: HMAC-SHA256 over its parts, each behind its length, in hex."""
+    mac = hmac.new(key.encode(), _DOMAIN, hashlib.sha256)
+    for part in parts:
+        mac.update(len(part).to_bytes(_LENGTH_BYTES, "big"))
+        mac.update(part)
+    return mac.hexdigest()
+
+
+def is_proved(keys: Iterable[str], parts: Iterable[bytes], proof: str) -> bool:
+    """Says whether one of the keys has made the proof; compares in constant time."""
+    held, given = tuple(parts), proof.encode()
+    return any(hmac.compare_digest(prove(key, held).encode(), given) for key in keys)

@@ -1,0 +1,84 @@
+"""What both sources share that give a listener the messages of a log."""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextlib import suppress
+from typing import Any, TypeVar
+
+from svc.clock import Clock
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.messages import Unreadable
+from svc.listen.receive import Reception
+from svc.listen.records import ListenerRecord, LogState, Rejected
+
+T = TypeVar("T")
+
+
+class LogSource:
+    """A log as the source of a listener; it tells whenever the log cannot be read, or can again.
+
+    `died` is done, with its error, as soon as a task of the source has ended by one.
+    """
+
+    def __init__(
+        self,
+        connection: LogConnection,
+        clock: Clock,
+        reception: Reception,
+        tell: Callable[[ListenerRecord], None],
+    ) -> None:
+        self._connection = connection
+        self._clock = clock
+        self._reception = reception
+        self._tell = tell
+        self._down = False
+        self._loop = asyncio.get_running_loop()
+        self._tasks: list[asyncio.Task[None]] = []
+        self.died: asyncio.Future[None] = self._loop.create_future()
+
+    async def stop_accepting(self) -> None:
+        """Takes nothing more; raises what a task has died of."""
+        self._connection.tell(lambda _: None)
+        for task in self._tasks:
+            task.cancel()
+        self.died.cancel()
+        for ended in await asyncio.gather(*self._tasks, return_exceptions=True):
+            if isinstance(ended, Exception):  # not that it was cancelled: that is how it ends
+                raise ended
+
+    def _begin(
+        self, *work: Coroutine[Any, Any, None], woken: Callable[[], None] = lambda: None
+    ) -> None:
+        """Starts the tasks; has `woken` called when the connection is lost."""
+
+        def told(reason: str | None) -> None:
+            if reason is None:  # it is there again when events can be read
+                return
+            with suppress(RuntimeError):  # the loop has ended
+                self._loop.call_soon_threadsafe(self._tell_state, reason)
+                self._loop.call_soon_threadsafe(woken)
+
+        self._connection.tell(told)
+        self._tasks = [self._loop.create_task(one) for one in work]
+        for task in self._tasks:
+            task.add_done_callback(self._ended)
+
+    def _ended(self, task: "asyncio.Task[None]") -> None:
+        """Has a bug or a lost database end the listener at once: nothing more would come."""
+        if not task.cancelled() and (error := task.exception()) and not self.died.done():
+            self.died.set_exception(error)
+            self.died.exception()  # it is raised where the tasks are awaited too
+
+    async def _ask(self, call: Coroutine[Any, Any, T]) -> T:
+        return await asyncio.wrap_future(self._connection.submit(call))
+
+    def _refuse(self, error: Unreadable, seq: int, size: int) -> None:
+        """Tells of a message that is put aside; it stays in the log."""
+        text = f"Message {seq} of the log is put aside. {error.message}"
+        self._reception.reject(Rejected(self._clock.now(), error.reason, text, size))
+
+    def _tell_state(self, reason: str | None) -> None:
+        down = reason is not None
+        if down != self._down:
+            self._down = down
+            self._tell(LogState(self._clock.now(), str(self._connection.address), reason))

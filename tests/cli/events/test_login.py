@@ -1,0 +1,66 @@
+"""Credentials of a team's log: stored for the servers of an address, and sent to no others."""
+
+import socket
+import threading
+from contextlib import suppress
+
+import pytest
+
+from support.ring_file import FakeRing
+from support.running import Sandbox, Svc
+
+KEY = "logkey_" + "k" * 43
+
+
+class FalseLog:
+    """A false log in the clear: it greets as a server does, and keeps what it is sent."""
+
+    def __init__(self) -> None:
+        self.got = b""
+        self._server = socket.create_server(("127.0.0.1", 0))
+        self.port = self._server.getsockname()[1]
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+
+    def __enter__(self) -> None:
+        self._thread.start()
+
+    def __exit__(self, *_: object) -> None:
+        self._server.close()
+
+    def _serve(self) -> None:
+        greeting = b'INFO {"version":"2.15.1","max_payload":4194304,"auth_required":true}\r\n'
+        with suppress(OSError):
+            while True:
+                came, _ = self._server.accept()
+                with came, suppress(OSError):
+                    came.settimeout(1)
+                    came.sendall(greeting)
+                    self.got += came.recv(4096)
+
+
+@pytest.mark.usefixtures("fake_ring")
+def test_stored_credentials_go_to_the_servers_that_they_were_stored_for(
+    svc: Svc, sandbox: Sandbox, fake_ring: FakeRing
+) -> None:
+    """R127: not to another port, name or spelling of a host, and never without TLS."""
+    stored = "nats+tls://log.example.com,log2.example.com:4333/shop"
+    done = svc("events", "log", "login", stored, stdin=f"anna:kQ7zXw2TrLm\n{KEY}")
+    assert (done.code, done.json["has_key"]) == (0, True)
+    assert sorted(name.rpartition("|")[2] for name in fake_ring.items) == [
+        "nats+tls://log.example.com:4222/shop",
+        "nats+tls://log2.example.com:4333/shop",
+    ]
+    heard = FalseLog()
+    with heard:
+        for address, code in (
+            (f"nats://127.0.0.1:{heard.port}/shop", 8),
+            (f"nats+tls://127.0.0.1:{heard.port}/shop", 8),
+            (f"nats+tls://log.example.com,127.0.0.1:{heard.port}/shop", 4),
+        ):
+            shown = svc("events", "log", "status", "--from", address)
+            assert shown.code == code, shown.err
+            if code == 4:
+                assert "127.0.0.1" in shown.error["message"]
+                assert "svc events log login" in shown.error["message"]
+    assert b"kQ7zXw2TrLm" not in heard.got
+    assert b"anna" not in heard.got

@@ -1,0 +1,229 @@
+"""A stranger, a laptop's user and a false log against a team: nothing gets in, nothing leaks out."""
+
+import asyncio
+import json
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.listening import TargetServer, event
+from support.running import Sandbox
+from support.team.commands import TeamCommands
+from support.team.log import KEY, ORIGIN, arrival, connect, job, laptop, publish, wait_for
+from support.team.servers import Servers
+from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.log.address import LogAddress
+from svc.listen.log.inboxes import LogInbox
+from svc.listen.log.messages import headers_of
+from svc.listen.log.streams import stream_info
+from svc.listen.records import Rejected
+from svc.listen.verify.verify import Delivery, read_facts
+from svc.signature import header_value
+
+pytestmark = pytest.mark.usefixtures("needed")
+STREAM = "SVC_shop_test"
+INTO = "svc.shop.test.order.paid"  # where only receivers may put something
+APIS = ("LOG.API.", "$JS.API.")
+
+
+def attack(running: Servers, credentials: str, act: Callable[[Any], Awaitable[None]]) -> list[str]:
+    """What a stranger's own program does with a member's password; gives what the server says."""
+    import nats
+
+    user, _, password = credentials.partition("\n")[0].partition(":")
+    said: list[str] = []
+
+    async def main() -> None:
+        async def heard(error: Exception) -> None:
+            said.append(str(error))
+
+        client = await nats.connect(
+            f"nats://127.0.0.1:{running.nodes[0].port}",
+            user=user,
+            password=password,
+            error_cb=heard,
+            inbox_prefix=f"_INBOX_{user}",
+        )
+        await act(client)
+        await client.flush()
+        await asyncio.sleep(0.1)
+        await client.close()
+
+    asyncio.run(main())
+    return said
+
+
+def held(running: Servers, admin: str) -> tuple[int, int]:
+    """How many messages and how many consumers the stream has."""
+    with connect(running, admin) as connection:
+        state = connection.run(stream_info(connection, "test"))["state"]
+    return int(state["messages"]), int(state["consumer_count"])
+
+
+@pytest.mark.parametrize("user", ["anna", "ci", "receiver"])
+def test_no_request_of_a_member_makes_the_log_feed_itself(user: str, team: TeamCommands) -> None:
+    """R128: neither by where an answer is to go, nor by what a request's body says."""
+    admin = f"{team.users['admin']}\n{KEY}"
+    with connect(team.running, admin) as connection:
+        publish(connection, range(3))
+    before = held(team.running, admin)
+    bodies: dict[str, dict[str, Any]] = {
+        f"STREAM.INFO.{STREAM}": {},
+        f"DIRECT.GET.{STREAM}": {"seq": 1, "batch": 100, "next_by_subj": "svc.shop.test.>"},
+        f"CONSUMER.LIST.{STREAM}": {"offset": 0},
+        f"CONSUMER.INFO.{STREAM}.g_ci": {},
+        f"CONSUMER.MSG.NEXT.{STREAM}.g_ci": {"batch": 100, "no_wait": True},
+        f"CONSUMER.CREATE.{STREAM}.c_{user}": {
+            "stream_name": STREAM,
+            "config": {"name": f"c_{user}", "deliver_subject": "svc.shop.live.order.paid"},
+        },
+        f"CONSUMER.DURABLE.CREATE.{STREAM}.x": {
+            "stream_name": STREAM,
+            "config": {"durable_name": "x", "deliver_subject": INTO},
+        },
+        f"STREAM.PURGE.{STREAM}": {},
+        f"STREAM.DELETE.{STREAM}": {},
+        "STREAM.CREATE.mine": {"name": "mine", "subjects": [INTO]},
+    }
+    replies = (
+        INTO,
+        f"$JS.API.STREAM.DELETE.{STREAM}",
+        f"$JS.ACK.{STREAM}.g_ci.1.1.1.1.0",
+        "reader.x",
+    )
+
+    async def act(client: Any) -> None:
+        for api in APIS:
+            for verb, body in bodies.items():
+                for reply in replies:
+                    await client.publish(f"{api}{verb}", json.dumps(body).encode(), reply=reply)
+        if user != "receiver":  # who may publish: what is forged so lacks the proof
+            await client.publish(INTO, event(9))
+
+    said = attack(team.running, team.users[user], act)
+    assert held(team.running, admin) == before
+    assert any("STREAM.DELETE" in one.upper() for one in said)
+
+
+def test_a_laptop_hears_nothing_that_is_for_another(team: TeamCommands) -> None:
+    """Not the requests, the answers or the acknowledgements of others."""
+    got: list[str] = []
+
+    async def act(client: Any) -> None:
+        async def heard(message: Any) -> None:
+            got.append(message.subject)
+
+        for subject in (">", "_INBOX_ben.>", "svc.>", "$JS.>", "LOG.>", "reader.>"):
+            await client.subscribe(subject, cb=heard)
+        await client.flush()
+        with connect(team.running, f"{team.users['admin']}\n{KEY}") as connection:
+            publish(connection, range(3))
+        with connect(team.running, f"{team.users['ben']}\n{KEY}") as connection:
+            connection.run(stream_info(connection, "test"))
+
+    said = attack(team.running, team.users["anna"], act)
+    assert got == []
+    assert len([one for one in said if "subscription" in one.lower()]) == 6
+
+
+def forged(number: int, header: str, value: str | None) -> tuple[bytes, dict[str, str]]:
+    """A message as a receiver makes it, with one header changed or taken away after its proof."""
+    with_proof = dict(headers_of(arrival(number).delivery, ADDRESS, "test", KEY))
+    if value is None:
+        del with_proof[header]
+    else:
+        with_proof[header] = value
+    return event(number), with_proof
+
+
+ADDRESS = LogAddress.parse("nats://127.0.0.1/shop", "--to")
+FORGED = [
+    ("Svc-Receiver-Proof", None, "proof_missing"),
+    ("Svc-Receiver-Proof", "0" * 64, "proof_invalid"),
+    ("Svc-Receiver-Proof", "é" * 64, "proof_invalid"),
+    ("Svc-Received-At", "1700000001.000", "proof_invalid"),
+    ("Svc-Lines", "QTogYg==", "proof_invalid"),
+    ("Nats-Msg-Id", "evt_other", "proof_invalid"),
+    ("Svc-For-Group", "ci", "proof_invalid"),
+]
+
+
+@contextmanager
+def reading(server: Servers, folder: Path, port: int) -> Iterator[tuple[Any, Any]]:
+    """A laptop and a job that have read what is there by now."""
+    with laptop(server, folder / "a", port) as own, job(server, folder / "b", port) as shared:
+        yield own, shared
+
+
+def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(
+    server: Servers, tmp_path: Path
+) -> None:
+    """R128: by laptops and jobs alike, whatever is in its headers; the next event is read."""
+    made = [forged(number, name, value) for number, (name, value, _) in enumerate(FORGED)]
+    body, whole = forged(50, "Svc-Receiver-Proof", None)
+    inf = Delivery(event(51), b"", float("inf"), read_facts(event(51)))
+    with connect(server) as connection, TargetServer() as target:
+        for body_, headers in made:
+            answer = connection.run(connection.request(INTO, body_, headers))
+            assert b'"seq"' in answer.body, answer.body
+        for size, word in ((200_000, b"exceeds maximum"), (63_000, b'"seq"')):
+            long = {**whole, "Svc-Lines": "A" * size}
+            assert word in connection.run(connection.request(INTO, body, long)).body
+        # With the key itself: an older or broken receiver, not a stranger.
+        LogInbox(connection, "test", KEY).store(Batch([Arrival(inf, None)]))
+        publish(connection, [100])
+        with reading(server, tmp_path, target.port) as both:
+            for one in both:
+                one.until(lambda one=one: len(one.events()) == 1, 20)
+                told = [record.reason for record in one.told(Rejected)]
+                assert told == [*(word for *_, word in FORGED), "proof_missing", "header_invalid"]
+            wait_for(lambda: target.ids == ["evt_100", "evt_100"])
+        with reading(server, tmp_path, target.port) as both:
+            publish(connection, [101])
+            for one in both:
+                one.until(lambda one=one: len(one.events()) == 1, 20)
+                assert one.told(Rejected) == []  # it was told once
+    assert sorted(target.ids) == ["evt_100"] * 2 + ["evt_101"] * 2
+
+
+def test_member_without_the_key_or_with_another_one_does_not_begin(team: TeamCommands) -> None:
+    """R128: it could neither prove nor check anything."""
+    for credentials, code in (
+        (team.users["anna"], "log_key_missing"),
+        (f"{team.users['anna']}\nlogkey_{'z' * 43}", "log_key_wrong"),
+    ):
+        for argv in (("listen", "--from"), ("receive", "--to")):
+            done = team.svc("events", *argv, team.url, env={"SVC_LOG_CREDENTIALS": credentials})
+            assert (done.code, json.loads(done.err.splitlines()[-1])["error"]["code"]) == (4, code)
+            assert "zzzz" not in done.err
+
+
+def test_end_to_end_is_said_by_a_secret_of_this_origin_alone(
+    team: TeamCommands, sandbox: Sandbox, server: Servers
+) -> None:
+    """A sandbox's secrets are public: one of them says nothing of a real service's events."""
+    assert team.svc("events", "listen", "--timeout", "0").code == 0  # it registers an endpoint
+    secret = team.svc("events", "listen", "--print-secret", "-o", "human").out.strip()
+    now = time.time()
+    value = header_value(event(1), [secret], int(now))
+    lines = f"Svc-Signature: {value}\r\n".encode()
+    with connect(server) as connection:
+        forged_by_all = Delivery(event(1), lines, now, read_facts(event(1)))
+        LogInbox(connection, "test", KEY).store(Batch([Arrival(forged_by_all, None)]))
+    argv = ("listen", "--from", server.url(), "--from-start", "all", "--until", "order.paid")
+    env = {"SVC_LOG_CREDENTIALS": KEY, "SVC_API_KEY": "sk_test_sandbox"}
+    real = ("--base-url", ORIGIN)
+    for where, verified in (((), "end_to_end"), (real, "by_receiver")):
+        done = team.svc("events", *argv, "--timeout", "15", "-o", "ndjson", *where, env=env)
+        records = map(json.loads, done.out.splitlines())
+        found = [one["verified"] for one in records if one["record"] == "event"]
+        assert found == [verified], done.err
+    check = ("events", "verify", "--header", value)
+    payload = event(1).decode()
+    assert team.svc(*check, stdin=payload).code == 0
+    other = team.svc(*check, *real, stdin=payload, env=env)
+    assert (other.code, other.error["code"]) == (2, "secret_missing")
