@@ -11,6 +11,16 @@ def utc(seconds: float) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
+def seconds_of(text: str) -> float | None:
+    """Unix seconds of what `utc` writes; None where a text is no such time."""
+    from datetime import UTC, datetime
+
+    try:
+        return datetime.strptime(text, "%Y-%m-%dT%H:%M:%SZ").replace(tzinfo=UTC).timestamp()
+    except ValueError:
+        return None
+
+
 class Clock(Protocol):
     """What needs time asks for this; all figures are in seconds."""
 

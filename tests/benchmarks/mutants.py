@@ -43,6 +43,7 @@ SANDBOX: Final = (
     "unit/sandbox/parameters/test_*.py",
     "unit/sandbox/resources/test_*.py",
 )
+DELIVERY: Final = ("unit/delivery/test_*.py", *BATCH)
 HEART: Final[dict[str, tuple[str, ...]]] = {
     "signature.py": (
         "unit/test_signature.py",
@@ -61,8 +62,12 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "keys/store.py": ("unit/keys/**/test_*.py", "cli/keys/test_*.py"),
     "keys/resolve.py": ("unit/keys/**/test_*.py", "cli/keys/test_*.py"),
     "batch/run.py": BATCH,
-    "delivery/journal/lists.py": BATCH,
-    "batch/outcome.py": BATCH,
+    "delivery/journal/batches.py": BATCH,
+    "delivery/policy.py": DELIVERY,
+    "delivery/evidence.py": DELIVERY,
+    "delivery/plan.py": DELIVERY,
+    "delivery/likeness.py": DELIVERY,
+    "delivery/rows.py": BATCH,
     "listen/inbox/arrivals.py": LISTEN,
     "listen/inbox/commit.py": LISTEN,
     "listen/inbox/sqlite.py": LISTEN,

@@ -100,7 +100,7 @@ class History:
         self._hurt = random.choice((0.0, 0.1, 0.3))
         self._two_accounts = random.random() < 0.25
         self._profiles = random.choice((("default",), ("default", "shop"), ("here", "local")))
-        self._count = 0
+        self._count = self._labels = 0
         world.network.weather = tuple(random.sample(FAULTS, random.choice((1, 2, 4))))
         world.network.often = random.choice((0.1, 0.4, 0.8))
         world.max_time = random.choice((60.0, 5.0))
@@ -156,6 +156,8 @@ class History:
         name = self._random.choice(("a", "a", "b", "c"))
         name, wishes = self._file(name)
         again, size = self._random.random() < 0.08, self._random.choice((1, 1, 3))
+        self._labels += again
+        label = f"l{self._labels}" if again else None
         path = self.world.disk.lists / name
         data = table(wishes, self._random, path.suffix[1:])
 
@@ -169,6 +171,7 @@ class History:
                 file=str(path),
                 concurrency=size,
                 again=again,
+                run=label,
                 name=name,
             )
 
@@ -179,8 +182,8 @@ class History:
             self.judge.told_list(process, wishes)
 
         rows = " ".join(f"{one.target}:{one.amount}" for one in wishes)
-        words = f"batch {wishes[0].operation} {name} [{rows}] x{size}{' --again' * again}"
-        results = path.with_name(f"{name}.results.ndjson")
+        words = f"batch {wishes[0].operation} {name} [{rows}] x{size}{f' --again --run {label}' * again}"
+        results = path.with_name(f"{name}{f'.{label}' * again}.results.ndjson")
         return _Started(words, run, means, told, results)
 
     def _file(self, letter: str) -> tuple[str, list[Wish]]:

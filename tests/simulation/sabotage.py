@@ -9,10 +9,10 @@ from typing import Any, Final, Self
 from unittest.mock import patch
 
 from svc.batch import validate, workers
-from svc.cli.batch import run
 from svc.client import client, refusal, reply
 from svc.client.reply import classify
-from svc.delivery.journal import lists, stored, transaction
+from svc.delivery import plan, policy
+from svc.delivery.journal import batches, stored, transaction
 
 
 @contextmanager
@@ -39,14 +39,15 @@ class _Patches:
         self._on.append(one)
 
 
-def _as_spelled(base_url: str, mode: str, path: str, fields: Any) -> str:
+def _as_spelled(base_url: str, mode: str, path: str, fields: Any) -> tuple[str, str]:
     """Two spellings are two requests, and so are two names of one address."""
-    return repr((base_url, mode, path, list(fields.items())))
+    spelled = repr((base_url, mode, path, list(fields.items())))
+    return spelled, spelled
 
 
-def _looked_at_once(self: lists.ImportTable, what: Any, identities: Any, check: Any) -> None:
-    """Others are looked at when the list is planned, and cannot see that it is about to send."""
-    check(self.elsewhere(what, identities))
+def _looked_at_once(self: batches.BatchTable, batch: Any, likenesses: Any, check: Any) -> None:
+    """Others are looked at when the batch is planned, and cannot see that it is about to send."""
+    check(self.duplicates(batch, likenesses))
 
 
 def _any_own_code(refusal: Any) -> bool:
@@ -56,10 +57,10 @@ def _any_own_code(refusal: Any) -> bool:
 
 RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "what is the same request is not a matter of spelling": (
-        (stored, "identity", _as_spelled),
-        (validate, "identity", _as_spelled),
+        (stored, "likenesses", _as_spelled),
+        (validate, "likenesses", _as_spelled),
     ),
-    "a list holds what it is about to send": ((lists.ImportTable, "reserve", _looked_at_once),),
+    "a list holds what it is about to send": ((batches.BatchTable, "reserve", _looked_at_once),),
     "an answer names the objects that the request names": (
         (reply, "other_object", lambda data, call: None),
     ),
@@ -70,6 +71,6 @@ RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     ),
     "only the service's own refusal settles what was open": ((refusal, "settles", _any_own_code),),
     "what a list has done belongs to an account": (
-        (run, "refuse_other_account", lambda what, begun, now, line: None),
+        (plan._Planner, "_relation", lambda self, evidence: policy.KeyRelation.SAME),
     ),
 }

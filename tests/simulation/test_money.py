@@ -18,7 +18,7 @@ _MISSED = {
     "what is the same request is not a matter of spelling": (2, "says the same, unresolved"),
     "a list holds what it is about to send": (202, "says the same, unresolved"),
     "an answer names the objects that the request names": (63, "is told as ord_X2, it was ord_X1"),
-    "what was made is on record for one request only": (112, "is kept as"),
+    "what was made is on record for one request only": (2150, "is kept as"),
     "only the service's own refusal settles what was open": (95, "is told as refused"),
     "what a list has done belongs to an account": (150, "is told as done, and it was not"),
 }

@@ -88,7 +88,7 @@ class Columns:
     def _column(self, index: int, name: str) -> tuple[BodyPath, str, Build]:
         is_json = name.endswith(_JSON_MARK)
         plain = name.removesuffix(_JSON_MARK)
-        path = _path(plain)
+        path = column_path(plain)
         if not path:
             raise UsageError(
                 f"The column {name!r} is no bracket path.",
@@ -138,7 +138,7 @@ class Columns:
 def column_shape(name: str) -> BodyPath:
     """The path of a column's name, `*` for every position in a list."""
     plain = name.removesuffix(_JSON_MARK)
-    return _shape(_path(plain)) or (plain,)
+    return _shape(column_path(plain)) or (plain,)
 
 
 def ignored_columns(
@@ -175,7 +175,7 @@ def _not_blank(index: int, name: str, build: Build) -> Build:
     return lambda cells: build(cells) if cells[index].strip() else blank
 
 
-def _path(name: str) -> BodyPath:
+def column_path(name: str) -> BodyPath:
     """The parts of a bracket path; none where it is not one."""
     if name.startswith(f"{_FREE}[") and name.endswith("]"):
         return _FREE, name[len(_FREE) + 1 : -1]

@@ -14,6 +14,10 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
 
+from svc.client.contradiction import CONTRADICTED
+from svc.clock import seconds_of
+from svc.delivery.evidence import PastLine
+from svc.delivery.journal.batches import BatchName
 from svc.errors import LocalError, system_words
 from svc.system import files
 
@@ -28,19 +32,48 @@ class ResultLine(NamedTuple):
     """One row's result.
 
     Attributes:
-        outcome: done, refused, unknown, not_sent or invalid.
+        outcome: done, failed, refused, unknown, not_sent or invalid.
         id: of what was made or changed.
+        status: what the answer called its status.
+        failure_reason: why it failed, in the service's word.
+        replayed: whether the service had carried it out before this run.
+        created: when the service made it, where it says so.
         error: code, message and so on, where it is not done.
         request: the journal's id, for `svc requests show`.
+        likeness: finds the row again in a later run, however it is spelled.
+        row_id: what the file calls the row.
+        first_sent: when it was sent first (ISO 8601, by this machine's clock).
+        world: the state of a sandbox that answered.
+        key_fingerprint: of the API key that it was sent with.
     """
 
     row: int
     line: int
     outcome: str
     id: str | None = None
+    status: str | None = None
+    failure_reason: str | None = None
+    replayed: bool = False
+    created: str | None = None
     error: Mapping[str, object] | None = None
     idempotency_key: str | None = None
     request: str | None = None
+    likeness: str | None = None
+    row_id: str | None = None
+    first_sent: str | None = None
+    world: str | None = None
+    key_fingerprint: str | None = None
+
+
+class PastResults(NamedTuple):
+    """What stands in a results file that an earlier run of the batch has left.
+
+    Attributes:
+        is_old: whether it is of an older form, whose lines do not tell enough to decide anything.
+    """
+
+    lines: tuple[PastLine, ...] = ()
+    is_old: bool = False
 
 
 def failure(
@@ -104,11 +137,14 @@ class Results:
         failure: why it is not complete, and how far it goes; None while it is.
     """
 
-    def __init__(self, path: Path, import_id: str) -> None:
+    def __init__(self, path: Path, batch: BatchName) -> None:
         self.path = path
-        self._import_id = import_id
-        # Of this list alone, which one process runs at a time.
-        self._fresh = path.with_name(f".{import_id}.part")
+        self._import_id = batch.id
+        self._ids = (batch.id,) if batch.label else (batch.id, batch.old_id)
+        self._label = batch.label
+        self._read: os.stat_result | None = None
+        # Of this batch alone, which one process runs at a time.
+        self._fresh = path.with_name(f".{batch.id}.part")
         self._force = False
         self._lines: _WholeLines | None = None
         self._opened: list[BinaryIO] = []
@@ -154,7 +190,7 @@ class Results:
                 return
             if not stat.S_ISREG(facts.st_mode):
                 raise LocalError(f"{self.path} is no plain file.", param="--results")
-            if not force and facts.st_size and self.written_by() != self._import_id:
+            if not force and facts.st_size and self.written_by() not in self._ids:
                 raise LocalError(
                     f"{self.path} exists and holds something else. Nothing was sent.",
                     code="results_exist",
@@ -178,10 +214,74 @@ class Results:
         writer = found.get("import") if isinstance(found, dict) else None
         return writer if isinstance(writer, str) else None
 
+    def read_past(self) -> PastResults:
+        """Reads what an earlier run of the same batch has left (promise R116).
+
+        Raises:
+            LocalError: it cannot be read, or a line of it is damaged.
+        """
+        with self._worded():
+            try:
+                handle = files.open_private(self.path, os.O_RDONLY)
+            except FileNotFoundError:
+                return PastResults()
+            with os.fdopen(handle, "rb") as file:
+                self._read = os.fstat(file.fileno())
+                found = [line for line in map(self._past, file) if line is not None]
+        is_old = any(line.first_sent is None or not line.likeness for line in found)
+        return PastResults(tuple(found), is_old)
+
+    def _past(self, text: bytes) -> PastLine | None:
+        """Reads a line; None for one that says nothing of the batch, and for a torn last one."""
+        try:
+            line = json.loads(text)
+        except ValueError:
+            return None  # the last line of a run that was killed
+        if not isinstance(line, dict) or line.get("import") not in self._ids:
+            return None
+        key, outcome = line.get("idempotency_key"), line.get("outcome")
+        if not isinstance(key, str) or outcome not in ("done", "failed", "unknown"):
+            return None
+        error = line.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        return PastLine(
+            outcome,
+            line.get("likeness"),
+            line.get("row_id"),
+            key,
+            line.get("request"),
+            line.get("id"),
+            seconds_of(str(line.get("first_sent"))),
+            line.get("world"),
+            line.get("key_fingerprint") or "",
+            contradicted=code == CONTRADICTED,
+        )
+
+    def _refuse_changed(self) -> None:
+        """Never replaces a file that this run has not read (promise R116)."""
+        try:
+            facts = self.path.lstat()
+        except FileNotFoundError:
+            return
+        read = self._read
+        same = read is not None and (facts.st_ino, facts.st_size, facts.st_mtime_ns) == (
+            read.st_ino,
+            read.st_size,
+            read.st_mtime_ns,
+        )
+        if facts.st_size and not same and not self._force:
+            raise LocalError(
+                f"{self.path} has been changed since it was read. Nothing was sent.",
+                code="results_changed",
+                param="--results",
+                hint="Another run may have written it: run the same command again",
+            )
+
     def begin(self, lines: Iterable[ResultLine]) -> None:
         """Puts the file in its place, with the rows that are settled already."""
         # Once more: planning takes a while, and another list may have ended there meanwhile.
         self.check(force=self._force)
+        self._refuse_changed()
         with self._worded():
             self._lines = _WholeLines(self._new(), {})
             self._write(lines)
@@ -229,7 +329,7 @@ class Results:
         self._lines.append({line.row: self._text(line) for line in lines if line.row not in known})
 
     def _text(self, line: ResultLine) -> bytes:
-        shown = {"import": self._import_id, **line._asdict()}
+        shown = {"import": self._import_id, "run": self._label, **line._asdict()}
         return (json.dumps(shown) + "\n").encode("ascii")
 
     def _is_anothers(self) -> bool:
@@ -237,7 +337,7 @@ class Results:
         try:
             facts = self.path.lstat()
             ours = self._own is not None and os.path.samestat(facts, self._own)
-            return not (ours or self.written_by() == self._import_id)
+            return not (ours or self.written_by() in self._ids)
         except OSError:
             return False  # what cannot be looked at cannot be written either, and that has words
 

@@ -59,42 +59,6 @@ class Read(NamedTuple):
     given: RowFields | BadRow
 
 
-class BatchRow(NamedTuple):
-    """A row that can be sent.
-
-    Attributes:
-        path: what the request is posted to.
-        body: the encoded parameters, with names in alphabetical order.
-        identity: what the request says, whoever sends it (promise R91).
-        amount: in minor units, where the row has one.
-        currency: where the row has one, sent or not.
-        given_key: the row's own idempotency key, of the column `idempotency_key`.
-        compared_currency: a currency that the row has beside an amount and that the request does
-            not send, such as a refund's; the payment or order must have the same.
-    """
-
-    number: int
-    line: int
-    path: str
-    body: bytes
-    body_sha256: str
-    identity: str
-    amount: int | None
-    currency: str | None
-    given_key: str | None = None
-    compared_currency: str | None = None
-
-
-class Bad(NamedTuple):
-    """A row that is not sent, and why."""
-
-    number: int
-    line: int
-    message: str
-    param: str | None
-    code: str
-
-
 def parse(text: str, name: str | None = None) -> Any:
     """Reads one JSON value; numbers keep their spelling.
 

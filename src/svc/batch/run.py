@@ -5,20 +5,28 @@ workers, so that they never wait for the disk, and collects for a moment what th
 that one transaction serves many rows.
 """
 
+from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final, Protocol
 
-from svc.batch.journal import BatchJournal
 from svc.batch.operations import BatchOperation
-from svc.batch.outcome import OPEN_ENDS, RowVerdict, stop_of, taken, verdict
-from svc.batch.plan import BatchPlan, Task
 from svc.batch.results import ResultLine, Results
-from svc.batch.tally import Movements, Tally, Totals
-from svc.batch.workers import JobEnd, RowJob, SharedQuota, Workers
-from svc.clock import Clock
+from svc.batch.tally import HeldError, Movements, Tally, Totals, job_line, line_of, row_line
+from svc.batch.workers import SharedQuota, Workers
+from svc.clock import Clock, utc
+from svc.delivery.plan import BatchPlan, KeyWalk, Task
+from svc.delivery.rows import (
+    OPEN_ENDS,
+    JobEnd,
+    RowEnd,
+    RowJob,
+    RowJournal,
+    judge,
+    judge_taken,
+    stop_of,
+)
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
@@ -45,7 +53,7 @@ class RunWatcher(Protocol):
 class RunDeps:
     """What a run works with."""
 
-    journal: BatchJournal
+    journal: RowJournal
     workers: Workers
     results: Results
     quota: SharedQuota
@@ -73,6 +81,7 @@ class Run:
         size: int,
         in_order: bool,
         progress: RunWatcher,
+        held_error: HeldError,
     ) -> None:
         self._plan = plan
         self._operation = operation
@@ -80,9 +89,10 @@ class Run:
         self._in_hand_max = 1 if in_order else size * _AHEAD
         self._in_order = in_order
         self._progress = progress
-        self._waiting = iter(plan.tasks)
+        self._waiting = deque(plan.tasks)
+        self._keys = plan.keys or KeyWalk(deps.journal.batch, ())
         self._in_hand: dict[str, RowJob] = {}
-        self._tally = Tally(plan)
+        self._tally = Tally(plan, held_error)
         self.stopped_by: BaseException | None = None
         self._is_lost = False  # whether the journal is gone, with all ids that it gave
         self._is_leaving = False
@@ -135,17 +145,22 @@ class Run:
         while self.stopped_by is None:
             room = self._in_hand_max - len(self._in_hand)
             # Half of what is in hand at once: a group is worth its transaction.
-            tasks = list(islice(self._waiting, room)) if room * 2 > self._in_hand_max else []
+            is_worth_it = room * 2 > self._in_hand_max
+            tasks = (
+                [self._waiting.popleft() for _ in range(min(room, len(self._waiting)))]
+                if is_worth_it
+                else []
+            )
             if not tasks:
                 break
             self._hand_out(tasks)
         return bool(self._in_hand)
 
     def _hand_out(self, tasks: list[Task]) -> None:
-        jobs, lines = self._deps.journal.record(tasks)
+        jobs, refused = self._deps.journal.record(tasks)
         self._in_hand.update((job.intent.id, job) for job in jobs)
         self._deps.workers.put(jobs)
-        self._note(lines)
+        self._note([row_line(task.row, task.key, "unknown", error) for task, error in refused])
 
     def _collect(self) -> None:
         """Waits for rows to end, and a moment longer, so that one transaction serves many."""
@@ -156,42 +171,56 @@ class Run:
     def _keep(self, seconds: float = 0.0) -> None:
         """Keeps what has ended by now; what a signal interrupts is kept when this is done again."""
         ended = self._deps.workers.take(seconds)
-        verdicts = [verdict(each, self._operation) for each in ended]
-        for each in verdicts:
+        ends = [judge(each) for each in ended]
+        for each in ends:
             self._watch(each)
         try:
-            foreign = self._settled(verdicts)
-            verdicts = [taken(one) if one.job.intent.id in foreign else one for one in verdicts]
-            for each in verdicts:
+            foreign = self._settle(ends)
+            ends = [judge_taken(one) if one.job.intent.id in foreign else one for one in ends]
+            for each in ends:
                 self._watch(each)
         finally:
             # Also where the journal cannot: this file tells what was done.
-            self._note(self._lines(verdicts), self._moved(verdicts))
-        self._let_go(verdicts)
+            final = [one for one in ends if not self._walks_on(one)]
+            self._note(self._lines(final), self._moved(final))
+        self._waiting.extendleft(self._next_task(one) for one in ends if one not in final)
+        self._let_go(ends)
         self._progress.tell(self.totals)
 
-    def _settled(self, verdicts: list[RowVerdict]) -> frozenset[str]:
+    def _walks_on(self, end: RowEnd) -> bool:
+        """Whether the row is sent with its next key: the service repeated an old refusal (R113)."""
+        return end.is_spent and self.stopped_by is None and not self._is_leaving
+
+    def _next_task(self, end: RowEnd) -> Task:
+        row = end.job.row
+        return Task(row, self._keys.after(row, end.job.intent.stored.idempotency_key), None)
+
+    def _settle(self, ends: list[RowEnd]) -> frozenset[str]:
         """Settles what has ended; once the run says farewell, the results must do without it."""
         try:
-            return self._deps.journal.settle(verdicts)
+            return self._deps.journal.settle(ends)
         except LocalError as error:
             self._is_lost = self._is_lost or error.code in LOST
             if not self._is_leaving:
                 raise
             return frozenset()
 
-    def _lines(self, verdicts: list[RowVerdict]) -> list[ResultLine]:
+    def _lines(self, ends: list[RowEnd]) -> list[ResultLine]:
         """The lines of rows that have ended; no id of a journal that is gone (promise R102)."""
-        lines = [each.line for each in verdicts]
+        lines = [line_of(each) for each in ends]
         return [line._replace(request=None) for line in lines] if self._is_lost else lines
 
-    def _moved(self, verdicts: list[RowVerdict]) -> Movements:
-        return {each.line.row: each.total for each in verdicts} if self._operation.total else {}
+    def _moved(self, ends: list[RowEnd]) -> Movements:
+        field = self._operation.total
+        if not field:
+            return {}
+        # An answer that contradicts its request has moved what it says, and is told by itself.
+        return {each.job.row.number: total_of(each, field) for each in ends if each.reply}
 
-    def _let_go(self, verdicts: list[RowVerdict]) -> None:
-        for each in verdicts:
+    def _let_go(self, ends: list[RowEnd]) -> None:
+        for each in ends:
             self._in_hand.pop(each.job.intent.id, None)
-        self._deps.workers.drop(len(verdicts))
+        self._deps.workers.drop(len(ends))
 
     def _note(self, lines: list[ResultLine], moved: Movements = _NOTHING) -> None:
         fresh = self._tally.note(lines, moved)
@@ -201,7 +230,7 @@ class Run:
         if failure is not None:
             self._stop(failure)
 
-    def _watch(self, each: RowVerdict) -> None:
+    def _watch(self, each: RowEnd) -> None:
         """Remembers why the run ends, where what happened to a row concerns all others."""
         stop = stop_of(each, strained=self._deps.quota.exhausted or self._in_order)
         if stop is not None:
@@ -223,7 +252,7 @@ class Run:
 
     def _end(self) -> None:
         """Gives every row that has none its line, and puts the results in their place."""
-        under_way = {job.row: job for job in self._in_hand.values()}
+        under_way = {job.row.number: job for job in self._in_hand.values()}
         lines = [
             _left(task, under_way.get(task.row.number), is_lost=self._is_lost)
             for task in self._plan.tasks
@@ -239,16 +268,16 @@ class Run:
             self._deps.workers.close(0 if under_way else _FAREWELL_SECONDS)
 
 
-def halting(operation: BatchOperation, quota: SharedQuota) -> Callable[[JobEnd], bool]:
+def halting(quota: SharedQuota) -> Callable[[JobEnd], bool]:
     """What a worker asks after each job: whether no other one may begin."""
 
     def halts(ended: JobEnd) -> bool:
         if ended.reply is not None:
             quota.row_ended(answered=True)
             return False
-        each = verdict(ended, operation)
+        each = judge(ended)
         if each.error is not None:
-            quota.row_ended(answered=each.line.outcome not in OPEN_ENDS)
+            quota.row_ended(answered=each.outcome not in OPEN_ENDS)
         return stop_of(each, strained=quota.exhausted) is not None
 
     return halts
@@ -256,8 +285,22 @@ def halting(operation: BatchOperation, quota: SharedQuota) -> Callable[[JobEnd],
 
 def _left(task: Task, job: RowJob | None, *, is_lost: bool) -> ResultLine:
     """The line of a row that has not ended: begun or not, it is for the next run."""
-    outcome, request = ("not_sent", None) if job is None else ("unknown", job.intent.id)
-    if task.intent is not None and task.intent.is_unresolved:
-        outcome, request = "unknown", task.intent.id
-    request = None if is_lost else request
-    return ResultLine(task.row.number, task.row.line, outcome, None, None, task.key, request)
+    if job is not None:
+        line = job_line(job, "unknown")
+    else:
+        line = row_line(task.row, task.key, "not_sent")
+        if task.sent_at is not None:
+            request = task.intent.id if task.intent is not None else None
+            line = line._replace(outcome="unknown", request=request, first_sent=utc(task.sent_at))
+    return line._replace(request=None) if is_lost else line
+
+
+def total_of(end: RowEnd, field: str) -> tuple[str, int] | None:
+    """What a row has moved, as its answer says."""
+    data = end.reply.data if end.reply is not None else None
+    if not isinstance(data, dict):
+        return None
+    amount, currency = data.get(field), data.get("currency")
+    if not isinstance(amount, int) or not isinstance(currency, str):
+        return None
+    return currency, amount

@@ -1,20 +1,24 @@
 """What is known of the rows of a run: the line of each, their counts, and the money they move."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
-from svc.batch.outcome import advised_fields, bad_line
-from svc.batch.plan import BatchPlan
 from svc.batch.results import ResultLine, failure
-from svc.batch.rows import BatchRow
-from svc.delivery.journal.entry import Intent, Settled
+from svc.client.contradiction import CONTRADICTED
+from svc.clock import utc
+from svc.delivery.plan import Bad, BatchPlan, BatchRow, Passed
+from svc.delivery.policy import RowDecision
+from svc.delivery.rows import RowEnd, RowJob
+from svc.errors import SvcError
+from svc.redaction import redact
 
+# Why a row that is in doubt is left out.
+HeldError = Callable[[Passed], SvcError]
 # What rows move: a currency and minor units, None where an answer does not say.
 Movements = Mapping[int, tuple[str, int] | None]
 
-_BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file before that"
 PROBLEMS_MAX: Final = 20
 
 
@@ -62,21 +66,25 @@ class Totals:
 
     Attributes:
         rows: of the file.
-        too_old: of unknown outcome, and not sent again by any run (promise R4).
+        held: in doubt, and not sent by any run until a person has decided (promise R115).
         skipped: that an earlier run has carried out.
+        replayed: that this run has found to be carried out before, by the service's own word.
         contradicted: of these, with an answer that says something else than the row.
         counts: of the others, by outcome; what is missing has not ended yet.
         money: carried out in this run.
+        money_before: what the service said of rows that were carried out before.
         wrong: how many rows ended with an error.
         problems: the first of them.
     """
 
     rows: int
-    too_old: int = 0
+    held: int = 0
     skipped: int = 0
+    replayed: int = 0
     contradicted: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     money: Money = field(default_factory=Money)
+    money_before: Money = field(default_factory=Money)
     wrong: int = 0
     problems: list[ResultLine] = field(default_factory=list)
 
@@ -89,8 +97,9 @@ class Totals:
     def add(self, line: ResultLine, moved: _Moved | None = None) -> None:
         """Counts a row of this run, and what it has moved, if that counts."""
         self.counts[line.outcome] += 1
+        self.replayed += line.replayed
         if moved is not None:
-            self.money.add(moved.total)
+            (self.money_before if line.replayed else self.money).add(moved.total)
         self._remember(line)
 
     def _remember(self, line: ResultLine) -> None:
@@ -150,10 +159,10 @@ class Tally:
         totals: what became of the rows so far.
     """
 
-    def __init__(self, plan: BatchPlan) -> None:
+    def __init__(self, plan: BatchPlan, held_error: HeldError) -> None:
         self._plan = plan
         self._told: dict[int, _Told] = {}
-        self.known = _known(plan)
+        self.known = _known(plan, held_error)
         self.totals = self._counted()
 
     def __contains__(self, row: int) -> bool:
@@ -179,7 +188,7 @@ class Tally:
         return [*self.known, *(each.line for each in self._told.values())]
 
     def _counted(self) -> Totals:
-        totals = Totals(self._plan.rows, too_old=len(self._plan.stale))
+        totals = Totals(self._plan.rows, held=len(self._plan.held))
         for line in self.known:
             if line.outcome == "done":
                 totals.skip(line)
@@ -195,27 +204,135 @@ def _told(line: ResultLine, moved: Movements) -> _Told:
     return _Told(line, _Moved(moved[line.row]) if counts else None)
 
 
-def _done_before(row: BatchRow, intent: Intent) -> ResultLine:
-    """The line of a row that an earlier run has carried out; what was wrong with it is said again.
+def line_of(end: RowEnd) -> ResultLine:
+    """The line of a row whose job has ended."""
+    reply, settled, job = end.reply, end.settled, end.job
+    replayed = reply is not None and reply.replayed_earlier
+    data = reply.data if reply is not None and isinstance(reply.data, dict) else {}
+    error = None if end.error is None else error_fields(end.error)
+    return job_line(job, end.outcome)._replace(
+        id=None if settled is None else settled.object_id,
+        status=None if settled is None else settled.object_status,
+        failure_reason=_text(data.get("failure_reason")),
+        replayed=replayed,
+        created=_text(data.get("created")) if replayed else None,
+        error=error,
+        world=None if settled is None else settled.world,
+    )
 
-    A difference between row and answer (promise R15) is nothing that a second run settles.
-    """
-    settled = intent.settled or Settled("done")
-    error: dict[str, object] | None = None
-    if intent.is_contradicted:
-        code, message = settled.error_code, settled.error_message
-        error = failure(code, message, None, settled.status, settled.request_id)
-    key = intent.stored.idempotency_key
-    return ResultLine(row.number, row.line, "done", settled.object_id, error, key, intent.id)
+
+def job_line(job: RowJob, outcome: str) -> ResultLine:
+    """The line of a row whose request is on record; what became of it is to be added."""
+    intent = job.intent
+    return ResultLine(
+        job.row.number,
+        job.row.line,
+        outcome,
+        idempotency_key=intent.stored.idempotency_key,
+        request=intent.id,
+        key_fingerprint=intent.scope.key_hint,
+        likeness=job.row.alike,
+        row_id=job.row.row_id,
+        first_sent=utc(intent.first_sent_at),
+    )
 
 
-def _known(plan: BatchPlan) -> list[ResultLine]:
+def row_line(row: BatchRow, key: str, outcome: str, error: SvcError | None = None) -> ResultLine:
+    """The line of a row that was not begun in this run."""
+    fields = None if error is None else advised_fields(error)
+    request = None if error is None else error.request
+    return ResultLine(
+        row.number,
+        row.line,
+        outcome,
+        error=fields,
+        idempotency_key=key,
+        request=request,
+        likeness=row.alike,
+        row_id=row.row_id,
+    )
+
+
+def _text(value: object) -> str | None:
+    return redact(value) if isinstance(value, str) else None
+
+
+def error_fields(error: SvcError) -> dict[str, object]:
+    """The part of an error that a results line holds."""
+    code, message = error.code or error.type, redact(error.message)
+    return failure(code, message, error.param, error.status, error.request_id)
+
+
+def advised_fields(error: SvcError) -> dict[str, object]:
+    """The same of an error that leaves it to a person what to do next; the message says what."""
+    advice = redact(f"{error.message} {error.hint or ''}".rstrip())
+    return {**error_fields(error), "message": advice}
+
+
+def bad_line(bad: Bad) -> ResultLine:
+    """The line of a row that is not sent because it is bad."""
+    error = failure(bad.code, redact(bad.message), bad.param)
+    return ResultLine(bad.number, bad.line, "invalid", error=error)
+
+
+def _known(plan: BatchPlan, held_error: HeldError) -> list[ResultLine]:
     """The lines of rows about which nothing will be done in this run."""
-    lines = [_done_before(row, intent) for row, intent in plan.done]
-    for row, intent, error in plan.stale:
-        fields = advised_fields(error)
-        fields["message"] = f"{fields['message']}; {_BEFORE_FORGETTING}"
-        key = intent.stored.idempotency_key
-        lines.append(ResultLine(row.number, row.line, "unknown", None, fields, key, intent.id))
+    lines = [_passed_line(one, "done", None) for one in plan.done]
+    lines += [_held_line(one, held_error) for one in plan.held]
     lines += map(bad_line, plan.bad)
     return lines
+
+
+def _held_line(one: Passed, held_error: HeldError) -> ResultLine:
+    if one.decision is RowDecision.STOP_ROW_CONTRADICTED:
+        # A difference between row and answer (promise R15) is nothing that a second run settles.
+        intent = one.evidence.intent if one.evidence else None
+        settled = intent.settled if intent else None
+        message = settled.error_message if settled else None
+        status = settled.status if settled else None
+        request_id = settled.request_id if settled else None
+        fields = failure(CONTRADICTED, message, None, status, request_id)
+        return _passed_line(one, "done", fields)
+    return _passed_line(one, _HELD[one.decision], advised_fields(held_error(one)))
+
+
+_HELD: Final = {
+    RowDecision.STOP_ROW_TOO_OLD: "unknown",
+    RowDecision.STOP_ROW_FAILED: "failed",
+    RowDecision.STOP_ROW_BY_HAND: "not_sent",
+}
+
+
+def _passed_line(one: Passed, outcome: str, error: Mapping[str, object] | None) -> ResultLine:
+    """The line of a row that is not sent, with what is known of its request."""
+    row, evidence, duplicate = one.row, one.evidence, one.duplicate
+    if evidence is None:
+        is_adopted = duplicate is not None and outcome == "done"
+        sent = duplicate.settled_at if duplicate is not None and is_adopted else None
+        return ResultLine(
+            row.number,
+            row.line,
+            outcome,
+            duplicate.object_id if duplicate else None,
+            error=error,
+            request=duplicate.request if duplicate else None,
+            likeness=row.alike,
+            row_id=row.row_id,
+            first_sent=None if sent is None else utc(sent),
+        )
+    settled = evidence.intent.settled if evidence.intent else None
+    return ResultLine(
+        row.number,
+        row.line,
+        outcome,
+        evidence.object_id,
+        status=settled.object_status if settled else None,
+        error=error,
+        idempotency_key=evidence.key,
+        request=evidence.request if evidence.intent else None,
+        world=evidence.world,
+        key_fingerprint=evidence.key_hint or None,
+        likeness=row.alike,
+        row_id=row.row_id,
+        first_sent=utc(evidence.at),
+    )

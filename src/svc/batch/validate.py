@@ -8,15 +8,17 @@ import hashlib
 from collections.abc import Collection
 from typing import Any, Final
 
+from svc.batch.columns import column_path
 from svc.batch.operations import ANSWERED_INSIDE, KEY_COLUMN, BatchOperation
-from svc.batch.rows import Bad, BadRow, BatchRow, Read, RowFields, blank_amount
+from svc.batch.rows import BadRow, Read, RowFields, blank_amount
 from svc.batch.unknown import refuse_unknown
 from svc.client.call import Call, checked_id
 from svc.client.fields import MONEY, BodyPath, check_whole, unknown_names
 from svc.client.options import RequestOption, missing_options
 from svc.client.request import checked_key, encoded
 from svc.delivery.journal.stored import Scope
-from svc.delivery.likeness import identity
+from svc.delivery.likeness import likenesses, row_likeness, subject_of
+from svc.delivery.plan import Bad, BatchRow
 from svc.errors import UsageError
 from svc.service.facts import ID_PREFIXES
 
@@ -41,6 +43,7 @@ class Validator:
         *,
         blank_means_all: bool = False,
         ignored: Collection[BodyPath] = (),
+        row_id: str | None = None,
     ) -> None:
         self._operation = operation
         self._names = operation.columns
@@ -49,6 +52,8 @@ class Validator:
         self._scope = scope
         self._ignored = ignored
         self._line_of_key: dict[str, int] = {}
+        self._id_column = None if row_id is None else column_path(row_id)
+        self._line_of_id: dict[str, int] = {}
         self.left_out: dict[str, None] = {}
 
     def shape(self, read: Read) -> BatchRow | Bad:
@@ -68,7 +73,8 @@ class Validator:
             return _bad(read, bad)
         except UsageError as error:  # of the client, which checks, builds and encodes the call
             return _bad(read, BadRow.of(error))
-        self._refuse_repeated_key(row)
+        self._refuse_repeated(row, row.given_key, self._line_of_key, KEY_COLUMN)
+        self._refuse_repeated(row, row.row_id, self._line_of_id, "--row-id")
         return row
 
     def _refuse_unknown(self, given: RowFields) -> None:
@@ -78,31 +84,51 @@ class Validator:
         unknown = (each for each in unknown_names(self._names, given) if each.fields)
         refuse_unknown(self._operation, unknown)
 
-    def _refuse_repeated_key(self, row: BatchRow) -> None:
-        """Refuses the file where two rows have one key: the service would carry out one of them."""
-        if row.given_key is None:
+    @staticmethod
+    def _refuse_repeated(row: BatchRow, name: str | None, lines: dict[str, int], what: str) -> None:
+        """Refuses the file where two rows have one key or id: one of them would not be sent."""
+        if name is None:
             return
-        first = self._line_of_key.setdefault(row.given_key, row.line)
+        first = lines.setdefault(name, row.line)
         if first != row.line:
+            is_key = what == KEY_COLUMN
             raise UsageError(
-                f"Lines {first} and {row.line} have the same idempotency key.",
-                code="idempotency_key_repeated",
-                param=KEY_COLUMN,
-                hint="Give each row a key of its own, or leave the cell blank",
+                f"Lines {first} and {row.line} have the same "
+                f"{'idempotency key' if is_key else 'id'}.",
+                code="idempotency_key_repeated" if is_key else "row_id_repeated",
+                param=what,
+                hint="Give each row a key of its own, or leave the cell blank"
+                if is_key
+                else "Give each row an id of its own, or leave --row-id out",
             )
+
+    def _row_id(self, given: RowFields) -> str | None:
+        """The row's own id, which `--row-id` names."""
+        if self._id_column is None:
+            return None
+        value: Any = given
+        for part in self._id_column:
+            value = value.get(part) if isinstance(value, dict) else None
+        text = "" if value is None or isinstance(value, dict | list) else str(value).strip()
+        if not text:
+            name = self._id_column[-1]
+            raise BadRow(f"{name} is blank, and names the row", param=name, code="row_id_missing")
+        return text
 
     def _row(self, read: Read, given: RowFields) -> BatchRow:
         identifier = _identifier(self._operation, given)
         _refuse_order_price(self._operation, given)
         body = self._body(given)
         key = _given_key(body.pop(KEY_COLUMN, None))
+        row_id = self._row_id(given)
         _check(self._operation, body)
         call = self._operation.call(identifier, body)
         _check_kinds(call)
         check_whole(self._fields, body, is_form=call.encoding == "form")
         data = encoded(call)
         digest = hashlib.sha256(data).hexdigest()
-        same = identity(self._scope.base_url, self._scope.mode, call.path, call.body or {})
+        fields = call.body or {}
+        exact, alike = likenesses(self._scope.base_url, self._scope.mode, call.path, fields)
         amount, currency = body.get("amount"), given.get("currency")
         compared = _compared_currency(self._operation, currency)
         return BatchRow(
@@ -111,11 +137,15 @@ class Validator:
             call.path,
             data,
             digest,
-            same,
+            exact,
+            alike if row_id is None else row_likeness(row_id),
             amount if isinstance(amount, int) else None,
             currency if isinstance(currency, str) and currency else None,
             key,
             compared,
+            row_id,
+            alike,
+            subject_of(call.path, fields),
         )
 
     def _body(self, given: RowFields) -> RowFields:

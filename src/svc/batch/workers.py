@@ -5,15 +5,14 @@ from contextlib import suppress
 from functools import partial
 from queue import Empty, SimpleQueue
 from threading import Event, Lock, Thread
-from typing import Final, NamedTuple
+from typing import Final
 
-from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.reply import Reply
-from svc.client.request import Prepared
 from svc.clock import Clock
-from svc.delivery.journal.entry import Intent
+from svc.delivery.before import look_before
 from svc.delivery.journal.stored import Stored
+from svc.delivery.rows import JobEnd, RowJob
+from svc.delivery.send import send_row
 from svc.errors import SvcError
 from svc.system import signals
 
@@ -117,25 +116,6 @@ class SharedQuota:
         """Remembers whether a row got a definite answer in the end."""
         self._unanswered = 0 if answered else self._unanswered + 1
         self.exhausted = self.exhausted or self._unanswered >= _UNANSWERED_MAX
-
-
-class RowJob(NamedTuple):
-    """A recorded request; `row` is its number in the file, `line` where that begins."""
-
-    row: int
-    line: int
-    intent: Intent
-    call: Call
-    prepared: Prepared
-
-
-class JobEnd(NamedTuple):
-    """What came of a job: an answer, an error, or neither where it was not sent at all."""
-
-    job: RowJob
-    reply: Reply | None = None
-    error: SvcError | None = None
-    bug: BaseException | None = None
 
 
 class Created:
@@ -249,15 +229,11 @@ class Workers:
         self._wait(self._rate.turn())
         if self._stopping.is_set():
             return JobEnd(job)
-        intent = job.intent
-        reply = client.deliver(
-            job.call,
-            job.prepared,
-            sent_before=intent.sent_before,
-            first_sent_at=intent.first_sent_at,
-            is_taken=partial(self._created.is_taken, intent.stored),
-        )
-        return JobEnd(job, reply=reply)
+        passed = look_before(client, job)
+        if passed is not None:
+            return JobEnd(job, passed=passed)
+        is_taken = partial(self._created.is_taken, job.intent.stored)
+        return JobEnd(job, reply=send_row(client, job, is_taken))
 
     def _wait(self, seconds: float) -> None:
         """Waits its turn, in naps, so that a stop is seen at once."""

@@ -10,7 +10,7 @@ from svc.client.operations import COLLECTIONS, near_command
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
-from svc.service.facts import API_ROOT, ID_PREFIXES, SANDBOX_ROOT
+from svc.service.facts import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_ROOT
 
 _OTHER_MODE: Final = (
     "Objects of the other mode are invisible to this key; --live or --test chooses it."
@@ -165,6 +165,11 @@ def may_follow_effect(finding: AttemptResult) -> bool:
     return finding.status in _LATE and not about_key
 
 
+def is_replayed(headers: Headers) -> bool:
+    """Whether the service says that an answer is a stored one."""
+    return (header(headers, REPLAYED_HEADER) or "").strip().lower() == "true"
+
+
 def request_id(headers: Headers) -> str | None:
     """The service's name for the exchange, under any header that it may use."""
     for name in _REQUEST_ID_HEADERS:
@@ -218,6 +223,7 @@ def api_error(
         hint=_hint(call, kind, refusal),
     )
     error.proved = settles(refusal)
+    error.replayed = finding.raw is not None and is_replayed(finding.raw.headers)
     return error
 
 

@@ -8,13 +8,12 @@ from svc.client.call import Call, is_id
 from svc.client.contradiction import find_differences, id_in, other_object, world_of
 from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
 from svc.client.json import NotJson, has_more_values, parse_given, parse_list
-from svc.client.refusal import is_error_body, read, request_id
+from svc.client.refusal import is_error_body, is_replayed, read, request_id
 from svc.client.retry import AttemptResult, Meaning, http_date, meaning_of, retry_after
 from svc.client.text import one_line
 from svc.service.facts import (
     API_ROOT,
     ID_PREFIXES,
-    REPLAYED_HEADER,
     SANDBOX_TIME_HEADER,
     is_success,
 )
@@ -129,11 +128,6 @@ _PAGE = ReplyLimits(16 * 1024 * 1024, 200_000)
 def limits_of(call: Call) -> ReplyLimits:
     """The limits of a call's answer: a page, or what nobody knows, may hold a hundred objects."""
     return _OBJECT if call.expects and "list" not in call.expects else _PAGE
-
-
-def is_replayed(headers: Headers) -> bool:
-    """Whether the service says that an answer is a stored one."""
-    return (header(headers, REPLAYED_HEADER) or "").strip().lower() == "true"
 
 
 def reply_of(

@@ -1,6 +1,8 @@
-"""What makes two POSTs the same request, whoever begins them and however they are spelled.
+"""Which requests are the same: by their exact parameters, and by what a person would call the same.
 
-The bytes that leave are kept apart from this: they are repeated as they were, this is compared.
+The *parameters digest* is of the exact parameters, however they were spelled (form, JSON, options):
+what an idempotency key stands for. The *likeness* is of the folded parameters: it finds duplicates
+and never makes a key. The bytes that leave are kept apart from both, and repeated as they were.
 """
 
 import hashlib
@@ -18,6 +20,11 @@ _LENGTH: Final = 32
 # Where something is made: collections have no id in their path.
 _MAKING: Final = frozenset({"orders", "refunds", "payouts", "quotes", "webhook_endpoints"})
 _PLAIN_ZEROS: Final = 40
+# Fields that people spell in more than one way: names, and numbers that are written in groups.
+_WORDED: Final = frozenset(
+    {"account_holder_name", "bank_name", "name", "line1", "line2", "city", "state"}
+)
+_NUMBERED: Final = frozenset({"iban", "account_number", "bic", "bank_code", "postal_code"})
 
 
 class UnreadableBody(ValueError):  # noqa: N818  it describes a body
@@ -36,8 +43,8 @@ def is_making(path: str) -> bool:
     return path.rsplit("/", 1)[-1] in _MAKING
 
 
-def identity(base_url: str, mode: str, path: str, fields: Mapping[str, object]) -> str:
-    """What a POST says, as 32 hexadecimal digits (promise R91).
+def parameters_digest(base_url: str, mode: str, path: str, fields: Mapping[str, object]) -> str:
+    """The digest of a POST's exact parameters, 32 hexadecimal digits (promises R91, R114).
 
     Names are sorted, numbers count by their exact value, and scalars are compared as text, since a
     form has nothing else: 500, 500.0, 5e2 and "500" are one. Where something is made, null is the
@@ -45,16 +52,80 @@ def identity(base_url: str, mode: str, path: str, fields: Mapping[str, object]) 
 
     The account is no part of it, for a key does not name one: see `entry.Account`.
     """
+    return _digest_pairs(base_url, mode, path, _pairs_of(path, fields))
+
+
+def likeness(base_url: str, mode: str, path: str, fields: Mapping[str, object]) -> str:
+    """The digest of a POST's folded parameters, 32 hexadecimal digits (promises R5, R115).
+
+    Names of people, places and banks are compared in NFKC, without case and with single blanks;
+    account numbers and bank codes without blanks and case; any other text without blanks around it,
+    since ids and references differ by a letter's case.
+    """
+    folded = [(names, _fold(names[-1], text)) for names, text in _pairs_of(path, fields)]
+    return _digest_pairs(base_url, mode, path, folded)
+
+
+def likenesses(
+    base_url: str, mode: str, path: str, fields: Mapping[str, object]
+) -> tuple[str, str]:
+    """The parameters digest and the likeness of one POST, whose fields are read once."""
+    pairs = _pairs_of(path, fields)
+    exact = _digest_pairs(base_url, mode, path, pairs)
+    folded = [(names, _fold(names[-1], text)) for names, text in pairs]
+    return exact, exact if folded == pairs else _digest_pairs(base_url, mode, path, folded)
+
+
+def row_likeness(row_id: str) -> str:
+    """The likeness of a row that has an id of its own, such as an invoice number."""
+    return hashlib.sha256(_length_prefixed(["row-id", row_id.strip()])).hexdigest()[:_LENGTH]
+
+
+def subject_of(path: str, fields: Mapping[str, object]) -> str:
+    """What a POST that can be done twice is about; empty for any other one.
+
+    The payment of a refund, the order of a capture, the account number of a payout: of two requests
+    about the same, one may be the other, corrected (promise R115).
+    """
+    kind, about = path.rsplit("/", 1)[-1], None
+    if kind == "refunds":
+        about = fields.get("payment")
+    elif kind == "capture":
+        about = path.split("/")[-2]
+    elif kind == "payouts" and isinstance(destination := fields.get("destination"), Mapping):
+        about = destination.get("iban") or destination.get("account_number")
+    return f"{kind}:{_fold('iban', str(about))}" if about else ""
+
+
+def _pairs_of(path: str, fields: Mapping[str, object]) -> list[tuple[tuple[str, ...], str]]:
     pairs: list[tuple[tuple[str, ...], str]] = []
     _spread(pairs, (), fields, drop=is_making(path))
     pairs.sort(key=itemgetter(0))
+    return pairs
+
+
+def _digest_pairs(
+    base_url: str, mode: str, path: str, pairs: Iterable[tuple[tuple[str, ...], str]]
+) -> str:
     parts = [place_of(base_url), mode, "POST", path]
     for names, text in pairs:
         parts += ["\x1f".join(names), text]
-    return hashlib.sha256(_told(parts)).hexdigest()[:_LENGTH]
+    return hashlib.sha256(_length_prefixed(parts)).hexdigest()[:_LENGTH]
 
 
-def _told(parts: list[str]) -> bytes:
+def _fold(name: str, text: str) -> str:
+    if name in _WORDED and text:
+        if not text.isascii():
+            from unicodedata import normalize
+
+            text = normalize("NFKC", text)
+        return " ".join(text.split()).casefold()
+    if name in _NUMBERED:
+        return "".join(text.split()).casefold()
+    return text.strip()
+
+
+def _length_prefixed(parts: list[str]) -> bytes:
     """Each part behind its length in bytes, so that no two lists of parts are the same bytes."""
     told = "".join([f"{len(part)}:{part}" for part in parts])
     if told.isascii():  # where a length in characters is one in bytes

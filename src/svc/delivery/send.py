@@ -1,12 +1,17 @@
 """How every POST is sent: recorded first, settled afterwards (promises R2, R10, R70)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
 from svc.client.call import Call
-from svc.client.reply import Reply
+from svc.client.client import Client
+from svc.client.reply import IsTaken, Reply
+from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.ending import Sent, as_known, keep
+from svc.delivery.evidence import Known, known_of
+from svc.delivery.journal import refusals
+from svc.delivery.journal.commands import Say
 from svc.delivery.journal.entry import (
     NOBODY_ELSE,
     Account,
@@ -16,12 +21,18 @@ from svc.delivery.journal.entry import (
     settled_with,
 )
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.stored import restored
+from svc.delivery.journal.stored import restored, stored
+from svc.delivery.journal.transaction import Like
+from svc.delivery.policy import CommandDecision, CommandState, decide_command
+from svc.delivery.rows import RowJob
 from svc.delivery.sender import Sender
 from svc.errors import LocalError, StopRequest, SvcError
+from svc.service import operation as service_operation
 
 # What a process that was told to end still waits for a journal that another one holds.
 _SHORT_SECONDS: Final = 0.1
+# The same command within so many seconds of its effect is told, and in live mode refused.
+RECENT_SECONDS: Final = 600
 
 
 class BrokenOffError(Exception):
@@ -60,7 +71,7 @@ def send_new(
 
     def begin() -> Intent:
         known = asked._replace(account=_compare_keys(sender, asked))
-        return _record(sender.journal, known, new_request=new_request)
+        return _record(sender, known, new_request=new_request)
 
     return deliver(sender, begin)
 
@@ -121,9 +132,14 @@ def _compare_keys(sender: Sender, asked: NewIntent) -> Account:
     return sender.accounts.compare(strangers)
 
 
-def _record(journal: Journal, asked: NewIntent, *, new_request: bool) -> Intent:
+def _record(sender: Sender, asked: NewIntent, *, new_request: bool) -> Intent:
+    journal = sender.journal
+
+    def choose(likes: Sequence[Like]) -> Intent | None:
+        return choose_command(asked, likes, sender.clock.now(), sender.say, sender.note)
+
     try:
-        return journal.record(asked, new_request=new_request)
+        return journal.record(asked, choose, new_request=new_request)
     except StopRequest as stopped:
         # It may be on disk by now; nothing of it has left.
         stopped.unsent = asked.call.path
@@ -131,6 +147,80 @@ def _record(journal: Journal, asked: NewIntent, *, new_request: bool) -> Intent:
         with suppress(LocalError):
             journal.withdraw(str(asked.prepared.idempotency_key))
         raise
+
+
+def choose_command(
+    asked: NewIntent, likes: Sequence[Like], now: float, say: Say, note: Callable[[str], None]
+) -> Intent | None:
+    """Says which earlier request is sent again; None for a new one.
+
+    Raises:
+        Conflict: the same is unresolved, or was done a moment ago (promises R5, R115).
+    """
+    state, found = _command_state(asked, likes, now)
+    decision = decide_command(state)
+    if found is None:
+        return None
+    intent = found.intent
+    if decision is CommandDecision.STOP_UNRESOLVED:
+        raise refusals.twin_in_flight(intent) if found.is_sending else refusals.twin_of(intent, now)
+    if decision is CommandDecision.STOP_MEANWHILE:
+        raise refusals.done_meanwhile(intent, say)
+    if decision is CommandDecision.STOP_RECENT:
+        raise refusals.done_recently(intent, say)
+    if decision is CommandDecision.NOTE:
+        note(refusals.recent_note(intent))
+    return intent if decision is CommandDecision.SAME_KEY else None
+
+
+def _command_state(
+    asked: NewIntent, likes: Sequence[Like], now: float
+) -> tuple[CommandState, Like | None]:
+    """What decides over a single command, and the like request that it stands on."""
+    found = next((one for one in likes if one.intent.is_unresolved), None) or next(
+        (one for one in likes if known_of(one.intent) is not Known.FAILED), None
+    )
+    if found is None:
+        return CommandState(Known.NOTHING), None
+    intent, operation = found.intent, service_operation(asked.call.operation)
+    settled_at = intent.settled_at or 0.0
+    return CommandState(
+        known_of(intent),
+        is_meanwhile=asked.meant_at is not None and settled_at >= asked.meant_at,
+        is_recent=0 <= now - settled_at < RECENT_SECONDS,
+        is_exact=_is_exact(asked, intent, now),
+        doubles=operation is not None and operation[1].twice,
+        is_live=asked.scope.mode == "live",
+        has_own_key=asked.key_given,
+    ), found
+
+
+def _is_exact(asked: NewIntent, intent: Intent, now: float) -> bool:
+    """Whether an earlier request is the same to the letter, and its key may be sent again."""
+    same = stored(asked.call, asked.prepared)._replace(
+        idempotency_key=intent.stored.idempotency_key
+    )
+    is_young = 0 <= now - intent.first_sent_at < KEY_SAFE_SECONDS
+    return (
+        intent.is_kept_open
+        and intent.batch is None
+        and not intent.key_given
+        and is_young
+        and intent.stored == same
+        and asked.is_own(intent.scope.key_hint)
+        and intent.scope.profile == asked.scope.profile
+    )
+
+
+def send_row(client: Client, job: RowJob, is_taken: IsTaken) -> Reply:
+    """Sends the recorded request of a row; raises as `Client.deliver`."""
+    return client.deliver(
+        job.call,
+        job.prepared,
+        sent_before=job.intent.sent_before,
+        first_sent_at=job.intent.first_sent_at,
+        is_taken=is_taken,
+    )
 
 
 def _send(sender: Sender, intent: Intent) -> Reply | SvcError:

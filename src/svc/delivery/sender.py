@@ -5,6 +5,7 @@ from typing import Any, NamedTuple, Protocol
 
 from svc.base_url import BaseUrl
 from svc.client.client import Client
+from svc.clock import Clock
 from svc.delivery.account import AccountJudge
 from svc.delivery.journal.commands import Say
 from svc.delivery.journal.entry import Intent
@@ -30,7 +31,8 @@ class Sender(NamedTuple):
         accounts: compares other keys with it.
         served: the service's clock.
         say: writes the command line of a hint.
-        warn: tells a person something on stderr.
+        clock: of this machine.
+        warn, note: tell a person something on stderr.
         note_done: is given what a POST has made, or None where that turned out to be another's.
     """
 
@@ -41,5 +43,7 @@ class Sender(NamedTuple):
     accounts: AccountJudge
     served: ServiceClock
     say: Say
+    clock: Clock
     warn: Callable[[str], None]
+    note: Callable[[str], None]
     note_done: Callable[[Any], None]

@@ -241,6 +241,26 @@ _EVENT_IDS: Final = (
     "DROP INDEX inbox_events",
 )
 
+# `likeness` is the digest of a request's folded parameters, `identity` that of the exact ones; null
+# in rows from before, which the journal fills in when it is opened. `row_id` is what the file calls
+# a row, such as an invoice number. `proved` is 1 where the service's own error proved a refusal.
+# `object_status` is what the answer called the object's status, `dated_at` the service's `Date` of
+# the last answer. `label` names the occasion of a batch; null in batches from before, whose ids are
+# made anew.
+_DELIVERY: Final = (
+    "ALTER TABLE requests ADD COLUMN likeness TEXT",
+    "ALTER TABLE requests ADD COLUMN row_id TEXT",
+    "ALTER TABLE requests ADD COLUMN proved INTEGER NOT NULL DEFAULT 0",
+    "ALTER TABLE requests ADD COLUMN object_status TEXT",
+    "ALTER TABLE requests ADD COLUMN dated_at REAL",
+    "ALTER TABLE batches ADD COLUMN label TEXT",
+    "DROP INDEX request_identity",
+    "DROP INDEX request_unread",
+    "CREATE INDEX request_likeness ON requests (likeness)",
+    "CREATE INDEX request_unread ON requests (seq) WHERE likeness IS NULL",
+    "CREATE TABLE forgotten (idempotency_key TEXT PRIMARY KEY, forgotten_at REAL) WITHOUT ROWID",
+)
+
 SchemaSteps: TypeAlias = tuple[tuple[str, ...], ...]  # each is the statements of one release
 
 MIGRATIONS: Final[SchemaSteps] = (
@@ -253,4 +273,5 @@ MIGRATIONS: Final[SchemaSteps] = (
     (*_REQUEST_IDENTITY, *_RESERVATIONS),
     _POSITION,
     _EVENT_IDS,
+    _DELIVERY,
 )

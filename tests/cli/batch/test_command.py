@@ -26,7 +26,7 @@ from support.batches import (
 from support.on_terminal import OpenTerminal
 from support.orders import ORDER
 from support.running import Result, Sandbox, Svc
-from svc.delivery.journal.lists import ImportTable
+from svc.delivery.journal.batches import BatchTable
 
 
 def write(path: Path, *lines: str) -> Path:
@@ -81,14 +81,18 @@ def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> No
         "operation": "refunds.create",
         "import": summary["import"],
         "name": str(path),
+        "run": "",
         "rows": 3,
         "done": 3,
+        "replayed": 0,
         "skipped": 0,
+        "failed": 0,
         "refused": 0,
         "invalid": 0,
         "unknown": 0,
         "not_sent": 0,
         "totals": [{"currency": "EUR", "amount": 600, "rows": 3}],
+        "totals_before": [],
         "results": f"{path}.results.ndjson",
         "left_out": [],
         "problems": [],
@@ -379,7 +383,7 @@ def test_a_signal_behind_the_last_row_takes_no_summary_away(
     """R78: what was done is said although there was nothing left to stop."""
     path = orders_file(tmp_path, range(3))
     monkeypatch.setattr(
-        ImportTable, "pack_an_old_one", lambda _: signal.raise_signal(signal.SIGTERM)
+        BatchTable, "compact_expired_batch", lambda _: signal.raise_signal(signal.SIGTERM)
     )
     result = svc("batch", "orders.create", str(path), "-o", form)
     assert result.code == 143
@@ -411,28 +415,16 @@ def test_an_existing_file_is_not_overwritten(svc: Svc, sandbox: Sandbox, tmp_pat
     assert (own.code, path.read_text().startswith(HEAD)) == (2, True)
 
 
-def test_results_of_another_profiles_list_say_whose_they_are(
+def test_a_batch_is_the_same_for_every_profile_of_an_account(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    """R65: the same file for another profile is another list; the hint goes on with the first."""
+    """R114: neither profile nor machine is in a key; what one of them has done the other skips."""
     path = orders_file(tmp_path, range(2))
     svc.ok("batch", "orders.create", str(path))
     svc.ok("profiles", "create", "shop", "--base-url", sandbox.url)
     svc.ok("profiles", "use", "shop")
-    argv = ("batch", "orders.create", str(path), "--strict-order", "-o", "human")
-    result = svc(*argv)
-    assert result.code == 10
-    assert "holds the results of this list for the profile default; for the profile shop it" in (
-        " ".join(result.err.split())
-    )
-    again = f"{shlex.join(('svc', *argv))} --profile default"
-    assert f"To go on with that list: {again}; " in result.err
-    assert "2 skipped" in svc(*shlex.split(again)[1:]).err
-    typed = svc(*argv, "--profile=shop", "--test", "--base-url", f"{sandbox.url}/eu")
-    assert f"for the profile default, {sandbox.url}; for the profile shop, {sandbox.url}/eu" in (
-        " ".join(typed.err.split())
-    )
-    assert f"{again}; " in typed.err
+    again = svc("batch", "orders.create", str(path), "--strict-order", "-o", "human")
+    assert (again.code, "2 skipped" in again.err) == (0, True)
     assert len(sandbox.control("GET", "/requests")["data"]) == 2
 
 
@@ -468,10 +460,10 @@ def test_a_file_of_any_name(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
 
 
 def test_a_name_makes_a_list_of_its_own(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
-    """`--import 2026-12 --again`: the same file once a month, each month once."""
+    """`--run 2026-12 --again`: the same file once a month, each month once."""
     path = orders_file(tmp_path, range(2))
     for month, count in (("2026-11", 2), ("2026-11", 2), ("2026-12", 4), ("2026-12", 4)):
-        more = ("--import", month, "--again", "--results", str(tmp_path / month))
+        more = ("--import", "orders", "--run", month, "--again")
         svc.ok("batch", "orders.create", str(path), *more)
         assert len(made(svc)) == count
 
@@ -503,7 +495,7 @@ def test_the_rate_is_kept(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
 
 def live(svc: Svc, path: Path, *more: str) -> Result:
     key = {"SVC_API_KEY": "sk_live_sandbox"}
-    return svc("batch", "orders.create", str(path), "--live", *more, env=key)
+    return svc("batch", "orders.create", str(path), "--live", "--import", "o", *more, env=key)
 
 
 def test_live_mode_needs_yes_where_nobody_can_be_asked(
@@ -539,11 +531,12 @@ def test_live_mode_asks_a_person(
     path = orders_file(tmp_path, range(2))
     with Path(os.devnull).open("wb") as out:
         asked = open_terminal(
-            *("batch", "orders.create", str(path), "--live"),
+            *("batch", "orders.create", str(path), "--live", "--import", "orders"),
             out=out.fileno(),
             SVC_API_KEY="sk_live_sandbox",
             TERM="dumb",
         )
     with asked:
         assert asked.answer("[y/N] ", f"{answer}\n") == code
-    assert "create 2 orders (258.00 EUR (2 rows))\n  live mode, profile default" in asked.seen
+    assert "create 2 orders (258.00 EUR (2 rows))\n" in asked.seen
+    assert "\n  live mode, profile default" in asked.seen

@@ -261,13 +261,13 @@ def test_contradicting_answer_is_shown_with_both_values(
 
 @pytest.mark.parametrize("operation", ["create", "payout"])
 def test_nobody_listens(machine: UserMachine, operation: str) -> None:
-    """Four attempts, exit 8, not sent, and the same command may come again."""
+    """Four attempts, exit 8, not sent; the same command sends the same key again (R113)."""
     machine.ledger.stop()
     for _ in range(2):
         result = machine.run(*command(operation, MARK), "-o", "json")
         assert (result.code, result.error["outcome"]) == (8, "not_sent")
         assert result.error["request"] == machine.rows()[-1]["id"]
-    assert [row["state"] for row in machine.rows()] == ["not_sent", "not_sent"]
+    assert [(row["state"], row["sendings"]) for row in machine.rows()] == [("not_sent", 2)]
     assert machine.unresolved() == []
 
 

@@ -257,12 +257,12 @@ def test_a_list_that_was_done_long_ago_is_not_skipped_in_silence(
     assert machine.run(*argv).json["skipped"] == 2
     with sqlite3.connect(machine.state / "state.db") as database:
         database.execute("UPDATE batches SET whole_at = whole_at - 30 * 86400")
-        database.execute("UPDATE requests SET settled_at = settled_at - 30 * 86400")
+        database.execute("UPDATE requests SET first_sent_at = first_sent_at - 30 * 86400")
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for more in ((), ("--dry-run",)):
         refused = machine.run(*argv, *more)
         assert (refused.code, refused.error["code"]) == (6, "list_done")
-        assert "--import payroll-2" in refused.error["message"]
+        assert "--run 20" in refused.error["message"]
         assert "--continue" in refused.error["message"]
     assert len(machine.ledger.posts) == 2
     added = machine.run(*argv, "--continue")

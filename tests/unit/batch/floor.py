@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from svc.base_url import BaseUrl
-from svc.batch.journal import BatchJournal
 from svc.batch.operations import named
-from svc.batch.plan import plan
 from svc.batch.results import Results
-from svc.batch.rows import Bad, BatchRow, Read
+from svc.batch.rows import Read
 from svc.batch.run import Run, RunDeps, halting
 from svc.batch.tally import Totals
 from svc.batch.validate import Validator
@@ -19,10 +17,24 @@ from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.clock import SystemClock
+from svc.delivery.evidence import gather
+from svc.delivery.hints import held_error
+from svc.delivery.journal.batches import BatchName, BatchTable
+from svc.delivery.journal.commands import in_full
+from svc.delivery.journal.entry import NOBODY_ELSE
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
-from svc.delivery.journal.lists import Import
 from svc.delivery.journal.stored import Scope
+from svc.delivery.plan import (
+    Bad,
+    BatchFacts,
+    BatchPlan,
+    BatchRow,
+    BatchTimes,
+    Permissions,
+    plan_batch,
+)
+from svc.delivery.rows import RowJournal
 from svc.state import Database
 
 BASE = BaseUrl.parse("https://api.example.com")
@@ -118,13 +130,31 @@ class Floor:
         self.path = folder / "r.ndjson"
         self.leases = Leases(folder / "state" / "senders")
         self.intents = Journal(lambda: state, self.leases, self.clock)
-        self.what = Import("/a/refunds.csv", "refunds.create", SCOPE)
+        self.batch = BatchName("/a/refunds.csv", "refunds.create", SCOPE)
+        self.batches = BatchTable(state, self.leases, self.clock)
         self.quota = SharedQuota(10_000)
 
     def connect(self, **more: Any) -> Client:
         return Client(
             BASE, KEY, mode="test", clock=self.clock, wire=self.service, quota=self.quota, **more
         )
+
+    def plan(self, amounts: "list[int | str]", **may: bool) -> BatchPlan:
+        """What a run of the list with these amounts has to do."""
+        rows = _rows(amounts)
+        likenesses = [row.alike for row in rows if isinstance(row, BatchRow)]
+        intents = self.intents.list(batch=self.batch.id)
+        facts = BatchFacts(
+            self.batch,
+            gather(intents, (), is_named=False, world=None),
+            self.batches.duplicates(self.batch, likenesses),
+            NOBODY_ELSE,
+            SCOPE.key_hint,
+            BatchTimes(self.clock.now()),
+            Permissions(**may),
+            doubles=True,
+        )
+        return plan_batch(rows, facts)
 
     def run(
         self,
@@ -135,25 +165,14 @@ class Floor:
         connect: Callable[[], Client] | None = None,
     ) -> Run:
         """Runs the list with these amounts; a text is a row that is bad."""
-        todo = plan(
-            self.what.id,
-            _rows(amounts),
-            self.intents.list(batch=self.what.id),
-            now=self.clock.now(),
-        )
+        todo = self.plan(amounts)
         self.quota = SharedQuota(len(todo.tasks))
-        journal = BatchJournal(
-            self.intents,
-            import_id=self.what.id,
-            scope=self.what.scope,
-            base_url=BASE,
-            encoding="json",
-            api_version=None,
-        )
-        halts = halting(named("refunds.create"), self.quota)
+        journal = RowJournal(self.intents, self.batch, BASE, "json", None)
+        halts = halting(self.quota)
         rate = Rate(self.clock, None)
         workers = Workers(size, connect or self.connect, halts, rate, self.clock)
-        with Results(self.path, self.what.id) as results:
+        with Results(self.path, self.batch) as results:
+            results.read_past()
             deps = RunDeps(journal, workers, results, self.quota, self.clock)
             self.last = Run(
                 todo,
@@ -162,6 +181,7 @@ class Floor:
                 size=size,
                 in_order=in_order,
                 progress=self.watch,
+                held_error=lambda one: held_error(one, self.clock.now(), in_full),
             )
             try:
                 self.last.go()
@@ -180,7 +200,7 @@ class Floor:
     @property
     def states(self) -> list[str]:
         """What the journal has of the rows, in their order."""
-        return [intent.state for intent in self.intents.list(batch=self.what.id)]
+        return [intent.state for intent in self.intents.list(batch=self.batch.id)]
 
 
 def _rows(amounts: "list[int | str]") -> list[BatchRow | Bad]:

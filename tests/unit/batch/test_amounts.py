@@ -9,9 +9,9 @@ import pytest
 from support.running import Sandbox, Svc
 from svc.batch.operations import OPERATIONS, named
 from svc.batch.reading import FileFormat, rows_of
-from svc.batch.rows import Bad, BatchRow
 from svc.batch.validate import Validator
 from svc.delivery.journal.stored import Scope
+from svc.delivery.plan import Bad, BatchRow
 from svc.errors import UsageError
 
 SCOPE = Scope("default", "test", "https://api.example.com")

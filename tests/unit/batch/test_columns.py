@@ -9,9 +9,9 @@ import pytest
 from svc.batch.columns import ignored_columns
 from svc.batch.operations import named
 from svc.batch.reading import rows_of
-from svc.batch.rows import Bad, BatchRow
 from svc.batch.validate import Validator
 from svc.delivery.journal.stored import Scope
+from svc.delivery.plan import Bad, BatchRow
 from svc.errors import UsageError
 
 SCOPE: Final = Scope("default", "test", "https://api.example.com")

@@ -13,15 +13,14 @@ from typing import Any
 import pytest
 
 from support.kills.interrupting import closed_at_the_end
-from svc.batch import journal, outcome, results, run, tally, workers
+from svc.batch import results, run, tally, workers
 from svc.clock import SystemClock
+from svc.delivery import rows
 from svc.state import Database
 from svc.system.signals import Stopped, watched
 from unit.batch.floor import Floor
 
-WATCHED = frozenset(
-    str(module.__file__) for module in (journal, outcome, results, run, tally, workers)
-)
+WATCHED = frozenset(str(module.__file__) for module in (rows, results, run, tally, workers))
 AMOUNTS: list[int | str] = [5, 70, "bad", 900]
 GOOD = {1: 5, 2: 70, 4: 900}
 

@@ -4,8 +4,9 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from support.clocks import ManualClock
-from svc.batch.workers import Rate, RowJob, Workers
+from svc.batch.workers import Rate, Workers
 from svc.client.client import Client
+from svc.delivery.rows import RowJob
 
 
 class RecordingClient:
@@ -26,7 +27,8 @@ def test_a_row_is_sent_with_the_time_of_its_first_sending() -> None:
     sender, clock = RecordingClient(), ManualClock()
     kept = SimpleNamespace(idempotency_key="key-1")
     intent = SimpleNamespace(sent_before=True, first_sent_at=1234.5, stored=kept)
-    job = RowJob(1, 2, cast("Any", intent), cast("Any", None), cast("Any", None))
+    nothing = cast("Any", None)
+    job = RowJob(nothing, cast("Any", intent), nothing, nothing)
     fleet = Workers(
         1, lambda: cast("Client", sender), lambda ended: False, Rate(clock, None), clock
     )

@@ -6,18 +6,17 @@ from typing import Any
 import pytest
 
 from svc.base_url import BaseUrl
-from svc.batch.operations import named
-from svc.batch.outcome import bad_line, error_fields, taken, verdict
 from svc.batch.results import ResultLine
-from svc.batch.rows import Bad, BatchRow
-from svc.batch.run import halting
-from svc.batch.tally import Totals, money_of
-from svc.batch.workers import JobEnd, RowJob, SharedQuota
+from svc.batch.run import halting, total_of
+from svc.batch.tally import Totals, bad_line, error_fields, line_of, money_of
+from svc.batch.workers import SharedQuota
 from svc.client.contradiction import CONTRADICTED, Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble
 from svc.client.reply import NOT_OURS, Reply
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.stored import Stored, restored
+from svc.delivery.plan import Bad, BatchRow
+from svc.delivery.rows import JobEnd, RowJob, judge, judge_taken
 from svc.errors import (
     ApiError,
     AuthError,
@@ -31,7 +30,7 @@ from svc.errors import (
 )
 from unit.batch.floor import Floor
 
-REFUNDS = named("refunds.create")
+ROW = BatchRow(1, 1, "/v1/refunds", b"", "", "", "", None, None)
 LOST = Failure(Trouble.CLOSED, sent=True)
 
 
@@ -55,7 +54,7 @@ def test_refused_row_has_all_that_the_service_said(floor: Floor) -> None:
     }
     assert "No." in line["error"]["message"]
     assert line["idempotency_key"] == floor.service.keys[0]
-    (kept,) = floor.intents.list(batch=floor.what.id)
+    (kept,) = floor.intents.list(batch=floor.batch.id)
     assert line["request"] == kept.id
     assert (run.totals.wrong, [one.row for one in run.totals.problems]) == (1, [1])
 
@@ -135,9 +134,9 @@ def job(floor: Floor) -> RowJob:
     """A row that was never sent before."""
     stored = Stored("/v1/refunds", "json", b'{"payment":"pay_1"}', "key-1", None)
     call, prepared = restored(stored, BaseUrl.parse("https://api.example.com"))
-    asked = NewIntent(call, prepared, floor.what.scope, floor.what.id, 1)
+    asked = NewIntent(call, prepared, floor.batch.scope, floor.batch.id, 1)
     (intent,) = floor.intents.record_many([asked])
-    return RowJob(1, 1, intent, call, prepared)
+    return RowJob(ROW, intent, call, prepared)
 
 
 SILENT = OutcomeUnknown("No answer.", outcome="unknown")
@@ -147,7 +146,7 @@ REPLY = Reply(200, (), "{}", {"id": "rf_1"}, (), None, replayed=False, attempts=
 def test_one_answer_ends_a_row_of_silence(job: RowJob) -> None:
     """R17: twenty rows without an answer one after the other end a batch, not twenty in all."""
     quota = SharedQuota(1000)
-    halts = halting(REFUNDS, quota)
+    halts = halting(quota)
     for answered in (JobEnd(job, REPLY), JobEnd(job, error=ApiError("No.", outcome="refused"))):
         for _ in range(19):
             assert not halts(JobEnd(job, error=SILENT))
@@ -162,7 +161,7 @@ def test_one_answer_ends_a_row_of_silence(job: RowJob) -> None:
 def test_row_that_was_not_begun_says_nothing_of_the_service(job: RowJob) -> None:
     """R17: rows that were turned back before they were sent do not count as silence."""
     quota = SharedQuota(1000)
-    halts = halting(REFUNDS, quota)
+    halts = halting(quota)
     for _ in range(30):
         assert not halts(JobEnd(job))
     assert not quota.exhausted
@@ -170,14 +169,14 @@ def test_row_that_was_not_begun_says_nothing_of_the_service(job: RowJob) -> None
 
 def test_row_that_was_not_begun_is_not_sent_or_as_unknown_as_before(job: RowJob) -> None:
     """R10: of one that an earlier run may have sent nobody knows more than before."""
-    fresh = verdict(JobEnd(job), REFUNDS)
-    assert (fresh.line.outcome, fresh.settled) == ("not_sent", Settled("not_sent"))
+    fresh = judge(JobEnd(job))
+    assert (fresh.outcome, fresh.settled) == ("not_sent", Settled("not_sent"))
     again = job._replace(intent=job.intent._replace(sent_before=True))
-    before = verdict(JobEnd(again), REFUNDS)
-    assert (before.line.outcome, before.settled, before.stop) == ("unknown", None, None)
+    before = judge(JobEnd(again))
+    assert (before.outcome, before.settled, before.stop) == ("unknown", None, None)
     bug = ZeroDivisionError("a bug")
-    broken = verdict(JobEnd(job, bug=bug), REFUNDS)
-    assert (broken.line.outcome, broken.settled, broken.stop) == ("unknown", None, bug)
+    broken = judge(JobEnd(job, bug=bug))
+    assert (broken.outcome, broken.settled, broken.stop) == ("unknown", None, bug)
 
 
 @pytest.mark.parametrize(
@@ -195,15 +194,15 @@ def test_row_that_was_not_begun_is_not_sent_or_as_unknown_as_before(job: RowJob)
 )
 def test_what_concerns_every_row_ends_the_batch(error: SvcError, stops: bool, job: RowJob) -> None:
     """A key that is refused is refused for the next row too; a bad row is its own affair."""
-    assert halting(REFUNDS, SharedQuota(1000))(JobEnd(job, error=error)) is stops
-    assert (verdict(JobEnd(job, error=error), REFUNDS).stop is error) is stops
+    assert halting(SharedQuota(1000))(JobEnd(job, error=error)) is stops
+    assert (judge(JobEnd(job, error=error)).stop is error) is stops
 
 
 def test_what_an_answer_has_made_is_named_although_it_says_something_else(job: RowJob) -> None:
     """R15: another amount was refunded than asked for; its id is how a person finds it."""
     error = Contradiction("Another amount.", outcome="done", object_id="rf_7")
-    found = verdict(JobEnd(job, error=error), REFUNDS)
-    assert (found.line.outcome, found.line.id) == ("done", "rf_7")
+    found = judge(JobEnd(job, error=error))
+    assert (found.outcome, line_of(found).id) == ("done", "rf_7")
     assert found.settled is not None
     assert found.settled.object_id == "rf_7"
 
@@ -211,9 +210,7 @@ def test_what_an_answer_has_made_is_named_although_it_says_something_else(job: R
 @pytest.mark.parametrize("kind", [Unauthorized, Forbidden, RateLimited])
 def test_row_that_was_turned_away_keeps_its_key(kind: type[SvcError], job: RowJob) -> None:
     """R11: it was not carried out, so the next run sends it with the same one."""
-    settled = verdict(
-        JobEnd(job, error=kind("No.", outcome="refused", status=403)), REFUNDS
-    ).settled
+    settled = judge(JobEnd(job, error=kind("No.", outcome="refused", status=403))).settled
     assert settled is not None
     assert (settled.outcome, settled.status) == ("not_sent", 403)
 
@@ -222,26 +219,27 @@ def test_reason_behind_an_unknown_end_ends_the_batch(job: RowJob) -> None:
     """A 401 after a lost answer leaves its row open, and no other row is begun."""
     unknown, refused_key = OutcomeUnknown("No answer.", outcome="unknown"), Unauthorized("No.")
     unknown.__cause__ = refused_key
-    found = verdict(JobEnd(job, error=unknown), REFUNDS)
-    assert (found.stop, found.line.outcome) == (refused_key, "unknown")
+    found = judge(JobEnd(job, error=unknown))
+    assert (found.stop, found.outcome) == (refused_key, "unknown")
     unknown.__cause__ = ApiError("No.")
-    assert verdict(JobEnd(job, error=unknown), REFUNDS).stop is None
+    assert judge(JobEnd(job, error=unknown)).stop is None
 
 
 def test_answer_that_is_another_requests_leaves_its_row_open(job: RowJob) -> None:
     """R93: nobody knows what became of the row, and a service that mixes up answers is left."""
-    found = taken(verdict(JobEnd(job, REPLY), REFUNDS))
-    assert (found.line.outcome, found.line.id, found.settled, found.total) == (
+    found = judge_taken(judge(JobEnd(job, REPLY)))
+    line = line_of(found)
+    assert (found.outcome, line.id, found.settled, total_of(found, "amount")) == (
         "unknown",
         None,
         None,
         None,
     )
-    assert found.line.error is not None
-    assert found.line.error["code"] == NOT_OURS
-    assert "rf_1" in str(found.line.error["message"])
+    assert line.error is not None
+    assert line.error["code"] == NOT_OURS
+    assert "rf_1" in str(line.error["message"])
     assert found.error is found.stop is not None
-    assert (found.line.idempotency_key, found.line.request) == ("key-1", job.intent.id)
+    assert (line_of(found).idempotency_key, line_of(found).request) == ("key-1", job.intent.id)
 
 
 @pytest.mark.parametrize(
@@ -258,8 +256,8 @@ def test_money_counts_where_amount_and_currency_are_stated(
     data: object, total: tuple[str, int] | None, job: RowJob
 ) -> None:
     """Nothing is guessed; the row is done all the same."""
-    found = verdict(JobEnd(job, REPLY._replace(data=data)), REFUNDS)
-    assert (found.total, found.line.outcome, found.stop) == (total, "done", None)
+    found = judge(JobEnd(job, REPLY._replace(data=data)))
+    assert (total_of(found, "amount"), found.outcome, found.stop) == (total, "done", None)
 
 
 @pytest.mark.parametrize("error", [AuthError("No.", outcome="not_sent"), UsageError("No.")])
@@ -268,20 +266,20 @@ def test_row_that_an_earlier_run_may_have_sent_stays_open_without_a_connection(
 ) -> None:
     """R10: that nothing could be sent now says nothing of what was sent before."""
     again = job._replace(intent=job.intent._replace(sent_before=True))
-    found = verdict(JobEnd(again, error=error), REFUNDS)
-    assert (found.settled, found.line.outcome, found.line.id) == (None, "unknown", None)
-    fresh = verdict(JobEnd(job, error=error), REFUNDS)
+    found = judge(JobEnd(again, error=error))
+    assert (found.settled, found.outcome, line_of(found).id) == (None, "unknown", None)
+    fresh = judge(JobEnd(job, error=error))
     assert fresh.settled is not None
-    assert (fresh.settled.outcome, fresh.line.outcome) == ("not_sent", "not_sent")
-    refused = verdict(JobEnd(again, error=ApiError("No.", outcome="refused")), REFUNDS)
+    assert (fresh.settled.outcome, fresh.outcome) == ("not_sent", "not_sent")
+    refused = judge(JobEnd(again, error=ApiError("No.", outcome="refused")))
     assert refused.settled is not None
-    assert refused.line.outcome == "refused"
+    assert refused.outcome == "refused"
 
 
 def test_rows_of_an_earlier_run_are_counted_apart() -> None:
     """R15: one that was carried out otherwise than asked is told again, and is no new one."""
     totals = Totals(5)
-    done = ResultLine(1, 1, "done", "rf_1", None, "key-1", "rq_1")
+    done = ResultLine(1, 1, "done", "rf_1", idempotency_key="key-1", request="rq_1")
     for line in (done, done._replace(row=2, error={"code": CONTRADICTED}), done._replace(row=3)):
         totals.skip(line)
     totals.add(done._replace(row=4))
@@ -297,7 +295,7 @@ def test_rows_of_an_earlier_run_are_counted_apart() -> None:
 def test_sums_of_a_file_say_what_they_leave_out() -> None:
     """Amounts of one currency are added up; what has none, or no currency beside it, is counted."""
     money = money_of(
-        BatchRow(number, number, "/v1/refunds", b"", "", "", amount, currency)
+        ROW._replace(number=number, amount=amount, currency=currency)
         for number, (amount, currency) in enumerate(
             [(5, "EUR"), (7, "EUR"), (9, "CHF"), (None, "EUR"), (None, None), (3, None)], 1
         )

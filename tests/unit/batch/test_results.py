@@ -12,9 +12,14 @@ from typing import Any
 import pytest
 
 from svc.batch.results import ResultLine, Results
+from svc.delivery.evidence import PastLine
+from svc.delivery.journal.batches import BatchName
+from svc.delivery.journal.stored import Scope
 from svc.errors import LocalError
 
-OURS = "imp_ours"
+SCOPE = Scope("default", "test", "https://api.example.com")
+OURS = BatchName("ours", "refunds.create", SCOPE)
+OTHER = BatchName("other", "refunds.create", SCOPE)
 
 
 def line(row: int, outcome: str = "done", **more: Any) -> ResultLine:
@@ -44,14 +49,24 @@ def test_a_finished_file_has_every_row_once_in_order(path: Path) -> None:
     found = read(path)
     assert [one["row"] for one in found] == [1, 2, 3, 4, 5]
     assert found[2] == {
-        "import": OURS,
+        "import": OURS.id,
+        "run": "",
         "row": 3,
         "line": 4,
         "outcome": "unknown",
         "id": None,
+        "status": None,
+        "failure_reason": None,
+        "replayed": False,
+        "created": None,
         "error": None,
         "idempotency_key": "k",
         "request": "rq_1",
+        "likeness": None,
+        "row_id": None,
+        "first_sent": None,
+        "world": None,
+        "key_fingerprint": None,
     }
     assert [one["id"] for one in found] == [None, "rf_2", None, None, None]
 
@@ -72,11 +87,12 @@ def test_a_killed_run_leaves_what_had_ended(path: Path) -> None:
     killed = Results(path, OURS)
     killed.begin([])
     killed.add([line(1)])
-    (path.parent / f".{OURS}.part").write_text("half")
+    (path.parent / f".{OURS.id}.part").write_text("half")
     for file in killed._opened:
         file.close()  # the process has ended
     with Results(path, OURS) as results:
         results.check(force=False)
+        results.read_past()
         results.begin([line(1, id="rf_1")])
         results.finish()
     assert [one["id"] for one in read(path)] == ["rf_1"]
@@ -92,6 +108,7 @@ def test_a_file_that_vanishes_is_there_again_at_the_end(path: Path) -> None:
         results.finish()
     assert [one["row"] for one in read(path)] == [1, 2]
     with Results(path, OURS) as results:
+        results.read_past()
         results.begin([line(1)])
         shutil.rmtree(path.parent)
         results.finish()
@@ -127,19 +144,19 @@ def test_something_else_is_not_overwritten(path: Path, text: str) -> None:
 
 def test_what_another_list_has_put_there_meanwhile_is_not_overwritten(path: Path) -> None:
     """Two lists of one name at once: the second finds out before it sends anything."""
-    with Results(path, OURS) as results, Results(path, "imp_other") as other:
+    with Results(path, OURS) as results, Results(path, OTHER) as other:
         results.check(force=False)
         other.check(force=False)
         other.begin([line(1)])
         other.finish()
         with pytest.raises(LocalError, match="holds something else"):
             results.begin([])
-    assert [one["import"] for one in read(path)] == ["imp_other"]
+    assert [one["import"] for one in read(path)] == [OTHER.id]
 
 
 def test_a_run_whose_file_was_taken_says_so_and_takes_nothing(path: Path) -> None:
     """The first has no result yet when the second puts its file there."""
-    with Results(path, OURS) as results, Results(path, "imp_other") as other:
+    with Results(path, OURS) as results, Results(path, OTHER) as other:
         results.begin([])
         other.check(force=False)
         other.begin([])
@@ -151,7 +168,7 @@ def test_a_run_whose_file_was_taken_says_so_and_takes_nothing(path: Path) -> Non
         other.add([line(1), line(2)])
         other.finish()
     assert other.failure is None
-    assert [one["import"] for one in read(path)] == ["imp_other"] * 2
+    assert [one["import"] for one in read(path)] == [OTHER.id] * 2
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
 
@@ -159,7 +176,7 @@ def test_an_empty_file_and_our_own_are_continued(path: Path) -> None:
     """What a run was killed in the middle of."""
     path.touch()
     Results(path, OURS).check(force=False)
-    path.write_text(json.dumps({"import": OURS}) + "\n")
+    path.write_text(json.dumps({"import": OURS.id}) + "\n")
     Results(path, OURS).check(force=False)
 
 
@@ -185,14 +202,16 @@ def test_a_folder_that_is_missing_is_said_before_anything_is_sent(tmp_path: Path
 
 def test_a_full_disk_leaves_the_old_file(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What was there stays whole, and no temporary file is left."""
-    path.write_text(json.dumps({"import": OURS, "row": 1}) + "\n")
+    path.write_text(json.dumps({"import": OURS.id, "row": 1}) + "\n")
 
     def full(_: int) -> None:
         raise OSError(28, os.strerror(28))
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(LocalError, match="no space left"), Results(path, OURS) as results:
-        results.begin([line(1), line(2)])
+    with Results(path, OURS) as results:
+        results.read_past()
+        with pytest.raises(LocalError, match="no space left"):
+            results.begin([line(1), line(2)])
     assert len(read(path)) == 1
     assert [one.name for one in path.parent.iterdir()] == [path.name]
 
@@ -247,3 +266,47 @@ def test_hostile_text_cannot_act_on_a_terminal(path: Path) -> None:
     assert path.read_text().isascii()
     assert "\x1b" not in path.read_text()
     assert read(path)[0]["error"]["message"] == words
+
+
+def test_a_later_run_reads_what_an_earlier_one_has_left(path: Path) -> None:
+    """R116: with key, time and likeness; a torn last line and other batches say nothing."""
+    sent = {"likeness": "abc", "first_sent": "2026-11-23T10:00:00Z", "key_fingerprint": "sk_1"}
+    with Results(path, OURS) as results:
+        done = line(1, id="rf_1", idempotency_key="k1", request="rq_1", **sent)
+        unknown = line(2, "unknown", idempotency_key="k2", row_id="INV-7", world="w", **sent)
+        results.begin([done, unknown, line(3, "refused", idempotency_key="k3", **sent)])
+        results.finish()
+    with path.open("a") as file:
+        file.write('{"import": "imp_other", "outcome": "done", "idempotency_key": "k4"}\n{"imp')
+    past = Results(path, OURS).read_past()
+    at = 1795428000.0
+    assert past.lines == (
+        PastLine("done", "abc", None, "k1", "rq_1", "rf_1", at, key_hint="sk_1"),
+        PastLine("unknown", "abc", "INV-7", "k2", None, None, at, "w", "sk_1"),
+    )
+    assert not past.is_old
+
+
+def test_lines_of_an_older_form_are_told_apart(path: Path) -> None:
+    """R116: they do not say when a row was sent, so that they may decide nothing."""
+    old = {"import": OURS.old_id, "row": 1, "line": 2, "outcome": "done", "idempotency_key": "k"}
+    path.write_text(json.dumps(old) + "\n")
+    with Results(path, OURS) as results:
+        results.check(force=False)
+        assert results.read_past().is_old
+    assert Results(path, OTHER).read_past().lines == ()
+
+
+def test_a_file_that_has_not_been_read_is_not_replaced(path: Path) -> None:
+    """R116: another machine has written the shared file since: what it says must be read first."""
+    with Results(path, OURS) as results:
+        results.check(force=False)
+        results.read_past()
+        with Results(path, OURS) as elsewhere:
+            elsewhere.read_past()
+            elsewhere.begin([line(1, id="rf_1")])
+            elsewhere.finish()
+        with pytest.raises(LocalError, match="changed since it was read") as caught:
+            results.begin([line(1)])
+    assert (caught.value.code, caught.value.exit_code) == ("results_changed", 10)
+    assert [one["id"] for one in read(path)] == ["rf_1"]

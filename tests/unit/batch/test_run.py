@@ -460,7 +460,7 @@ def test_a_row_that_was_open_before_and_is_not_reached_is_still_unknown(floor: F
     """R3, R10: what an earlier run left unresolved is not called unsent by one that stops early."""
     floor.service.answer = lambda request, nth: LOST if b'"amount":9,' in request.body else None
     floor.run([1, 9], size=1)
-    (open_row,) = floor.intents.list(batch=floor.what.id, unresolved=True)
+    (open_row,) = floor.intents.list(batch=floor.batch.id, unresolved=True)
     floor.quota.exhausted = False
     floor.service.answer = lambda request, nth: 401
     run = floor.run([2, 3, 9], size=1, in_order=True)
@@ -476,9 +476,9 @@ def test_a_row_that_another_process_is_sending_is_left_to_it(floor: Floor) -> No
     """R69: never two requests in flight with one key; the other rows go on."""
     floor.service.answer = lambda request, nth: LOST if b'"amount":2,' in request.body else None
     floor.run([1, 2])
-    (unknown,) = floor.intents.list(batch=floor.what.id, unresolved=True)
+    (unknown,) = floor.intents.list(batch=floor.batch.id, unresolved=True)
     call, prepared = restored(unknown.stored, BaseUrl.parse("https://api.example.com"))
-    floor.intents.record_many([NewIntent(call, prepared, floor.what.scope)])
+    floor.intents.record_many([NewIntent(call, prepared, floor.batch.scope)])
     sent = len(floor.service.requests)
     floor.run([1, 2, 3])
     assert len(floor.service.requests) == sent + 1
@@ -491,11 +491,11 @@ def test_rows_in_other_hands_do_not_end_the_run(floor: Floor) -> None:
     floor.service.answer = lambda request, nth: LOST
     floor.run(list(range(1, 9)), size=2)
     floor.quota.exhausted = False
-    unresolved = floor.intents.list(batch=floor.what.id, unresolved=True)
+    unresolved = floor.intents.list(batch=floor.batch.id, unresolved=True)
     assert unresolved
     for intent in unresolved:
         call, prepared = restored(intent.stored, BaseUrl.parse("https://api.example.com"))
-        floor.intents.record_many([NewIntent(call, prepared, floor.what.scope)])
+        floor.intents.record_many([NewIntent(call, prepared, floor.batch.scope)])
     floor.service.answer = lambda request, nth: None
     floor.run(list(range(1, 41)), size=1)
     assert Counter(floor.outcomes) == {"unknown": len(unresolved), "done": 40 - len(unresolved)}

@@ -7,9 +7,10 @@ import pytest
 
 from svc.batch.operations import OPERATIONS, named
 from svc.batch.reading import rows_of
-from svc.batch.rows import Bad, BatchRow, Read
+from svc.batch.rows import Read
 from svc.batch.validate import Validator
 from svc.delivery.journal.stored import Scope
+from svc.delivery.plan import Bad, BatchRow
 from svc.errors import UsageError
 
 SCOPE = Scope("default", "test", "https://api.example.com")
@@ -220,10 +221,10 @@ def test_equal_rows_are_equal_whatever_their_order_and_format() -> None:
     other = shape("orders.create", dict(reversed(ORDER.items())))
     assert isinstance(one, BatchRow)
     assert isinstance(other, BatchRow)
-    assert one.identity == other.identity
+    assert one.digest == other.digest
     changed = shape("orders.create", {**ORDER, "amount": 12901})
     assert isinstance(changed, BatchRow)
-    assert changed.identity != one.identity
+    assert changed.digest != one.digest
 
 
 def test_equal_bodies_of_two_objects_are_not_equal() -> None:
@@ -231,7 +232,7 @@ def test_equal_bodies_of_two_objects_are_not_equal() -> None:
     one, other = (shape("orders.cancel", {"id": f"ord_{n}"}) for n in (1, 2))
     assert isinstance(one, BatchRow)
     assert isinstance(other, BatchRow)
-    assert one.identity != other.identity
+    assert one.digest != other.digest
 
 
 def test_an_orders_price_is_no_amount_to_capture() -> None:

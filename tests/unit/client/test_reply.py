@@ -11,11 +11,11 @@ from svc.client.call import Call
 from svc.client.contradiction import Contradiction, other_object, refuse_contradiction
 from svc.client.exchange import RawReply, header
 from svc.client.json import NotJson, parse_given, parse_list
+from svc.client.refusal import is_replayed
 from svc.client.reply import (
     Reply,
     ReplyLimits,
     classify,
-    is_replayed,
     is_too_much,
     limits_of,
     reply_of,

@@ -11,7 +11,7 @@ from support.clocks import ManualClock
 from svc.client.encoding import form_bytes, json_bytes
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
-from svc.delivery.likeness import UnreadableBody, fields_of, identity, place_of
+from svc.delivery.likeness import UnreadableBody, fields_of, parameters_digest, place_of
 from svc.state import Database
 from unit.delivery.journal.asking import asked
 
@@ -20,7 +20,7 @@ BODY = {"payment": "pay_1", "amount": 500, "metadata": {"a": "1", "b": [1, 2]}}
 
 
 def same(body: dict[str, object], path: str = "/v1/refunds", where: str = HERE) -> str:
-    return identity(where, "test", path, body)
+    return parameters_digest(where, "test", path, body)
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_requests_from_before_get_their_identity(tmp_path: Path) -> None:
     ):
         first = Journal(lambda: state, leases, clock).record(asked())
     with closing(sqlite3.connect(path)) as database:
-        database.execute("UPDATE requests SET identity = NULL")
+        database.execute("UPDATE requests SET likeness = NULL")
         database.commit()
     with (
         Database.open(path, clock=clock) as state,
@@ -111,4 +111,4 @@ def test_requests_from_before_get_their_identity(tmp_path: Path) -> None:
     ):
         twin = Journal(lambda: state, leases, clock).twin(asked(key="key-2"))
     assert twin is not None
-    assert (twin.id, twin.identity) == (first.id, first.identity)
+    assert (twin.id, twin.likeness) == (first.id, first.likeness)

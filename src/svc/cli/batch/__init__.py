@@ -7,7 +7,7 @@ from math import inf
 
 import typer
 
-from svc.cli.batch.options import CONCURRENCY_MAX, BatchOptions
+from svc.cli.batch.options import CONCURRENCY_MAX, LABEL, BatchOptions
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.options import with_options
 from svc.cli.framework.session import Session
@@ -26,19 +26,26 @@ def batch(ctx: typer.Context, asked: BatchOptions) -> None:
 
     To go on after an interruption, or when rows were corrected or added, run the same command
     again: rows that were carried out are skipped, rows whose outcome is unknown are sent with
-    their own idempotency key. A list is known by the path of its file, or by --import NAME.
+    their own idempotency key. A batch is known by the path of its file, or by --import NAME, which
+    means the same on every machine; --run LABEL names the occasion, such as a month.
 
     $ svc batch refunds.create refunds.csv --dry-run
     $ svc batch refunds.create refunds.csv --results refunded.ndjson
-    $ svc batch payouts.create payouts.csv --rate 20 --import salaries-2026-11 --live --yes
+    $ svc batch payouts.create payouts.csv --rate 20 --import salaries --run 2026-11 --live --yes
     $ svc orders list --status authorized --all -o csv --fields id > held.csv && svc batch orders.capture held.csv
     """  # noqa: E501  an example is one line
     if not 1 <= asked.concurrency <= CONCURRENCY_MAX:
         raise UsageError(f"--concurrency is 1 to {CONCURRENCY_MAX}.", param="--concurrency")
     if asked.rate is not None and not 0 < asked.rate < inf:
         raise UsageError("--rate is more than 0.", param="--rate")
-    from svc.cli.batch.run import check_list, run_list
+    if asked.run is not None and not LABEL.fullmatch(asked.run):
+        raise UsageError(
+            f"--run {asked.run!r} is no label.",
+            param="--run",
+            hint="A label is 1 to 64 letters, digits, dots, _ or -, such as 2026-11",
+        )
+    from svc.cli.batch.run import check_batch, run_batch
 
     session = Session.of(ctx)
     session.is_long_running()
-    (check_list if asked.dry_run else run_list)(session, asked)
+    (check_batch if asked.dry_run else run_batch)(session, asked)

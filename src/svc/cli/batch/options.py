@@ -1,6 +1,7 @@
 """The options of `svc batch`, and where its results go."""
 
 import os
+import re
 from pathlib import Path
 from typing import Final
 
@@ -8,10 +9,12 @@ import typer
 
 from svc.batch.operations import OPERATIONS
 from svc.cli.framework.options import OptionSet, argument
+from svc.delivery.plan import Permissions
 from svc.errors import UsageError
 from svc.inputs import STDIN
 
 CONCURRENCY_MAX: Final = 64
+LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
 class BatchOptions(OptionSet):
@@ -39,14 +42,35 @@ class BatchOptions(OptionSet):
         None,
         "--import",
         metavar="NAME",
-        help="The name of the list.",
-        show_default="the path of FILE",
+        help="The name of the batch, the same on every machine.",
+        show_default="the path of FILE, on this machine only",
+    )
+    run: str | None = typer.Option(
+        None,
+        "--run",
+        metavar="LABEL",
+        help="The occasion, such as 2026-11: the same label continues, another does it anew.",
+    )
+    row_id: str | None = typer.Option(
+        None,
+        "--row-id",
+        metavar="COLUMN",
+        help="The column that names a row, such as an invoice number, whatever is corrected in it.",
     )
     again: bool = typer.Option(
-        False, "--again", help="Send rows that another list has carried out, too."
+        False, "--again", help="Do it all once more, under a new label, which is told."
     )
     goes_on: bool = typer.Option(
-        False, "--continue", help="Send the rows that were added since the list was done."
+        False, "--continue", help="Skip what was done 12 hours ago or more, and send the rest."
+    )
+    edited: bool = typer.Option(
+        False, "--edited", help="Send rows that seem to be done rows which were changed."
+    )
+    skip_done: bool = typer.Option(
+        False, "--skip-done", help="Count what a single command has carried out as a row's."
+    )
+    retry_failed: bool = typer.Option(
+        False, "--retry-failed", help="Send rows once more whose refund or payout has failed."
     )
     raw_csv: bool = typer.Option(
         False, "--raw-csv", help="Take cells as they are, as list --raw-csv wrote."
@@ -63,6 +87,11 @@ class BatchOptions(OptionSet):
     dry_run: bool = typer.Option(False, "--dry-run", help="Check every row and send nothing.")
 
     @property
+    def permissions(self) -> Permissions:
+        """What a person has said of rows that are in doubt."""
+        return Permissions(self.goes_on, self.skip_done, self.retry_failed, self.edited, self.again)
+
+    @property
     def size(self) -> int:
         """Requests at a time."""
         return 1 if self.strict_order else self.concurrency
@@ -72,8 +101,10 @@ class BatchOptions(OptionSet):
         """Whether it is not said where the results go: a check can do without, a run cannot."""
         return self.results is None and self.file == STDIN
 
-    def results_path(self) -> Path:
+    def results_path(self, label: str = "") -> Path:
         """Where the results go: beside the file unless they were given a name of their own.
+
+        Each occasion has a file of its own, named after its label.
 
         Raises:
             UsageError: there is no file to lie beside, or it is the file itself.
@@ -89,7 +120,8 @@ class BatchOptions(OptionSet):
         if self.results is None:
             from svc.batch.results import RESULTS_ENDING
 
-            return file.with_name(file.name + RESULTS_ENDING)
+            named = f"{file.name}.{label}" if label else file.name
+            return file.with_name(named + RESULTS_ENDING)
         path = Path(self.results).absolute()
         if Path(os.path.realpath(path)) == file:
             raise UsageError("The results would overwrite the rows.", param="--results")

@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from svc.batch.outcome import bad_line
-from svc.batch.plan import BatchPlan
-from svc.batch.repeats import TypedLine
 from svc.batch.results import ResultLine
 from svc.batch.run import Run
-from svc.batch.tally import PROBLEMS_MAX, Money, Totals, money_planned
+from svc.batch.tally import PROBLEMS_MAX, Money, Totals, bad_line, money_planned
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
+from svc.delivery.hints import TypedLine
+from svc.delivery.plan import BatchPlan, BatchRow
+from svc.delivery.policy import RowDecision
 from svc.errors import (
     ExitCode,
     Forbidden,
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from svc.render.output import Output
 
 
-_OUTCOMES: Final = ("refused", "invalid", "unknown", "not_sent")
+_OUTCOMES: Final = ("failed", "refused", "invalid", "unknown", "not_sent")
+# Nothing is moved by a cancellation.
+_DONE_WORDS: Final = {"orders.cancel": "Cancelled now"}
 _WORDS: Final = {"not_sent": "not sent"}
 _NEW_KEY: Final = "Give svc the new key, then run the same command again: done rows are skipped"
 _AGAIN: Final = (
     "Run the same command again: the row is sent again under its own key. If the answer stays the "
     "same, ask the service, naming the request id"
 )
-_TOO_OLD: Final = (
-    "Another run would not send them; settle each as its line says. To see all: "
-    "svc requests list --unresolved"
-)
+_LIST: Final = ". To see all: svc requests list --unresolved"
+_HELD: Final = "Another run would not send them; settle each as its line says"
 _SETTLE: Final = (
     "Retrieve it and ask the service, naming the request id; once that is settled, take the row "
     "out of the file"
@@ -113,8 +113,8 @@ class Report(NamedTuple):
         counts = self.totals.counts
         if stop is None and counts["invalid"] + counts["refused"]:
             return f"Correct the rows ({self.results.name} says why), then run this again"
-        if self.totals.not_done == self.totals.too_old:
-            return _TOO_OLD
+        if self.totals.not_done == self.totals.held:
+            return f"{_HELD}{_LIST if counts['unknown'] else ''}"
         if stop is None and counts["unknown"]:
             return f"{self.line}; what stays unknown: svc requests list --unresolved"
         return str(self.line)
@@ -124,13 +124,16 @@ class Report(NamedTuple):
         return {
             "object": "batch",
             "operation": self.given.operation.name,
-            "import": self.given.what.id,
-            "name": self.given.what.name,
+            "import": self.given.batch.id,
+            "name": self.given.batch.name,
+            "run": self.given.batch.label,
             "rows": totals.rows,
             "done": totals.done,
+            "replayed": totals.replayed,
             "skipped": totals.skipped,
             **{outcome: totals.counts[outcome] for outcome in _OUTCOMES},
             "totals": totals.money.as_data(),
+            "totals_before": totals.money_before.as_data(),
             "results": str(self.results),
             "left_out": list(self.given.left_out),
             "problems": _problems(totals.problems),
@@ -144,10 +147,13 @@ class Report(NamedTuple):
         counts = _counted(totals, ("done", "skipped", *_OUTCOMES))
         out.note(": ".join(filter(None, (self.given.operation.name, _rows(totals.rows), counts))))
         if totals.money.rows:
-            out.note(f"Done now: {in_words(totals.money)}")
+            word = _DONE_WORDS.get(self.given.operation.name, "Done now")
+            out.note(f"{word}: {in_words(totals.money)}")
+        if totals.replayed:
+            out.note(f"Done before, as the service says: {_before(totals)}")
         out.note(f"Results: {self.results}")
         if totals.skipped == totals.rows > 0 and not totals.contradicted:
-            once_more = self.line.anew(self.given.what, "--again")
+            once_more = self.line.but("--again")
             out.hint(f"Every row was done before. To send them once more: {once_more}")
 
     def _lost(self, error: OSError) -> LocalError:
@@ -214,13 +220,20 @@ def _check_data(
     return {
         "object": "batch_check",
         "operation": given.operation.name,
-        "import": given.what.id,
-        "name": given.what.name,
+        "import": given.batch.id,
+        "name": given.batch.name,
+        "run": given.batch.label,
         "rows": todo.rows,
         "to_send": len(todo.tasks),
         "skipped": len(todo.done),
+        "newest_hours": None if todo.newest is None else int(todo.newest // 3600),
         "invalid": len(todo.bad),
-        "unknown": len(todo.stale),
+        "unknown": _held(todo, RowDecision.STOP_ROW_TOO_OLD),
+        "failed": _held(todo, RowDecision.STOP_ROW_FAILED),
+        "contradicted": _held(todo, RowDecision.STOP_ROW_CONTRADICTED),
+        "done_by_hand": _held(todo, RowDecision.STOP_ROW_BY_HAND),
+        "largest": _largest_data(todo),
+        "equal": _equal_data(todo),
         "totals": money.as_data(),
         "without_amount": money.without_amount if given.operation.total else 0,
         "without_currency": money.without_currency if given.operation.total else 0,
@@ -231,17 +244,96 @@ def _check_data(
 
 def _check_in_words(given: BatchInput, todo: BatchPlan, money: Money) -> str:
     parts = [f"{len(todo.tasks):,} to send"]
-    for rows, words in (
-        (todo.done, "done before"),
-        (todo.bad, "invalid"),
-        (todo.stale, "with an unknown outcome, too old to send again"),
+    newest = "" if todo.newest is None else f", the newest {_ago(todo.newest)}"
+    for count, words in (
+        (len(todo.done), f"done before{newest}"),
+        (len(todo.bad), "invalid"),
+        *((_held(todo, decision), words) for decision, words in _HELD_WORDS.items()),
     ):
-        if rows:
-            parts.append(f"{len(rows):,} {words}")
-    text = f"{given.operation.name}: {_rows(todo.rows)}: {', '.join(parts)}. Nothing was sent."
+        if count:
+            parts.append(f"{count:,} {words}")
+    lines = [f"{given.operation.name}: {_rows(todo.rows)}: {', '.join(parts)}. Nothing was sent."]
     if todo.tasks and given.operation.total:
-        text += f"\nTo send: {in_words(money)}"
-    return text
+        lines.append(f"To send: {in_words(money)}")
+    lines += _remarks(todo)
+    return "\n".join(lines)
+
+
+_HELD_WORDS: Final = {
+    RowDecision.STOP_ROW_TOO_OLD: "with an unknown outcome, too old to send again",
+    RowDecision.STOP_ROW_FAILED: "that were carried out and have failed",
+    RowDecision.STOP_ROW_CONTRADICTED: "whose answer said something else",
+    RowDecision.STOP_ROW_BY_HAND: "that a single command has carried out",
+}
+
+
+def _held(todo: BatchPlan, decision: RowDecision) -> int:
+    return sum(one.decision is decision for one in todo.held)
+
+
+def questions_of(given: BatchInput, todo: BatchPlan) -> tuple[str, ...]:
+    """What a person is asked about: the sums behind the operation, then a line for each remark."""
+    sums = f" ({in_words(money_planned(todo))})" if given.operation.total else ""
+    done = len(todo.done)
+    before = (
+        [f"{_rows(done)} done before, the newest {_ago(todo.newest)}"]
+        if done and todo.newest is not None
+        else []
+    )
+    return (sums, *_remarks(todo), *before)
+
+
+def _remarks(todo: BatchPlan) -> list[str]:
+    """The largest row, and rows that ask for the same, so that a slip is seen before it is sent."""
+    found = []
+    largest = _largest(todo)
+    if largest is not None and len(todo.tasks) > 1:
+        amount = format_amount(largest.amount or 0, str(largest.currency))
+        found.append(f"The largest: {amount} in line {largest.line}")
+    for lines in _equal(todo)[:3]:
+        told = ", ".join(map(str, lines[:10]))
+        found.append(f"{len(lines)} rows ask for the same: the lines {told}")
+    return found
+
+
+def _largest(todo: BatchPlan) -> BatchRow | None:
+    """The row with the largest amount, where the file has one currency."""
+    rows = [task.row for task in todo.tasks if task.row.amount is not None]
+    if len({row.currency for row in rows}) != 1:
+        return None
+    return max(rows, key=lambda row: row.amount or 0) if rows[0].currency else None
+
+
+def _largest_data(todo: BatchPlan) -> dict[str, object] | None:
+    row = _largest(todo)
+    if row is None:
+        return None
+    return {"line": row.line, "amount": row.amount, "currency": row.currency}
+
+
+def _equal(todo: BatchPlan) -> list[list[int]]:
+    """The lines of rows that ask for the same thing, the most of them first."""
+    lines: dict[str, list[int]] = {}
+    for task in todo.tasks:
+        lines.setdefault(task.row.alike, []).append(task.row.line)
+    return sorted((one for one in lines.values() if len(one) > 1), key=len, reverse=True)
+
+
+def _equal_data(todo: BatchPlan) -> list[dict[str, object]]:
+    return [{"rows": len(lines), "lines": lines[:20]} for lines in _equal(todo)[:20]]
+
+
+def _before(totals: Totals) -> str:
+    rows = _rows(totals.replayed)
+    return in_words(totals.money_before) if totals.money_before.rows else rows
+
+
+def _ago(seconds: float | None) -> str:
+    minutes = int((seconds or 0) // 60)
+    if minutes < 120:  # noqa: PLR2004
+        return f"{minutes} min ago"
+    hours = minutes // 60
+    return f"{hours} hours ago" if hours < 48 else f"{hours // 24} days ago"  # noqa: PLR2004
 
 
 def in_words(money: Money) -> str:

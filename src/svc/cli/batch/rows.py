@@ -1,21 +1,21 @@
 """What a batch was asked to do, and the file that it was given, understood."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
 
 from svc.api_keys import refuse_secrets
-from svc.batch.columns import ignored_columns
+from svc.batch.columns import column_path, ignored_columns
 from svc.batch.operations import BatchOperation, named
 from svc.batch.reading import SIZE_MAX, format_of, rows_of
-from svc.batch.rows import Bad, BatchRow
 from svc.batch.validate import Validator
 from svc.cli.batch.options import BatchOptions
 from svc.cli.framework.session import Session
-from svc.delivery.journal.lists import Import, default_name
+from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.stored import Scope
-from svc.errors import AuthError
+from svc.delivery.plan import Bad, BatchRow
+from svc.errors import AuthError, UsageError
 from svc.inputs import read_bytes
 
 _PIECE: Final = 500  # rows that are searched for secrets at once
@@ -26,12 +26,12 @@ class BatchInput:
     """A file's rows for an operation.
 
     Attributes:
-        what: the list that they are.
+        batch: the batch that they are.
         left_out: fields of the file that the operation does not take.
     """
 
     operation: BatchOperation
-    what: Import
+    batch: BatchName
     rows: list[BatchRow | Bad]
     left_out: tuple[str, ...]
 
@@ -42,19 +42,31 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
     Raises:
         UsageError: the operation, the file or its head is not what it should be.
     """
-    operation = named(asked.operation)
+    operation = _with_row_id(named(asked.operation), asked.row_id)
     data = read_bytes(asked.file, session.streams.stdin.buffer, SIZE_MAX, "FILE")
     form, blank = format_of(asked.file, data), asked.blank_means_all
     names = asked.ignore_column or ()
     ignored = ignored_columns(names, operation, blank_means_all=blank)
-    shaper = Validator(operation, scope, blank_means_all=blank, ignored=ignored)
+    shaper = Validator(
+        operation, scope, blank_means_all=blank, ignored=ignored, row_id=asked.row_id
+    )
     found = rows_of(
         data, form, operation, raw=asked.raw_csv, blank_means_all=blank, ignored=ignored
     )
     rows = [shaper.shape(read) for read in found]
     name = asked.name or default_name(asked.file, data)
-    what = Import(name, operation.name, scope)
-    return BatchInput(operation, what, rows, (*shaper.left_out, *dict.fromkeys(names)))
+    batch = BatchName(name, operation.name, scope)
+    return BatchInput(operation, batch, rows, (*shaper.left_out, *dict.fromkeys(names)))
+
+
+def _with_row_id(operation: BatchOperation, column: str | None) -> BatchOperation:
+    """The operation with the column that names a row, which is not sent unless it is a field."""
+    path = column_path(column) if column is not None else ()
+    if column is not None and not path:
+        raise UsageError(f"--row-id {column!r} is no column.", param="--row-id")
+    if not path or path[0] in operation.fields:
+        return operation
+    return replace(operation, answered=operation.answered | {path[0]})
 
 
 def refuse_secrets_in(given: BatchInput, key: str) -> None:

@@ -3,11 +3,9 @@
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from svc.batch.journal import BatchJournal
-from svc.batch.plan import BatchPlan
 from svc.batch.results import Results
 from svc.batch.run import Run, RunDeps, halting
-from svc.batch.tally import Totals
+from svc.batch.tally import HeldError, Totals
 from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.rows import BatchInput
@@ -18,6 +16,8 @@ from svc.client.client import AttemptRecord, Client
 from svc.client.request import checked_version
 from svc.delivery.journal.entry import Account
 from svc.delivery.journal.journal import Journal
+from svc.delivery.plan import BatchPlan
+from svc.delivery.rows import RowJournal
 
 _LIMITED: Final = 429
 _BAR: Final = 24
@@ -32,14 +32,14 @@ def build_run(
     journal: Journal,
     results: Results,
     account: Account,
+    held_error: HeldError,
 ) -> Run:
     """Puts a run together; its workers start with it."""
     settings, clock = session.settings, session.clock
     version = settings.api_version
-    recorded = BatchJournal(
+    recorded = RowJournal(
         journal,
-        import_id=given.what.id,
-        scope=given.what.scope,
+        given.batch,
         base_url=settings.base_url,
         encoding=given.operation.call("x", {}).encoding,
         api_version=None if version is None else checked_version(version),
@@ -48,7 +48,7 @@ def build_run(
     )
     rate, quota = Rate(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))
-    halts = halting(given.operation, quota)
+    halts = halting(quota)
     workers = Workers(size, _connector(session, rate, quota), halts, rate, clock)
     deps = RunDeps(recorded, workers, results, quota, clock)
     return Run(
@@ -58,6 +58,7 @@ def build_run(
         size=size,
         in_order=asked.strict_order,
         progress=Progress(session.live_line()),
+        held_error=held_error,
     )
 
 

@@ -13,7 +13,12 @@ from svc.client.call import Call
 from svc.client.exchange import Deadline, unwatched
 from svc.client.resources import controls
 from svc.client.sandbox import SandboxClient
-from svc.delivery.journal.idempotency_ages import IdempotencyAges, clock_of, idempotency_ages
+from svc.delivery.journal.idempotency_ages import (
+    IdempotencyAges,
+    clock_of,
+    idempotency_ages,
+    state_of,
+)
 from svc.errors import SvcError
 
 if TYPE_CHECKING:
@@ -148,6 +153,13 @@ def refuse_expired_key(session: Session, intent: "Intent", say: "Say") -> None:
 def idempotency_ages_here(session: Session) -> IdempotencyAges | None:
     """What a sandbox on this machine knows of keys; None where the service is no sandbox."""
     return _asked(session, idempotency_ages) if session.base_url.is_loopback else None
+
+
+def sandbox_state(session: Session) -> tuple[float, str | None] | None:
+    """What a sandbox's clock says, and the name of its state; None of any other service."""
+    if not is_sandbox(session):
+        return None
+    return _asked(session, state_of)
 
 
 class ServedClock:

@@ -67,7 +67,9 @@ def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
         accounts_of(session, client, journal),
         _SandboxClock(session),
         session.say,
+        session.clock,
         session.out.warn,
+        session.out.note if session.format == "human" else lambda _: None,
         note_done,
     )
 

@@ -109,15 +109,15 @@ def confirm_money(
         confirm_real_money(session, what)
 
 
-def confirm_real_money(session: Session, what: str) -> None:
-    """Asks before real money moves; `what` says how."""
-    confirm_live(session, f"This moves real money: {what}")
+def confirm_real_money(session: Session, what: str, *more: str) -> None:
+    """Asks before real money moves; `what` says how, `more` has a line for each remark."""
+    confirm_live(session, f"This moves real money: {what}", *more)
 
 
-def confirm_live(session: Session, what: str) -> None:
+def confirm_live(session: Session, what: str, *more: str) -> None:
     """The question itself: what is done, in which mode, for which profile, where."""
     settings = session.settings
-    confirm(session, what, f"live mode, profile {settings.profile}", f"{settings.base_url}.")
+    confirm(session, what, *more, f"live mode, profile {settings.profile}", f"{settings.base_url}.")
 
 
 def confirm_other_key(session: Session, intent: "Intent") -> None:

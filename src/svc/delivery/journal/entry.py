@@ -9,7 +9,7 @@ from svc.client.reply import Reply
 from svc.client.request import (
     Prepared,
 )
-from svc.delivery.journal.stored import Scope, Stored, identity_of, stored, unread
+from svc.delivery.journal.stored import Scope, Stored, digests_of, stored, unread
 from svc.errors import Outcome, SvcError
 from svc.redaction import redact, redact_maybe
 
@@ -17,6 +17,8 @@ EntryState: TypeAlias = Literal["open", "done", "refused", "not_sent", "unknown"
 
 UNRESOLVED = ("open", "unknown")
 _LIMITED = 429
+# The error code of a request that was carried out, and whose object has failed.
+OBJECT_FAILED: Final = "object_failed"
 
 
 class Account(NamedTuple):
@@ -45,8 +47,11 @@ class NewIntent(NamedTuple):
         account: what is known of other keys.
         key_given: whether the idempotency key is the user's own.
         served_at: what a sandbox's clock said just before (unix seconds), if the service has one.
-        same_as: its identity, where that is known already.
+        alike: its parameters digest and likeness, where they are known already.
         meant_at: when a person asked for it (unix seconds), where a person did.
+        row_id: what the file calls its row, where it says so.
+        first_sent_at: when another machine, or this one before its journal was lost, sent it
+            (unix seconds); it may have been carried out.
     """
 
     call: Call
@@ -57,13 +62,20 @@ class NewIntent(NamedTuple):
     account: Account = NOBODY_ELSE
     key_given: bool = False
     served_at: float | None = None
-    same_as: str = ""
+    alike: tuple[str, str] | None = None
     meant_at: float | None = None
+    row_id: str | None = None
+    first_sent_at: float | None = None
 
     @property
-    def identity(self) -> str:
-        """What it says, whoever sends it (promise R91)."""
-        return self.same_as or identity_of(self.scope, stored(self.call, self.prepared))
+    def digests(self) -> tuple[str, str]:
+        """Its parameters digest and its likeness (promise R91)."""
+        return self.alike or digests_of(self.scope, stored(self.call, self.prepared))
+
+    @property
+    def likeness(self) -> str:
+        """What finds its duplicates."""
+        return self.digests[1]
 
     def is_own(self, key_hint: str) -> bool:
         """Whether a key is shown to be of the account of the one in use."""
@@ -78,6 +90,9 @@ class Settled(NamedTuple):
         object_id: what was made or changed.
         request_id: the service's name for the exchange.
         world: the state of a sandbox that answered, see `facts.SANDBOX_WORLD_HEADER`.
+        proved: whether the service itself proved the outcome, see `SvcError.proved`.
+        object_status: what the answer called the status of what was made or changed.
+        dated_at: the service's own `Date` of the answer (unix seconds).
     """
 
     outcome: Outcome
@@ -87,6 +102,9 @@ class Settled(NamedTuple):
     error_code: str | None = None
     error_message: str | None = None
     world: str | None = None
+    proved: bool = False
+    object_status: str | None = None
+    dated_at: float | None = None
 
 
 class Intent(NamedTuple):
@@ -97,6 +115,8 @@ class Intent(NamedTuple):
         stored: what is sent, byte for byte.
         first_sent_at: never later than the first byte that left.
         sendings: how many times a process has set out to send it.
+        digest: of its exact parameters.
+        likeness: of its folded parameters.
         sent_before: whether an earlier sending may have been carried out; for `Client.deliver`.
         settled: how it ended, or None.
         lease: the sender that has it, or that died while it had it.
@@ -110,7 +130,8 @@ class Intent(NamedTuple):
     scope: Scope
     stored: Stored
     body_sha256: str
-    identity: str
+    digest: str
+    likeness: str
     created_at: float
     first_sent_at: float
     last_sent_at: float
@@ -125,6 +146,7 @@ class Intent(NamedTuple):
     settled_at: float | None = None
     sent_before: bool = False
     sent_with: str = ""
+    row_id: str | None = None
 
     @property
     def is_unresolved(self) -> bool:
@@ -138,6 +160,13 @@ class Intent(NamedTuple):
         return self.is_unresolved or self.state == "not_sent" or limited
 
     @property
+    def is_kept_open(self) -> bool:
+        """Whether the same request sends the same key again: nothing has proved an end (R113)."""
+        limited = self.settled is not None and self.settled.status == _LIMITED
+        unproved = self.state == "refused" and not (self.settled and self.settled.proved)
+        return self.state == "not_sent" or unproved or limited
+
+    @property
     def begins_anew(self) -> bool:
         """Whether sending it now would be the first time that it can be carried out."""
         return not (self.is_unresolved or self.state == "done")
@@ -149,15 +178,31 @@ class Intent(NamedTuple):
         return self.state == "done" and code == CONTRADICTED
 
     @property
+    def is_failed(self) -> bool:
+        """Whether it was carried out and what it made has failed (promise R117)."""
+        code = self.settled.error_code if self.settled is not None else None
+        return self.state == "done" and code == OBJECT_FAILED
+
+    @property
     def is_live(self) -> bool:
         return self.scope.mode == "live"
 
 
-def settled_by(reply: Reply) -> Settled:
-    """The end of a request that was carried out."""
+def settled_by(reply: Reply, failure: str | None = None) -> Settled:
+    """The end of a request that was carried out; `failure` says why its object has failed."""
     object_id = redact_maybe(id_in(reply.data))
+    status = reply.data.get("status") if isinstance(reply.data, dict) else None
     return Settled(
-        "done", reply.status, object_id, redact_maybe(reply.request_id), world=reply.world
+        "done",
+        reply.status,
+        object_id,
+        redact_maybe(reply.request_id),
+        OBJECT_FAILED if failure else None,
+        redact_maybe(failure),
+        reply.world,
+        proved=True,
+        object_status=redact_maybe(status) if isinstance(status, str) else None,
+        dated_at=reply.served_at,
     )
 
 
@@ -172,6 +217,8 @@ def settled_with(error: SvcError) -> Settled:
         redact(error.code or error.type),
         redact(error.message),
         error.world if isinstance(error, Contradiction) else None,
+        error.proved,
+        dated_at=error.served_at,
     )
 
 
@@ -181,6 +228,7 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
     if row["state"] != "open":
         names = Settled._fields[1:]
         settled = Settled(row["state"], *(row[name] for name in names))
+        settled = settled._replace(proved=bool(settled.proved))
     return Intent(
         row["seq"],
         row["id"],
@@ -190,6 +238,7 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
         ),
         row["body_sha256"],
         row["identity"] or unread(row["body_sha256"]),
+        row["likeness"] or unread(row["body_sha256"]),
         row["created_at"],
         row["first_sent_at"],
         row["last_sent_at"],
@@ -202,6 +251,7 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
         row["served_at"],
         settled,
         row["settled_at"],
+        row_id=row["row_id"],
     )
 
 
@@ -218,7 +268,8 @@ def row_of(new: Intent) -> tuple[object, ...]:
         kept.encoding,
         kept.body,
         new.body_sha256,
-        new.identity,
+        new.digest,
+        new.likeness,
         *(new.created_at, new.first_sent_at, new.last_sent_at, new.sendings),
-        *(new.state, new.batch, new.row, new.lease, new.key_given, new.served_at),
+        *(new.state, new.batch, new.row, new.lease, new.key_given, new.served_at, new.row_id),
     )

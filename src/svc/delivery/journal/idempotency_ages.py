@@ -53,7 +53,13 @@ class IdempotencyAges(NamedTuple):
 
 def clock_of(control: SandboxClient) -> float:
     """What a sandbox's clock says (unix seconds); raises as `idempotency_ages`."""
-    return _seconds(control.health().data.get("now"))
+    return state_of(control)[0]
+
+
+def state_of(control: SandboxClient) -> tuple[float, str | None]:
+    """What a sandbox's clock says, and the name of its state; raises as `idempotency_ages`."""
+    reply = control.health()
+    return _seconds(reply.data.get("now")), reply.world
 
 
 def idempotency_ages(control: SandboxClient) -> IdempotencyAges:

@@ -17,13 +17,14 @@ from svc.delivery.journal.entry import Intent, NewIntent, Settled, intent_of
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import (
-    ANY_UNREAD,
+    ANY_OLD,
+    DUPLICATES,
     MADE_WITH,
     RESERVED,
     SELECT,
-    TWINS,
     UNRESOLVED,
     JournalTransaction,
+    Like,
     by_id,
     by_key,
     is_taken,
@@ -86,11 +87,18 @@ class Journal:
 
     # --- before the first byte ---
 
-    def record(self, asked: NewIntent, *, new_request: bool = False) -> Intent:
+    def record(
+        self,
+        asked: NewIntent,
+        choose: Callable[[Sequence[Like]], Intent | None] | None = None,
+        *,
+        new_request: bool = False,
+    ) -> Intent:
         """Commits a POST with one fsync and takes its lease; only then may it be sent (R2).
 
         The same key with the same request leases what is there instead of recording a second one.
-        `new_request` says that an unresolved twin is known and another one is meant.
+        `choose` is given the requests that are like it, in the same transaction: it raises, or
+        names the one whose key is sent again. `new_request` says that another one is meant.
 
         Raises:
             Conflict: the same request is unresolved (R5), is being sent, or the key was used for
@@ -101,7 +109,10 @@ class Journal:
         def admit(change: JournalTransaction) -> Intent:
             known = change.by_key(asked)
             if not new_request and (known is None or known.begins_anew):
-                change.refuse_twin(asked)
+                earlier = None if choose is None else choose(change.likes(asked))
+                change.refuse_reserved(asked)
+                if earlier is not None:
+                    return change.take_up(earlier, asked)
             return change.admit([asked])[0]
 
         return self._changed(admit)
@@ -199,7 +210,7 @@ class Journal:
 
     def twin(self, asked: NewIntent) -> Intent | None:
         """An unresolved request that says the same and may be of the same account (R5, R91)."""
-        for row in self._state().rows(TWINS, (asked.identity,)):
+        for row in self._state().rows(DUPLICATES, (asked.likeness,)):
             if row["key_hint"] not in asked.account.other:
                 return intent_of(row)
         return None
@@ -207,8 +218,8 @@ class Journal:
     def strangers(self, asked: NewIntent) -> frozenset[str]:
         """`key_hint`s of other keys under which the same was begun, or is about to be."""
         rows = [
-            *self._state().rows(TWINS, (asked.identity,)),
-            *self._state().rows(RESERVED, (asked.identity,)),
+            *self._state().rows(DUPLICATES, (asked.likeness,)),
+            *self._state().rows(RESERVED, (asked.likeness,)),
         ]
         return frozenset(row["key_hint"] for row in rows if not asked.is_own(row["key_hint"]))
 
@@ -225,6 +236,11 @@ class Journal:
         params = (*(() if batch is None else (batch,)), most)
         sql = f"{SELECT}{condition} ORDER BY {order} LIMIT ?"
         return [intent_of(row) for row in self._state().rows(sql, params)]
+
+    def forgotten_keys(self) -> frozenset[str]:
+        """Idempotency keys of requests that a person has deleted."""
+        rows = self._state().rows("SELECT idempotency_key FROM forgotten")
+        return frozenset(row["idempotency_key"] for row in rows)
 
     def made_with(self, key_hint: str, scope: Scope) -> tuple[str, ...]:
         """Ids of the latest objects that were made or changed with an API key in a scope."""
@@ -257,7 +273,7 @@ class Journal:
             return self._opened
 
     def _read_old(self, state: Database) -> None:
-        if state.rows(ANY_UNREAD):
+        if state.rows(ANY_OLD):
             state.change(lambda tx: self._transaction(tx).read_old())
 
     def _changed(

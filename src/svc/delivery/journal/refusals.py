@@ -101,6 +101,22 @@ def done_meanwhile(intent: Intent, say: Say) -> Conflict:
     )
 
 
+def done_recently(intent: Intent, say: Say) -> Conflict:
+    """The same was done less than ten minutes ago, and money moves (promise R115)."""
+    return _done_besides(
+        intent,
+        f"a moment ago, at {utc(intent.settled_at or intent.first_sent_at)}",
+        f"{_see(intent, say)}; to do it a second time, add --new-request",
+    )
+
+
+def recent_note(intent: Intent) -> str:
+    """What a person is told who does in test mode what was done a moment ago."""
+    made = intent.settled.object_id if intent.settled else None
+    name = f" ({made})" if made else ""
+    return f"The same was done a moment ago{name}; this is a second one."
+
+
 def _done_besides(intent: Intent, how: str, hint: str) -> Conflict:
     made = intent.settled.object_id if intent.settled else None
     return Conflict(

@@ -14,7 +14,7 @@ from svc.client.request import (
     without_secrets,
 )
 from svc.client.resources import find
-from svc.delivery.likeness import UnreadableBody, fields_of, identity, is_making
+from svc.delivery.likeness import UnreadableBody, fields_of, is_making, likenesses
 from svc.errors import LocalError
 from svc.service.facts import VERSION_HEADER
 
@@ -95,13 +95,17 @@ def restored(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
     return call, without_secrets(made)
 
 
-def identity_of(scope: Scope, kept: Stored) -> str:
-    """What a kept request says; of one whose body is gone, what its digest says (promise R91)."""
+def digests_of(scope: Scope, kept: Stored) -> tuple[str, str]:
+    """Gives parameters digest and likeness of a kept request (promise R91).
+
+    Of one whose body is no body of ours, both stand for its bytes.
+    """
     try:
         fields = fields_of(kept.encoding, kept.body)
     except UnreadableBody:
-        return unread(hashlib.sha256(kept.body).hexdigest())
-    return identity(scope.base_url, scope.mode, kept.path, fields)
+        same = unread(hashlib.sha256(kept.body).hexdigest())
+        return same, same
+    return likenesses(scope.base_url, scope.mode, kept.path, fields)
 
 
 def unread(body_sha256: str) -> str:

@@ -8,7 +8,7 @@ from svc.delivery.journal import refusals
 from svc.delivery.journal.commands import Say
 from svc.delivery.journal.entry import EntryState, Intent, NewIntent, Settled, intent_of, row_of
 from svc.delivery.journal.leases import Leases
-from svc.delivery.journal.stored import Scope, identity_of, stored
+from svc.delivery.journal.stored import Scope, digests_of, stored
 from svc.delivery.likeness import place_of
 from svc.state import Row, Tx
 
@@ -18,11 +18,12 @@ _PIECE: Final = 500  # parameters of one statement
 UNRESOLVED = "state IN ('open', 'unknown')"
 SELECT = "SELECT * FROM requests"
 _BY_KEYS = f"{SELECT} WHERE idempotency_key IN ({{}})"
-TWINS = f"{SELECT} WHERE {UNRESOLVED} AND identity = ? ORDER BY seq DESC"
-# What somebody else has ended since a person asked: in the same tick of a coarse clock, too.
-_MEANWHILE = f"{SELECT} WHERE state = 'done' AND identity = ? AND settled_at >= ? ORDER BY seq DESC"
+DUPLICATES = f"{SELECT} WHERE {UNRESOLVED} AND likeness = ? ORDER BY seq DESC"
+# What decides over a request: whatever is unresolved and like it, and the newest of the others.
+_NEWEST = "SELECT seq FROM requests WHERE likeness = ?1 ORDER BY seq DESC LIMIT 5"
+LIKE = f"{SELECT} WHERE likeness = ?1 AND ({UNRESOLVED} OR seq IN ({_NEWEST})) ORDER BY seq DESC"
 # What was begun anew after a request that was not carried out, and was.
-_SINCE = f"{SELECT} WHERE state = 'done' AND identity = ? AND seq > ? ORDER BY seq DESC"
+_SINCE = f"{SELECT} WHERE state = 'done' AND likeness = ? AND seq > ? ORDER BY seq DESC"
 # Who is about to send the same as a row of a list.
 RESERVED = """
 SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
@@ -37,28 +38,37 @@ _LAST = "SELECT coalesce(max(seq), 0) AS seq FROM requests"
 _INSERT = """
 INSERT INTO requests
   (seq, id, profile, mode, base_url, key_hint, idempotency_key, api_version, path, encoding, body,
-   body_sha256, identity, created_at, first_sent_at, last_sent_at, sendings, state, batch_id,
-   batch_row, lease, key_given, served_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+   body_sha256, identity, likeness, created_at, first_sent_at, last_sent_at, sendings, state,
+   batch_id, batch_row, lease, key_given, served_at, row_id)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _AGAIN = """
 UPDATE requests SET state = ?, key_hint = ?, first_sent_at = ?, last_sent_at = ?, served_at = ?,
   sendings = sendings + 1, lease = ? WHERE seq = ?"""
 # What was carried out once stays so, whatever a later sending of the same key meets.
 _SETTLE = """
 UPDATE requests SET state = ?, status = ?, object_id = ?, request_id = ?, error_code = ?,
-  error_message = ?, world = ?, settled_at = ?, key_hint = ?
+  error_message = ?, world = ?, proved = ?, object_status = ?, dated_at = ?, settled_at = ?,
+  key_hint = ?
   WHERE id = ? AND (state != 'done' OR ? = 'done')"""
 _RELEASE = "UPDATE requests SET lease = NULL WHERE id = ? AND lease = ?"
 # Only what was never sent before is known not to have been sent now.
 _WITHDRAW = """
 UPDATE requests SET state = 'not_sent', settled_at = ? WHERE idempotency_key = ? AND lease = ?
   AND state = 'open' AND sendings = 1"""
+_FORGOTTEN = "INSERT OR REPLACE INTO forgotten (idempotency_key, forgotten_at) VALUES (?, ?)"
 _RELEASE_KEY = "UPDATE requests SET lease = NULL WHERE idempotency_key = ? AND lease = ?"
 _TAKEN = f"""
 {SELECT} WHERE object_id = ? AND mode = ? AND state = 'done' AND coalesce(world, '') = ?"""
-_UNREAD = f"{SELECT} WHERE identity IS NULL"
-_READ = "UPDATE requests SET identity = ? WHERE seq = ?"
-ANY_UNREAD = "SELECT 1 FROM requests WHERE identity IS NULL LIMIT 1"
+_UNREAD = f"{SELECT} WHERE likeness IS NULL"
+_READ = "UPDATE requests SET identity = ?, likeness = ? WHERE seq = ?"
+ANY_OLD = "SELECT 1 FROM requests WHERE likeness IS NULL LIMIT 1"
+
+
+class Like(NamedTuple):
+    """A request that is like another one; `is_sending` says that a process sends it now."""
+
+    intent: Intent
+    is_sending: bool
 
 
 class JournalTransaction(NamedTuple):
@@ -79,24 +89,18 @@ class JournalTransaction(NamedTuple):
     def by_key(self, asked: NewIntent) -> Intent | None:
         return by_key(self.tx.rows, str(asked.prepared.idempotency_key), asked.scope)
 
-    def refuse_twin(self, asked: NewIntent) -> None:
-        """Refuses what was unresolved when a person asked, or a running list has (R91, R92).
+    def likes(self, asked: NewIntent) -> list[Like]:
+        """Requests that are like one and may be of its account, the newest first (R5, R91)."""
+        found = map(intent_of, self.tx.rows(LIKE, (asked.likeness,)))
+        return [
+            Like(one, self.leases.is_alive(one.lease))
+            for one in found
+            if one.scope.key_hint not in asked.account.other
+        ]
 
-        A request counts as the same unless its key is shown to be of another account.
-        """
-        same = asked.identity
-        for row in self.tx.rows(TWINS, (same,)):
-            if row["key_hint"] not in asked.account.other:
-                twin = intent_of(row)
-                if self.leases.is_alive(twin.lease):
-                    raise refusals.twin_in_flight(twin)
-                raise refusals.twin_of(twin, self.now)
-        # A person who asked before that ended cannot have meant another one.
-        ended = [] if asked.meant_at is None else self.tx.rows(_MEANWHILE, (same, asked.meant_at))
-        for row in ended:
-            if row["key_hint"] not in asked.account.other:
-                raise refusals.done_meanwhile(intent_of(row), self.say)
-        for row in self.tx.rows(RESERVED, (same,)):
+    def refuse_reserved(self, asked: NewIntent) -> None:
+        """Refuses what a batch that runs now is going to send (promise R92)."""
+        for row in self.tx.rows(RESERVED, (asked.likeness,)):
             other = row["key_hint"] in asked.account.other
             if not other and self.leases.is_alive(row["lease"]):
                 raise refusals.twin_in_list(asked.call.path, row["name"])
@@ -137,6 +141,11 @@ class JournalTransaction(NamedTuple):
             known.scope.key_hint
         ):
             raise refusals.other_key(known, asked.scope.key_hint)
+        return self._begin(known, asked.scope.key_hint, asked.served_at, asked.first_sent_at)
+
+    def take_up(self, known: Intent, asked: NewIntent) -> Intent:
+        """Begins an earlier request again, of which nothing has proved an end (promise R113)."""
+        self._refuse_in_flight(known)
         return self._begin(known, asked.scope.key_hint, asked.served_at)
 
     def reopen(self, intent: Intent, key_hint: str | None, served_at: float | None) -> Intent:
@@ -151,8 +160,8 @@ class JournalTransaction(NamedTuple):
 
     def _refuse_twin_of(self, intent: Intent) -> None:
         """The same was begun anew since a request was not carried out, and was or may be (R91)."""
-        later = self.tx.rows(_SINCE, (intent.identity, intent.seq))
-        for row in (*self.tx.rows(TWINS, (intent.identity,)), *later):
+        later = self.tx.rows(_SINCE, (intent.likeness, intent.seq))
+        for row in (*self.tx.rows(DUPLICATES, (intent.likeness,)), *later):
             if intent.batch is None or row["batch_id"] != intent.batch:
                 raise refusals.begun_anew(intent_of(row), self.say)
 
@@ -160,6 +169,7 @@ class JournalTransaction(NamedTuple):
         """Deletes a request that nobody is sending."""
         self._refuse_in_flight(intent)
         self.tx.execute("DELETE FROM requests WHERE seq = ?", (intent.seq,))
+        self.tx.execute(_FORGOTTEN, (intent.stored.idempotency_key, self.now))
 
     def settle(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
         """Keeps ends and gives leases back; gives the ids of those whose answer is not theirs.
@@ -195,7 +205,11 @@ class JournalTransaction(NamedTuple):
         """Fills in what requests say that were recorded before that was kept."""
         for row in self.tx.rows(_UNREAD):
             intent = intent_of(row)
-            self.tx.execute(_READ, (identity_of(intent.scope, intent.stored), intent.seq))
+            if intent.stored.body or row["identity"] is None:
+                digest, likeness = digests_of(intent.scope, intent.stored)
+            else:  # its body was let go of
+                digest = likeness = row["identity"]
+            self.tx.execute(_READ, (digest, likeness, intent.seq))
 
     def _taken(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
         found: set[str] = set()
@@ -222,8 +236,8 @@ class JournalTransaction(NamedTuple):
             asked.scope,
             kept,
             hashlib.sha256(kept.body).hexdigest(),
-            asked.identity,
-            *(now, now, now),
+            *asked.digests,
+            *(now, asked.first_sent_at or now, now),
             sendings=1,
             state="open",
             batch=asked.batch,
@@ -231,11 +245,22 @@ class JournalTransaction(NamedTuple):
             lease=self.leases.token,
             key_given=asked.key_given,
             served_at=asked.served_at,
+            sent_before=asked.first_sent_at is not None,
+            row_id=asked.row_id,
         )
 
-    def _begin(self, intent: Intent, key_hint: str, served_at: float | None) -> Intent:
+    def _begin(
+        self,
+        intent: Intent,
+        key_hint: str,
+        served_at: float | None,
+        first_sent_at: float | None = None,
+    ) -> Intent:
+        """Begins a request again; `first_sent_at` is as in `NewIntent`."""
         now = self.now
-        begun = intent.is_unresolved or intent.state == "done"
+        if first_sent_at is not None:
+            intent = intent._replace(first_sent_at=min(first_sent_at, intent.first_sent_at))
+        begun = intent.is_unresolved or intent.state == "done" or first_sent_at is not None
         stale = refusals.is_too_old(intent, now) or refusals.is_in_the_future(intent, now)
         if begun and stale:
             raise refusals.not_again(intent, now, self.say)

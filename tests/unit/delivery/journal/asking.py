@@ -1,6 +1,6 @@
 """Requests as the journal is asked about them, and how they end."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
@@ -8,9 +8,12 @@ from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.request import prepare
 from svc.client.resources import refunds
+from svc.delivery.journal.commands import in_full
 from svc.delivery.journal.entry import Intent, NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.transaction import Like
+from svc.delivery.send import choose_command
 
 BASE = BaseUrl.parse("https://api.example.com")
 SCOPE = Scope("default", "test", str(BASE), "sk_test_…ary1")
@@ -26,6 +29,15 @@ Open = Callable[[], Journal]
 def asked(call: Call = REFUND, key: str = "key-1", scope: Scope = SCOPE, **more: Any) -> NewIntent:
     prepared = prepare(call, BASE, new_key=lambda: key, api_version=more.pop("version", None))
     return NewIntent(call, prepared, scope, **more)
+
+
+def record(intents: Journal, new: NewIntent, *, new_request: bool = False) -> Intent:
+    """Records a single command's request as `delivery.send` does."""
+
+    def choose(likes: Sequence[Like]) -> Intent | None:
+        return choose_command(new, likes, intents._clock.now(), in_full, lambda _: None)
+
+    return intents.record(new, choose, new_request=new_request)
 
 
 def done() -> Settled:

@@ -20,12 +20,23 @@ from svc.delivery.journal.entry import Settled, settled_with
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
 from svc.errors import Conflict, LocalError, OutcomeUnknown, RateLimited
-from unit.delivery.journal.asking import BASE, DONE, HOUR, SCOPE, Open, asked, done, end, is_busy
+from unit.delivery.journal.asking import (
+    BASE,
+    DONE,
+    HOUR,
+    SCOPE,
+    Open,
+    asked,
+    done,
+    end,
+    is_busy,
+    record,
+)
 
 
 def test_lease_takes_an_unresolved_request(intents: Journal, clock: ManualClock) -> None:
     """R3: same key, same bytes, and only a definite answer will settle it."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first)
     clock.advance(60)
     again = intents.lease(first.id)
@@ -36,25 +47,25 @@ def test_lease_takes_an_unresolved_request(intents: Journal, clock: ManualClock)
 
 def test_what_was_begun_anew_is_not_resumed_beside_it(intents: Journal) -> None:
     """R91: the first was not carried out, the second may have been; one of them is meant."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first, "not_sent")
-    second = intents.record(asked(key="key-2"))
+    second = record(intents, asked(key="key-2"), new_request=True)
     end(intents, second)
     with pytest.raises(Conflict, match="begun once more") as caught:
         intents.lease(first.id)
     assert caught.value.request == second.id
     assert f"svc requests resume {second.id}" in (caught.value.hint or "")
     with pytest.raises(Conflict):
-        intents.record(asked())
+        record(intents, asked())
     end(intents, intents.lease(second.id), "not_sent")
     assert intents.lease(first.id).sendings == 2
 
 
 def test_what_was_done_anew_is_not_resumed_beside_it(intents: Journal) -> None:
     """R91: the first was not carried out, its command was given again: that one was meant."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first, "not_sent")
-    second = intents.record(asked(key="key-2"))
+    second = record(intents, asked(key="key-2"), new_request=True)
     intents.settle(second, done()._replace(object_id="rf_second"))
     with pytest.raises(Conflict, match=r"carried out by another one.*rf_second") as caught:
         intents.lease(first.id)
@@ -85,7 +96,7 @@ def test_what_was_carried_out_otherwise_than_asked_is_told_apart(
     settled: Settled | None, contradicted: bool, intents: Journal
 ) -> None:
     """R15: of one that has ended so; of one that has not, nothing is known yet."""
-    made = intents.record(asked())
+    made = record(intents, asked())
     if settled is not None:
         intents.settle(made, settled)
     kept = intents.find(made.id)
@@ -95,16 +106,16 @@ def test_what_was_carried_out_otherwise_than_asked_is_told_apart(
 
 def test_an_answer_that_contradicts_its_request_is_no_witness(intents: Journal) -> None:
     """It may name somebody else's object, which then seems to be of another account."""
-    contradicted = intents.record(asked())
+    contradicted = record(intents, asked())
     end(intents, contradicted, "done", object_id="rf_x", error_code="reply_contradiction")
-    end(intents, intents.record(asked(key="key-2")), "done", object_id="rf_ours")
+    end(intents, record(intents, asked(key="key-2")), "done", object_id="rf_ours")
     assert intents.made_with(SCOPE.key_hint, SCOPE) == ("rf_ours",)
 
 
 def test_second_lease_is_refused_until_the_first_ends(opened: Open) -> None:
     """R69: never two requests in flight with one key, in one process or in two."""
     one, two = opened(), opened()
-    first = one.record(asked())
+    first = record(one, asked())
     for journal in (one, two):
         with pytest.raises(Conflict) as caught:
             journal.lease(first.id)
@@ -154,7 +165,7 @@ sys.stdin.read()
 @pytest.mark.parametrize("outcome", ["done", "refused"])
 def test_settled_request_is_not_resumed(intents: Journal, outcome: str) -> None:
     """There is nothing to find out; the error says how it ended."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first, outcome, object_id="rf_9" if outcome == "done" else None)
     with pytest.raises(Conflict) as caught:
         intents.lease(first.id)
@@ -165,7 +176,7 @@ def test_settled_request_is_not_resumed(intents: Journal, outcome: str) -> None:
 
 def test_request_that_was_too_much_is_resumed(intents: Journal) -> None:
     """R11: 429 to the end keeps the key."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     error = RateLimited("busy", status=429, outcome="refused")
     intents.settle(first, settled_with(error))
     again = intents.lease(first.id)
@@ -174,7 +185,7 @@ def test_request_that_was_too_much_is_resumed(intents: Journal) -> None:
 
 def test_resume_is_refused_after_23_hours(intents: Journal, clock: ManualClock) -> None:
     """R4: to the second; it names what to look at, and the request stays listed."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first)
     clock.advance(23 * HOUR - 1)
     intents.release(intents.lease(first.id))
@@ -190,7 +201,7 @@ def test_resume_is_refused_after_23_hours(intents: Journal, clock: ManualClock) 
 
 def test_resume_is_refused_when_the_clock_runs_behind(intents: Journal, clock: ManualClock) -> None:
     """R4: with the clock put back, nobody can tell how old the key is."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first)
     clock.advance(-11)
     with pytest.raises(OutcomeUnknown) as caught:
@@ -202,7 +213,7 @@ def test_resume_takes_a_clock_that_was_put_back_by_seconds(
     intents: Journal, clock: ManualClock
 ) -> None:
     """R4: a clock that is kept right goes back a little now and then; that is no question of age."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first)
     clock.advance(-0.4)
     assert intents.lease(first.id).sent_before
@@ -233,7 +244,7 @@ def test_too_old_a_request_says_where_to_look(
     intents: Journal, clock: ManualClock, call: Call, look: str
 ) -> None:
     """R4: the read that shows what the request did, ready to run."""
-    first = intents.record(asked(call, scope=SCOPE._replace(mode="live")))
+    first = record(intents, asked(call, scope=SCOPE._replace(mode="live")))
     end(intents, first)
     clock.advance(24 * HOUR)
     with pytest.raises(OutcomeUnknown) as caught:
@@ -247,7 +258,7 @@ def test_too_old_a_request_says_where_to_look(
 def test_what_will_not_be_sent_is_taken_back(opened: Open) -> None:
     """R78: a signal came in the midst of recording; no twin stands in the way afterwards."""
     one, two = opened(), opened()
-    first = one.record(asked())
+    first = record(one, asked())
     two.withdraw("key-1")  # of another process
     assert is_busy(two, first)
     one.withdraw("key-1")
@@ -261,7 +272,7 @@ def test_what_will_not_be_sent_is_taken_back(opened: Open) -> None:
 def test_whoever_ends_waits_no_longer_for_other_processes(intents: Journal, path: Path) -> None:
     """R78: stopped within a second, also while somebody else holds the database."""
     intents.hurry(0.01)  # nothing is open yet
-    first = intents.record(asked())
+    first = record(intents, asked())
     intents.hurry(0.01)
     with closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")

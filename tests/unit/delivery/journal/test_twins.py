@@ -9,15 +9,15 @@ from svc.delivery.journal.entry import Account, NewIntent, Settled, settled_by
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
 from svc.errors import Conflict
-from unit.delivery.journal.asking import DONE, HOUR, OTHERS, SCOPE, Open, asked, done, end
+from unit.delivery.journal.asking import DONE, HOUR, OTHERS, SCOPE, Open, asked, done, end, record
 
 
 def test_unresolved_twin_stops_the_same_request(intents: Journal) -> None:
     """R5: exit 6, naming the command that settles the first and the way to a second one."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first)
     with pytest.raises(Conflict) as caught:
-        intents.record(asked(key="key-2"))
+        record(intents, asked(key="key-2"))
     error = caught.value
     assert (error.code, error.request, error.idempotency_key) == (
         "request_unresolved",
@@ -26,14 +26,14 @@ def test_unresolved_twin_stops_the_same_request(intents: Journal) -> None:
     )
     assert f"svc requests resume {first.id}" in (error.hint or "")
     assert "--new-request" in (error.hint or "")
-    assert intents.record(asked(key="key-2"), new_request=True).id != first.id
+    assert record(intents, asked(key="key-2"), new_request=True).id != first.id
 
 
 def test_twin_in_flight_is_waited_for(opened: Open) -> None:
     """R5, R69: while another process sends it, it is not to be resumed but awaited."""
-    opened().record(asked())
+    record(opened(), asked())
     with pytest.raises(Conflict, match="another process now"):
-        opened().record(asked(key="key-2"))
+        record(opened(), asked(key="key-2"))
 
 
 @pytest.mark.parametrize("before", [0.5, 0.0])
@@ -46,24 +46,46 @@ def test_what_another_process_ended_since_a_person_asked_is_not_sent_again(
     """
     began_at = clock.now()
     clock.advance(before)
-    first = opened().record(asked())
+    first = record(opened(), asked())
     end(opened(), first, "done")
     second = asked(key="key-2")._replace(meant_at=began_at)
     with pytest.raises(Conflict, match="by another process after this command had begun") as caught:
-        opened().record(second)
+        record(opened(), second)
     assert (caught.value.outcome, caught.value.request) == ("not_sent", first.id)
     assert "--new-request" in (caught.value.hint or "")
-    end(opened(), opened().record(second, new_request=True), "done")
+    end(opened(), record(opened(), second, new_request=True), "done")
     clock.advance(0.1)
     later = asked(key="key-3")._replace(meant_at=clock.now())
-    assert opened().record(later).sendings == 1
+    assert record(opened(), later).sendings == 1
 
 
-@pytest.mark.parametrize("outcome", ["done", "refused", "not_sent"])
+@pytest.mark.parametrize("outcome", ["done", "refused"])
 def test_settled_request_may_be_sent_a_second_time(intents: Journal, outcome: str) -> None:
     """Two equal orders in a row are two orders: only an open outcome stops the second."""
-    end(intents, intents.record(asked()), outcome)
-    assert intents.record(asked(key="key-2")).sendings == 1
+    end(intents, record(intents, asked()), outcome, proved=True)
+    assert record(intents, asked(key="key-2")).sendings == 1
+
+
+@pytest.mark.parametrize(
+    "settled",
+    [Settled("not_sent"), Settled("refused", 404), Settled("refused", 429, proved=True)],
+    ids=["never left", "refused by a gateway", "too many"],
+)
+def test_a_request_keeps_its_key_until_the_service_has_proved_an_outcome(
+    intents: Journal, clock: ManualClock, settled: Settled
+) -> None:
+    """R113: the same command sends the same key again, for 23 hours; another body has its own."""
+    first = record(intents, asked())
+    intents.settle(first, settled)
+    clock.advance(23 * HOUR - 1)
+    again = record(intents, asked(key="key-2"))
+    assert (again.id, again.stored.idempotency_key, again.sendings) == (first.id, "key-1", 2)
+    intents.settle(again, settled)
+    other = asked(refunds.create({"payment": "pay_1", "amount": 1}), "key-3")
+    assert record(intents, other).stored.idempotency_key == "key-3"
+    intents.settle(record(intents, asked(key="key-4"), new_request=True), settled)
+    clock.advance(23 * HOUR)
+    assert record(intents, asked(key="key-5")).sendings == 1
 
 
 @pytest.mark.parametrize(
@@ -79,27 +101,27 @@ def test_settled_request_may_be_sent_a_second_time(intents: Journal, outcome: st
 )
 def test_another_request_is_no_twin(intents: Journal, other: NewIntent) -> None:
     """What differs in any of these is another request."""
-    end(intents, intents.record(asked()))
+    end(intents, record(intents, asked()))
     assert intents.twin(other) is None
     assert intents.twin(asked(key="key-2")) is not None
-    intents.record(other)
+    record(intents, other)
 
 
 def test_own_key_with_another_request_is_refused(intents: Journal) -> None:
     """R12: before anything is sent, whatever became of the first."""
-    end(intents, intents.record(asked()), "done")
+    end(intents, record(intents, asked()), "done")
     other = asked(refunds.create({"payment": "pay_1", "amount": 1}))
     with pytest.raises(Conflict) as caught:
-        intents.record(other, new_request=True)
+        record(intents, other, new_request=True)
     assert caught.value.code == "idempotency_key_reused"
     assert caught.value.outcome == "not_sent"
 
 
 def test_own_key_with_the_same_request_begins_it_again(intents: Journal) -> None:
     """The key names one request, so it is that one's row which is sent again."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first)
-    again = intents.record(asked())
+    again = record(intents, asked())
     assert (again.id, again.sendings, again.sent_before) == (first.id, 2, True)
 
 
@@ -107,15 +129,15 @@ def test_own_key_of_a_done_request_asks_for_its_answer_whatever_else_is_open(
     intents: Journal,
 ) -> None:
     """R5: it can make nothing more, so that an unresolved twin is no reason to hold it back."""
-    end(intents, intents.record(asked()), "done")
-    end(intents, intents.record(asked(key="key-2")))
-    again = intents.record(asked())
+    end(intents, record(intents, asked()), "done")
+    end(intents, record(intents, asked(key="key-2")))
+    again = record(intents, asked())
     assert (again.state, again.sendings, again.sent_before) == ("done", 2, True)
 
 
 def test_own_key_is_not_sent_under_another_accounts_key(intents: Journal) -> None:
     """R12, R19: another account would carry out what the first may have carried out already."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     end(intents, first)
     other = asked(scope=SCOPE._replace(key_hint="sk_test_…wxyz"))
     for call in (intents.record, lambda one: intents.record_many([one])):
@@ -126,7 +148,7 @@ def test_own_key_is_not_sent_under_another_accounts_key(intents: Journal) -> Non
     kept = intents.find(first.id)
     assert kept is not None
     assert (kept.state, kept.scope, kept.sendings) == ("unknown", SCOPE, 1)
-    rolled = intents.record(other._replace(account=Account(same=frozenset((SCOPE.key_hint,)))))
+    rolled = record(intents, other._replace(account=Account(same=frozenset((SCOPE.key_hint,)))))
     assert (rolled.id, rolled.sent_before) == (first.id, True)
 
 
@@ -144,16 +166,16 @@ def test_own_key_is_the_same_under_every_name_of_its_account(
 ) -> None:
     """R91, R12: a day later the service would do it again, whatever this machine is called."""
     here = Scope("default", "test", "http://127.0.0.1:4242", "sk_test_…ary1")
-    first = intents.record(asked(key="invoice-7", scope=here, key_given=True))
+    first = record(intents, asked(key="invoice-7", scope=here, key_given=True))
     intents.settle(first, done())
     again = asked(key="invoice-7", scope=elsewhere, key_given=True)
     assert intents.by_key("invoice-7", elsewhere) == intents.find(first.id)
     other = refunds.create({"payment": "pay_1", "amount": 5000})
     with pytest.raises(Conflict, match="was used for another request"):
-        intents.record(asked(other, key="invoice-7", scope=elsewhere, key_given=True))
+        record(intents, asked(other, key="invoice-7", scope=elsewhere, key_given=True))
     clock.advance(23 * HOUR)
     with pytest.raises(Conflict) as caught:
-        intents.record(again)
+        record(intents, again)
     assert (caught.value.code, caught.value.request) == ("idempotency_key_too_old", first.id)
 
 
@@ -161,10 +183,10 @@ def test_own_key_of_a_done_request_is_spent_after_23_hours(
     intents: Journal, clock: ManualClock
 ) -> None:
     """The service would do it a second time once it has forgotten the key (R4)."""
-    first = intents.record(asked())
+    first = record(intents, asked())
     intents.settle(first, DONE)
     clock.advance(23 * HOUR - 1)
-    again = intents.record(asked())
+    again = record(intents, asked())
     assert (again.state, again.sent_before) == ("done", True)
     end(intents, again, "unknown")
     kept = intents.find(first.id)
@@ -172,14 +194,14 @@ def test_own_key_of_a_done_request_is_spent_after_23_hours(
     assert kept.settled == DONE
     clock.advance(1)
     with pytest.raises(Conflict, match="second time"):
-        intents.record(asked())
+        record(intents, asked())
 
 
 def test_what_was_not_sent_belongs_to_the_account_that_carried_it_out(intents: Journal) -> None:
     """R95: a list that was refused under one key and done under another is the other one's."""
-    end(intents, intents.record(asked()), "not_sent")
+    end(intents, record(intents, asked()), "not_sent")
     scope = SCOPE._replace(key_hint="sk_test_…wxyz")
-    again = intents.record(asked(scope=scope))
+    again = record(intents, asked(scope=scope))
     end(intents, again, "done")
     kept = intents.find(again.id)
     assert kept is not None
@@ -188,18 +210,18 @@ def test_what_was_not_sent_belongs_to_the_account_that_carried_it_out(intents: J
 
 def test_key_of_a_request_that_was_not_sent_is_fresh(intents: Journal, clock: ManualClock) -> None:
     """What the service never saw has no age: its 24 hours begin with the next attempt."""
-    end(intents, intents.record(asked()), "not_sent")
+    end(intents, record(intents, asked()), "not_sent")
     clock.advance(30 * HOUR)
-    again = intents.record(asked())
+    again = record(intents, asked())
     assert (again.first_sent_at, again.sent_before) == (clock.now(), False)
 
 
 @pytest.mark.parametrize("identifier", ["x_\ud800", "a b", 7])
 def test_an_odd_id_is_done_without_it(intents: Journal, identifier: object) -> None:
     """R10, R25: of a call that we do not know, an id that no object can have is not kept."""
-    made = intents.record(asked(find.post("/v1/other")))
+    made = record(intents, asked(find.post("/v1/other")))
     reply = Reply(200, (), "", {"id": identifier}, (), None, replayed=False, attempts=1)
     intents.settle(made, settled_by(reply))
     kept = intents.find(made.id)
     assert kept is not None
-    assert kept.settled == Settled("done", 200)
+    assert kept.settled == Settled("done", 200, proved=True)

@@ -8,9 +8,9 @@ import pytest
 
 from svc.client.request import prepare
 from svc.client.resources import refunds
+from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate, default_name
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.leases import Leases
-from svc.delivery.journal.lists import Elsewhere, Import, ImportTable, default_name, key_of
 from svc.delivery.journal.stored import Scope
 from svc.errors import Conflict, LocalError
 from unit.batch.floor import BASE, SCOPE, Floor
@@ -34,19 +34,19 @@ class Later:
         raise AssertionError
 
 
-def ledger(floor: Floor, days: float = 0) -> ImportTable:
-    return ImportTable(floor.state, floor.leases, Later(floor, days))
+def ledger(floor: Floor, days: float = 0) -> BatchTable:
+    return BatchTable(floor.state, floor.leases, Later(floor, days))
 
 
 def ran(floor: Floor, amounts: list[int | str]) -> None:
     """Runs a list as the command does."""
-    ledger(floor).begin(floor.what)
-    ledger(floor).end(floor.what)  # before the run, which ends this process's leases
+    ledger(floor).begin(floor.batch)
+    ledger(floor).end(floor.batch)  # before the run, which ends this process's leases
     floor.run(amounts)
 
 
 def bodies(floor: Floor) -> list[bytes]:
-    return [intent.stored.body for intent in floor.intents.list(batch=floor.what.id)]
+    return [intent.stored.body for intent in floor.intents.list(batch=floor.batch.id)]
 
 
 @pytest.mark.parametrize(("days", "packed"), [(89, False), (91, True)])
@@ -54,7 +54,7 @@ def test_bodies_of_an_old_list_are_let_go_of(floor: Floor, days: float, packed: 
     """After 90 days; what keeps its rows from being sent again stays for ever (R16)."""
     count = 600  # more than are done in one piece
     ran(floor, list(range(1, count + 1)))
-    ledger(floor, days).pack_an_old_one()
+    ledger(floor, days).compact_expired_batch()
     assert (bodies(floor) == [b""] * count) is packed
     sent = len(floor.service.requests)
     assert floor.run(list(range(1, count + 2))).totals.skipped == count
@@ -64,26 +64,26 @@ def test_bodies_of_an_old_list_are_let_go_of(floor: Floor, days: float, packed: 
 def test_bodies_of_a_list_whose_process_was_killed_are_let_go_of(floor: Floor) -> None:
     """Its lease is still there, and nobody lives who holds it."""
     floor.run([1, 2])
-    ledger(floor).begin(floor.what)
-    ledger(floor, 91).pack_an_old_one()
+    ledger(floor).begin(floor.batch)
+    ledger(floor, 91).compact_expired_batch()
     assert all(bodies(floor))  # it runs
     floor.leases.close()
-    ledger(floor, 91).pack_an_old_one()
+    ledger(floor, 91).compact_expired_batch()
     assert bodies(floor) == [b"", b""]
 
 
 def test_list_that_runs_is_not_begun_a_second_time(floor: Floor) -> None:
     """R69: the second one sends nothing, says so, and can begin once the first has ended."""
-    ledger(floor).begin(floor.what)
+    ledger(floor).begin(floor.batch)
     with closing(Leases(floor.folder / "state" / "senders")) as others:
-        second = ImportTable(floor.state, others, floor.clock)
+        second = BatchTable(floor.state, others, floor.clock)
         with pytest.raises(Conflict, match="Nothing was sent") as caught:
-            second.begin(floor.what)
+            second.begin(floor.batch)
         assert (caught.value.code, caught.value.outcome) == ("batch_in_progress", "not_sent")
         assert caught.value.hint == "Wait until it has ended; then run this again"
-        ledger(floor).end(floor.what)
-        second.begin(floor.what)
-        second.end(floor.what)
+        ledger(floor).end(floor.batch)
+        second.begin(floor.batch)
+        second.end(floor.batch)
 
 
 def test_unresolved_rows_of_an_old_list_stay_whole(floor: Floor) -> None:
@@ -93,7 +93,7 @@ def test_unresolved_rows_of_an_old_list_stay_whole(floor: Floor) -> None:
     )
     ran(floor, [1, 2, 3])
     assert floor.states == ["refused", "unknown", "done"]
-    ledger(floor, 91).pack_an_old_one()
+    ledger(floor, 91).compact_expired_batch()
     assert floor.states == ["unknown", "done"]
     assert [bool(body) for body in bodies(floor)] == [True, False]
 
@@ -101,7 +101,7 @@ def test_unresolved_rows_of_an_old_list_stay_whole(floor: Floor) -> None:
 def test_one_list_at_a_time_and_each_once(floor: Floor) -> None:
     """The end of a run takes no long time over it; a list that is run again is looked at again."""
     ran(floor, [1])
-    ledger(floor, 91).pack_an_old_one()
+    ledger(floor, 91).compact_expired_batch()
     (row,) = floor.state.rows("SELECT packed_at FROM batches")
     assert row["packed_at"] is not None
     ran(floor, [1, 2])
@@ -112,25 +112,25 @@ def test_one_list_at_a_time_and_each_once(floor: Floor) -> None:
 
 def test_a_list_is_whole_from_its_last_row_on(floor: Floor) -> None:
     """A run that finds nothing left to do does not make it younger (R92)."""
-    assert ledger(floor).whole_at(floor.what) is None
+    assert ledger(floor).whole_at(floor.batch) is None
     days = [Later(floor, days) for days in (0, 3, 5, 7)]
-    runs = [ImportTable(floor.state, floor.leases, clock) for clock in days]
+    runs = [BatchTable(floor.state, floor.leases, clock) for clock in days]
     found = []
     for each, whole, changed in zip(
         runs, (False, True, True, True), (True, True, False, True), strict=True
     ):
-        each.begin(floor.what)
-        each.end(floor.what, whole=whole, changed=changed)
-        found.append(each.whole_at(floor.what))
+        each.begin(floor.batch)
+        each.end(floor.batch, whole=whole, changed=changed)
+        found.append(each.whole_at(floor.batch))
     assert found == [None, days[1].now(), days[1].now(), days[3].now()]
 
 
 def test_nobody_else_begins_between_looking_and_reserving(floor: Floor) -> None:
     """R92: two lists that share rows look one after the other, so that the second sees the first."""
     database = floor.folder / "state" / "state.db"
-    looked: list[Sequence[Elsewhere]] = []
+    looked: list[Sequence[Duplicate]] = []
 
-    def look(found: Sequence[Elsewhere]) -> None:
+    def look(found: Sequence[Duplicate]) -> None:
         looked.append(found)
         with (
             closing(sqlite3.connect(database, timeout=0)) as other,
@@ -138,8 +138,8 @@ def test_nobody_else_begins_between_looking_and_reserving(floor: Floor) -> None:
         ):
             other.execute("BEGIN IMMEDIATE")
 
-    ledger(floor).begin(floor.what)
-    ledger(floor).reserve(floor.what, ["one", "two"], look)
+    ledger(floor).begin(floor.batch)
+    ledger(floor).reserve(floor.batch, ["one", "two"], look)
     assert looked == [[]]
     with closing(sqlite3.connect(database, timeout=0)) as other:
         other.execute("BEGIN IMMEDIATE")
@@ -150,40 +150,40 @@ def test_what_a_list_held_is_free_afterwards(floor: Floor, killed: bool) -> None
     """R91, R92: a command under another key no longer has to ask whose account the list was of."""
     call = refunds.create({"payment": "pay_1"})
     prepared = prepare(call, BASE, new_key=lambda: "key-1")
-    scope = floor.what.scope._replace(key_hint="sk_test_…wxyz")
-    asked = NewIntent(call, prepared, scope, same_as="one")
-    ledger(floor).begin(floor.what)
-    ledger(floor).reserve(floor.what, ["one"], lambda _: None)
-    assert floor.intents.strangers(asked) == {floor.what.scope.key_hint}
+    scope = floor.batch.scope._replace(key_hint="sk_test_…wxyz")
+    asked = NewIntent(call, prepared, scope, alike=("one", "one"))
+    ledger(floor).begin(floor.batch)
+    ledger(floor).reserve(floor.batch, ["one"], lambda _: None)
+    assert floor.intents.strangers(asked) == {floor.batch.scope.key_hint}
     if killed:
         floor.leases.close()
-        ledger(floor, 91).pack_an_old_one()
+        ledger(floor, 91).compact_expired_batch()
     else:
-        ledger(floor).end(floor.what)
+        ledger(floor).end(floor.batch)
     assert floor.intents.strangers(asked) == frozenset()
 
 
-OTHER = Import("/b/refunds.csv", "refunds.create", SCOPE)
+OTHER = BatchName("/b/refunds.csv", "refunds.create", SCOPE)
 
 
-def kept(floor: Floor, *identities: str) -> list[Elsewhere]:
+def kept(floor: Floor, *identities: str) -> list[Duplicate]:
     """What another list is told about these."""
-    return ledger(floor).elsewhere(OTHER, identities)
+    return ledger(floor).duplicates(OTHER, identities)
 
 
 def test_what_another_list_is_about_to_send_is_seen(floor: Floor) -> None:
     """R92: while its process lives; what a dead one held is free, and nobody stumbles over it."""
-    ledger(floor).begin(floor.what)
-    ledger(floor).reserve(floor.what, ["one", "two"], lambda _: None)
-    held = Elsewhere("one", floor.what.name, False, None, None, SCOPE.key_hint, SCOPE.profile)
+    ledger(floor).begin(floor.batch)
+    ledger(floor).reserve(floor.batch, ["one", "two"], lambda _: None)
+    held = Duplicate("one", floor.batch, False, None, None, SCOPE.key_hint, SCOPE.profile)
     with closing(Leases(floor.folder / "state" / "senders")) as others:
-        second = ImportTable(floor.state, others, floor.clock)
+        second = BatchTable(floor.state, others, floor.clock)
         second.begin(OTHER)
-        seen: list[Sequence[Elsewhere]] = []
+        seen: list[Sequence[Duplicate]] = []
         second.reserve(OTHER, ["one", "three"], seen.append)
         assert seen == [[held]]
-        assert ledger(floor).elsewhere(floor.what, ["three"]) != []
-        assert ledger(floor).elsewhere(floor.what, ["two"]) == []  # its own
+        assert ledger(floor).duplicates(floor.batch, ["three"]) != []
+        assert ledger(floor).duplicates(floor.batch, ["two"]) == []  # its own
         floor.leases.close()
         second.reserve(OTHER, ["one"], seen.append)
         assert seen[1:] == [[]]
@@ -194,55 +194,61 @@ def test_what_another_list_is_about_to_send_is_seen(floor: Floor) -> None:
 def test_what_is_too_much_is_not_reserved(floor: Floor) -> None:
     """R92: whoever refuses what says the same elsewhere leaves nothing behind."""
 
-    def refuse(_: Sequence[Elsewhere]) -> None:
+    def refuse(_: Sequence[Duplicate]) -> None:
         raise ZeroDivisionError
 
-    ledger(floor).begin(floor.what)
+    ledger(floor).begin(floor.batch)
     with pytest.raises(ZeroDivisionError):
-        ledger(floor).reserve(floor.what, ["one"], refuse)
+        ledger(floor).reserve(floor.batch, ["one"], refuse)
     assert kept(floor, "one") == []
 
 
 def test_a_list_with_something_left_to_send_is_not_whole(floor: Floor) -> None:
     """R92: from the moment on that it is reserved; one with nothing left stays as it was."""
-    ledger(floor).begin(floor.what)
-    ledger(floor).end(floor.what, whole=True, changed=True)
-    ledger(floor).reserve(floor.what, [], lambda _: None)
-    assert ledger(floor).whole_at(floor.what) is not None
-    ledger(floor).reserve(floor.what, ["one"], lambda _: None)
-    assert ledger(floor).whole_at(floor.what) is None
+    ledger(floor).begin(floor.batch)
+    ledger(floor).end(floor.batch, whole=True, changed=True)
+    ledger(floor).reserve(floor.batch, [], lambda _: None)
+    assert ledger(floor).whole_at(floor.batch) is not None
+    ledger(floor).reserve(floor.batch, ["one"], lambda _: None)
+    assert ledger(floor).whole_at(floor.batch) is None
 
 
 def test_what_was_done_or_is_open_elsewhere_is_seen(floor: Floor) -> None:
-    """R5, R91: of lists what was carried out, of single commands only what nobody knows."""
+    """R5, R115: what was carried out by any means, and what is unresolved; with its object."""
     floor.service.answer = lambda request, nth: 400 if b'"amount":3,' in request.body else None
     ran(floor, [1, 3])
-    done, refused = floor.intents.list(batch=floor.what.id)
+    done, refused = floor.intents.list(batch=floor.batch.id)
     assert done.settled_at is not None
-    assert kept(floor, *map(str, range(500)), done.identity, refused.identity) == [
-        Elsewhere(
-            done.identity,
-            floor.what.name,
+    assert kept(floor, *map(str, range(500)), done.likeness, refused.likeness) == [
+        Duplicate(
+            done.likeness,
+            floor.batch,
             True,
             done.id,
             done.settled_at,
             SCOPE.key_hint,
             SCOPE.profile,
+            "rf_1",
         )
     ]
-    assert ledger(floor).elsewhere(floor.what, [done.identity]) == []
+    assert ledger(floor).duplicates(floor.batch, [done.likeness]) == []
     call = refunds.create({"payment": "pay_1"})
     asked = NewIntent(call, prepare(call, BASE, new_key=lambda: "key-1"), SCOPE)
     single = floor.intents.record(asked)
-    (found,) = kept(floor, single.identity)
-    assert (found.name, found.done, found.request, found.settled_at) == (
+    (found,) = kept(floor, single.likeness)
+    assert (found.batch, found.done, found.request, found.settled_at) == (
         None,
         False,
         single.id,
         None,
     )
     floor.intents.settle(single, Settled("done", 200, "rf_9"))
-    assert kept(floor, single.identity) == []
+    (found,) = kept(floor, single.likeness)
+    assert (found.batch, found.done, found.object_id) == (None, True, "rf_9")
+    ledger(floor).begin(OTHER)
+    ledger(floor).adopt(OTHER, [single.id])
+    assert kept(floor, single.likeness) == []  # it is a row of that batch from now on
+    assert [one.id for one in floor.intents.list(batch=OTHER.id)] == [single.id]
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -250,36 +256,51 @@ def test_nothing_is_reserved_in_a_file_that_is_gone(floor: Floor, late: bool) ->
     """R102: before anything is looked at, and also where it went in the midst."""
     looked = []
 
-    def look(found: Sequence[Elsewhere]) -> None:
+    def look(found: Sequence[Duplicate]) -> None:
         looked.append(found)
         if late:
             (floor.folder / "state" / "state.db").unlink()
 
-    ledger(floor).begin(floor.what)
+    ledger(floor).begin(floor.batch)
     if not late:
         (floor.folder / "state" / "state.db").unlink()
     with pytest.raises(LocalError):
-        ledger(floor).reserve(floor.what, ["one"], look)
+        ledger(floor).reserve(floor.batch, ["one"], look)
     assert bool(looked) is late
 
 
 def test_ids_and_keys_are_the_same_everywhere_and_for_ever() -> None:
-    """R16: another machine, or a later release, sends no row under another key than the first."""
+    """R114: another machine, or a later release, sends no row under another key than the first."""
     scope = Scope("default", "test", "https://api.example.com", "sk_test_…nary")
-    what = Import("/a/refunds.csv", "refunds.create", scope)
-    assert what.id == "imp_5h8wegrbpfr4pcr1ja5w"
-    assert key_of(what.id, "one", 0) == "1ef21032-eddc-8c7c-aa7f-1bed5283f868"
-    assert key_of(what.id, "one", 1) == "84c08d3d-88d1-8cdb-9ff4-4d57388582db"
-    assert key_of(what.id, "two", 0) == "c507173d-7ec9-8be9-b3d8-02f0076cc3ed"
+    batch = BatchName("salaries", "refunds.create", scope, "2026-11")
+    assert batch.id == "imp_apanymemzdn78as0kky0"
+    assert batch.key_of("one", 0) == "8d33fed7-8ab5-8daa-985e-01ab952f305d"
+    assert batch.key_of("one", 1) == "9270d58f-d29c-81cb-87ff-af9ab85321ff"
+    assert batch.key_of("one", 0, 1) == "e30db8fc-9bf9-8272-9490-fcadd0457cfe"
+    assert batch.key_of("two", 0) == "232d258a-a707-84da-95f5-742257f53c1d"
     assert default_name("-", b"x") == "stdin:2d711642b726b044"
-    another_key = Import(what.name, what.operation, scope._replace(key_hint="sk_test_…wxyz"))
-    assert another_key.id == what.id
+    elsewhere = scope._replace(profile="ci", key_hint="sk_test_…wxyz")
+    assert BatchName(batch.name, batch.operation, elsewhere, batch.label).id == batch.id
     others = {
-        Import("/a/other.csv", what.operation, scope).id,
-        Import(what.name, "payouts.create", scope).id,
-        *(
-            Import(what.name, what.operation, scope._replace(**{field: "other"})).id
-            for field in ("profile", "mode", "base_url")
-        ),
+        BatchName("other", batch.operation, scope, batch.label).id,
+        BatchName(batch.name, "payouts.create", scope, batch.label).id,
+        BatchName(batch.name, batch.operation, scope).id,
+        BatchName(batch.name, batch.operation, scope._replace(mode="live"), batch.label).id,
+        BatchName(batch.name, batch.operation, scope._replace(base_url="https://x.example")).id,
     }
-    assert len(others - {what.id}) == 5
+    assert len(others - {batch.id}) == 5
+
+
+def test_batches_of_an_earlier_release_keep_their_rows(floor: Floor) -> None:
+    """R16: their ids held the profile; what they have done is found under the id of today."""
+    ran(floor, [1, 2])
+    old = floor.batch.old_id
+    floor.state.change(
+        lambda tx: (
+            tx.execute("UPDATE batches SET id = ?, label = NULL", (old,)),
+            tx.execute("UPDATE requests SET batch_id = ?", (old,)),
+        )
+    )
+    assert floor.intents.list(batch=floor.batch.id) == []
+    ledger(floor)
+    assert [one.state for one in floor.intents.list(batch=floor.batch.id)] == ["done", "done"]

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from svc.delivery.journal.lists import default_name
+from svc.delivery.journal.batches import default_name
 
 
 def test_two_files_are_two_lists_however_they_are_reached(tmp_path: Path) -> None:

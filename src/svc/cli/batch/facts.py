@@ -1,0 +1,163 @@
+"""What a run of a batch is judged by: journal, results file, clocks, and whose keys were used."""
+
+from collections.abc import Sequence
+from itertools import islice
+from typing import Final, NamedTuple
+
+from svc.batch.results import PastResults, Results
+from svc.cli.batch.options import BatchOptions
+from svc.cli.batch.rows import BatchInput
+from svc.cli.framework.control import idempotency_ages_here, sandbox_state
+from svc.cli.framework.delivering import accounts_of
+from svc.cli.framework.session import Session
+from svc.client.client import Client
+from svc.client.operations import listing
+from svc.client.resources import find
+from svc.delivery.account import can_see
+from svc.delivery.evidence import EFFECTIVE, Evidence, Known, gather
+from svc.delivery.journal.batches import BatchTable, Duplicate
+from svc.delivery.journal.entry import NOBODY_ELSE, Account, Intent
+from svc.delivery.journal.journal import Journal
+from svc.delivery.plan import BatchFacts, BatchRow, BatchTimes
+from svc.delivery.policy import KeyRelation
+from svc.errors import Conflict, SvcError, UsageError
+
+_RETRIEVED: Final = 3
+
+
+class BatchTables(NamedTuple):
+    """The journal, and the batches that its requests belong to."""
+
+    journal: Journal
+    batches: BatchTable
+
+
+def facts_for(
+    session: Session,
+    asked: BatchOptions,
+    given: BatchInput,
+    tables: BatchTables,
+    results: Results | None,
+    *,
+    is_check: bool,
+) -> BatchFacts:
+    """Collects all that decides over the rows; a check asks the service for nothing.
+
+    Raises:
+        Conflict: the results file is of an older form, and would decide something.
+    """
+    intents = tables.journal.list(batch=given.batch.id)
+    past = _past_of(tables, results)
+    _refuse_old_form(past, intents, results)
+    state = sandbox_state(session) if intents or past.lines or not is_check else None
+    served, world = state or (None, None)
+    evidence = gather(intents, past.lines, is_named=asked.row_id is not None, world=world)
+    alike = dict.fromkeys(row.alike for row in given.rows if isinstance(row, BatchRow))
+    duplicates = tables.batches.duplicates(given.batch, list(alike))
+    facts = BatchFacts(
+        given.batch,
+        evidence,
+        duplicates,
+        _account_of_check(session, evidence, duplicates) if is_check else NOBODY_ELSE,
+        "" if is_check else session.key.fingerprint,
+        BatchTimes(session.clock.now(), served, None, tables.batches.begun_at(given.batch)),
+        asked.permissions,
+        given.operation.doubles,
+        world=world,
+        expired=_expired(session, evidence),
+    )
+    return facts if is_check else _with_service(session, tables, facts)
+
+
+def _past_of(tables: BatchTables, results: Results | None) -> PastResults:
+    """What the results file says; a request that a person has deleted does not come back by it."""
+    past = PastResults() if results is None else results.read_past()
+    forgotten = tables.journal.forgotten_keys() if past.lines else frozenset()
+    return past._replace(lines=tuple(line for line in past.lines if line.key not in forgotten))
+
+
+def with_duplicates(facts: BatchFacts, found: Sequence[Duplicate]) -> Sequence[Duplicate]:
+    """The duplicates of a later look: those of rows that are not sent stay as they were."""
+    seen = {one.likeness for one in found}
+    return [*found, *(one for one in facts.duplicates if one.likeness not in seen)]
+
+
+def _refuse_old_form(past: PastResults, intents: Sequence[Intent], results: Results | None) -> None:
+    """Stops where lines without times and likenesses would decide anything (promise R116)."""
+    known = {intent.stored.idempotency_key for intent in intents}
+    if not past.is_old or all(line.key in known for line in past.lines):
+        return
+    path = results.path if results is not None else "the results file"
+    raise Conflict(
+        f"{path} holds rows that this machine has no record of, in an older form that does not say "
+        "when they were sent. Nothing was sent.",
+        code="results_old",
+        outcome="not_sent",
+        param="--results",
+        hint="Take the rows that are done out of the file, and name another file with --results",
+    )
+
+
+def _account_of_check(
+    session: Session, evidence: Sequence[Evidence], duplicates: Sequence[Duplicate]
+) -> Account:
+    """A check knows no key: rows of its own batch count as its account's, other profiles do not."""
+    mine = frozenset(one.key_hint for one in evidence if one.key_hint)
+    profile = session.scope().profile
+    other = frozenset(one.key_hint for one in duplicates if one.profile != profile)
+    return Account(mine, other - mine)
+
+
+def _expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, SvcError]:
+    """Requests whose key a sandbox has forgotten by its own clock (promise R4)."""
+    unresolved = [one.intent for one in evidence if one.intent and one.intent.is_unresolved]
+    ages = idempotency_ages_here(session) if unresolved else None
+    if ages is None:
+        return {}
+    found = ((one.id, ages.refusal(one, session.say)) for one in unresolved)
+    return {identifier: error for identifier, error in found if error is not None}
+
+
+def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> BatchFacts:
+    """Asks the service what it alone can say: whose keys were used, and what time it is."""
+    hints = {one.key_hint for one in facts.evidence if one.known in EFFECTIVE and one.key_hint}
+    hints |= {one.key_hint for one in facts.duplicates}
+    hints -= {facts.own_key}
+    dated = any(_has_date(one) for one in facts.evidence)
+    unseen = [
+        str(one.object_id)
+        for one in facts.evidence
+        if one.intent is None and one.known is not Known.UNKNOWN and one.object_id
+    ]
+    if not (hints or dated or unseen):
+        return facts
+    with session.client() as client:
+        account = accounts_of(session, client, tables.journal).compare(hints)
+        relation = KeyRelation.NOT_KNOWN
+        seen = [can_see(client, one) for one in islice(filter(_is_readable, unseen), _RETRIEVED)]
+        if seen and None not in seen:
+            relation = KeyRelation.SAME if all(seen) else KeyRelation.OTHER
+        now = _date_of(client) if dated else None
+    return facts._replace(account=account, unseen=relation, times=facts.times._replace(dated=now))
+
+
+def _date_of(client: Client) -> float | None:
+    """What the service's clock says; None where it does not answer."""
+    try:
+        return client.send(listing("order", {"limit": 1})).served_at
+    except SvcError as error:
+        return error.served_at
+
+
+def _has_date(one: Evidence) -> bool:
+    """Whether the service's own clock tells how old an open request's key is (promise R4)."""
+    settled = one.intent.settled if one.intent is not None else None
+    is_open = one.known is Known.UNKNOWN and settled is not None
+    return is_open and settled is not None and settled.dated_at is not None
+
+
+def _is_readable(identifier: str) -> bool:
+    try:
+        return not find.retrieve(identifier).assumed
+    except UsageError:
+        return False

@@ -1,0 +1,52 @@
+"""What is read before a row is sent: the money that it is about, and what has failed before."""
+
+from svc.client.client import Client
+from svc.client.operations import failure_of
+from svc.client.resources import find
+from svc.delivery.rows import RowJob
+from svc.errors import Conflict, SvcError
+
+
+def look_before(client: Client, job: RowJob) -> SvcError | None:
+    """Reads what must be as the row says before it is sent; gives why it is not (promise R119).
+
+    A row that may have been sent before is sent as it was: its key keeps it from being done twice.
+    """
+    if job.intent.sent_before:
+        return None
+    try:
+        return _compare_currency(client, job) or _confirm_failure(client, job)
+    except SvcError as error:
+        error.outcome = "not_sent"
+        return error
+
+
+def _compare_currency(client: Client, job: RowJob) -> SvcError | None:
+    wanted = job.row.compared_currency
+    reading = find.money_of(job.call) if wanted is not None else None
+    if reading is None:
+        return None
+    found = client.send(reading).data.get("currency")
+    if found == wanted:
+        return None
+    return Conflict(
+        f"The row says {wanted}, and {reading.path.rsplit('/', 1)[-1]} is in {found}.",
+        code="currency_mismatch",
+        param="currency",
+        outcome="not_sent",
+        hint="Correct the row, or take its currency out",
+    )
+
+
+def _confirm_failure(client: Client, job: RowJob) -> SvcError | None:
+    if job.failed is None:
+        return None
+    data = client.send(find.retrieve(job.failed)).data
+    if failure_of(job.call, data) is not None:
+        return None
+    return Conflict(
+        f"{job.failed} has not failed: it is {data.get('status')}.",
+        code="object_not_failed",
+        outcome="not_sent",
+        hint=f"See it: svc get {job.failed}",
+    )

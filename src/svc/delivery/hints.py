@@ -1,0 +1,375 @@
+"""What a person is told where a batch, or a row of one, is not sent: one line and what to type.
+
+A hint never holds an invented amount, recipient or account, and never repeats a POST that was
+carried out (promise R120).
+"""
+
+import re
+import shlex
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import PurePath
+from typing import Final, NamedTuple
+
+from svc.delivery.evidence import Evidence
+from svc.delivery.journal.batches import BatchName, Duplicate
+from svc.delivery.journal.commands import Say, resume_command, resume_of, where_to_look
+from svc.delivery.journal.entry import Intent
+from svc.delivery.journal.refusals import not_again
+from svc.delivery.plan import DUPLICATE_DAYS, BatchFacts, BatchPlan, BatchRow, Passed
+from svc.delivery.policy import RowDecision
+from svc.errors import Conflict, OutcomeUnknown, SvcError
+
+AGAIN: Final = "again-"
+_HOUR_SECONDS: Final = 3600
+_SHOWN: Final = 10
+_NAMED: Final = 3
+_BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file before that"
+
+
+class TypedLine(NamedTuple):
+    """The command line of a run, which hints repeat whole.
+
+    Attributes:
+        now: when it was typed (unix seconds).
+        folder: where its results go.
+    """
+
+    words: tuple[str, ...]
+    now: float
+    folder: PurePath
+
+    def __str__(self) -> str:
+        return shlex.join(["svc", *self.words])
+
+    def but(self, *more: str) -> str:
+        """The same with more options; of one that is given twice, the last counts."""
+        words = without_options(self.words, [one for one in more if one.startswith("--")])
+        place = words.index("--") if "--" in words else len(words)
+        words[place:place] = more
+        return shlex.join(["svc", *words])
+
+
+def without_options(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    """The words of a command line but for options that take a value, and theirs."""
+    kept: list[str] = []
+    left = iter(words)
+    for word in left:
+        if word in options and word not in _FLAGS:
+            next(left, None)
+        elif not any(word.startswith(f"{one}=") for one in options) and word not in options:
+            kept.append(word)
+    return kept
+
+
+_FLAGS: Final = ("--again", "--continue", "--edited", "--skip-done", "--retry-failed", "--force")
+
+
+class StoppedRun(NamedTuple):
+    """A run that ends before anything is sent, and the rows that are the reason."""
+
+    rows: Sequence[Passed]
+    plan: BatchPlan
+    facts: BatchFacts
+    line: TypedLine
+
+
+def stop_error(plan: BatchPlan, facts: BatchFacts, line: TypedLine, say: Say) -> Conflict | None:
+    """The error that ends a run before anything is sent; None where rows may be sent."""
+    if plan.orphans:
+        return _orphans(plan.orphans, facts, say)
+    if plan.stop is None:
+        return None
+    return _STOPS[plan.stop.decision](StoppedRun(plan.stop.rows, plan, facts, line))
+
+
+def _stop(
+    message: str, code: str, hint: str, *, param: str | None = None, request: str | None = None
+) -> Conflict:
+    return Conflict(
+        f"{message} Nothing was sent.",
+        code=code,
+        outcome="not_sent",
+        hint=hint,
+        param=param,
+        request=request,
+    )
+
+
+def _account(run: StoppedRun) -> Conflict:
+    facts = run.facts
+    first = run.rows[0].evidence
+    assert first is not None
+    intent = first.intent
+    if intent is None:
+        return _stop(
+            f"The results file says that rows of the batch {facts.batch.name} are done, and "
+            f"nothing shows that the key {facts.own_key} is of the account that did them.",
+            "other_account",
+            "Use a key of that account; for another account, as another batch: "
+            f"{_other_name(facts, run.line)}",
+        )
+    way = (
+        f"{resume_command(intent)} --yes"
+        if intent.is_unresolved
+        else "use a key of the first account"
+    )
+    return _stop(
+        f"Rows of the batch {facts.batch.name} were sent with the key {intent.scope.key_hint}; "
+        f"this is {facts.own_key}, and nothing shows that both are of one account. No row was "
+        "skipped.",
+        "other_account",
+        f"If both are: {way}; for another account, as another batch: "
+        f"{_other_name(facts, run.line)}",
+        request=intent.id if intent.is_unresolved else None,
+    )
+
+
+def _old(run: StoppedRun) -> Conflict:
+    plan, facts = run.plan, run.facts
+    hours = int((plan.newest or 0.0) // _HOUR_SECONDS)
+    label = f" under the label {facts.batch.label}" if facts.batch.label else ""
+    done = len(run.rows)
+    return _stop(
+        f"{_rows_are(done)} done in the batch {facts.batch.name}{label}, the newest {_ago(hours)}.",
+        "list_done",
+        f"To skip what is done and send the rest: {run.line.but('--continue')}; to do it all as a "
+        f"new occasion: {anew(facts, plan, run.line)}",
+        param="--continue",
+    )
+
+
+def anew(facts: BatchFacts, plan: BatchPlan, line: TypedLine) -> str:
+    """The command line that does a batch once more, as another occasion."""
+    label = _day(line.now)
+    if label == facts.batch.label:
+        label = f"{label}-2"
+    is_recent = (plan.newest or 0.0) <= DUPLICATE_DAYS * 24 * _HOUR_SECONDS
+    repeat = ("--again",) if is_recent else ()
+    return line.but(*repeat, "--run", label)
+
+
+def _other_name(facts: BatchFacts, line: TypedLine) -> str:
+    name = f"{PurePath(facts.batch.name).stem}-{_day(line.now)}"
+    results = line.folder / f"{name}.results.ndjson"
+    return line.but("--import", name, "--results", str(results))
+
+
+def _running(run: StoppedRun) -> Conflict:
+    return _stop(
+        f"A row is like one of the batch {_name(run.rows[0].duplicate)}, which another process is "
+        "running now.",
+        "rows_in_flight",
+        "Wait until that batch has ended; then run this again",
+    )
+
+
+def _unresolved(run: StoppedRun) -> Conflict:
+    rows = run.rows
+    first = rows[0].duplicate
+    assert first is not None
+    count = f"{_row_at(rows[0])} is" if len(rows) == 1 else f"{len(rows)} rows are"
+    where = "a single command" if first.batch is None else f"the batch {_name(first)}"
+    return _stop(
+        f"{count} like a request of {where} whose outcome is not known.",
+        "request_unresolved",
+        f"Settle it first: {resume_of(str(first.request), run.facts.batch.scope.mode)}",
+        request=first.request,
+    )
+
+
+def _repeated(run: StoppedRun) -> Conflict:
+    rows, plan, facts, line = run
+    names = Counter(_name(one.duplicate) for one in rows)
+    name = names.most_common(1)[0][0]
+    last = max((one.duplicate.settled_at or 0.0) for one in rows if one.duplicate is not None)
+    told = _lines([one.row for one in rows])
+    is_begun = plan.is_begun or len(names) > 1
+    other = next(one.duplicate for one in rows if one.duplicate and _name(one.duplicate) == name)
+    way = f"Take {told} out of the file" if is_begun else _continue_other(other, facts, line)
+    more = "put them in a file of their own, and run that with --again"
+    again = more if is_begun else line.but("--again")
+    return _stop(
+        f"{_rows_are(len(rows))} new in {_here(facts.batch)} and carried out before, in the batch "
+        f"{name} ({_day(last)}).",
+        "rows_repeated",
+        f"{way}; if they are meant once more: {again}",
+    )
+
+
+def _continue_other(other: Duplicate, facts: BatchFacts, line: TypedLine) -> str:
+    batch = other.batch
+    if batch is None:
+        return "Take them out of the file"
+    if batch.name == facts.batch.name:
+        return (
+            f"If it is the same occasion, done rows are skipped: {line.but('--run', batch.label)}"
+        )
+    return f"If it is the same batch, done rows are skipped: {line.but('--import', batch.name)}"
+
+
+def _edited(run: StoppedRun) -> Conflict:
+    rows, plan, facts, line = run
+    first = rows[0].row
+    about = first.subject.partition(":")[2]
+    before = next(
+        (one for one in plan.gone if one.intent and about in one.intent.stored.body.decode()),
+        plan.gone[0],
+    )
+    more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
+    return _stop(
+        f"Line {first.line} seems to be a row that was done and has been changed since: both are "
+        f"about {_end(about)}, and the row that made {before.object_id} is no longer in the file"
+        f"{more}.",
+        "row_edited",
+        f"See what is done: svc get {before.object_id}; to send the changed row as well: "
+        f"{line.but('--edited')}; for another occasion: {anew(facts, plan, line)}",
+        param="--edited",
+    )
+
+
+_STOPS: Final[dict[RowDecision, Callable[[StoppedRun], Conflict]]] = {
+    RowDecision.STOP_ACCOUNT: _account,
+    RowDecision.STOP_OLD: _old,
+    RowDecision.STOP_RUNNING: _running,
+    RowDecision.STOP_UNRESOLVED: _unresolved,
+    RowDecision.STOP_REPEATED: _repeated,
+    RowDecision.STOP_EDITED: _edited,
+}
+
+
+def held_error(passed: Passed, now: float, say: Say) -> SvcError:
+    """Why one row is left out, and what to do about it."""
+    evidence, duplicate = passed.evidence, passed.duplicate
+    if passed.decision is RowDecision.STOP_ROW_BY_HAND:
+        assert duplicate is not None
+        return Conflict(
+            f"A single command has carried out the same ({duplicate.object_id}).",
+            code="done_by_hand",
+            outcome="not_sent",
+            request=duplicate.request,
+            hint="If that is this row, add --skip-done; if it is another occasion, --run LABEL",
+        )
+    assert evidence is not None
+    if passed.decision is RowDecision.STOP_ROW_FAILED:
+        return Conflict(
+            f"It was carried out, and {evidence.object_id} has failed.",
+            code="object_failed",
+            outcome="done",
+            request=evidence.request,
+            hint=f"See why: svc get {evidence.object_id}; to send it once more: --retry-failed",
+        )
+    error = _too_old(evidence, now, say)
+    error.hint = f"{error.hint}; {_BEFORE_FORGETTING}"
+    return error
+
+
+def _too_old(evidence: Evidence, now: float, say: Say) -> SvcError:
+    intent: Intent | None = evidence.intent
+    if intent is not None:
+        return not_again(intent, now, say)
+    return OutcomeUnknown(
+        "It was sent by a run of which only the results file tells, its outcome is not known, and "
+        "the service keeps a key for 24 hours only.",
+        code="idempotency_key_too_old",
+        outcome="unknown",
+        idempotency_key=evidence.key,
+        hint="Look at the service for what it did",
+    )
+
+
+def _orphans(orphans: Sequence[Evidence], facts: BatchFacts, say: Say) -> Conflict:
+    """Unresolved requests that no row of the file is like any more (promise R16)."""
+    told = [one for one in orphans if one.intent is not None]
+    rows = "row" if len(orphans) == 1 else "rows"
+    names = ", ".join(str(one.request) for one in orphans[:_NAMED])
+    more = f" and {len(orphans) - _NAMED} more" if len(orphans) > _NAMED else ""
+    first = next((one.intent for one in told), None)
+    step = "Run the file once more as it was"
+    if first is not None:
+        is_old = all(facts.times.now - one.at >= 23 * _HOUR_SECONDS for one in orphans)
+        settle = where_to_look(first, say) if is_old else resume_command(first)
+        step = settle if is_old else f"{step}, or settle them: {settle}"
+    return Conflict(
+        f"{len(orphans)} {rows} of an earlier run may have been carried out and are not in the "
+        f"file any more ({names}{more}). Nothing was sent.",
+        code="rows_unresolved",
+        outcome="not_sent",
+        request=orphans[0].request,
+        idempotency_key=orphans[0].key,
+        hint=f"{step}; to see all: svc requests list --unresolved",
+    )
+
+
+def notes_of(plan: BatchPlan) -> list[str]:
+    """What a person is told of a plan that is carried out all the same."""
+    notes = []
+    if plan.gone and not plan.done and plan.tasks:
+        notes.append(
+            f"{len(plan.gone)} rows that this batch has done are no longer in the file: it is "
+            "taken for a new file under an old name"
+        )
+    if plan.noted:
+        last = max((one.duplicate.settled_at or 0) for one in plan.noted if one.duplicate)
+        notes.append(
+            f"{_rows_are(len(plan.noted))} like one that was carried out before, on {_day(last)}"
+        )
+    return notes
+
+
+def _here(batch: BatchName) -> str:
+    return f"{batch.name} under the label {batch.label}" if batch.label else batch.name
+
+
+def _name(one: Duplicate | None) -> str:
+    return _here(one.batch) if one is not None and one.batch is not None else "of a single command"
+
+
+def _row_at(one: Passed) -> str:
+    return f"Line {one.row.line}"
+
+
+def _rows_are(count: int) -> str:
+    return "One row is" if count == 1 else f"{count:,} rows are"
+
+
+def _lines(rows: Sequence[BatchRow]) -> str:
+    """Where rows begin in the file, such as `the lines 4-6, 9`."""
+    runs: list[list[int]] = []
+    for at in (row.line for row in rows):
+        if runs and at == runs[-1][-1] + 1:
+            runs[-1][1:] = [at]
+        else:
+            runs.append([at])
+    told = ", ".join("-".join(map(str, run)) for run in runs[:_SHOWN])
+    more = f" and {len(runs) - _SHOWN} more places" if len(runs) > _SHOWN else ""
+    return f"the line{'' if len(rows) == 1 else 's'} {told}{more}"
+
+
+def _end(about: str) -> str:
+    """An id as it is; of an account number its end."""
+    return about if "_" in about else f"the account that ends in {about[-4:]}"
+
+
+def _ago(hours: int) -> str:
+    return f"{hours} hours ago" if hours < 48 else f"{hours // 24} days ago"  # noqa: PLR2004
+
+
+def _day(moment: float) -> str:
+    return time.strftime("%Y-%m-%d", time.gmtime(moment))
+
+
+def next_again_label(labels: Sequence[tuple[str, bool]], now: float) -> str:
+    """The label of `--again`: the newest one that is not whole, else a new one of this day."""
+    for label, is_whole in reversed(labels):
+        if label.startswith(AGAIN):
+            if not is_whole:
+                return label
+            break
+    stem = f"{AGAIN}{_day(now)}"
+    taken = {label for label, _ in labels}
+    numbers = (int(found[1]) for one in taken if (found := re.fullmatch(rf"{stem}-(\d+)", one)))
+    if stem not in taken:
+        return stem
+    return f"{stem}-{max(numbers, default=1) + 1}"

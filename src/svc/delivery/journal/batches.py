@@ -1,0 +1,349 @@
+"""Which batch a file is, and which idempotency key a row has (promises R16, R114).
+
+A *batch* is a file of rows that is run until each row has an outcome. It is known by operation,
+mode, address, a name and a label: the name is what `--import` says, the same on every machine, or
+the file's real path, which means this machine only; the label is what `--run` says, the occasion.
+Not by the file's contents, since people append rows and correct some of them between two runs.
+
+A row's key is made of these, the digest of its exact parameters, the ordinal among equal rows and
+the ordinal of refusals. Not of the row's place in the file, since a row inserted above would move
+all others; not of machine, profile, API key, account or time: the service scopes keys by account
+and mode itself. So:
+
+- a row that was carried out is never sent again, wherever it stands now;
+- a corrected row is another request with another key;
+- two equal rows are two requests, and stay two;
+- with a name, every machine makes the same keys, also where the journal is lost; within the
+  service's 24 hours nothing is done twice even then.
+"""
+
+import hashlib
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import islice
+from typing import Final, NamedTuple
+
+from svc.client.request import uuid_of
+from svc.clock import Clock
+from svc.delivery.journal.entry import OBJECT_FAILED
+from svc.delivery.journal.journal import KEPT_SECONDS, lettered
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.stored import Scope
+from svc.delivery.journal.transaction import UNRESOLVED, ReadRows
+from svc.delivery.likeness import place_of
+from svc.errors import Conflict
+from svc.state import Database, Row, Tx
+
+
+@dataclass(frozen=True)
+class BatchName:
+    """A file of rows for one operation; `label` is the occasion, empty for none."""
+
+    name: str
+    operation: str
+    scope: Scope
+    label: str = ""
+
+    @cached_property
+    def id(self) -> str:
+        """`imp_` and 20 letters and digits, the same for the same batch on every machine."""
+        parts = (self.operation, self.scope.mode, place_of(self.scope.base_url))
+        return "imp_" + lettered(_digest("batch", *parts, self.name, self.label))
+
+    @property
+    def old_id(self) -> str:
+        """The id that a batch without a label had in versions of svc that had none."""
+        parts = (self.operation, self.scope.profile, self.scope.mode, self.scope.base_url)
+        return "imp_" + lettered(_digest("import", *parts, self.name))
+
+    def key_of(self, identity: str, ordinal: int, refusals: int = 0) -> str:
+        """The idempotency key of a row: a UUID by our own rule (version 8, RFC 9562).
+
+        `identity` is the digest of its exact parameters, with its own id in front where the file
+        names rows; `ordinal` counts equal rows, `refusals` the proved refusals before it.
+        """
+        parts = (self.id, identity, str(ordinal), str(refusals))
+        return uuid_of(_digest("row", *parts)[:16], 8)
+
+
+def default_name(file: str, data: bytes) -> str:
+    """The name of a batch for which the user gives none: where it lies, or what was piped in."""
+    if file == "-":
+        return f"stdin:{hashlib.sha256(data).hexdigest()[:16]}"
+    path = os.fsencode(os.path.realpath(file))
+    return path.decode("utf-8", "backslashreplace")
+
+
+def _digest(*parts: str) -> bytes:
+    # Lengths go in, so that no two lists of parts are the same bytes.
+    return hashlib.sha256(
+        b"".join(b"%d:%s" % (len(p := part.encode()), p) for part in parts)
+    ).digest()
+
+
+_PIECE: Final = 500  # parameters of one statement
+_BEGIN: Final = """
+INSERT INTO batches
+  (id, name, operation, profile, mode, base_url, key_hint, label, begun_at, last_run_at, lease)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+ON CONFLICT (id) DO UPDATE SET last_run_at = excluded.last_run_at, lease = excluded.lease,
+  key_hint = excluded.key_hint, profile = excluded.profile, packed_at = NULL"""
+_EVERY_BATCH: Final = """
+SELECT id, name, operation, profile, mode, base_url, key_hint, label FROM batches"""
+_LABELS: Final = """
+SELECT label, whole_at, base_url FROM batches
+WHERE name = ? AND operation = ? AND mode = ? ORDER BY begun_at"""
+_ANY_OLD: Final = "SELECT 1 FROM batches WHERE label IS NULL LIMIT 1"
+_ADOPT: Final = "UPDATE requests SET batch_id = ? WHERE id = ? AND batch_id IS NULL"
+_OLD: Final = """
+SELECT id, lease FROM batches WHERE last_run_at < ? AND packed_at IS NULL"""
+# Of a row that was carried out everything stays but its body: it keeps the row from being sent once
+# more. A key that the service calls used by something else is no reason for a second one.
+_SLIM: Final = """
+UPDATE requests SET body = x'' WHERE seq IN (
+  SELECT seq FROM requests WHERE batch_id = ? AND state = 'done' AND length(body) > 0
+  LIMIT 500)"""
+_DROP: Final = """
+DELETE FROM requests WHERE batch_id = ? AND state IN ('refused', 'not_sent') AND lease IS NULL
+  AND coalesce(error_code, '') NOT IN ('idempotency_key_reused', 'idempotency_error')"""
+_PACKED: Final = "UPDATE batches SET packed_at = ?, lease = NULL WHERE id = ? AND lease IS ?"
+_END: Final = "UPDATE batches SET lease = NULL WHERE id = ? AND lease = ?"
+_OTHERS: Final = "SELECT 1 FROM requests WHERE batch_id IS NOT ? LIMIT 1"
+# What was carried out outside a batch, and what is unresolved there.
+_ELSEWHERE: Final = """
+SELECT likeness, batch_id, state, id, settled_at, key_hint, profile, object_id, world FROM requests
+WHERE {} AND likeness IN ({}) AND batch_id IS NOT ?"""
+_DONE: Final = f"state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'"
+_HELD: Final = """
+SELECT DISTINCT batches.id, lease FROM reservations JOIN batches ON batches.id = batch_id
+WHERE batch_id != ?"""
+_RESERVED: Final = """
+SELECT identity AS likeness, batch_id, key_hint, profile FROM reservations
+JOIN batches ON batches.id = batch_id WHERE identity IN ({}) AND batch_id != ?"""
+_RESERVE: Final = "INSERT OR IGNORE INTO reservations (identity, batch_id) VALUES (?, ?)"
+_LET_GO: Final = "DELETE FROM reservations WHERE batch_id = ?"
+_NOT_WHOLE: Final = "UPDATE batches SET whole_at = NULL WHERE id = ?"
+_WHOLE: Final = "UPDATE batches SET whole_at = coalesce(?, whole_at, ?) WHERE id = ?"
+
+
+class Duplicate(NamedTuple):
+    """A request outside a batch that is like one of its rows.
+
+    Attributes:
+        batch: the batch that it belongs to; None for a single command's.
+        done: whether it was carried out; else its outcome is not known.
+        request: the journal's id of it; None where a running batch is about to make it.
+        key_hint: the API key that it was sent with.
+        object_id: what it made or changed.
+        world: the state of a sandbox that answered.
+    """
+
+    likeness: str
+    batch: BatchName | None
+    done: bool
+    request: str | None
+    settled_at: float | None
+    key_hint: str
+    profile: str
+    object_id: str | None = None
+    world: str | None = None
+
+
+class BatchTable:
+    """The table of batches in the state database; belongs to one thread."""
+
+    def __init__(self, state: Database, leases: Leases, clock: Clock) -> None:
+        self._state = state
+        self._leases = leases
+        self._clock = clock
+        if state.rows(_ANY_OLD):
+            state.change(_rename_old_batches)
+
+    def begin(self, batch: BatchName) -> None:
+        """Takes a batch for this process until `end`, or until it dies.
+
+        Raises:
+            Conflict: another process is running it now (promise R69).
+        """
+        now = self._clock.now()
+
+        def begin(tx: Tx) -> None:
+            known = tx.rows("SELECT lease FROM batches WHERE id = ?", (batch.id,))
+            if known and self._leases.is_alive(known[0]["lease"]):
+                raise Conflict(
+                    f"Another process is running this batch now ({batch.name}). Nothing was sent.",
+                    code="batch_in_progress",
+                    outcome="not_sent",
+                    hint="Wait until it has ended; then run this again",
+                )
+            scope = (batch.scope.profile, batch.scope.mode, batch.scope.base_url)
+            asked = (batch.id, batch.name, batch.operation, *scope, batch.scope.key_hint)
+            tx.execute(_BEGIN, (*asked, batch.label, now, now, self._leases.token))
+
+        self._state.change(begin)
+
+    def end(self, batch: BatchName, *, whole: bool = False, changed: bool = False) -> None:
+        """Gives a batch back; `whole` says that every row is done, `changed` that one was just now.
+
+        Raises:
+            LocalError: it cannot be kept; the end of the process gives the batch back as well.
+        """
+
+        def end(tx: Tx) -> None:
+            tx.execute(_LET_GO, (batch.id,))
+            tx.execute(_END, (batch.id, self._leases.token))
+            if whole:
+                now = self._clock.now()
+                tx.execute(_WHOLE, (now if changed else None, now, batch.id))
+
+        self._state.change(end)
+
+    def compact_expired_batch(self) -> None:
+        """Lets go of the bodies of one batch that was last run 90 days ago, if there is any left.
+
+        What is unresolved stays whole. A batch whose process was killed is as good as any other.
+        """
+        now = self._clock.now()
+        found = [
+            row
+            for row in self._state.rows(_OLD, (now - KEPT_SECONDS,))
+            if not self._leases.is_alive(row["lease"])
+        ]
+        if not found:
+            return
+        identifier, lease = found[0]["id"], found[0]["lease"]
+        while self._slimmed(identifier):
+            pass
+
+        def pack(tx: Tx) -> None:
+            tx.execute(_DROP, (identifier,))
+            tx.execute(_LET_GO, (identifier,))
+            tx.execute(_PACKED, (now, identifier, lease))
+
+        self._state.change(pack)
+
+    def _slimmed(self, identifier: str) -> bool:
+        """One piece at a time, so that other processes get their turn."""
+        return self._state.change(lambda tx: tx.execute(_SLIM, (identifier,))) > 0
+
+    def of_id(self, identifier: str | None) -> BatchName | None:
+        """The batch of an id, if it was run with this state database."""
+        found = self._state.rows(f"{_EVERY_BATCH} WHERE id = ?", (identifier,))
+        return _batch_of(found[0]) if found else None
+
+    def whole_at(self, batch: BatchName) -> float | None:
+        """When the last row of a batch was done (unix seconds); None while one is not."""
+        rows = self._state.rows("SELECT whole_at FROM batches WHERE id = ?", (batch.id,))
+        return rows[0]["whole_at"] if rows else None
+
+    def begun_at(self, batch: BatchName) -> float | None:
+        """When a batch and label was begun (unix seconds); None where it never was."""
+        rows = self._state.rows("SELECT begun_at FROM batches WHERE id = ?", (batch.id,))
+        return rows[0]["begun_at"] if rows else None
+
+    def labels_of(self, batch: BatchName) -> list[tuple[str, bool]]:
+        """The labels under which a batch was run, oldest first, and whether each is whole."""
+        place = (batch.name, batch.operation, batch.scope.mode)
+        here = place_of(batch.scope.base_url)
+        return [
+            (row["label"] or "", row["whole_at"] is not None)
+            for row in self._state.rows(_LABELS, place)
+            if place_of(row["base_url"]) == here
+        ]
+
+    def duplicates(self, batch: BatchName, likenesses: Sequence[str]) -> list[Duplicate]:
+        """Finds requests outside a batch that are like one of these rows (promises R5, R115)."""
+        return self._duplicates(self._state.rows, batch, likenesses)
+
+    def adopt(self, batch: BatchName, requests: Sequence[str]) -> None:
+        """Counts requests of single commands as rows of a batch, for good (`--skip-done`)."""
+        self._state.change(
+            lambda tx: tx.many(_ADOPT, [(batch.id, request) for request in requests])
+        )
+
+    def reserve(
+        self,
+        batch: BatchName,
+        likenesses: Sequence[str],
+        check: Callable[[Sequence[Duplicate]], None],
+    ) -> None:
+        """Holds what a batch is going to send until `end`, or until this process dies.
+
+        `check` is given what says the same elsewhere, and raises where that is too much; all in one
+        transaction, so that of two batches one sees the other, however close they begin (R92).
+        """
+
+        def reserve(tx: Tx) -> None:
+            for identifier in (batch.id, *self._dead(tx.rows, batch)):
+                tx.execute(_LET_GO, (identifier,))  # of a run that was killed
+            check(self._duplicates(tx.rows, batch, likenesses))
+            if likenesses:
+                tx.execute(_NOT_WHOLE, (batch.id,))
+            tx.many(_RESERVE, [(likeness, batch.id) for likeness in likenesses])
+
+        self._state.check_in_place()
+        self._state.change(reserve)
+        self._state.check_in_place()
+
+    def _dead(self, rows: ReadRows, batch: BatchName) -> list[str]:
+        """Lists that hold something although nobody runs them any more."""
+        held = rows(_HELD, (batch.id,))
+        return [row["id"] for row in held if not self._leases.is_alive(row["lease"])]
+
+    def _duplicates(
+        self, rows: ReadRows, batch: BatchName, likenesses: Sequence[str]
+    ) -> list[Duplicate]:
+        found: list[Duplicate] = []
+        alive = {row["id"] for row in rows(_HELD, (batch.id,))} - set(self._dead(rows, batch))
+        others = bool(rows(_OTHERS, (batch.id,)))
+        if not alive and not others:
+            return found
+        batches = {row["id"]: _batch_of(row) for row in rows(_EVERY_BATCH, ())}
+        for piece in _pieces(likenesses):
+            marks, given = ",".join("?" * len(piece)), (*piece, batch.id)
+            for condition in (_DONE, UNRESOLVED) if others else ():
+                seen = rows(_ELSEWHERE.format(condition, marks), given)
+                found += [_seen(row, batches) for row in seen]
+            held = rows(_RESERVED.format(marks), given) if alive else []
+            found += [_seen(row, batches) for row in held if row["batch_id"] in alive]
+        return found
+
+
+def _batch_of(row: Row) -> BatchName:
+    scope = Scope(row["profile"], row["mode"], row["base_url"], row["key_hint"])
+    return BatchName(row["name"], row["operation"], scope, row["label"] or "")
+
+
+def _seen(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
+    """A row of `_ELSEWHERE`, or of `_RESERVED`, which has neither state nor id."""
+    return Duplicate(
+        row["likeness"],
+        batches.get(row["batch_id"]),
+        row.get("state") == "done",
+        row.get("id"),
+        row.get("settled_at"),
+        row["key_hint"],
+        row["profile"],
+        row.get("object_id"),
+        row.get("world"),
+    )
+
+
+def _rename_old_batches(tx: Tx) -> None:
+    """Gives batches from before there were labels the ids that they have now."""
+    for row in tx.rows(f"{_EVERY_BATCH} WHERE label IS NULL"):
+        new = _batch_of(row).id
+        if not tx.rows("SELECT 1 FROM batches WHERE id = ?", (new,)):
+            tx.execute("UPDATE batches SET id = ?, label = '' WHERE id = ?", (new, row["id"]))
+        else:  # of another profile: its rows tell by their keys whose they are
+            tx.execute("DELETE FROM batches WHERE id = ?", (row["id"],))
+        tx.execute("UPDATE requests SET batch_id = ? WHERE batch_id = ?", (new, row["id"]))
+        tx.execute("DELETE FROM reservations WHERE batch_id = ?", (row["id"],))
+
+
+def _pieces(values: Sequence[str]) -> Iterator[tuple[str, ...]]:
+    left = iter(values)
+    while piece := tuple(islice(left, _PIECE)):
+        yield piece

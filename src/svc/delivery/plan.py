@@ -1,0 +1,480 @@
+"""What a run of a batch has to do: each row of the file against all evidence of its batch.
+
+A row takes, of the requests that are like it, first one that was carried out, then one whose
+outcome is not known, then one that was not carried out; only after these does it get a new key.
+`policy` decides what becomes of it.
+"""
+
+from collections import Counter, defaultdict, deque
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from svc.client.retry import KEY_SAFE_SECONDS
+from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
+from svc.delivery.journal.batches import BatchName, Duplicate
+from svc.delivery.journal.entry import Account, Intent
+from svc.delivery.likeness import UnreadableBody, fields_of, subject_of
+from svc.delivery.policy import (
+    BATCH_STOPS,
+    ROW_STOPS,
+    Elsewhere,
+    KeyRelation,
+    RowDecision,
+    RowState,
+    decide_row,
+)
+from svc.errors import SvcError
+
+EFFECT_OLD_SECONDS: Final = 12 * 3600
+DUPLICATE_DAYS: Final = 7
+_DUPLICATE_SECONDS: Final = DUPLICATE_DAYS * 24 * 3600
+_ORDINALS_MAX: Final = 100_000  # equal rows of one file
+_REFUSALS_MAX: Final = 50  # of one row
+_EQUAL_MAX: Final = 100  # equal rows whose keys are looked for
+
+
+class BatchRow(NamedTuple):
+    """A row that can be sent.
+
+    Attributes:
+        path: what the request is posted to.
+        body: the encoded parameters, with names in alphabetical order.
+        digest: of its exact parameters (promise R91).
+        likeness: of its folded parameters, or of its own id where the file names rows.
+        amount: in minor units, where the row has one.
+        currency: where the row has one, sent or not.
+        given_key: the row's own idempotency key, of the column `idempotency_key`.
+        compared_currency: a currency that the row has beside an amount and that the request does
+            not send, such as a refund's; the payment or order must have the same.
+        row_id: what the file calls the row (`--row-id`).
+        alike: its likeness whatever the file calls it: finds duplicates outside the batch.
+        subject: what it is about: the payment of a refund, the order of a capture, the account
+            number of a payout; empty for other operations.
+    """
+
+    number: int
+    line: int
+    path: str
+    body: bytes
+    body_sha256: str
+    digest: str
+    likeness: str
+    amount: int | None
+    currency: str | None
+    given_key: str | None = None
+    compared_currency: str | None = None
+    row_id: str | None = None
+    alike: str = ""
+    subject: str = ""
+
+
+class Bad(NamedTuple):
+    """A row that is not sent, and why."""
+
+    number: int
+    line: int
+    message: str
+    param: str | None
+    code: str
+
+
+class Task(NamedTuple):
+    """A row that is to be sent.
+
+    Attributes:
+        intent: the journal's record of its request, of an earlier run.
+        sent_at: when it was sent first, where an earlier sending may have been carried out.
+        failed: what its last request made, which must have failed for it to be sent.
+    """
+
+    row: BatchRow
+    key: str
+    intent: Intent | None
+    sent_at: float | None = None
+    failed: str | None = None
+
+
+class Passed(NamedTuple):
+    """A row that is not sent: it is done, or it is in doubt."""
+
+    row: BatchRow
+    evidence: Evidence | None
+    decision: RowDecision
+    duplicate: Duplicate | None = None
+
+
+class StopReason(NamedTuple):
+    """Why nothing is sent at all."""
+
+    decision: RowDecision
+    rows: list[Passed]
+
+
+class Permissions(NamedTuple):
+    """What a person has said with options; see `RowState`."""
+
+    may_continue: bool = False
+    may_skip_done: bool = False
+    may_retry_failed: bool = False
+    may_send_edited: bool = False
+    may_repeat: bool = False
+
+
+class BatchTimes(NamedTuple):
+    """The clocks that ages are measured with (unix seconds).
+
+    Attributes:
+        now: of this machine.
+        served: of the service: a sandbox's own clock; None of any other.
+        dated: the service's `Date`, where it was asked.
+        begun: when this batch and label was begun.
+    """
+
+    now: float
+    served: float | None = None
+    dated: float | None = None
+    begun: float | None = None
+
+
+@dataclass(slots=True)
+class BatchPlan:
+    """The rows of a file by what becomes of them, each in the order of the file.
+
+    Attributes:
+        orphans: requests whose outcome is not known and which no row of the file is like.
+        gone: done rows that are no longer in the file.
+        adopted: requests of single commands that count as rows from now on.
+        noted: rows that another batch or label has done more than seven days ago.
+        stop: why nothing may be sent.
+        newest: seconds since the newest effect of the batch and label.
+        keys: gives the key behind one that is used up.
+    """
+
+    tasks: list[Task] = field(default_factory=list)
+    done: list[Passed] = field(default_factory=list)
+    held: list[Passed] = field(default_factory=list)
+    bad: list[Bad] = field(default_factory=list)
+    orphans: list[Evidence] = field(default_factory=list)
+    gone: list[Evidence] = field(default_factory=list)
+    adopted: list[Passed] = field(default_factory=list)
+    noted: list[Passed] = field(default_factory=list)
+    stop: StopReason | None = None
+    newest: float | None = None
+    keys: "KeyWalk | None" = None
+
+    @property
+    def rows(self) -> int:
+        return len(self.tasks) + len(self.done) + len(self.held) + len(self.bad)
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether a row of the file was, or may have been, carried out in this batch and label."""
+        sent = sum(task.sent_at is not None for task in self.tasks)
+        return bool(self.done or self.held or sent)
+
+
+class BatchFacts(NamedTuple):
+    """All that a plan stands on.
+
+    Attributes:
+        evidence: of the batch and label.
+        duplicates: requests outside of it that are like a row.
+        doubles: whether the operation does the same thing twice.
+        unseen: whether evidence of which no journal tells is shown to be of the account in use.
+        world: the state of a sandbox; None of any other service.
+        expired: why requests must not be sent again, by the clock of a sandbox (promise R4).
+    """
+
+    batch: BatchName
+    evidence: Sequence[Evidence]
+    duplicates: Sequence[Duplicate]
+    account: Account
+    own_key: str
+    times: BatchTimes
+    permissions: Permissions
+    doubles: bool
+    unseen: KeyRelation = KeyRelation.NOT_KNOWN
+    world: str | None = None
+    expired: Mapping[str, SvcError] = MappingProxyType({})
+
+
+def plan_batch(rows: Iterable[BatchRow | Bad], facts: BatchFacts) -> BatchPlan:
+    """Says what becomes of each row of a file; pure, so that it can be asked twice."""
+    return _Planner(facts).plan(rows)
+
+
+class _Planner:
+    """Makes one plan."""
+
+    def __init__(self, facts: BatchFacts) -> None:
+        self._facts = facts
+        self._shelf = _Shelf(facts.evidence)
+        self._keys = KeyWalk(facts.batch, (one.key for one in facts.evidence))
+        self._others = _Others(facts)
+        self._plan = BatchPlan(keys=self._keys)
+        self._stops: dict[RowDecision, list[Passed]] = defaultdict(list)
+
+    def plan(self, rows: Iterable[BatchRow | Bad]) -> BatchPlan:
+        plan = self._plan
+        taken: list[tuple[BatchRow, Evidence | None]] = []
+        for row in rows:
+            if isinstance(row, Bad):
+                plan.bad.append(row)
+            else:
+                taken.append((row, self._shelf.take(row)))
+        left = self._shelf.left()
+        plan.orphans = [one for one in left if one.known is Known.UNKNOWN]
+        plan.gone = [one for one in left if one.known is Known.DONE]
+        plan.newest = self._newest_effect()
+        edited = _edited(taken, plan.gone)
+        for row, evidence in taken:
+            self._place(row, evidence, is_edited=row.number in edited)
+        for decision in BATCH_STOPS:
+            if decision in self._stops:
+                plan.stop = StopReason(decision, self._stops[decision])
+                break
+        return plan
+
+    def _newest_effect(self) -> float | None:
+        """Seconds since the newest effect of the batch and label; None where there is none."""
+        times = self._facts.times
+        ages = [
+            age_of(one.at, one.served_at, times.now, times.served)
+            for one in self._facts.evidence
+            if one.known in (Known.DONE, Known.CONTRADICTED)
+        ]
+        return min(ages, default=None)
+
+    def _place(self, row: BatchRow, evidence: Evidence | None, *, is_edited: bool) -> None:
+        known = Known.NOTHING if evidence is None else evidence.known
+        elsewhere, duplicate = Elsewhere.NONE, None
+        if known not in EFFECTIVE:
+            elsewhere, duplicate = self._others.take(row)
+        state = RowState(
+            known,
+            evidence is not None and self._is_key_old(evidence),
+            (self._plan.newest or 0.0) >= EFFECT_OLD_SECONDS,
+            KeyRelation.SAME if evidence is None else self._relation(evidence),
+            elsewhere,
+            is_edited,
+            *self._facts.permissions,
+        )
+        passed = Passed(row, evidence, decide_row(state), duplicate)
+        if passed.decision in BATCH_STOPS:
+            self._stops[passed.decision].append(passed)
+        if elsewhere is Elsewhere.OLD:
+            self._plan.noted.append(passed)
+        self._sort(passed)
+
+    def _sort(self, passed: Passed) -> None:
+        plan, (row, evidence, decision, _) = self._plan, passed
+        if decision in ROW_STOPS:
+            plan.held.append(passed)
+        elif decision in (RowDecision.SKIP, RowDecision.STOP_OLD):
+            plan.done.append(passed)
+        elif decision is RowDecision.ADOPT:
+            plan.adopted.append(passed)
+            plan.done.append(passed)
+        elif evidence is None:
+            plan.tasks.append(Task(row, row.given_key or self._keys.first(row), None))
+        elif decision is RowDecision.RETRY_FAILED:
+            key = self._keys.after(row, evidence.key)
+            plan.tasks.append(Task(row, key, None, failed=evidence.object_id))
+        else:
+            sent_at = evidence.at if evidence.known is Known.UNKNOWN else None
+            plan.tasks.append(Task(row, evidence.key, evidence.intent, sent_at))
+
+    def _is_key_old(self, evidence: Evidence) -> bool:
+        times, intent = self._facts.times, evidence.intent
+        if evidence.request in self._facts.expired:
+            return True
+        ages = [age_of(evidence.at, evidence.served_at, times.now, times.served)]
+        dated = intent.settled.dated_at if intent and intent.settled else None
+        if dated is not None and times.dated is not None:
+            ages.append(times.dated - dated)
+        return max(ages) >= KEY_SAFE_SECONDS or times.now < evidence.at - 10.0
+
+    def _relation(self, evidence: Evidence) -> KeyRelation:
+        seen, is_file = self._facts.unseen, evidence.intent is None
+        if is_file and evidence.known is not Known.UNKNOWN and seen is not KeyRelation.NOT_KNOWN:
+            return seen
+        hint = evidence.key_hint
+        if hint and (hint == self._facts.own_key or hint in self._facts.account.same):
+            return KeyRelation.SAME
+        if hint in self._facts.account.other:
+            return KeyRelation.OTHER
+        return seen if is_file else KeyRelation.NOT_KNOWN
+
+
+_EMPTY: Final[deque[Evidence]] = deque()
+
+
+class _Shelf:
+    """The evidence of a batch, by likeness and by key."""
+
+    def __init__(self, evidence: Sequence[Evidence]) -> None:
+        self._by: dict[str, deque[Evidence]] = {}
+        self._by_key = {one.key: one for one in evidence}
+        self._taken: set[str] = set()
+        for one in sorted(evidence, key=_order):
+            self._by.setdefault(one.likeness, deque()).append(one)
+
+    def take(self, row: BatchRow) -> Evidence | None:
+        own = self._by_key.get(row.given_key) if row.given_key else None
+        if own is not None and own.key not in self._taken:
+            self._taken.add(own.key)
+            return own
+        # What was kept before likenesses were, and has no body any more, is known by its digest.
+        for same in (row.likeness, row.alike, row.digest):
+            shelf = self._by.get(same, _EMPTY)
+            while shelf:
+                found = shelf.popleft()
+                if found.key not in self._taken:
+                    self._taken.add(found.key)
+                    return found
+        return None
+
+    def left(self) -> list[Evidence]:
+        return [one for one in self._by_key.values() if one.key not in self._taken]
+
+
+def _order(one: Evidence) -> tuple[int, float]:
+    """What was carried out comes first, then what is unknown; of the others the newest."""
+    return -one.known, -one.at
+
+
+class KeyWalk:
+    """Gives rows their keys, none to two rows; every machine walks through the same ones."""
+
+    def __init__(self, batch: BatchName, known: Iterable[str]) -> None:
+        self._batch = batch
+        self._used = set(known)
+        self._ordinals: Counter[str] = Counter()
+
+    def first(self, row: BatchRow) -> str:
+        """The first key of equal rows that no request has had."""
+        identity = _identity(row)
+        for ordinal in range(self._ordinals[identity], _ORDINALS_MAX):
+            key = self._batch.key_of(identity, ordinal)
+            if key not in self._used:
+                self._ordinals[identity] = ordinal + 1
+                self._used.add(key)
+                return key
+        raise AssertionError(row)
+
+    def after(self, row: BatchRow, key: str) -> str:
+        """The key behind one that the service has used up: the next ordinal of refusals."""
+        identity = _identity(row)
+        ordinal, refusals = self._place_of(identity, key)
+        for number in range(refusals + 1, refusals + _ORDINALS_MAX):
+            found = self._batch.key_of(identity, ordinal, number)
+            if found not in self._used:
+                self._used.add(found)
+                return found
+        raise AssertionError(row)
+
+    def _place_of(self, identity: str, key: str) -> tuple[int, int]:
+        """Where a key stands in the walk; one of an older form stands before the first."""
+        for refusals in range(_REFUSALS_MAX):
+            for ordinal in range(self._ordinals[identity] + _EQUAL_MAX):
+                if self._batch.key_of(identity, ordinal, refusals) == key:
+                    return ordinal, refusals
+        return 0, 0
+
+
+def _identity(row: BatchRow) -> str:
+    return row.digest if row.row_id is None else f"{row.row_id}\x1f{row.digest}"
+
+
+class _Others:
+    """Like requests outside the batch; each counts for one row."""
+
+    def __init__(self, facts: BatchFacts) -> None:
+        self._facts = facts
+        self._by: dict[str, list[Duplicate]] = {}
+        for one in facts.duplicates:
+            is_gone = None not in (facts.world, one.world) and one.world != facts.world
+            if one.key_hint not in facts.account.other and not is_gone:
+                self._by.setdefault(one.likeness, []).append(one)
+
+    def take(self, row: BatchRow) -> tuple[Elsewhere, Duplicate | None]:
+        """Finds what is known of a like request elsewhere, the worst of it first."""
+        found = self._by.get(row.alike or row.likeness, [])
+        for kind in (
+            Elsewhere.RUNNING,
+            Elsewhere.UNRESOLVED,
+            Elsewhere.BY_HAND,
+            Elsewhere.RECENT,
+            Elsewhere.OLD,
+        ):
+            for one in found:
+                if self._kind(one) is kind:
+                    if kind is Elsewhere.BY_HAND:
+                        found.remove(one)  # it uses up one row
+                    return kind, one
+        return Elsewhere.NONE, None
+
+    def _kind(self, one: Duplicate) -> Elsewhere:
+        if not one.done:
+            return Elsewhere.RUNNING if one.request is None else Elsewhere.UNRESOLVED
+        if not self._facts.doubles:
+            return Elsewhere.NONE
+        settled, times = one.settled_at or 0.0, self._facts.times
+        is_old = times.now - settled > _DUPLICATE_SECONDS
+        if one.batch is not None:
+            return Elsewhere.OLD if is_old else Elsewhere.RECENT
+        if times.begun is not None and settled >= times.begun:
+            return Elsewhere.BY_HAND  # while the batch was under way
+        if self._facts.batch.label:
+            return Elsewhere.NONE  # the label says that it is another occasion
+        return Elsewhere.OLD if is_old else Elsewhere.BY_HAND
+
+
+def _edited(
+    taken: Sequence[tuple[BatchRow, Evidence | None]], gone: Sequence[Evidence]
+) -> frozenset[int]:
+    """Numbers of new rows that seem to be done rows which were changed (promise R115).
+
+    Such a row is about the same thing as a done row that is no longer in the file, and either done
+    rows are still there, or the amount is the same, or both files have one row about it.
+    """
+    new = [row for row, evidence in taken if evidence is None and row.subject]
+    if not new or not gone:
+        return frozenset()
+    some_stay = any(one is not None and one.known is Known.DONE for _, one in taken)
+    before = _by_subject(gone)
+    counts = Counter(row.subject for row in new)
+    return frozenset(
+        row.number
+        for row in new
+        if row.subject in before
+        and (
+            some_stay
+            or row.amount in before[row.subject]
+            or (counts[row.subject] == 1 and len(before[row.subject]) == 1)
+        )
+    )
+
+
+def _by_subject(gone: Sequence[Evidence]) -> Mapping[str, list[object]]:
+    """The amounts of done rows that are no longer in the file, by what they are about."""
+    found: dict[str, list[object]] = defaultdict(list)
+    for one in gone:
+        if one.intent is not None:
+            subject, amount = _subject_of(one.intent)
+            if subject:
+                found[subject].append(amount)
+    return found
+
+
+def _subject_of(intent: Intent) -> tuple[str, object]:
+    """What a request was about, and its amount; of one whose body was let go of, nothing."""
+    try:
+        fields = fields_of(intent.stored.encoding, intent.stored.body)
+    except UnreadableBody:
+        return "", None
+    amount = fields.get("amount")
+    is_digits = isinstance(amount, str) and amount.isascii() and amount.isdigit()
+    return subject_of(intent.stored.path, fields), int(str(amount)) if is_digits else amount

@@ -1,0 +1,194 @@
+"""May a request be sent now, and with which key: two tables over few states (promises R112, R115).
+
+The first rule of a table that matches decides. Nothing here reads a clock, a file or the service;
+`tests/proof` holds a second writing of these rules against every combination.
+"""
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Final, NamedTuple
+
+from svc.delivery.evidence import EFFECTIVE, Known
+
+
+class KeyRelation(Enum):
+    """Whether the API key of earlier evidence is shown to be of the account in use."""
+
+    SAME = "same"
+    OTHER = "other"
+    NOT_KNOWN = "not known"
+
+
+class Elsewhere(Enum):
+    """What is known of a like request outside the batch and its label."""
+
+    NONE = "none"
+    OLD = "done in another batch or label more than seven days ago"
+    RECENT = "done in another batch or label within seven days"
+    BY_HAND = "done by a single command"
+    UNRESOLVED = "its outcome is not known"
+    RUNNING = "another batch is about to send it"
+
+
+class RowState(NamedTuple):
+    """What decides over a row.
+
+    Attributes:
+        is_key_old: whether the service may have forgotten the row's key.
+        is_effect_old: whether the newest effect of the batch and label is 12 hours old.
+        account: of the key that the row was sent with before.
+        is_edited: whether the row seems to be a done row that was changed.
+        may_continue: `--continue` was given. So for the others.
+    """
+
+    known: Known
+    is_key_old: bool = False
+    is_effect_old: bool = False
+    account: KeyRelation = KeyRelation.SAME
+    elsewhere: Elsewhere = Elsewhere.NONE
+    is_edited: bool = False
+    may_continue: bool = False
+    may_skip_done: bool = False
+    may_retry_failed: bool = False
+    may_send_edited: bool = False
+    may_repeat: bool = False
+
+
+class RowDecision(Enum):
+    """What becomes of a row; a stop of the batch sends nothing at all."""
+
+    SEND = "send with a new key"
+    SAME_KEY = "send with its own key"
+    RETRY_FAILED = "retrieve what failed, then send with the next key"
+    SKIP = "it is done"
+    ADOPT = "a single command has done it, which counts as this row"
+    STOP_ROW_TOO_OLD = "its outcome is unknown and its key is too old"
+    STOP_ROW_FAILED = "what it made has failed"
+    STOP_ROW_CONTRADICTED = "its answer said something else"
+    STOP_ROW_BY_HAND = "a single command has done it"
+    STOP_ACCOUNT = "the account is not shown to be the same"
+    STOP_OLD = "the batch was done 12 hours ago or more"
+    STOP_UNRESOLVED = "a like request has no known outcome"
+    STOP_RUNNING = "another batch is about to send it"
+    STOP_REPEATED = "another batch or label has done it"
+    STOP_EDITED = "it seems to be a done row that was changed"
+
+
+ROW_STOPS: Final = frozenset(one for one in RowDecision if one.name.startswith("STOP_ROW"))
+BATCH_STOPS: Final = (
+    RowDecision.STOP_ACCOUNT,
+    RowDecision.STOP_RUNNING,
+    RowDecision.STOP_UNRESOLVED,
+    RowDecision.STOP_OLD,
+    RowDecision.STOP_EDITED,
+    RowDecision.STOP_REPEATED,
+)
+
+_RowRule = tuple[Callable[[RowState], bool], RowDecision]
+_ROWS: Final[tuple[_RowRule, ...]] = (
+    # What may have had an effect.
+    (
+        lambda row: row.known in EFFECTIVE and row.account is not KeyRelation.SAME,
+        RowDecision.STOP_ACCOUNT,
+    ),
+    (lambda row: row.known is Known.UNKNOWN and row.is_key_old, RowDecision.STOP_ROW_TOO_OLD),
+    (lambda row: row.known is Known.UNKNOWN, RowDecision.SAME_KEY),
+    (lambda row: row.known is Known.FAILED and row.may_retry_failed, RowDecision.RETRY_FAILED),
+    (lambda row: row.known is Known.FAILED, RowDecision.STOP_ROW_FAILED),
+    (lambda row: row.known is Known.CONTRADICTED, RowDecision.STOP_ROW_CONTRADICTED),
+    (
+        lambda row: row.known is Known.DONE and row.is_effect_old and not row.may_continue,
+        RowDecision.STOP_OLD,
+    ),
+    (lambda row: row.known is Known.DONE, RowDecision.SKIP),
+    # What was not carried out: may a like request have been?
+    (lambda row: row.elsewhere is Elsewhere.RUNNING, RowDecision.STOP_RUNNING),
+    (lambda row: row.elsewhere is Elsewhere.UNRESOLVED, RowDecision.STOP_UNRESOLVED),
+    (lambda row: row.elsewhere is Elsewhere.BY_HAND and row.may_skip_done, RowDecision.ADOPT),
+    (
+        lambda row: row.elsewhere is Elsewhere.BY_HAND and not row.may_repeat,
+        RowDecision.STOP_ROW_BY_HAND,
+    ),
+    (lambda row: row.is_edited and not row.may_send_edited, RowDecision.STOP_EDITED),
+    (
+        lambda row: row.elsewhere is Elsewhere.RECENT and not row.may_repeat,
+        RowDecision.STOP_REPEATED,
+    ),
+    (lambda row: row.known in (Known.NOT_SENT, Known.REFUSED), RowDecision.SAME_KEY),
+    (lambda _: True, RowDecision.SEND),
+)
+
+
+def decide_row(row: RowState) -> RowDecision:
+    """Says what becomes of a row of a batch."""
+    return next(decision for matches, decision in _ROWS if matches(row))
+
+
+class CommandState(NamedTuple):
+    """What decides over a single command.
+
+    Attributes:
+        known: of the newest like request that no batch has, `NOTHING` where there is none.
+        is_meanwhile: whether that was done after a person had asked for this one.
+        is_recent: whether it was done less than ten minutes ago.
+        is_exact: whether its parameters are exactly these, and its key is young enough.
+        doubles: whether the operation does the same thing twice when it is sent twice.
+        is_live: whether money moves.
+        may_repeat: `--new-request` was given.
+        has_own_key: whether the user gave an idempotency key.
+    """
+
+    known: Known
+    is_meanwhile: bool = False
+    is_recent: bool = False
+    is_exact: bool = False
+    doubles: bool = True
+    is_live: bool = False
+    may_repeat: bool = False
+    has_own_key: bool = False
+
+
+class CommandDecision(Enum):
+    """What becomes of a single command."""
+
+    SEND = "send with a new key"
+    SAME_KEY = "send the earlier request with its own key"
+    NOTE = "send, and say that the same was done a moment ago"
+    STOP_UNRESOLVED = "a like request has no known outcome"
+    STOP_MEANWHILE = "the same was done since a person asked"
+    STOP_RECENT = "the same was done a moment ago"
+
+
+_CommandRule = tuple[Callable[[CommandState], bool], CommandDecision]
+_COMMANDS: Final[tuple[_CommandRule, ...]] = (
+    (lambda one: one.may_repeat, CommandDecision.SEND),
+    (lambda one: one.known is Known.UNKNOWN, CommandDecision.STOP_UNRESOLVED),
+    (
+        lambda one: one.known in (Known.DONE, Known.CONTRADICTED) and one.is_meanwhile,
+        CommandDecision.STOP_MEANWHILE,
+    ),
+    (lambda one: one.has_own_key, CommandDecision.SEND),
+    (
+        lambda one: one.known in (Known.NOT_SENT, Known.REFUSED) and one.is_exact,
+        CommandDecision.SAME_KEY,
+    ),
+    (
+        lambda one: (
+            one.known in (Known.DONE, Known.CONTRADICTED)
+            and one.is_recent
+            and one.doubles
+            and one.is_live
+        ),
+        CommandDecision.STOP_RECENT,
+    ),
+    (
+        lambda one: one.known in (Known.DONE, Known.CONTRADICTED) and one.is_recent and one.doubles,
+        CommandDecision.NOTE,
+    ),
+    (lambda _: True, CommandDecision.SEND),
+)
+
+
+def decide_command(one: CommandState) -> CommandDecision:
+    """Says what becomes of a single command."""
+    return next(decision for matches, decision in _COMMANDS if matches(one))

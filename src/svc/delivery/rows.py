@@ -1,0 +1,252 @@
+"""The journal's side of a batch: rows recorded in groups before they are sent, settled in groups.
+
+One transaction and one fsync serve the records of many rows (promise R2); another one, which need
+not wait for the disk, their ends.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from svc.base_url import BaseUrl
+from svc.client.call import Call, Encoding
+from svc.client.operations import failure_of
+from svc.client.reply import NOT_OURS, Reply
+from svc.client.request import Prepared
+from svc.delivery.journal.batches import BatchName
+from svc.delivery.journal.entry import (
+    NOBODY_ELSE,
+    Account,
+    Intent,
+    NewIntent,
+    Settled,
+    settled_by,
+    settled_with,
+)
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.refusals import not_ours
+from svc.delivery.journal.stored import Stored, restored
+from svc.delivery.plan import BatchRow, Task
+from svc.errors import (
+    AuthError,
+    CheckFailed,
+    Conflict,
+    Forbidden,
+    Outcome,
+    OutcomeUnknown,
+    RateLimited,
+    ReplyContradiction,
+    SvcError,
+    Unauthorized,
+    UsageError,
+)
+
+# The key is refused before the row is looked at, so every other row would fare the same.
+_KEY_REFUSED: Final = (Unauthorized, Forbidden)
+OPEN_ENDS: Final = ("unknown", "not_sent")
+_STOPPING: Final = (AuthError, UsageError, ReplyContradiction)
+
+
+class RowJob(NamedTuple):
+    """A recorded request of a row.
+
+    Attributes:
+        failed: what its last request made, which must have failed for it to be sent.
+    """
+
+    row: BatchRow
+    intent: Intent
+    call: Call
+    prepared: Prepared
+    failed: str | None = None
+
+
+class JobEnd(NamedTuple):
+    """What came of a job: an answer, an error, or neither where it was not sent at all.
+
+    Attributes:
+        passed: why the row was left out, nothing sent: what is compared before it differs.
+    """
+
+    job: RowJob
+    reply: Reply | None = None
+    error: SvcError | None = None
+    bug: BaseException | None = None
+    passed: SvcError | None = None
+
+
+class RowEnd(NamedTuple):
+    """What the end of a row means.
+
+    Attributes:
+        settled: for the journal; None leaves the request as unresolved as it was.
+        outcome: for the results file.
+        error: why it is not done, where something went wrong.
+        stop: why no other row should be begun.
+        is_spent: whether the service only repeated an earlier refusal, so that the row's next key
+            is to be sent.
+    """
+
+    job: RowJob
+    settled: Settled | None
+    outcome: Outcome
+    reply: Reply | None = None
+    error: SvcError | None = None
+    stop: BaseException | None = None
+    is_spent: bool = False
+
+
+def judge(ended: JobEnd) -> RowEnd:
+    """Says what the end of a job means for the journal, the file and the rest of the batch."""
+    if ended.reply is not None:
+        return _judge_reply(ended.job, ended.reply)
+    if ended.error is not None:
+        return _judge_error(ended.job, ended.error)
+    if ended.passed is not None:
+        return RowEnd(ended.job, Settled("not_sent"), "not_sent", error=ended.passed)
+    return _judge_unsent(ended.job, ended.bug)
+
+
+def judge_taken(end: RowEnd) -> RowEnd:
+    """What a row's end is whose answer belongs to another request (promise R93)."""
+    assert end.settled is not None
+    error = not_ours(end.job.intent, end.settled)
+    return RowEnd(end.job, None, "unknown", error=error, stop=error)
+
+
+def stop_of(end: RowEnd, *, strained: bool) -> BaseException | None:
+    """Why the whole batch ends with a row, or None.
+
+    `strained` says that a row without a definite end is reason enough: the service is down, or rows
+    must not overtake each other.
+    """
+    if end.stop is None and strained and end.outcome in OPEN_ENDS:
+        return end.error
+    return end.stop
+
+
+def _judge_reply(job: RowJob, reply: Reply) -> RowEnd:
+    why = failure_of(job.call, reply.data)
+    settled = settled_by(reply, why)
+    if why is None:
+        return RowEnd(job, settled, "done", reply)
+    failed = CheckFailed(
+        f"It was carried out, and has failed: {why}.",
+        code=settled.error_code,
+        outcome="failed",
+        status=reply.status,
+        request_id=reply.request_id,
+        hint=f"svc get {settled.object_id}",
+    )
+    return RowEnd(job, settled, "failed", reply, failed)
+
+
+def _judge_error(job: RowJob, error: SvcError) -> RowEnd:
+    settled: Settled | None = settled_with(error)
+    key_refused = isinstance(error, _KEY_REFUSED)
+    if key_refused or isinstance(error, RateLimited):
+        # Not carried out, and the row's key stays its own (promise R11).
+        settled = settled_with(error)._replace(outcome="not_sent")
+    elif isinstance(error, AuthError | UsageError):
+        # There was no connection to send it over.
+        settled = None if job.intent.sent_before else settled_with(error)
+    cause = error.__cause__ if isinstance(error, OutcomeUnknown) else None
+    is_ours = error.code != NOT_OURS
+    stop = error if key_refused or isinstance(error, _STOPPING) or not is_ours else None
+    if isinstance(cause, _KEY_REFUSED):
+        stop = cause
+    outcome: Outcome = "unknown" if settled is None else settled.outcome
+    spent = outcome == "refused" and error.replayed and not job.intent.key_given
+    return RowEnd(job, settled, outcome, error=error, stop=stop, is_spent=spent)
+
+
+def _judge_unsent(job: RowJob, bug: BaseException | None) -> RowEnd:
+    if job.intent.sent_before or bug is not None:
+        return RowEnd(job, None, "unknown", stop=bug)
+    return RowEnd(job, Settled("not_sent"), "not_sent")
+
+
+class RowJournal(NamedTuple):
+    """Turns tasks into jobs and keeps how jobs ended.
+
+    `account` is what is known of other keys, `encoding` is the operation's, `api_version` is sent
+    with new requests; one that was recorded before is sent as it was (promise R1). `served` gives
+    what a sandbox's clock says.
+    """
+
+    journal: Journal
+    batch: BatchName
+    base_url: BaseUrl
+    encoding: Encoding
+    api_version: str | None
+    account: Account = NOBODY_ELSE
+    served: Callable[[], float | None] = lambda: None
+
+    def record(self, tasks: Sequence[Task]) -> tuple[list[RowJob], list[tuple[Task, SvcError]]]:
+        """Commits the requests of tasks; gives the jobs, and the tasks that may not be sent now.
+
+        Raises:
+            LocalError: they could not be committed; none may be sent.
+        """
+        try:
+            return list(self._jobs(tasks)), []
+        except (Conflict, OutcomeUnknown):
+            return self._one_by_one(tasks)
+
+    def settle(self, ends: Iterable[RowEnd]) -> frozenset[str]:
+        """Keeps how jobs ended, in one transaction; what is undecided stays unresolved.
+
+        Gives the journal's ids of those whose answer belongs to another request (promise R93).
+        """
+        kept: list[tuple[Intent, Settled]] = []
+        for each in ends:
+            if each.settled is None:
+                self.journal.release(each.job.intent)
+            else:
+                kept.append((each.job.intent, each.settled))
+        return self.journal.settle_many(kept) if kept else frozenset()
+
+    def hurry(self, seconds: float) -> None:
+        """From now on waits no longer for a journal that another process holds (R78)."""
+        self.journal.hurry(seconds)
+
+    def _jobs(self, tasks: Sequence[Task]) -> Iterator[RowJob]:
+        calls = [restored(self._stored(task), self.base_url) for task in tasks]
+        served_at = self.served()
+        asked = [
+            NewIntent(
+                call,
+                prepared,
+                self.batch.scope,
+                self.batch.id,
+                task.row.number,
+                self.account,
+                key_given=task.row.given_key is not None,
+                served_at=served_at,
+                alike=(task.row.digest, task.row.alike or task.row.likeness),
+                row_id=task.row.row_id,
+                first_sent_at=task.sent_at,
+            )
+            for task, (call, prepared) in zip(tasks, calls, strict=True)
+        ]
+        intents = self.journal.record_many(asked)
+        for task, intent, (call, prepared) in zip(tasks, intents, calls, strict=True):
+            yield RowJob(task.row, intent, call, prepared, task.failed)
+
+    def _one_by_one(
+        self, tasks: Sequence[Task]
+    ) -> tuple[list[RowJob], list[tuple[Task, SvcError]]]:
+        """One request of a group is in other hands; the others must not wait for it."""
+        jobs: list[RowJob] = []
+        refused: list[tuple[Task, SvcError]] = []
+        for task in tasks:
+            try:
+                jobs += self._jobs([task])
+            except (Conflict, OutcomeUnknown) as error:
+                refused.append((task, error))
+        return jobs, refused
+
+    def _stored(self, task: Task) -> Stored:
+        if task.intent is not None and task.intent.stored.body:
+            return task.intent.stored
+        row = task.row
+        return Stored(row.path, self.encoding, row.body, task.key, self.api_version)

@@ -1,0 +1,133 @@
+"""Rows of a file as they are planned, in a real journal: refunds of one payment, by amount."""
+
+from typing import Any
+
+from svc.base_url import BaseUrl
+from svc.batch.operations import named
+from svc.batch.rows import BadRow, Read
+from svc.batch.validate import Validator
+from svc.clock import Clock
+from svc.delivery.evidence import PastLine, gather
+from svc.delivery.journal.batches import BatchName, BatchTable
+from svc.delivery.journal.entry import NOBODY_ELSE, Account, Intent, Settled
+from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.stored import Scope
+from svc.delivery.plan import (
+    Bad,
+    BatchFacts,
+    BatchPlan,
+    BatchRow,
+    BatchTimes,
+    Permissions,
+    plan_batch,
+)
+from svc.delivery.policy import KeyRelation
+from svc.delivery.rows import RowJob, RowJournal
+from svc.state import Database
+
+BASE = BaseUrl.parse("https://api.example.com")
+SCOPE = Scope("default", "test", str(BASE), "sk_test_…ary1")
+REFUNDS = BatchName("/a/refunds.csv", "refunds.create", SCOPE)
+HOUR = 3600
+DAY = 24 * HOUR
+
+
+def rows(*given: "int | str | dict[str, Any]", row_id: str | None = None) -> list[BatchRow | Bad]:
+    """Refunds of one payment by amount, or as given; a text is a row that cannot be read."""
+    shaper = Validator(named("refunds.create"), SCOPE, row_id=row_id)
+    return [
+        shaper.shape(Read(number, number + 1, _fields(one))) for number, one in enumerate(given, 1)
+    ]
+
+
+def one_row(given: "int | dict[str, Any]") -> BatchRow:
+    """A row that can be sent."""
+    (row,) = rows(given)
+    assert isinstance(row, BatchRow)
+    return row
+
+
+def _fields(one: "int | str | dict[str, Any]") -> "dict[str, Any] | BadRow":
+    if isinstance(one, dict):
+        return one
+    return BadRow(one) if isinstance(one, str) else {"amount": one, "payment": "pay_1"}
+
+
+class Desk:
+    """A batch's requests in a real state database, and what a file would do to it."""
+
+    def __init__(self, state: Database, leases: Leases, clock: Clock) -> None:
+        self.clock = clock
+        self.leases = leases
+        self.journal = Journal(lambda: state, leases, clock)
+        self.batches = BatchTable(state, leases, clock)
+
+    def plan(
+        self,
+        *given: "int | str | dict[str, Any]",
+        batch: BatchName = REFUNDS,
+        lines: tuple[PastLine, ...] = (),
+        account: Account = NOBODY_ELSE,
+        own_key: str = SCOPE.key_hint,
+        unseen: KeyRelation = KeyRelation.NOT_KNOWN,
+        row_id: str | None = None,
+        world: str | None = None,
+        served: float | None = None,
+        dated: float | None = None,
+        **may: bool,
+    ) -> BatchPlan:
+        intents = self.journal.list(batch=batch.id)
+        read = rows(*given, row_id=row_id)
+        alike = [row.alike for row in read if isinstance(row, BatchRow)]
+        begun = self.batches.begun_at(batch)
+        facts = BatchFacts(
+            batch,
+            gather(intents, lines, is_named=row_id is not None, world=world),
+            self.batches.duplicates(batch, alike),
+            account,
+            own_key,
+            BatchTimes(self.clock.now(), served, dated, begun),
+            Permissions(**may),
+            doubles=True,
+            unseen=unseen,
+            world=world,
+        )
+        return plan_batch(read, facts)
+
+    def run(
+        self,
+        ends: "dict[int, Settled | None]",
+        batch: BatchName = REFUNDS,
+        **more: Any,
+    ) -> list[str]:
+        """Sends a row for each amount and lets it end so; gives the keys that were used."""
+        self.batches.begin(batch)
+        todo = self.plan(*ends, batch=batch, **more)
+        jobs = self.record(todo, batch)
+        by_row = {job.row.amount: job for job in jobs}
+        ended = [
+            (by_row[amount].intent, _of_its_own(end, amount))
+            for amount, end in ends.items()
+            if end and amount in by_row
+        ]
+        self.journal.settle_many(ended)
+        self.leases.close()  # the process has ended
+        return [job.intent.stored.idempotency_key for job in jobs]
+
+    def record(
+        self, todo: BatchPlan, batch: BatchName = REFUNDS, *, served: float | None = None
+    ) -> list[RowJob]:
+        """Records what is to be sent; `served` is what a sandbox's clock says then."""
+        journal = RowJournal(self.journal, batch, BASE, "json", None, served=lambda: served)
+        jobs, refused = journal.record(todo.tasks)
+        assert refused == []
+        return jobs
+
+    def kept(self, batch: BatchName = REFUNDS) -> list[Intent]:
+        return self.journal.list(batch=batch.id)
+
+
+def _of_its_own(end: Settled, amount: int) -> Settled:
+    """No two rows make the same object."""
+    return end._replace(object_id=f"rf_{amount}") if end.object_id else end

@@ -1,0 +1,364 @@
+"""What a run does with the rows of earlier ones (promises R16, R113 to R118)."""
+
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.clocks import ManualClock
+from svc.client.request import prepare
+from svc.client.resources import refunds
+from svc.delivery.evidence import PastLine
+from svc.delivery.journal.batches import BatchName, default_name
+from svc.delivery.journal.entry import OBJECT_FAILED, Account, NewIntent, Settled
+from svc.delivery.journal.leases import Leases
+from svc.delivery.plan import BatchPlan
+from svc.delivery.policy import KeyRelation, RowDecision
+from svc.errors import Conflict
+from svc.state import Database
+from unit.delivery.rows import BASE, DAY, HOUR, REFUNDS, SCOPE, Desk, one_row
+
+DONE = Settled("done", 200, "rf_1", proved=True)
+FAILED = Settled("done", 200, "rf_1", error_code=OBJECT_FAILED, proved=True)
+REFUSED = Settled("refused", 400, None, None, "amount_too_large", proved=True)
+LIMITED = Settled("not_sent", 429, None, None, "rate_limit")
+UNKNOWN = Settled("unknown")
+OTHER = BatchName("/a/other.csv", "refunds.create", SCOPE)
+
+
+@pytest.fixture
+def desk(tmp_path: Path) -> Iterator[Desk]:
+    clock = ManualClock()
+    with (
+        Database.open(tmp_path / "state" / "state.db", clock=clock) as state,
+        closing(Leases(tmp_path / "state" / "senders")) as leases,
+    ):
+        yield Desk(state, leases, clock)
+
+
+def advance(desk: Desk, seconds: float) -> None:
+    assert isinstance(desk.clock, ManualClock)
+    desk.clock.advance(seconds)
+
+
+def sent(todo: BatchPlan) -> list[tuple[int, str]]:
+    """Amount and key of every row that is to be sent."""
+    assert todo.stop is None
+    return [(task.row.amount or 0, task.key) for task in todo.tasks]
+
+
+def amounts(found: Any) -> list[int]:
+    return [one.row.amount for one in found]
+
+
+def stop_of(todo: BatchPlan) -> RowDecision | None:
+    return todo.stop.decision if todo.stop else None
+
+
+def single(desk: Desk, amount: int, end: Settled) -> None:
+    """A single command for the same refund."""
+    call = refunds.create({"payment": "pay_1", "amount": amount})
+    prepared = prepare(call, BASE, new_key=lambda: f"single-{amount}-{desk.clock.now()}")
+    intent = desk.journal.record(NewIntent(call, prepared, SCOPE))
+    desk.journal.settle(intent, end._replace(object_id=f"rf_s{amount}"))
+
+
+def test_a_key_is_made_of_batch_content_and_ordinal_alone(desk: Desk) -> None:
+    """R16, R114: the same file gives the same keys on any machine; every part of it counts."""
+    first, again = desk.plan(100, 200, 100), desk.plan(100, 200, 100)
+    assert sent(first) == sent(again)
+    keys = [key for _, key in sent(first)]
+    assert len(set(keys)) == 3
+    assert all(len(key) == 36 and key[14] == "8" for key in keys)
+    other = BatchName("/a/refunds.csv", "refunds.create", SCOPE, "2026-12")
+    assert not {key for _, key in sent(desk.plan(100, 200, batch=other))} & set(keys)
+    assert default_name("/a/../b/x.csv", b"1") == default_name("/b/x.csv", b"2")
+    assert default_name("-", b"1") != default_name("-", b"2")
+
+
+def test_done_rows_are_skipped_wherever_they_stand(desk: Desk) -> None:
+    """R16: a row inserted above moves all others."""
+    desk.run({100: DONE, 200: DONE})
+    todo = desk.plan(50, 100, 60, 200)
+    assert (amounts(todo.done), [amount for amount, _ in sent(todo)]) == ([100, 200], [50, 60])
+    assert todo.is_begun
+
+
+def test_a_row_is_the_same_however_it_is_spelled(desk: Desk) -> None:
+    """R115: the likeness finds it; what is sent again are the first bytes under the first key."""
+    spelled = {"amount": 5, "payment": "pay_1", "metadata": {"name": "Müller  AG"}}
+    other = {"metadata": {"name": "mu\u0308ller ag"}, "payment": " pay_1 ", "amount": 5}
+    assert one_row(spelled).alike == one_row(other).alike
+    jobs = desk.record(desk.plan(spelled))
+    desk.journal.settle_many([(jobs[0].intent, UNKNOWN)])
+    desk.leases.close()
+    (task,) = desk.plan(other).tasks
+    assert (task.key, task.intent) == (jobs[0].intent.stored.idempotency_key, desk.kept()[0])
+    (again,) = desk.record(desk.plan(other))
+    assert again.prepared.body == jobs[0].prepared.body
+
+
+def test_a_refused_row_sends_its_key_first_and_then_the_next_one(desk: Desk) -> None:
+    """R113, R114: every machine walks the same keys; only a replayed refusal uses one up."""
+    (key,) = desk.run({100: REFUSED})
+    todo = desk.plan(100)
+    assert sent(todo) == [(100, key)]
+    assert todo.keys is not None
+    (task,) = todo.tasks
+    walk = [todo.keys.after(task.row, key)]
+    walk.append(todo.keys.after(task.row, walk[0]))
+    assert walk == [REFUNDS.key_of(task.row.digest, 0, refusals) for refusals in (1, 2)]
+
+
+@pytest.mark.parametrize("end", [UNKNOWN, LIMITED, None, Settled("refused", 404)])
+def test_a_row_whose_end_is_open_keeps_its_key(desk: Desk, end: Settled | None) -> None:
+    """R113, R11: unknown, never sent, too many, or refused by what is not the service."""
+    keys = desk.run({100: end})
+    assert [key for _, key in sent(desk.plan(100))] == keys
+
+
+def test_equal_rows_are_as_many_requests(desk: Desk) -> None:
+    """R16: two equal rows are two; of them the one that was done counts first."""
+    jobs = desk.record(desk.plan(100, 100, 100))
+    assert len({job.intent.stored.idempotency_key for job in jobs}) == 3
+    desk.journal.settle_many([(jobs[2].intent, DONE), (jobs[0].intent, UNKNOWN)])
+    desk.leases.close()
+    todo = desk.plan(100, 100, 100, 100)
+    assert [one.row.number for one in todo.done] == [1]
+    keys = [task.key for task in todo.tasks]
+    assert keys[:2] == [jobs[0].prepared.idempotency_key, jobs[1].prepared.idempotency_key]
+    assert len(set(keys)) == 3
+
+
+def test_an_unknown_row_that_left_the_file_stops_everything(desk: Desk) -> None:
+    """R16: sending a corrected row might do both."""
+    desk.run({100: UNKNOWN, 200: DONE})
+    assert [one.key for one in desk.plan(150, 200).orphans] == [
+        one.stored.idempotency_key for one in desk.kept() if one.state == "unknown"
+    ]
+
+
+@pytest.mark.parametrize(("hours", "old"), [(22.9, False), (23, True), (-0.1, True)])
+def test_an_unknown_row_is_not_sent_after_23_hours(desk: Desk, hours: float, old: bool) -> None:
+    """R4: the row is left out, the others are sent; so it is where the clock was put back."""
+    desk.run({100: UNKNOWN})
+    advance(desk, hours * HOUR)
+    todo = desk.plan(100, 200)
+    assert amounts(todo.held) == ([100] if old else [])
+    assert [amount for amount, _ in sent(todo)] == ([200] if old else [100, 200])
+
+
+def test_a_key_is_as_old_as_the_service_says(desk: Desk) -> None:
+    """R4: this machine's clock was ten hours fast when the row was sent; `Date` was right."""
+    dated = desk.clock.now() - 10 * HOUR
+    desk.run({100: UNKNOWN._replace(dated_at=dated)})
+    advance(desk, 20 * HOUR)
+    assert sent(desk.plan(100)) != []
+    assert desk.plan(100, dated=dated + 22 * HOUR).held == []
+    assert amounts(desk.plan(100, dated=dated + 30 * HOUR).held) == [100]
+
+
+def test_bad_rows_are_neither_sent_nor_in_the_way(desk: Desk) -> None:
+    """One that cannot be read is told, and counts for nothing else."""
+    desk.run({100: DONE})
+    todo = desk.plan("no amount", 100, 200)
+    assert (len(todo.bad), amounts(todo.done), len(todo.tasks), todo.rows) == (1, [100], 1, 3)
+
+
+@pytest.mark.parametrize("bad", [(), ("bad",)])
+def test_what_was_done_twelve_hours_ago_is_not_skipped_in_silence(
+    desk: Desk, bad: tuple[str, ...]
+) -> None:
+    """R115: next month's run of the same file, also where a bad row keeps it from being whole."""
+    desk.run({100: DONE, 200: DONE})
+    advance(desk, 12 * HOUR - 1)
+    assert amounts(desk.plan(100, 200, *bad).done) == [100, 200]
+    advance(desk, 1)
+    assert stop_of(desk.plan(100, 200, *bad)) is RowDecision.STOP_OLD
+    todo = desk.plan(100, 200, 300, *bad, may_continue=True)
+    assert (amounts(todo.done), amounts(todo.tasks), todo.stop) == ([100, 200], [300], None)
+
+
+def test_an_effect_of_today_keeps_a_growing_file_young(desk: Desk) -> None:
+    """R115: the age is that of the newest effect, not of the first run."""
+    desk.run({100: DONE})
+    advance(desk, 11 * HOUR)
+    desk.run({100: DONE, 200: DONE})
+    advance(desk, 11 * HOUR)
+    assert amounts(desk.plan(100, 200).done) == [100, 200]
+
+
+def test_a_month_on_a_sandboxs_clock_counts_too(desk: Desk) -> None:
+    """R4: a sandbox's clock may be turned; whichever clock says more is believed."""
+    (job,) = desk.record(desk.plan(100), served=1000.0)
+    desk.journal.settle(job.intent, DONE)
+    desk.leases.close()
+    assert desk.plan(100, served=1000.0 + 12 * HOUR - 1).stop is None
+    assert stop_of(desk.plan(100, served=1000.0 + 12 * HOUR)) is RowDecision.STOP_OLD
+
+
+def test_another_label_is_another_occasion_and_not_within_seven_days_unasked(desk: Desk) -> None:
+    """R115: `--run LABEL` does it anew; within seven days somebody has to say so (`--again`)."""
+    desk.run({100: DONE})
+    november = BatchName(REFUNDS.name, REFUNDS.operation, SCOPE, "2026-11")
+    assert stop_of(desk.plan(100, batch=november)) is RowDecision.STOP_REPEATED
+    assert len(desk.plan(100, batch=november, may_repeat=True).tasks) == 1
+    advance(desk, 7 * DAY + 1)
+    todo = desk.plan(100, batch=november)
+    assert (len(todo.tasks), len(todo.noted), todo.stop) == (1, 1, None)
+
+
+def test_a_copy_of_a_batch_is_not_run_a_second_time_unasked(desk: Desk) -> None:
+    """R115: another name, the same rows."""
+    desk.run({100: DONE, 200: REFUSED})
+    todo = desk.plan(100, 200, 300, batch=OTHER)
+    assert (stop_of(todo), amounts(todo.stop.rows if todo.stop else ())) == (
+        RowDecision.STOP_REPEATED,
+        [100],
+    )
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_what_a_single_command_has_done_is_not_sent(desk: Desk, before: bool) -> None:
+    """R115: by hand before the batch, or after a row of it was turned away: the row is left out."""
+    if before:
+        single(desk, 200, DONE)
+    desk.run({100: DONE, 200: LIMITED})
+    if not before:
+        single(desk, 200, DONE)
+    todo = desk.plan(100, 200, 200)
+    assert (amounts(todo.done), amounts(todo.held), len(todo.tasks)) == ([100], [200], 1)
+    assert todo.held[0].duplicate is not None
+    assert todo.held[0].duplicate.object_id == "rf_s200"
+    adopted = desk.plan(100, 200, may_skip_done=True)
+    assert (amounts(adopted.done), len(adopted.adopted), adopted.tasks) == ([100, 200], 1, [])
+    assert len(desk.plan(100, 200, may_repeat=True).tasks) == 1
+
+
+def test_a_single_command_of_long_ago_is_a_note_unless_the_batch_was_under_way(desk: Desk) -> None:
+    """R115: last month's by hand is another occasion; what was done since the batch began is not."""
+    single(desk, 300, DONE)
+    advance(desk, 8 * DAY)
+    desk.run({100: DONE, 200: LIMITED})
+    todo = desk.plan(100, 200, 300)
+    assert (len(todo.noted), amounts(todo.tasks)) == (1, [200, 300])
+    single(desk, 200, DONE)
+    advance(desk, 30 * DAY)
+    todo = desk.plan(100, 200, may_continue=True)
+    assert (amounts(todo.held), todo.tasks) == ([200], [])
+
+
+@pytest.mark.parametrize("end", [UNKNOWN, None])
+def test_an_unresolved_request_elsewhere_always_stops(desk: Desk, end: Settled | None) -> None:
+    """R5: nothing that a person says for rows lets it through."""
+    desk.run({100: end}, batch=OTHER)
+    assert stop_of(desk.plan(100, may_repeat=True)) is RowDecision.STOP_UNRESOLVED
+
+
+def test_what_has_failed_is_not_sent_again_unasked(desk: Desk) -> None:
+    """R117: `--retry-failed` sends the next key, once the object is seen to have failed."""
+    (key,) = desk.run({100: FAILED})
+    assert amounts(desk.plan(100).held) == [100]
+    (task,) = desk.plan(100, may_retry_failed=True).tasks
+    assert (task.key, task.failed) == (REFUNDS.key_of(task.row.digest, 0, 1), "rf_100")
+    assert task.key != key
+
+
+def test_a_done_row_that_was_changed_is_not_sent_unasked(desk: Desk) -> None:
+    """R115: about the same payment, and the row that was done is no longer in the file."""
+    desk.run({100: DONE, 200: DONE})
+    changed: dict[str, Any] = {"amount": 200, "payment": "pay_1", "metadata": {"note": "x"}}
+    todo = desk.plan(100, changed)
+    assert stop_of(todo) is RowDecision.STOP_EDITED
+    assert [one.object_id for one in todo.gone] == ["rf_200"]
+    assert len(desk.plan(100, changed, may_send_edited=True).tasks) == 1
+    # Also where no done row is left, and only the amount is the same.
+    assert stop_of(desk.plan(changed)) is RowDecision.STOP_EDITED
+    other = {**changed, "payment": "pay_2"}
+    assert stop_of(desk.plan(100, other)) is None
+
+
+def test_a_new_file_under_an_old_name_is_sent(desk: Desk) -> None:
+    """R115: a nightly export: no done row is left, and none is changed."""
+    desk.run({100: DONE, 200: DONE})
+    todo = desk.plan({"amount": 100, "payment": "pay_2"}, {"amount": 7, "payment": "pay_3"})
+    assert (todo.stop, len(todo.tasks), len(todo.gone)) == (None, 2, 2)
+
+
+def test_a_row_with_an_id_of_its_own_is_the_same_whatever_is_corrected(desk: Desk) -> None:
+    """R115: `--row-id`: an invoice is paid once, however its row is spelled."""
+    first = {"amount": 100, "payment": "pay_1", "metadata": {"invoice": "7"}}
+    second = {"amount": 150, "payment": "pay_1", "metadata": {"invoice": "7"}}
+    jobs = desk.record(desk.plan(first, row_id="metadata[invoice]"))
+    desk.journal.settle(jobs[0].intent, DONE)
+    desk.leases.close()
+    todo = desk.plan(second, row_id="metadata[invoice]")
+    assert (amounts(todo.done), todo.tasks, todo.stop) == ([150], [], None)
+
+
+@pytest.mark.parametrize(
+    ("account", "relation"),
+    [
+        (Account(), "stop"),
+        (Account(other=frozenset((SCOPE.key_hint,))), "stop"),
+        (Account(same=frozenset((SCOPE.key_hint,))), "skip"),
+    ],
+    ids=["not known", "other", "same"],
+)
+def test_another_key_must_be_shown_to_be_of_the_same_account(
+    desk: Desk, account: Account, relation: str
+) -> None:
+    """R118: what another account has done is never skipped; not known stops."""
+    desk.run({100: DONE})
+    todo = desk.plan(100, own_key="sk_test_…wxyz", account=account)
+    wanted = None if relation == "skip" else RowDecision.STOP_ACCOUNT
+    assert stop_of(todo) is wanted
+
+
+def test_a_reset_sandbox_has_nothing(desk: Desk) -> None:
+    """R81: what was made there before is gone with it."""
+    desk.run({100: DONE._replace(world="w1")})
+    assert amounts(desk.plan(100, world="w1").done) == [100]
+    assert len(desk.plan(100, world="w2").tasks) == 1
+
+
+def past(desk: Desk, outcome: str, amount: int, ago: float) -> PastLine:
+    row, at = one_row(amount), desk.clock.now() - ago
+    key = REFUNDS.key_of(row.digest, 0)
+    return PastLine(outcome, row.alike, None, key, "rq_gone", f"rf_{amount}", at)
+
+
+def test_the_results_file_tells_where_the_journal_is_lost(desk: Desk) -> None:
+    """R116: done anywhere is done; unknown anywhere, and done nowhere, is unknown."""
+    lines = (past(desk, "done", 100, HOUR), past(desk, "unknown", 200, HOUR))
+    # The key of the line of which only the outcome is unknown is the same one's.
+    lines = (lines[0], lines[1]._replace(key_hint=SCOPE.key_hint))
+    todo = desk.plan(100, 200, 300, lines=lines, unseen=KeyRelation.SAME)
+    assert (amounts(todo.done), amounts(todo.tasks)) == ([100], [200, 300])
+    assert (todo.tasks[0].key, todo.tasks[0].sent_at) == (lines[1].key, lines[1].first_sent)
+    (job, _) = desk.record(todo)
+    assert (job.intent.sent_before, job.intent.first_sent_at) == (True, lines[1].first_sent)
+    desk.leases.close()
+
+
+def test_a_results_file_of_another_account_or_day_skips_nothing(desk: Desk) -> None:
+    """R115, R118: what nothing shows to be of this account stops, and so does what is old."""
+    young, old = past(desk, "done", 100, HOUR), past(desk, "done", 100, 13 * HOUR)
+    assert stop_of(desk.plan(100, lines=(young,))) is RowDecision.STOP_ACCOUNT
+    seen = KeyRelation.SAME
+    assert stop_of(desk.plan(100, lines=(old,), unseen=seen)) is RowDecision.STOP_OLD
+    lost = past(desk, "unknown", 100, 24 * HOUR)
+    assert amounts(desk.plan(100, lines=(lost,), unseen=seen).held) == [100]
+
+
+def test_one_process_at_a_time_runs_a_batch(desk: Desk, tmp_path: Path) -> None:
+    """R69: the other one waits for its end."""
+    desk.batches.begin(REFUNDS)
+    with closing(Leases(tmp_path / "state" / "senders")) as others:
+        second = Desk(desk.journal._state(), others, desk.clock)
+        with pytest.raises(Conflict, match="Another process is running this batch now"):
+            second.batches.begin(REFUNDS)
+        desk.leases.close()
+        second.batches.begin(REFUNDS)
