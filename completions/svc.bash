@@ -441,7 +441,7 @@ _svc_own() {
       ;;
     'batch')
       commands=''
-      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --again:- --continue:- --raw-csv:- --blank-means-all:- --ignore-column:+t --dry-run:- '
+      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --run:t --row-id:t --again:- --continue:- --edited:- --skip-done:- --retry-failed:- --raw-csv:- --blank-means-all:- --ignore-column:+t --dry-run:- '
       arguments='w.operation f'
       shared='global'
       ;;
