@@ -7,13 +7,11 @@ from typing import Final
 import h11
 
 from svc.listen.values import value_class
+from svc.listen.wire import SlowPath, plain_head
 
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?\r\n")
-_LENGTH: Final = re.compile(rb"(?im)^content-length:[ \t]*([0-9]{1,12})[ \t]*\r$")
-_UNUSUAL: Final = re.compile(
-    rb"(?im)^(?:transfer-encoding|upgrade|content-length)[ \t]*:|^[ \t]|[^\r]\n"
-    rb"|^connection[ \t]*:(?![ \t]*keep-alive[ \t]*\r)"
-)
+_OTHER_FRAMING: Final = frozenset((b"transfer-encoding", b"upgrade"))
+_KEPT_OPEN: Final = b"keep-alive"
 _WITHOUT_BODY: Final = (b"204", b"304")
 _HEAD_MAX: Final = 64 * 1024
 BODY_MAX: Final = 1024 * 1024
@@ -38,7 +36,7 @@ class AnswerReader:
 
     def __init__(self) -> None:
         self._waiting = b""
-        self._wire: h11.Connection | None = None
+        self._slow: SlowPath | None = None
         self._status = 0
         self._body = bytearray()
         self._count = 0
@@ -46,7 +44,7 @@ class AnswerReader:
     @property
     def started(self) -> bool:
         """True once a byte has come."""
-        return bool(self._waiting or self._wire)
+        return bool(self._waiting or self._slow)
 
     def feed(self, data: bytes) -> TargetAnswer | None:
         """Takes what came (nothing at all means the end); gives the answer once it is whole.
@@ -54,7 +52,7 @@ class AnswerReader:
         Raises:
             Unreadable: it is no HTTP, or over 64 KiB of head or 1 MiB of body.
         """
-        if self._wire is not None:
+        if self._slow is not None:
             return self._read_wire(data)
         self._waiting = self._waiting + data if self._waiting else data
         end = self._waiting.find(b"\r\n\r\n")
@@ -62,7 +60,7 @@ class AnswerReader:
             if len(self._waiting) > _HEAD_MAX:
                 raise UnreadableAnswer("the answer's head is over 64 KiB")
             return None
-        length = _quick_length(self._waiting[: end + 2]) if end >= 0 else None
+        length = _quick_length(self._waiting[: end + 4]) if end >= 0 else None
         if length is None:
             return self._start_wire(at_end=not data)
         if length > BODY_MAX:
@@ -71,7 +69,7 @@ class AnswerReader:
 
     def status_so_far(self) -> TargetAnswer | None:
         """Gives an answer whose head has come, but not all of its body; it ends the connection."""
-        if self._wire is not None:
+        if self._slow is not None:
             body = bytes(self._body)
             return TargetAnswer(self._status, body, reusable=False) if self._status else None
         head, end, body = self._waiting.partition(b"\r\n\r\n")
@@ -91,25 +89,21 @@ class AnswerReader:
         return TargetAnswer(int(self._waiting[9:12]), body, reusable=surplus == 0)
 
     def _start_wire(self, *, at_end: bool) -> TargetAnswer | None:
-        self._wire = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_MAX)
-        self._wire.send(h11.Request(method="POST", target="/", headers=[("Host", "target")]))
-        self._wire.send(h11.EndOfMessage())
+        wire = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_MAX)
+        wire.send(h11.Request(method="POST", target="/", headers=[("Host", "target")]))
+        wire.send(h11.EndOfMessage())
+        self._slow = SlowPath(wire, self._take)
         data, self._waiting = self._waiting, b""
         answer = self._read_wire(data) if data else None
         return answer or (self._read_wire(b"") if at_end else None)
 
     def _read_wire(self, data: bytes) -> TargetAnswer | None:
-        assert self._wire is not None
+        assert self._slow is not None
         try:
-            self._wire.receive_data(data)
-            while (event := self._wire.next_event()) is not h11.NEED_DATA:
-                if isinstance(event, h11.EndOfMessage):
-                    return self._whole()
-                self._take(event)
+            return self._whole(self._slow.wire) if self._slow.read(data) else None
         except h11.RemoteProtocolError as error:
             why = str(error).partition(": bytearray")[0]  # h11 repeats the bytes as Python has them
             raise UnreadableAnswer(f"the answer is no HTTP: {why}") from None
-        return None
 
     def _take(self, event: object) -> None:
         if isinstance(event, h11.Response):
@@ -123,20 +117,17 @@ class AnswerReader:
         elif not isinstance(event, h11.InformationalResponse):
             raise UnreadableAnswer("the connection was closed in mid-answer")
 
-    def _whole(self) -> TargetAnswer:
-        assert self._wire is not None
-        done = self._wire.our_state is h11.DONE and self._wire.their_state is h11.DONE
-        clean = done and not self._wire.trailing_data[0]
+    def _whole(self, wire: h11.Connection) -> TargetAnswer:
+        done = wire.our_state is h11.DONE and wire.their_state is h11.DONE
+        clean = done and not wire.trailing_data[0]
         return TargetAnswer(self._status, bytes(self._body), reusable=clean)
 
 
 @lru_cache(maxsize=16)  # a target's heads are the same until its clock says another second
 def _quick_length(head: bytes) -> int | None:
     """Gives the body's length if the head can be read in one way only, else None."""
-    line = _STATUS_LINE.match(head)
-    lengths = _LENGTH.findall(head)
-    if line is None or len(lengths) != 1 or len(_UNUSUAL.findall(head)) != 1:
+    plain = plain_head(head, _STATUS_LINE)
+    if plain is None or plain.line[0] in _WITHOUT_BODY:  # whatever length they announce
         return None
-    if line[1] in _WITHOUT_BODY:  # whatever length they announce
-        return None
-    return int(lengths[0])
+    kept = all(one.lower() == _KEPT_OPEN for one in plain.fields.get(b"connection", ()))
+    return plain.length if kept and _OTHER_FRAMING.isdisjoint(plain.fields) else None

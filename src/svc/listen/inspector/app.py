@@ -34,8 +34,9 @@ from svc.listen.inspector.page import (
     status_text,
 )
 from svc.listen.inspector.replay import Replayer
-from svc.listen.receiver.http import Header, Refused
+from svc.listen.receiver.http import Refused
 from svc.listen.targets import Target
+from svc.listen.wire import Header
 from svc.render.text import escape
 
 T = TypeVar("T")

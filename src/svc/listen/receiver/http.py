@@ -1,30 +1,17 @@
-"""Reading HTTP/1.1 requests from bytes, with limits, on two paths (promise R57).
-
-The fast path takes only what can be read in one way: strict line ends, one Host, one plain
-Content-Length, no other framing. Everything else goes to h11, which decides. Nothing that the
-quick lane takes would be read differently by h11; a test compares the two.
-"""
+"""Reading requests from bytes, with limits, and answering them (promise R57)."""
 
 import re
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Final
 
 import h11
 
 from svc.listen.values import value_class
-
-Header = tuple[bytes, bytes]
+from svc.listen.wire import Header, HeaderFields, SlowPath, fields_of, message, plain_head
 
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1\r\n")
-# Possessive and atomic: a hostile head costs one pass, whatever it looks like.
-_NAME: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
-_VALUE: Final = rb"(?:[\x21-\x7e\x80-\xff]++(?:[ \t]++[\x21-\x7e\x80-\xff]++)*+)?+"
-_FIELD: Final = re.compile(rb"(%s):[ \t]*+(%s)[ \t]*+" % (_NAME, _VALUE))
 _HEAD_END: Final = re.compile(rb"\n\r?\n")
 _FRAMING: Final = re.compile(rb"(?im)^(?:content-length|transfer-encoding)[ \t]*:")
-_USUAL_BYTES: Final = 256  # of a line that is worth remembering
-_LENGTH: Final = re.compile(rb"[0-9]{1,12}")
 _OTHER_FRAMING: Final = frozenset(
     (b"transfer-encoding", b"expect", b"upgrade", b"connection", b"te", b"trailer")
 )
@@ -36,7 +23,7 @@ REASONS: Final = {
     404: b"Not Found",
     413: b"Content Too Large",
     421: b"Misdirected Request",
-    431: b"Request Header Fields Too Large",
+    431: b"Request Header HeaderFields Too Large",
     501: b"Not Implemented",
     502: b"Bad Gateway",
     503: b"Service Unavailable",
@@ -51,7 +38,7 @@ class HttpHead:
     method: bytes
     target: bytes
     headers: tuple[Header, ...]
-    fields: dict[bytes, list[bytes]]
+    fields: HeaderFields
 
     def values(self, name: bytes) -> list[bytes]:
         """Gives all values of one header, whose name is given in lower case."""
@@ -90,7 +77,7 @@ class RequestReader:
         self._parts: list[bytes] = []
         self._count = 0
         self._length = 0
-        self._wire: h11.Connection | None = None
+        self._slow: SlowPath | None = None
         self._to_send: list[bytes] = []
 
     @property
@@ -112,10 +99,9 @@ class RequestReader:
         if self._head is None:
             self._waiting = self._waiting + data if self._waiting else data
             return self._start()
-        if self._wire is None:
+        if self._slow is None:
             return self._take_body(data)
-        self._wire.receive_data(data)
-        return self._read_wire()
+        return self._read_wire(data)
 
     def hold(self, data: bytes) -> int:
         """Keeps what came behind a request that is not answered yet; gives how much that is."""
@@ -124,15 +110,16 @@ class RequestReader:
 
     def answer(self, status: int) -> tuple[bytes, bool]:
         """Gives the bytes of an empty answer, and whether the connection may carry on."""
-        if self._wire is None:
+        if self._slow is None:
             return _QUICK_ANSWERS[status], True
+        wire = self._slow.wire
         answer = h11.Response(
             status_code=status, reason=REASONS[status], headers=[("Content-Length", "0")]
         )
-        sent = (self._wire.send(answer) or b"") + (self._wire.send(h11.EndOfMessage()) or b"")
-        carries_on = self._wire.our_state is h11.DONE
-        self._waiting = bytes(self._wire.trailing_data[0]) + self._waiting
-        self._wire = None
+        sent = (wire.send(answer) or b"") + (wire.send(h11.EndOfMessage()) or b"")
+        carries_on = wire.our_state is h11.DONE
+        self._waiting = bytes(wire.trailing_data[0]) + self._waiting
+        self._slow = None
         return sent, carries_on
 
     def next(self) -> HttpRequest | None:
@@ -183,29 +170,25 @@ class RequestReader:
     def _start_wire(self, head: bytes) -> HttpRequest | None:
         if len(_FRAMING.findall(head)) > 1:  # two lengths, or a length and chunks: smuggling
             raise Refused(400)
-        self._wire = h11.Connection(h11.SERVER, max_incomplete_event_size=self._head_max)
+        wire = h11.Connection(h11.SERVER, max_incomplete_event_size=self._head_max)
+        self._slow = SlowPath(wire, self._take_event)
         data, self._waiting = self._waiting, b""
-        self._wire.receive_data(data)
-        return self._read_wire()
+        return self._read_wire(data)
 
-    def _read_wire(self) -> HttpRequest | None:
-        assert self._wire is not None
+    def _read_wire(self, data: bytes) -> HttpRequest | None:
+        assert self._slow is not None
         try:
-            while True:
-                event = self._wire.next_event()
-                if isinstance(event, h11.EndOfMessage):
-                    return self._finish()
-                if event is h11.NEED_DATA:
-                    self._continue()
-                    return None
-                self._take_event(event)
+            if self._slow.read(data):
+                return self._finish()
+            self._continue(self._slow.wire)
         except h11.RemoteProtocolError as error:
             raise Refused(error.error_status_hint, self._head) from None
+        return None
 
     def _take_event(self, event: object) -> None:
         if isinstance(event, h11.Request):
             headers = event.headers.raw_items()
-            self._head = HttpHead(event.method, event.target, tuple(headers), _fields(headers))
+            self._head = head_of(event.method, event.target, headers)
             self._check(self._head)
         elif isinstance(event, h11.Data):
             self._parts.append(bytes(event.data))
@@ -220,55 +203,27 @@ class RequestReader:
         lengths = self._head.values(b"content-length") if self._head else []
         return int(lengths[0]) if lengths else 0
 
-    def _continue(self) -> None:
-        if self._wire is not None and self._wire.they_are_waiting_for_100_continue:
-            sent = self._wire.send(h11.InformationalResponse(status_code=100, headers=[]))
+    def _continue(self, wire: h11.Connection) -> None:
+        if wire.they_are_waiting_for_100_continue:
+            sent = wire.send(h11.InformationalResponse(status_code=100, headers=[]))
             self._to_send.append(sent or b"")
 
 
 def quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:
     """Reads a head that leaves no doubt: the head, the body's length and its offset; else None."""
-    line = _REQUEST_LINE.match(data)
-    end = data.find(b"\r\n\r\n")
-    if line is None or end < line.end():
+    plain = plain_head(data, _REQUEST_LINE)
+    if plain is None or len(plain.fields.get(b"host", ())) != 1:
         return None
-    headers: list[Header] = []
-    fields: dict[bytes, list[bytes]] = {}
-    for text in data[line.end() : end].split(b"\r\n"):
-        field = _usual_field(text) if len(text) <= _USUAL_BYTES else _field(text)
-        if field is None:
-            return None
-        header, name = field
-        headers.append(header)
-        fields.setdefault(name, []).append(header[1])
-    lengths = fields.get(b"content-length", [b"0"])
-    if len(fields.get(b"host", ())) != 1 or len(lengths) != 1 or not _LENGTH.fullmatch(lengths[0]):
+    if not _OTHER_FRAMING.isdisjoint(plain.fields):
         return None
-    if not _OTHER_FRAMING.isdisjoint(fields):
-        return None
-    return HttpHead(line[1], line[2], tuple(headers), fields), int(lengths[0]), end + 4
-
-
-def _field(text: bytes) -> tuple[Header, bytes] | None:
-    """Reads one line that leaves no doubt: the header, and its name in lower case."""
-    field = _FIELD.fullmatch(text)
-    return None if field is None else ((field[1], field[2]), field[1].lower())
-
-
-# Most lines of a sender are those of its last request.
-_usual_field: Final = lru_cache(maxsize=64)(_field)
+    method, target = plain.line
+    head = HttpHead(method, target, plain.headers, plain.fields)
+    return head, plain.length or 0, plain.offset
 
 
 def head_of(method: bytes, target: bytes, headers: Sequence[Header]) -> HttpHead:
-    """Gives a head that another server has read."""
-    return HttpHead(method, target, tuple(headers), _fields(headers))
-
-
-def _fields(headers: Sequence[Header]) -> dict[bytes, list[bytes]]:
-    fields: dict[bytes, list[bytes]] = {}
-    for name, value in headers:
-        fields.setdefault(name.lower(), []).append(value)
-    return fields
+    """Gives a head that was read elsewhere."""
+    return HttpHead(method, target, tuple(headers), fields_of(headers))
 
 
 def closing_answer(status: int) -> bytes:
@@ -276,8 +231,8 @@ def closing_answer(status: int) -> bytes:
     return _answer(status, b"Connection: close\r\n")
 
 
-def _answer(status: int, more: bytes) -> bytes:
-    return b"HTTP/1.1 %d %s\r\nContent-Length: 0\r\n%s\r\n" % (status, REASONS[status], more)
+def _answer(status: int, lines: bytes) -> bytes:
+    return message(b"HTTP/1.1 %d %s" % (status, REASONS[status]), lines)
 
 
 _QUICK_ANSWERS: Final = {status: _answer(status, b"") for status in REASONS}

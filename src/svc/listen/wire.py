@@ -1,0 +1,107 @@
+"""HTTP/1.1 as both ends of a listener read and write it: one parser, one writer (promise R57).
+
+The quick path takes only what can be read in one way: strict line ends, one plain Content-Length,
+no other framing. Everything else goes to h11, which decides. Nothing that the quick path takes
+would be read differently by h11; a test compares the two. `receiver.http` reads requests with it,
+`forward.http` answers.
+"""
+
+import re
+from collections.abc import Callable, Sequence
+from functools import lru_cache
+from typing import Final
+
+import h11
+
+from svc.listen.values import value_class
+
+Header = tuple[bytes, bytes]
+HeaderFields = dict[bytes, list[bytes]]  # by names in lower case
+
+# Possessive and atomic: a hostile head costs one pass, whatever it looks like.
+_NAME: Final = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]++"
+_VALUE: Final = rb"(?:[\x21-\x7e\x80-\xff]++(?:[ \t]++[\x21-\x7e\x80-\xff]++)*+)?+"
+_FIELD: Final = re.compile(rb"(%s):[ \t]*+(%s)[ \t]*+" % (_NAME, _VALUE))
+_LENGTH: Final = re.compile(rb"[0-9]{1,12}")
+_USUAL_BYTES: Final = 256  # of a line that is worth remembering
+
+
+@value_class
+class PlainHead:
+    """A head that leaves no doubt: its first line, its fields, and where its body begins.
+
+    Header names keep the sender's spelling. `length` is that of the body, None where none is said.
+    """
+
+    line: tuple[bytes, ...]
+    headers: tuple[Header, ...]
+    fields: HeaderFields
+    length: int | None
+    offset: int
+
+
+def plain_head(data: bytes, first_line: re.Pattern[bytes]) -> PlainHead | None:
+    """Reads a head whose first line fits and whose other lines leave no doubt; else None."""
+    line = first_line.match(data)
+    end = data.find(b"\r\n\r\n")
+    if line is None or end < line.end() - 2:
+        return None
+    headers: list[Header] = []
+    fields: HeaderFields = {}
+    for text in data[line.end() : end].split(b"\r\n") if end > line.end() else ():
+        field = _usual_field(text) if len(text) <= _USUAL_BYTES else _field(text)
+        if field is None:
+            return None
+        header, name = field
+        headers.append(header)
+        fields.setdefault(name, []).append(header[1])
+    lengths = fields.get(b"content-length", ())
+    if len(lengths) > 1 or (lengths and not _LENGTH.fullmatch(lengths[0])):
+        return None
+    length = int(lengths[0]) if lengths else None
+    return PlainHead(line.groups(), tuple(headers), fields, length, end + 4)
+
+
+def _field(text: bytes) -> tuple[Header, bytes] | None:
+    """Reads one line that leaves no doubt: the header, and its name in lower case."""
+    field = _FIELD.fullmatch(text)
+    return None if field is None else ((field[1], field[2]), field[1].lower())
+
+
+# Most lines of a sender are those of its last request.
+_usual_field: Final = lru_cache(maxsize=64)(_field)
+
+
+def fields_of(headers: Sequence[Header]) -> HeaderFields:
+    """Gives the values of headers by their names."""
+    fields: HeaderFields = {}
+    for name, value in headers:
+        fields.setdefault(name.lower(), []).append(value)
+    return fields
+
+
+class SlowPath:
+    """Reads one message with h11; `take` gets each of its events but the last."""
+
+    def __init__(self, wire: h11.Connection, take: Callable[[object], None]) -> None:
+        self.wire = wire
+        self._take = take
+
+    def read(self, data: bytes | None = None) -> bool:
+        """Reads what came (nothing at all means the end); True once the message is whole.
+
+        Raises:
+            h11.RemoteProtocolError: it breaks the protocol.
+        """
+        if data is not None:
+            self.wire.receive_data(data)
+        while (event := self.wire.next_event()) is not h11.NEED_DATA:
+            if isinstance(event, h11.EndOfMessage):
+                return True
+            self._take(event)
+        return False
+
+
+def message(start: bytes, lines: bytes, body: bytes = b"") -> bytes:
+    """Writes a request or an answer; `start` is its first line, `lines` its other headers."""
+    return b"%s\r\n%sContent-Length: %d\r\n\r\n%s" % (start, lines, len(body), body)
