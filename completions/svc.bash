@@ -214,14 +214,14 @@ _svc_words() {
     color) words='auto always never' ;;
     currency) words='AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BGN BHD BIF BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE CHF CHW CLF CLP CNY COP COU CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MXV MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT TND TOP TRY TTD TWD TZS UAH UGX USD USN UYI UYU UYW UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG' ;;
     country) words='AD AE AF AG AI AL AM AO AQ AR AS AT AU AW AX AZ BA BB BD BE BF BG BH BI BJ BL BM BN BO BQ BR BS BT BV BW BY BZ CA CC CD CF CG CH CI CK CL CM CN CO CR CU CV CW CX CY CZ DE DJ DK DM DO DZ EC EE EG EH ER ES ET FI FJ FK FM FO FR GA GB GD GE GF GG GH GI GL GM GN GP GQ GR GS GT GU GW GY HK HM HN HR HT HU ID IE IL IM IN IO IQ IR IS IT JE JM JO JP KE KG KH KI KM KN KP KR KW KY KZ LA LB LC LI LK LR LS LT LU LV LY MA MC MD ME MF MG MH MK ML MM MN MO MP MQ MR MS MT MU MV MW MX MY MZ NA NC NE NF NG NI NL NO NP NR NU NZ OM PA PE PF PG PH PK PL PM PN PR PS PT PW PY QA RE RO RS RU RW SA SB SC SD SE SG SH SI SJ SK SL SM SN SO SR SS ST SV SX SY SZ TC TD TF TG TH TJ TK TL TM TN TO TR TT TV TW TZ UA UG UM US UY UZ VA VC VE VG VI VN VU WF WS YE YT ZA ZM ZW' ;;
-    capture_method) words='automatic manual' ;;
-    cancellation_reason) words='duplicate fraudulent requested_by_customer abandoned' ;;
+    order_capture_method) words='automatic manual' ;;
+    order_cancellation_reason) words='duplicate fraudulent requested_by_customer abandoned' ;;
     order_status) words='requires_payment processing authorized paid cancelled' ;;
     payment_status) words='processing authorized captured failed cancelled' ;;
     refund_reason) words='duplicate fraudulent requested_by_customer' ;;
     refund_status) words='pending succeeded failed' ;;
     payout_status) words='created sent paid failed' ;;
-    evidence) words='tracking_number= shipping_carrier= shipping_date= shipping_address= shipping_documentation= customer_name= customer_email= customer_purchase_ip= customer_communication= billing_address= product_description= receipt= refund_policy= refund_refusal_explanation= cancellation_policy= cancellation_rebuttal= service_date= access_activity_log= duplicate_payment_id= duplicate_explanation= uncategorized_text=' ;;
+    dispute_evidence) words='tracking_number= shipping_carrier= shipping_date= shipping_address= shipping_documentation= customer_name= customer_email= customer_purchase_ip= customer_communication= billing_address= product_description= receipt= refund_policy= refund_refusal_explanation= cancellation_policy= cancellation_rebuttal= service_date= access_activity_log= duplicate_payment_id= duplicate_explanation= uncategorized_text=' ;;
     dispute_status) words='needs_response under_review won lost' ;;
     event_type) words='order.paid order.cancelled payment.authorized payment.captured payment.failed payment.processing payment.cancelled refund.created refund.succeeded refund.failed dispute.opened dispute.evidence_submitted dispute.won dispute.lost payout.created payout.sent payout.paid payout.failed' ;;
     tunnel) words='auto none cloudflared ngrok ssh:' ;;
@@ -279,7 +279,7 @@ _svc_own() {
       ;;
     'orders create')
       commands=''
-      options='--amount:t --currency:w.currency --country:w.country --postal-code:t --settlement-currency:w.currency --capture-method:w.capture_method --item:+t --metadata:+t '
+      options='--amount:t --currency:w.currency --settlement-currency:w.currency --country:w.country --postal-code:t --item:+t --capture-method:w.order_capture_method --metadata:+t '
       arguments=''
       shared='request preview global'
       ;;
@@ -291,13 +291,13 @@ _svc_own() {
       ;;
     'orders update')
       commands=''
-      options='--amount:t --currency:w.currency --country:w.country --postal-code:t --settlement-currency:w.currency --capture-method:w.capture_method --item:+t --metadata:+t '
+      options='--amount:t --currency:w.currency --settlement-currency:w.currency --country:w.country --postal-code:t --item:+t --capture-method:w.order_capture_method --metadata:+t '
       arguments='i.ord_'
       shared='request preview global'
       ;;
     'orders cancel')
       commands=''
-      options='--reason:w.cancellation_reason '
+      options='--reason:w.order_cancellation_reason '
       arguments='i.ord_'
       shared='request preview global'
       ;;
@@ -405,7 +405,7 @@ _svc_own() {
       ;;
     'disputes update')
       commands=''
-      options='--tracking-number:t --shipping-carrier:t --evidence:+w.evidence --submit:- '
+      options='--tracking-number:t --shipping-carrier:t --evidence:+w.dispute_evidence --submit:- '
       arguments='i.dp_'
       shared='request preview global'
       ;;

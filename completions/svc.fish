@@ -224,9 +224,9 @@ function __svc_words
             printf '%s\t%s\n' 'AED' '' 'AFN' '' 'ALL' '' 'AMD' '' 'AOA' '' 'ARS' '' 'AUD' '' 'AWG' '' 'AZN' '' 'BAM' '' 'BBD' '' 'BDT' '' 'BGN' '' 'BHD' '' 'BIF' '' 'BMD' '' 'BND' '' 'BOB' '' 'BOV' '' 'BRL' '' 'BSD' '' 'BTN' '' 'BWP' '' 'BYN' '' 'BZD' '' 'CAD' '' 'CDF' '' 'CHE' '' 'CHF' '' 'CHW' '' 'CLF' '' 'CLP' '' 'CNY' '' 'COP' '' 'COU' '' 'CRC' '' 'CUP' '' 'CVE' '' 'CZK' '' 'DJF' '' 'DKK' '' 'DOP' '' 'DZD' '' 'EGP' '' 'ERN' '' 'ETB' '' 'EUR' '' 'FJD' '' 'FKP' '' 'GBP' '' 'GEL' '' 'GHS' '' 'GIP' '' 'GMD' '' 'GNF' '' 'GTQ' '' 'GYD' '' 'HKD' '' 'HNL' '' 'HTG' '' 'HUF' '' 'IDR' '' 'ILS' '' 'INR' '' 'IQD' '' 'IRR' '' 'ISK' '' 'JMD' '' 'JOD' '' 'JPY' '' 'KES' '' 'KGS' '' 'KHR' '' 'KMF' '' 'KPW' '' 'KRW' '' 'KWD' '' 'KYD' '' 'KZT' '' 'LAK' '' 'LBP' '' 'LKR' '' 'LRD' '' 'LSL' '' 'LYD' '' 'MAD' '' 'MDL' '' 'MGA' '' 'MKD' '' 'MMK' '' 'MNT' '' 'MOP' '' 'MRU' '' 'MUR' '' 'MVR' '' 'MWK' '' 'MXN' '' 'MXV' '' 'MYR' '' 'MZN' '' 'NAD' '' 'NGN' '' 'NIO' '' 'NOK' '' 'NPR' '' 'NZD' '' 'OMR' '' 'PAB' '' 'PEN' '' 'PGK' '' 'PHP' '' 'PKR' '' 'PLN' '' 'PYG' '' 'QAR' '' 'RON' '' 'RSD' '' 'RUB' '' 'RWF' '' 'SAR' '' 'SBD' '' 'SCR' '' 'SDG' '' 'SEK' '' 'SGD' '' 'SHP' '' 'SLE' '' 'SOS' '' 'SRD' '' 'SSP' '' 'STN' '' 'SVC' '' 'SYP' '' 'SZL' '' 'THB' '' 'TJS' '' 'TMT' '' 'TND' '' 'TOP' '' 'TRY' '' 'TTD' '' 'TWD' '' 'TZS' '' 'UAH' '' 'UGX' '' 'USD' '' 'USN' '' 'UYI' '' 'UYU' '' 'UYW' '' 'UZS' '' 'VED' '' 'VES' '' 'VND' '' 'VUV' '' 'WST' '' 'XAF' '' 'XCD' '' 'XCG' '' 'XOF' '' 'XPF' '' 'YER' '' 'ZAR' '' 'ZMW' '' 'ZWG' ''
         case country
             printf '%s\t%s\n' 'AD' '' 'AE' '' 'AF' '' 'AG' '' 'AI' '' 'AL' '' 'AM' '' 'AO' '' 'AQ' '' 'AR' '' 'AS' '' 'AT' '' 'AU' '' 'AW' '' 'AX' '' 'AZ' '' 'BA' '' 'BB' '' 'BD' '' 'BE' '' 'BF' '' 'BG' '' 'BH' '' 'BI' '' 'BJ' '' 'BL' '' 'BM' '' 'BN' '' 'BO' '' 'BQ' '' 'BR' '' 'BS' '' 'BT' '' 'BV' '' 'BW' '' 'BY' '' 'BZ' '' 'CA' '' 'CC' '' 'CD' '' 'CF' '' 'CG' '' 'CH' '' 'CI' '' 'CK' '' 'CL' '' 'CM' '' 'CN' '' 'CO' '' 'CR' '' 'CU' '' 'CV' '' 'CW' '' 'CX' '' 'CY' '' 'CZ' '' 'DE' '' 'DJ' '' 'DK' '' 'DM' '' 'DO' '' 'DZ' '' 'EC' '' 'EE' '' 'EG' '' 'EH' '' 'ER' '' 'ES' '' 'ET' '' 'FI' '' 'FJ' '' 'FK' '' 'FM' '' 'FO' '' 'FR' '' 'GA' '' 'GB' '' 'GD' '' 'GE' '' 'GF' '' 'GG' '' 'GH' '' 'GI' '' 'GL' '' 'GM' '' 'GN' '' 'GP' '' 'GQ' '' 'GR' '' 'GS' '' 'GT' '' 'GU' '' 'GW' '' 'GY' '' 'HK' '' 'HM' '' 'HN' '' 'HR' '' 'HT' '' 'HU' '' 'ID' '' 'IE' '' 'IL' '' 'IM' '' 'IN' '' 'IO' '' 'IQ' '' 'IR' '' 'IS' '' 'IT' '' 'JE' '' 'JM' '' 'JO' '' 'JP' '' 'KE' '' 'KG' '' 'KH' '' 'KI' '' 'KM' '' 'KN' '' 'KP' '' 'KR' '' 'KW' '' 'KY' '' 'KZ' '' 'LA' '' 'LB' '' 'LC' '' 'LI' '' 'LK' '' 'LR' '' 'LS' '' 'LT' '' 'LU' '' 'LV' '' 'LY' '' 'MA' '' 'MC' '' 'MD' '' 'ME' '' 'MF' '' 'MG' '' 'MH' '' 'MK' '' 'ML' '' 'MM' '' 'MN' '' 'MO' '' 'MP' '' 'MQ' '' 'MR' '' 'MS' '' 'MT' '' 'MU' '' 'MV' '' 'MW' '' 'MX' '' 'MY' '' 'MZ' '' 'NA' '' 'NC' '' 'NE' '' 'NF' '' 'NG' '' 'NI' '' 'NL' '' 'NO' '' 'NP' '' 'NR' '' 'NU' '' 'NZ' '' 'OM' '' 'PA' '' 'PE' '' 'PF' '' 'PG' '' 'PH' '' 'PK' '' 'PL' '' 'PM' '' 'PN' '' 'PR' '' 'PS' '' 'PT' '' 'PW' '' 'PY' '' 'QA' '' 'RE' '' 'RO' '' 'RS' '' 'RU' '' 'RW' '' 'SA' '' 'SB' '' 'SC' '' 'SD' '' 'SE' '' 'SG' '' 'SH' '' 'SI' '' 'SJ' '' 'SK' '' 'SL' '' 'SM' '' 'SN' '' 'SO' '' 'SR' '' 'SS' '' 'ST' '' 'SV' '' 'SX' '' 'SY' '' 'SZ' '' 'TC' '' 'TD' '' 'TF' '' 'TG' '' 'TH' '' 'TJ' '' 'TK' '' 'TL' '' 'TM' '' 'TN' '' 'TO' '' 'TR' '' 'TT' '' 'TV' '' 'TW' '' 'TZ' '' 'UA' '' 'UG' '' 'UM' '' 'US' '' 'UY' '' 'UZ' '' 'VA' '' 'VC' '' 'VE' '' 'VG' '' 'VI' '' 'VN' '' 'VU' '' 'WF' '' 'WS' '' 'YE' '' 'YT' '' 'ZA' '' 'ZM' '' 'ZW' ''
-        case capture_method
+        case order_capture_method
             printf '%s\t%s\n' 'automatic' '' 'manual' ''
-        case cancellation_reason
+        case order_cancellation_reason
             printf '%s\t%s\n' 'duplicate' '' 'fraudulent' '' 'requested_by_customer' '' 'abandoned' ''
         case order_status
             printf '%s\t%s\n' 'requires_payment' '' 'processing' '' 'authorized' '' 'paid' '' 'cancelled' ''
@@ -238,7 +238,7 @@ function __svc_words
             printf '%s\t%s\n' 'pending' '' 'succeeded' '' 'failed' ''
         case payout_status
             printf '%s\t%s\n' 'created' '' 'sent' '' 'paid' '' 'failed' ''
-        case evidence
+        case dispute_evidence
             printf '%s\t%s\n' 'tracking_number=' '' 'shipping_carrier=' '' 'shipping_date=' '' 'shipping_address=' '' 'shipping_documentation=' '' 'customer_name=' '' 'customer_email=' '' 'customer_purchase_ip=' '' 'customer_communication=' '' 'billing_address=' '' 'product_description=' '' 'receipt=' '' 'refund_policy=' '' 'refund_refusal_explanation=' '' 'cancellation_policy=' '' 'cancellation_rebuttal=' '' 'service_date=' '' 'access_activity_log=' '' 'duplicate_payment_id=' '' 'duplicate_explanation=' '' 'uncategorized_text=' ''
         case dispute_status
             printf '%s\t%s\n' 'needs_response' '' 'under_review' '' 'won' '' 'lost' ''
@@ -331,7 +331,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'orders create'
             set commands 
-            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --country 'w.country' 'The destination, a country code such as DE.' --postal-code 't' 'The destination\'s postal code.' --settlement-currency 'w.currency' 'The currency that you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first and capture later.' --item '+t' 'An item, repeatable: its name, quantity, unit_amount, hs_code, origin_country.' --metadata '+t' 'A note of your own, repeatable.'
+            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --settlement-currency 'w.currency' 'The currency that you are settled in.' --country 'w.country' 'The destination, a country code such as DE.' --postal-code 't' 'The destination\'s postal code.' --item '+t' 'An item, repeatable: its name, quantity, unit_amount, hs_code, origin_country.' --capture-method 'w.order_capture_method' 'automatic, or manual to authorise first and capture later.' --metadata '+t' 'A note of your own, repeatable.'
             set arguments 
             set shared 'request preview global'
         case 'orders retrieve'
@@ -341,12 +341,12 @@ function __svc_command --no-scope-shadowing
             set shared 'preview global'
         case 'orders update'
             set commands 
-            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --country 'w.country' 'The destination, a country code such as DE.' --postal-code 't' 'The destination\'s postal code.' --settlement-currency 'w.currency' 'The currency that you are settled in.' --capture-method 'w.capture_method' 'automatic, or manual to authorise first and capture later.' --item '+t' 'An item, repeatable: its name, quantity, unit_amount, hs_code, origin_country.' --metadata '+t' 'A note of your own, repeatable.'
+            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --settlement-currency 'w.currency' 'The currency that you are settled in.' --country 'w.country' 'The destination, a country code such as DE.' --postal-code 't' 'The destination\'s postal code.' --item '+t' 'An item, repeatable: its name, quantity, unit_amount, hs_code, origin_country.' --capture-method 'w.order_capture_method' 'automatic, or manual to authorise first and capture later.' --metadata '+t' 'A note of your own, repeatable.'
             set arguments 'i.ord_'
             set shared 'request preview global'
         case 'orders cancel'
             set commands 
-            set options --reason 'w.cancellation_reason' 'One of duplicate, fraudulent, requested_by_customer, abandoned.'
+            set options --reason 'w.order_cancellation_reason' 'One of duplicate, fraudulent, requested_by_customer, abandoned.'
             set arguments 'i.ord_'
             set shared 'request preview global'
         case 'orders capture'
@@ -401,7 +401,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'payouts create'
             set commands 
-            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --source-currency 'w.currency' 'The balance to debit, by its currency.' --country 'w.country' 'The country of the receiving bank, such as DE.' --account-holder-name 't' 'The name of whoever is paid.' --iban 't' 'The account\'s IBAN; where there is none, --account-number.' --account-number 't' 'The account\'s number; --bank-code goes with it.' --bank-code 't' 'The bank\'s routing or sort code.' --bic 't' 'The bank\'s BIC.' --bank-name 't' 'The bank\'s name.' --reference 't' 'A text that the receiver is shown.' --metadata '+t' 'A note of your own, repeatable.' --wait '-' 'Wait until it is settled, at most --max-time seconds.'
+            set options --amount 't' 'The amount in minor units: 12900 is 129.00 EUR.' --currency 'w.currency' 'The currency, an ISO 4217 code such as EUR.' --source-currency 'w.currency' 'The balance to debit, by its currency.' --country 'w.country' 'The country of the receiving bank, such as DE.' --account-holder-name 't' 'The name of the person or company that is paid.' --iban 't' 'The account\'s IBAN; where there is none, --account-number.' --account-number 't' 'The account\'s number; --bank-code goes with it.' --bank-code 't' 'The bank\'s routing or sort code.' --bic 't' 'The bank\'s BIC.' --bank-name 't' 'The bank\'s name.' --reference 't' 'A text that the receiver is shown.' --metadata '+t' 'A note of your own, repeatable.' --wait '-' 'Wait until it is settled, at most --max-time seconds.'
             set arguments 
             set shared 'request preview global'
         case 'payouts retrieve'
@@ -436,7 +436,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'disputes update'
             set commands 
-            set options --tracking-number 't' 'The number by which the parcel is followed.' --shipping-carrier 't' 'Who carried it.' --evidence '+w.evidence' 'Any other evidence, repeatable.' --submit '-' 'Submit it; without this it stays a draft.'
+            set options --tracking-number 't' 'The number by which the parcel is followed.' --shipping-carrier 't' 'Who carried it.' --evidence '+w.dispute_evidence' 'Any other evidence, repeatable.' --submit '-' 'Submit it; without this it stays a draft.'
             set arguments 'i.dp_'
             set shared 'request preview global'
         case 'disputes retrieve'

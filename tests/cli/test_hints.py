@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from support.creates import EXAMPLES, NEEDS
+from support.calls import EXAMPLES, NEEDS
 from support.running import Svc
 from support.servers.misbehaving import ScriptedServer
 

@@ -12,7 +12,7 @@ from simulation.service import Identity, frozen
 from svc.cli import orders, payouts, post, refunds
 from svc.cli.framework.fields import with_fields
 from svc.cli.framework.session import Session
-from svc.client import options
+from svc.client.options import options_of
 
 Command = Callable[[Session], None]
 _IBANS: Final = (
@@ -20,13 +20,6 @@ _IBANS: Final = (
     "FR7630006000011234567890189",
     "ES9121000418450200051332",
 )
-_ROWS: Final[dict[Any, tuple[options.RequestOption, ...]]] = {
-    refunds.create: options.REFUND,
-    payouts.create: options.PAYOUT,
-    orders.create: options.ORDER,
-    orders.cancel: options.CANCELLATION,
-    orders.capture: options.CAPTURE,
-}
 _ITEM: Final = {"name": "Jacket", "hs_code": "6203.39", "quantity": 1}
 
 
@@ -133,10 +126,10 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
     amount = str(wish.amount) if wish.amount else None
     match wish.kind:
         case "refunds":
-            return _parsed(refunds.create, payment=wish.target, amount=amount)
+            return _parsed("refunds.create", payment=wish.target, amount=amount)
         case "payouts":
             return _parsed(
-                payouts.create,
+                "payouts.create",
                 amount=amount,
                 currency="EUR",
                 country="DE",
@@ -146,7 +139,7 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
         case "orders":
             item = ",".join(f"{name}={value}" for name, value in wish.body["items"][0].items())
             return _parsed(
-                orders.create,
+                "orders.create",
                 amount=amount,
                 currency="EUR",
                 country="DE",
@@ -154,26 +147,29 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
                 capture_method=wish.target,
             )
         case "cancel":
-            return _parsed(orders.cancel, order_id=wish.target)
-    return _parsed(orders.capture, order_id=wish.target, amount=amount)
+            return _parsed("orders.cancel", order_id=wish.target)
+    return _parsed("orders.capture", order_id=wish.target, amount=amount)
 
 
 def _bare(wish: Wish) -> Callable[[Any], None]:
     if wish.kind in ("cancel", "capture"):
-        return _parsed(getattr(orders, wish.kind), order_id=wish.target)
-    nouns = {"refunds": refunds, "payouts": payouts, "orders": orders}
-    return _parsed(nouns[wish.kind].create)
+        return _parsed(wish.operation, order_id=wish.target)
+    return _parsed(wish.operation)
 
 
-def _parsed(command: Any, **given: Any) -> Callable[[Any], None]:
+def _parsed(operation: str, **given: Any) -> Callable[[Any], None]:
     """A command as the parser calls it: with every option, None where nothing was given."""
-    every = {**{row.key: None for row in _ROWS[command]}, **given}
-    return lambda context: _taking(command)(ctx=context, **every)
+    every = {**{row.key: None for row in options_of(operation)}, **given}
+    return lambda context: _taking(operation)(ctx=context, **every)
 
 
 @cache
-def _taking(command: Any) -> Callable[..., None]:
-    return with_fields(command, _ROWS[command])
+def _taking(operation: str) -> Callable[..., None]:
+    word, _, verb = operation.partition(".")
+    app = {"orders": orders.app, "payouts": payouts.app, "refunds": refunds.app}[word]
+    command = next(each.callback for each in app.registered_commands if each.name == verb)
+    assert command is not None
+    return with_fields(command, options_of(operation))
 
 
 def _pairs(body: dict[str, Any], inside: str = "") -> list[tuple[str, str, Any]]:

@@ -8,13 +8,14 @@ import re
 from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from svc.batch.operations import ANSWERED_INSIDE, BOOLEANS, OBJECTS, BatchOperation
+from svc.batch.operations import BatchOperation
 from svc.batch.rows import BadRow, RowFields, blank_amount, parse
 from svc.batch.unknown import refuse_unknown
 from svc.client.amounts import whole_number
-from svc.client.fields import MONEY, WHOLE, BodyPath, FieldTree, UnknownName, unknown_names
+from svc.client.fields import BodyPath, UnknownName, unknown_names
 from svc.errors import UsageError
 from svc.render.csv_format import restore
+from svc.service.model import Kind
 
 Cells: TypeAlias = Sequence[str]
 Build: TypeAlias = Callable[[Cells], Any]
@@ -56,8 +57,7 @@ class Columns:
     ) -> None:
         self._width = len(head)
         self._raw = raw
-        self._names = operation.columns
-        self._takes = operation.fields
+        self._operation = operation
         self._blank_means_all = blank_means_all
         self._nameless: list[int] = []
         self._unknown: list[UnknownName] = []
@@ -68,7 +68,9 @@ class Columns:
             if not name.strip():
                 self._nameless.append(index)
             elif column_shape(name) not in ignored:
-                _plant(tree, *self._column(index, name))
+                path, plain, build = self._column(index, name)
+                if len(path) == 1 or path[-1] not in operation.made.get(path[0], ()):
+                    _plant(tree, path, plain, build)
         refuse_unknown(operation, self._unknown)
         self._build = _object(tree)
 
@@ -96,26 +98,28 @@ class Columns:
                 param=name,
                 hint="Write it as in shipping[country] or items[0][name]",
             )
-        self._unknown += unknown_names(self._names, _nested(path))
+        self._unknown += unknown_names(self._operation.columns, _nested(path))
         if plain == "currency":
             self._currency = index
         shape = _shape(path)
         build = self._cell(index, plain, shape, is_json=is_json)
-        if shape in MONEY and _takes(self._takes, shape) and not self._blank_means_all:
+        kind = self._operation.kind_of(shape)
+        if kind is not None and kind.type == "amount" and not self._blank_means_all:
             build = _not_blank(index, plain, build)
         return path, plain, build
 
     def _cell(self, index: int, name: str, shape: BodyPath, *, is_json: bool) -> Build:
-        if is_json or shape in OBJECTS:
+        kind = self._operation.kind_of(shape)
+        if is_json or (kind is not None and kind.type in ("object", "list", "free")):
             return _filled(index, lambda text: parse(self._text(text), name))
-        if shape in WHOLE and _takes(self._takes, shape):
-            return self._whole(index, name, shape)
-        if shape in BOOLEANS:
+        if kind is not None and kind.type in ("amount", "integer"):
+            return self._whole(index, name, kind)
+        if kind is not None and kind.type == "boolean":
             return _filled(index, lambda text: _boolean(text, name))
         return _filled(index, self._text)
 
-    def _whole(self, index: int, name: str, shape: BodyPath) -> Build:
-        least, is_money = WHOLE[shape], shape in MONEY
+    def _whole(self, index: int, name: str, kind: Kind) -> Build:
+        least, is_money = kind.least, kind.type == "amount"
 
         def build(cells: Cells) -> Any:
             text = cells[index].strip()
@@ -161,15 +165,6 @@ def ignored_columns(
     return frozenset(paths)
 
 
-def _takes(fields: FieldTree, shape: BodyPath) -> bool:
-    """Whether an operation takes a field; what it only answers is text that is left out."""
-    for part in shape:
-        if part not in fields:
-            return False
-        fields = fields[part]
-    return True
-
-
 def _not_blank(index: int, name: str, build: Build) -> Build:
     blank = _Blank(name)
     return lambda cells: build(cells) if cells[index].strip() else blank
@@ -212,8 +207,6 @@ def _filled(index: int, read: Callable[[str], Any]) -> Build:
 
 def _plant(tree: dict[str, Any], path: BodyPath, name: str, build: Build) -> None:
     """Puts a column's builder into the tree of all columns."""
-    if len(path) > 1 and path[-1] in ANSWERED_INSIDE.get(path[0], ()):
-        return
     here = tree
     for part in path[:-1]:
         inner = here.setdefault(part, {})

@@ -21,7 +21,8 @@ def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> N
     unknown: dict[str, UnknownName] = {}
     for each in names:
         check_name(*each)
-        if not each.is_free and each.within.partition("[")[0] not in operation.answered:
+        outer = each.within.partition("[")[0]
+        if not _is_free(operation, outer) and outer not in operation.answered:
             unknown[each.path] = each
     if not unknown:
         return
@@ -38,6 +39,12 @@ def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> N
         hint=f"{advice}; to leave out what is no field: "
         + " ".join(f"--ignore-column {quote(path)}" for path in unknown),
     )
+
+
+def _is_free(operation: BatchOperation, name: str) -> bool:
+    """Whether the merchant chooses the names inside a field: of metadata, and of evidence."""
+    kind = operation.kind_of((name,))
+    return kind is not None and (kind.type == "free" or kind.merged)
 
 
 def _nearest(operation: BatchOperation, unknown: UnknownName) -> Iterator[str]:

@@ -6,24 +6,19 @@ it is the service's to say.
 
 import hashlib
 from collections.abc import Collection
-from typing import Any, Final
+from typing import Any
 
 from svc.batch.columns import column_path
-from svc.batch.operations import ANSWERED_INSIDE, KEY_COLUMN, BatchOperation
+from svc.batch.operations import KEY_COLUMN, BatchOperation
 from svc.batch.rows import BadRow, Read, RowFields, blank_amount
 from svc.batch.unknown import refuse_unknown
-from svc.client.call import Call, checked_id
-from svc.client.fields import MONEY, BodyPath, check_whole, unknown_names
-from svc.client.options import RequestOption, missing_options
+from svc.client.call import checked_id
+from svc.client.fields import BodyPath, check_body, check_value, unknown_names
 from svc.client.request import checked_key, encoded
 from svc.delivery.journal.stored import Scope
 from svc.delivery.likeness import likenesses, row_likeness, subject_of
 from svc.delivery.plan import Bad, BatchRow
 from svc.errors import UsageError
-from svc.service.facts import ID_PREFIXES
-
-_CURRENCIES: Final = ("currency", "settlement_currency", "source_currency")
-_CURRENCY_LENGTH: Final = 3
 
 
 class Validator:
@@ -47,7 +42,6 @@ class Validator:
     ) -> None:
         self._operation = operation
         self._names = operation.columns
-        self._fields = operation.fields
         self._blank_means_all = blank_means_all
         self._scope = scope
         self._ignored = ignored
@@ -121,10 +115,10 @@ class Validator:
         body = self._body(given)
         key = _given_key(body.pop(KEY_COLUMN, None))
         row_id = self._row_id(given)
-        _check(self._operation, body)
+        if self._operation.name.endswith(".update") and not body:
+            raise BadRow("it changes nothing", code="row_empty")
         call = self._operation.call(identifier, body)
-        _check_kinds(call)
-        check_whole(self._fields, body, is_form=call.encoding == "form")
+        check_body(self._operation.name, call.body or {}, is_form=call.encoding == "form")
         data = encoded(call)
         digest = hashlib.sha256(data).hexdigest()
         fields = call.body or {}
@@ -155,8 +149,8 @@ class Validator:
                 if name != "id" or not operation.id_prefix:
                     self.left_out[name] = None
             elif value is not None:
-                body[name] = _trimmed(value, ANSWERED_INSIDE.get(name))
-            elif (name,) in MONEY and name in self._fields:
+                body[name] = _trimmed(value, operation.made.get(name))
+            elif _is_amount(operation, name):
                 if not self._blank_means_all:
                     raise blank_amount(name)
             # On create null equals an absent field; on update it clears it.
@@ -208,8 +202,13 @@ def _compared_currency(operation: BatchOperation, currency: Any) -> str | None:
     fields = operation.fields
     if "amount" not in fields or "currency" in fields or currency in (None, ""):
         return None
-    _check_currency("currency", currency)
+    check_value(operation.name, "currency", currency)
     return str(currency)
+
+
+def _is_amount(operation: BatchOperation, name: str) -> bool:
+    kind = operation.kind_of((name,))
+    return kind is not None and kind.type == "amount"
 
 
 def _refuse_order_price(operation: BatchOperation, given: RowFields) -> None:
@@ -241,40 +240,3 @@ def _trimmed(value: Any, answered: frozenset[str] | None) -> Any:
     if not isinstance(value, dict) or answered.isdisjoint(value):
         return value
     return {name: inner for name, inner in value.items() if name not in answered}
-
-
-def _check(operation: BatchOperation, body: RowFields) -> None:
-    missing = [_with_place(row) for row in missing_options(operation.options, body)]
-    if missing:
-        *others, last = missing
-        are = f"{', '.join(others)} and {last} are" if others else f"{last} is"
-        raise BadRow(f"{are} missing", param=missing[0].split()[0], code="field_missing")
-    if operation.name.endswith(".update") and not body:
-        raise BadRow("it changes nothing", code="row_empty")
-    for name in _CURRENCIES:
-        if name in body:
-            _check_currency(name, body[name])
-
-
-def _with_place(row: RequestOption) -> str:
-    """The bracket path of a field that is missing, and of those that may stand in its place."""
-    path = f"{row.path[0]}{''.join(f'[{part}]' for part in row.path[1:])}"
-    instead = " with ".join(name.lstrip("-").replace("-", "_") for name, _ in row.instead)
-    return f"{path} (or {instead})" if instead else path
-
-
-def _check_kinds(call: Call) -> None:
-    """Refuses an id of another kind than its field's, such as an order's for a payment."""
-    for name, identifier in (call.body or {}).items():
-        if name in ID_PREFIXES and isinstance(identifier, str):
-            _check_prefix(identifier, name, ID_PREFIXES[name])
-
-
-def _check_currency(name: str, value: Any) -> None:
-    if value is None or value == "":
-        return
-    plain = isinstance(value, str) and value.isascii() and value.isalpha() and value.isupper()
-    if not plain or len(value) != _CURRENCY_LENGTH:
-        raise BadRow(
-            f"{name} {value!s} is not three capital letters", param=name, code="currency_invalid"
-        )

@@ -4,6 +4,7 @@ from typing import Annotated, Any
 
 import typer
 
+from svc import service
 from svc.cli.framework.app import new_word, verb
 from svc.cli.framework.control import refuse_expired_key, served_now
 from svc.cli.framework.delivering import journal_of, sender_of
@@ -11,7 +12,6 @@ from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.sending import finish, tell_answer
 from svc.cli.framework.session import Session
-from svc.client.operations import OPERATIONS
 from svc.client.request import readable
 from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
@@ -140,10 +140,10 @@ def show(ctx: typer.Context, request_id: RequestId) -> None:
 
 def _titled(operation: str, body: Any) -> Any:
     """A body as what it makes or changes, so that its fields are named as they are elsewhere."""
-    known = OPERATIONS.get(operation)
+    known = service.operation(operation)
     if known is None or not isinstance(body, dict):
         return body
-    return {"object": known.about or known.answers[0], **body}
+    return {"object": known[0].name, **body}
 
 
 @verb(app)

@@ -1,6 +1,6 @@
 """Sending requests to the service: at most four identical attempts, one definite outcome.
 
-A request is a value first (`call`; one for each resource in `resources/`), then bytes (`request`),
+A request is a value first (`call`, made by `operations`), then bytes (`request`),
 then what an attempt means (`reply`, `refusal`, `retry`), and in the end an answer or an error
 (`ending`). `client` puts these together and is where to begin; `sandbox` is the same for the
 controls of a sandbox. `wire/` has the sockets.

@@ -103,11 +103,6 @@ def pattern_of(path: str) -> tuple[str, str]:
     return "/".join(parts), identifier
 
 
-def same(body: Body, *fields: str) -> tuple[tuple[str, object], ...]:
-    """Pairs each of the fields that the request has with its value, for `Call.checks`."""
-    return tuple((name, body[name]) for name in fields if body.get(name) not in (None, ""))
-
-
 def query_of(params: QueryParams) -> QueryPairs:
     """Turns filters such as `{"limit": 3, "created": {"gte": "..."}}` into query pairs in order.
 

@@ -1,64 +1,181 @@
-"""The documented fields of each POST, and what is checked of them before anything is sent.
+"""The one check of a request's body before it is sent, by the description of its operation.
 
-For single commands, `svc post` and the rows of a batch. A field that nobody knows passes:
-whether there is one is for the service to say. A name that is nearly a known one does not, for
-`amout` in a refund would give everything back.
+Single commands, `svc post` and the rows of a batch come through `check_body`. A field that is not
+described passes: whether there is one is for the service to say. A name that is nearly a described
+one does not, for `amout` in a refund would give everything back.
 """
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from svc.client import options
+from svc import service
 from svc.client.amounts import whole_number
-from svc.client.operations import operation_at
-from svc.client.options import RequestOption
+from svc.client.options import RequestOption, options_of
 from svc.errors import UsageError
 from svc.nearest import slips
-from svc.service.facts import EVIDENCE_KEYS, ID_PREFIXES
+from svc.service.facts import ID_PREFIXES
+from svc.service.model import Field, Kind
 
 BodyPath: TypeAlias = tuple[str, ...]
-# Names and what may stand inside them: `*` is any position of a list; nothing is anything.
+# Names and what may stand inside them: `*` is any position of a list. An empty tree allows any
+# content.
 FieldTree: TypeAlias = Mapping[str, "FieldTree"]
 
-# The whole numbers of all requests, with the least that each may be. Those that are money are in
-# minor units; an item may be free of charge, and so may its freight.
-WHOLE: Final[Mapping[BodyPath, int]] = {
-    ("amount",): 1,
-    ("shipping_amount",): 0,
-    ("items", "*", "quantity"): 1,
-    ("items", "*", "unit_amount"): 0,
-}
-# Objects whose names the merchant chooses.
-FREE: Final = frozenset({"metadata", "evidence"})
-MONEY: Final = frozenset(WHOLE) - {("items", "*", "quantity")}
+
+class Incomplete(UsageError):  # noqa: N818  it describes a body
+    """A body lacks fields that a request cannot do without; `rows` are the options for them."""
+
+    def __init__(self, operation: str, rows: Sequence[RequestOption]) -> None:
+        *others, last = (_with_place(row) for row in rows)
+        are = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+        param = bracketed(rows[0].path)
+        super().__init__(f"{are} missing.", code="parameter_missing", param=param)
+        self.operation = operation
+        self.rows = tuple(rows)
 
 
-def fields_at(path: str) -> FieldTree:
-    """The fields of a POST by its path, such as `/v1/orders/ord_1`; empty where nobody knows."""
-    known = operation_at(path)
-    return _BY_OPERATION.get(known[0], {}) if known else {}
+def _with_place(row: RequestOption) -> str:
+    """The bracket path of a field that is missing, and of those that may stand in its place."""
+    instead = " with ".join(name.lstrip("-").replace("-", "_") for name in row.instead)
+    return f"{bracketed(row.path)} (or {instead})" if instead else bracketed(row.path)
 
 
 def check_body(
-    path: str, body: Mapping[str, Any], *, is_form: bool, typed: Sequence[str] | None
+    operation: str,
+    body: Mapping[str, Any],
+    *,
+    is_form: bool = False,
+    is_raw: bool = False,
+    typed: Sequence[str] = (),
 ) -> None:
-    """Checks the names and the whole numbers of a request (promises R97, R98).
+    """Checks one body of one operation, such as `refunds.create`, before it is sent.
 
-    `typed` is what was given by `-d`, to be told as it would be right.
+    Names may not be nearly those of fields (promise R97); whole numbers are such, and in a form
+    text (promise R98); a currency or a country is a code in capitals; an id begins as those of its
+    kind do; and a new object has all that it needs. What metadata and evidence hold is free, and an
+    operation that is not described has no rules.
+
+    `is_raw` is a POST by its path: it may leave out what is required, and hold any id but one of
+    another kind. `typed` is what was given by `-d`, to be shown as it would be right.
 
     Raises:
-        UsageError: a name is nearly one that is documented, or an amount is none.
+        Incomplete: a required field is missing.
+        UsageError: another of these rules is broken; `param` is the field in brackets.
     """
-    fields = fields_at(path)
+    rules = rules_of(operation)
+    if rules is None:
+        return
     try:
-        check_names(fields, body)
+        check_names(rules.takes, body)
     except UsageError as error:
-        error.hint = _as_typed(typed or (), str(error.param), str(error.hint)) or error.hint
+        error.hint = _as_typed(typed, str(error.param), str(error.hint)) or error.hint
         raise
-    check_whole(fields, body, is_form=is_form)
-    _check_codes(body)
-    check_kinds(body)
+    currency = body.get("currency")
+    for path, kind in rules.kinds:
+        for name, value in _values(body, path) if path[0] in body else ():
+            if kind.type in _WHOLE:
+                whole_number(
+                    value,
+                    name,
+                    least=kind.least,
+                    currency=currency if isinstance(currency, str) else None,
+                    is_text=is_form,
+                    is_money=kind.type == "amount",
+                )
+            elif value not in (None, ""):
+                _check_text(rules, kind, path, name, value, is_raw=is_raw)
+    lacking = () if is_raw else tuple(_lacking(rules.options, body))
+    if lacking:
+        raise Incomplete(operation, lacking)
+
+
+def check_value(operation: str, name: str, value: object) -> None:
+    """Checks one code or id by the kind that a field of the operation's noun has.
+
+    Raises:
+        UsageError: it is none of that kind.
+    """
+    rules = rules_of(operation)
+    kind = rules.kind_of((name,)) if rules is not None else None
+    if rules is not None and kind is not None and kind.type not in _WHOLE:
+        _check_text(rules, kind, (name,), name, str(value), is_raw=False)
+
+
+def check_filters(path: str, filters: Mapping[str, str]) -> None:
+    """Refuses an id of another kind among the filters of the list at a path.
+
+    Raises:
+        UsageError: with the way from the one to the other, where there is one.
+    """
+    noun = service.resource_at(path)
+    for field in noun.given("list") if noun is not None else ():
+        if field.kind.type == "identifier" and field.name in filters:
+            _check_identifier(field.kind, field.name, filters[field.name], is_raw=True)
+
+
+class BodyRules(NamedTuple):
+    """What holds for the bodies of one operation.
+
+    Attributes:
+        takes: the fields that its request may have.
+        kinds: of every field of its noun that is held to its kind, also where this request does
+            not take it: whether it does is then for the service to say.
+        options: in the order of help.
+    """
+
+    takes: FieldTree
+    kinds: tuple[tuple[BodyPath, Kind], ...]
+    options: tuple[RequestOption, ...]
+
+    def kind_of(self, path: BodyPath) -> Kind | None:
+        """The kind that a path is held to; None where it is held to none."""
+        return next((kind for known, kind in self.kinds if known == path), None)
+
+
+_WHOLE: Final = ("amount", "integer")
+_HELD: Final = (*_WHOLE, "currency", "country", "identifier")
+
+
+@cache
+def rules_of(operation: str) -> BodyRules | None:
+    """The rules of an operation such as `refunds.create`; None where it is not described."""
+    known = service.operation(operation)
+    if known is None:
+        return None
+    noun, action = known
+    given = noun.given(action.verb)
+    own = {field.name for field in given}
+    every = (*given, *(field for field in noun.fields if field.name not in (*own, *_OWN)))
+    kinds = tuple((path, kind) for path, kind in every_kind(every) if kind.type in _HELD)
+    return BodyRules(tree_of(given), kinds, options_of(operation))
+
+
+_OWN: Final = ("id",)  # of what is answered; where a row has one, it is of the object it changes
+
+
+def tree_of(fields: Sequence[Field], *, answered: bool = False) -> FieldTree:
+    """The names of fields and of what stands inside; `answered` with those of answers alone."""
+    return {
+        field.name: _inner_tree(field.kind, answered=answered)
+        for field in fields
+        if answered or not field.made
+    }
+
+
+def _inner_tree(kind: Kind, *, answered: bool) -> FieldTree:
+    inner = tree_of(kind.inner, answered=answered)
+    return {"*": inner} if kind.entry is not None and inner else inner
+
+
+def every_kind(fields: Sequence[Field], within: BodyPath = ()) -> Iterator[tuple[BodyPath, Kind]]:
+    """The kind of each field, also of those inside objects and lists."""
+    for field in fields:
+        path = (*within, field.name)
+        yield path, field.kind
+        if field.kind.inner:
+            yield from every_kind(field.kind.inner, (*path, "*") if field.kind.entry else path)
 
 
 def _as_typed(typed: Sequence[str], wrong: str, hint: str) -> str | None:
@@ -71,48 +188,105 @@ def _as_typed(typed: Sequence[str], wrong: str, hint: str) -> str | None:
     return None
 
 
-def check_kinds(value: Mapping[str, Any]) -> None:
-    """Refuses an id of another kind than the field's, such as an order's for a payment.
+# --- kinds ---------------------------------------------------------------------------------------
 
-    Raises:
-        UsageError: with the way from the one to the other, where there is one.
-    """
-    for name, identity in value.items():
-        if name not in ID_PREFIXES or not isinstance(identity, str):
+_CODES: Final = {  # letters, what it is, the service's own code for one that is wrong
+    "currency": (3, "three capital letters, such as EUR", "currency_invalid"),
+    "country": (2, "two capital letters, such as DE", "country_code_invalid"),
+}
+
+
+def _check_text(
+    rules: BodyRules, kind: Kind, path: BodyPath, name: str, value: object, *, is_raw: bool
+) -> None:
+    if kind.type != "identifier":
+        _check_code(rules, kind, path, name, value)
+    elif isinstance(value, str):
+        _check_identifier(kind, name, value, is_raw=is_raw)
+
+
+def _check_code(rules: BodyRules, kind: Kind, path: BodyPath, name: str, value: object) -> None:
+    """Refuses a currency or a country of another shape, or in small letters."""
+    letters, shape, code = _CODES[kind.type]
+    text = str(value)
+    is_word = text.isascii() and text.isalpha() and len(text) == letters
+    if is_word and text.isupper():
+        return
+    option = next((row.name for row in rules.options if row.path == path), None)
+    right = f"{option or 'Write'} {text.upper()}" if is_word else None
+    raise UsageError(f"{name} {text[:_SHOWN]!r} is not {shape}.", code=code, param=name, hint=right)
+
+
+def _check_identifier(kind: Kind, name: str, value: str, *, is_raw: bool) -> None:
+    """Refuses an id of another kind than the field's, such as an order's for a payment."""
+    prefix = ID_PREFIXES[kind.of]
+    if value.startswith(prefix):
+        return
+    other = next((one for one, start in ID_PREFIXES.items() if value.startswith(start)), None)
+    if other is not None:
+        leads = (kind.of, other) == ("payment", "order")
+        raise UsageError(
+            f"{name} {value!r} is the id of {'an' if other[0] in 'aeiou' else 'a'} "
+            f"{other.replace('_', ' ')}.",
+            code="id_of_another_kind",
+            param=name,
+            hint=f"svc payments list --order {value}" if leads else None,
+        )
+    if not is_raw:
+        raise UsageError(
+            f"{name} {value[:_SHOWN]!r} does not begin with {prefix}",
+            code="id_invalid",
+            param=name,
+        )
+
+
+_SHOWN: Final = 40
+
+
+def _lacking(options: Sequence[RequestOption], body: Mapping[str, Any]) -> Iterator[RequestOption]:
+    """What is not there; where one of those that stand in its place is, the others of them."""
+    by_name = {row.name: row for row in options}
+    for row in options:
+        if not row.is_needed or is_there(body, row.path):
             continue
-        kind = next((k for k, prefix in ID_PREFIXES.items() if identity.startswith(prefix)), name)
-        if kind != name:
-            leads = (name, kind) == ("payment", "order")
-            raise UsageError(
-                f"{name} {identity!r} is the id of {'an' if kind[0] in 'aeiou' else 'a'} "
-                f"{kind.replace('_', ' ')}.",
-                code="id_of_another_kind",
-                param=name,
-                hint=f"svc payments list --order {identity}" if leads else None,
-            )
+        others = [by_name[name] for name in row.instead]
+        absent = [other for other in others if not is_there(body, other.path)]
+        yield from absent if len(absent) < len(others) else (row,)
 
 
-def _check_codes(value: Mapping[str, Any], within: str = "") -> None:
-    """Refuses a currency or a country that is written small.
+def is_there(body: Mapping[str, Any], path: BodyPath) -> bool:
+    """Whether a body has a value at a path, or one that is no object above it."""
+    return value_at(body, path) not in (None, "")
 
-    Raises:
-        UsageError: with the option as it would be right.
-    """
-    for name, inner in value.items():
-        if isinstance(inner, Mapping) and name not in FREE:
-            _check_codes(inner, _inside(within, name))
-        word = next((word for word in _CODES if name.endswith(word)), "")
-        if isinstance(inner, str) and _SMALL.fullmatch(inner) and len(inner) == _CODES.get(word):
-            raise UsageError(
-                f"A {word} is written in capitals: {inner.upper()}",
-                code="code_invalid",
-                param=_inside(within, name),
-                hint=f"--{name.replace('_', '-')} {inner.upper()}",
-            )
+
+def value_at(body: Mapping[str, Any], path: BodyPath) -> object:
+    """What stands at a path; what is no object is for the service to refuse, in its own words."""
+    here: Any = body
+    for part in path:
+        if not isinstance(here, Mapping):
+            return here
+        here = here.get(part)
+        if here is None:
+            return None
+    return here
+
+
+def _values(value: Any, path: BodyPath, name: str = "") -> Iterator[tuple[str, Any]]:
+    """Yields what stands at a path of a body, with its name."""
+    if not path:
+        yield name, value
+    elif path[0] == "*" and isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _values(item, path[1:], f"{name}[{index}]")
+    elif isinstance(value, (dict, Mapping)) and path[0] in value:
+        yield from _values(value[path[0]], path[1:], _inside(name, path[0]))
+
+
+# --- names ---------------------------------------------------------------------------------------
 
 
 def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
-    """Refuses names that differ from a documented one by case, blanks or one letter (R97).
+    """Refuses names that differ from a described one by case, blanks or one letter (R97).
 
     Raises:
         UsageError: naming the field that was probably meant.
@@ -122,7 +296,7 @@ def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
 
 
 class UnknownName(NamedTuple):
-    """A name that is not documented where it stands: among `fields`, inside the field `within`."""
+    """A name that is not described where it stands: among `fields`, inside the field `within`."""
 
     fields: FieldTree
     name: str
@@ -133,14 +307,9 @@ class UnknownName(NamedTuple):
         """The name with what it stands inside, such as `items[0][colour]`."""
         return _inside(self.within, self.name)
 
-    @property
-    def is_free(self) -> bool:
-        """Whether it stands in an object whose names the merchant chooses."""
-        return self.within.partition("[")[0] in FREE
-
 
 def unknown_names(fields: FieldTree, value: Any, within: str = "") -> Iterator[UnknownName]:
-    """Yields the names in a value that are not documented; inside such a name it does not look.
+    """Yields the names in a value that are not described; inside such a name it does not look.
 
     A position of a list may be a name of digits, as a bracket path has it.
     """
@@ -157,7 +326,7 @@ def unknown_names(fields: FieldTree, value: Any, within: str = "") -> Iterator[U
 
 
 def check_name(fields: FieldTree, name: str, within: str) -> None:
-    """Refuses one name, which stands inside the field `within`, if it is nearly a known one."""
+    """Refuses one name, which stands inside the field `within`, if it is nearly a described one."""
     if name in fields:
         return
     _refuse_point(fields, name, within)
@@ -191,42 +360,14 @@ def _refuse_point(fields: FieldTree, name: str, within: str) -> None:
 
 
 def _meant(fields: FieldTree, name: str) -> str:
-    """The known name that one is, or nearly is; else itself."""
+    """The described name that one is, or nearly is; else itself."""
     near = (known for known in fields if _is_near(name, known))
     return name if name in fields else next(near, name)
 
 
-def check_whole(fields: FieldTree, body: Mapping[str, Any], *, is_form: bool) -> None:
-    """Checks every whole number that an operation takes (promise R98); a form has them as text.
-
-    Raises:
-        UsageError: one is none; `param` names it as the service does, `items[0][unit_amount]`.
-    """
-    currency = body.get("currency")
-    for path, least in WHOLE.items():
-        for name, value in _values(fields, body, path) if path[0] in body else ():
-            whole_number(
-                value,
-                name,
-                least=least,
-                currency=currency if isinstance(currency, str) else None,
-                is_text=is_form,
-                is_money=path in MONEY,
-            )
-
-
-def _values(
-    fields: FieldTree, value: Any, path: BodyPath, name: str = ""
-) -> Iterator[tuple[str, Any]]:
-    """Yields what stands at a path that an operation takes, with its name."""
-    if not path:
-        yield name, value
-    elif path[0] in fields and path[0] == "*" and isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _values(fields["*"], item, path[1:], f"{name}[{index}]")
-    elif path[0] in fields and isinstance(value, (dict, Mapping)) and path[0] in value:
-        inner = _inside(name, path[0])
-        yield from _values(fields[path[0]], value[path[0]], path[1:], inner)
+def bracketed(path: BodyPath) -> str:
+    """A path as the service writes it: `items[0][name]`."""
+    return path[0] + "".join(f"[{part}]" for part in path[1:])
 
 
 def _inside(name: str, part: str) -> str:
@@ -241,23 +382,7 @@ def _is_near(name: str, known: str) -> bool:
     return slips(left, right, 1) <= 1
 
 
-def _fields(rows: Sequence[RequestOption], **inside: str) -> FieldTree:
-    """What the options of an operation give, and what else stands inside an object."""
-    found: dict[str, Any] = {}
-    for row in rows:
-        within = found
-        for name in row.path:
-            within = within.setdefault(name, {})
-        if row.kind == "item":
-            within["*"] = ITEM
-    for name, more in inside.items():
-        found[name] |= {each: {} for each in more.split()}
-    return found
-
-
 _WRITE: Final = "Write "
-_CODES: Final = {"currency": 3, "country": 2}  # their letters
-_SMALL: Final = re.compile("[a-z]+")
 # What people write for a field, and what no letter or two make of it.
 _SHORT: Final = {
     "qty": "quantity",
@@ -265,21 +390,4 @@ _SHORT: Final = {
     "unit_price": "unit_amount",
     "zip": "postal_code",
     "postcode": "postal_code",
-}
-# What options do not give of an object: only `-d` and `--body` do.
-_SHIPPING: Final = "name line1 line2 city state phone"
-ITEM: Final[FieldTree] = {
-    name: {} for name in ("name", "hs_code", "origin_country", "quantity", "unit_amount")
-}
-_ORDER: Final = _fields(options.ORDER, shipping=_SHIPPING)
-_BY_OPERATION: Final[Mapping[str, FieldTree]] = {
-    "orders.create": _ORDER,
-    "orders.update": _ORDER,
-    "orders.cancel": _fields(options.CANCELLATION),
-    "orders.capture": _fields(options.CAPTURE),
-    "refunds.create": _fields(options.REFUND),
-    "payouts.create": _fields(options.PAYOUT),
-    "landed-cost-quotes.create": _fields(options.QUOTE, shipping=_SHIPPING),
-    "disputes.update": _fields(options.EVIDENCE, evidence=" ".join(EVIDENCE_KEYS)),
-    "webhook-endpoints.create": _fields(options.ENDPOINT),
 }

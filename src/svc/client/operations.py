@@ -1,13 +1,12 @@
-"""What each POST does, and where each object is read: two tables, and the calls made of them.
+"""The calls of the API, made of the description: what each POST answers, proves and moves.
 
-Of a POST that is its answer, what proves it, and whether it moves money. The tables serve the
-sender and everything that names an operation. A path that is in neither is sent as it is, and any
-JSON is an answer to it.
+They serve the sender and everything that names an operation. A path that is not described is sent
+as it is, and any JSON is an answer to it.
 """
 
-from collections.abc import Iterable, Mapping
-from typing import Final, NamedTuple
+from collections.abc import Iterator, Mapping
 
+from svc import service
 from svc.client.call import (
     Body,
     Call,
@@ -16,136 +15,10 @@ from svc.client.call import (
     checked_id,
     pattern_of,
     query_of,
-    same,
     segment,
 )
 from svc.client.text import one_line
-from svc.service.facts import (
-    DISPUTE_STATUSES,
-    ID_PREFIXES,
-    ORDER_STATUSES,
-    PAYMENT_STATUSES,
-    PAYOUT_STATUSES,
-    REFUND_STATUSES,
-)
-
-
-class PostOperation(NamedTuple):
-    """One POST of the documentation.
-
-    Attributes:
-        path: with `*` for the id of what it changes.
-        answers: names that the answer's `object` may have.
-        about: what the id in the path is of; the answer is that object, or names it in a field.
-        makes: whether the answer is a new object, with an id that no other request has brought.
-        named: fields of the request that name an object; the answer must name the same one, else
-            it is the answer to another request (promise R93).
-        compared: fields whose difference, on our own object, is a contradiction; as the request
-            and as the answer call them (promise R15).
-        fails: fields of the answer, each with the values that mean that what was asked for has
-            failed (promise R117).
-        only_with: the field of the request that must be true for `action` and `fails` to count;
-            empty where they always do.
-        action: what a person confirms in live mode, with the objects that it names in braces;
-            empty where nothing is confirmed.
-        whole: whether it moves all that there is where the request has no amount.
-        money_of: the object that it names whose money it is, such as `order`; empty for none.
-        assumed: whether the specification does not show it.
-    """
-
-    path: str
-    answers: tuple[str, ...]
-    about: str = ""
-    makes: bool = False
-    named: tuple[str, ...] = ()
-    compared: tuple[tuple[str, str], ...] = ()
-    fails: tuple[tuple[str, tuple[str, ...]], ...] = ()
-    only_with: str = ""
-    action: str = ""
-    whole: bool = False
-    money_of: str = ""
-    assumed: bool = False
-
-    def counts_for(self, body: Body | None) -> bool:
-        """Whether `action` and `fails` count for a request with this body."""
-        return not self.only_with or (body or {}).get(self.only_with) in (True, "true")
-
-
-def _equal(*names: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, name) for name in names)
-
-
-_ORDER: Final = _equal("amount", "currency", "settlement_currency")
-_CANCELLED: Final = "cancelled"
-_FAILED: Final = ("status", ("failed",))
-
-OPERATIONS: Final[dict[str, PostOperation]] = {
-    "orders.create": PostOperation("/v1/orders", ("order",), makes=True, compared=_ORDER),
-    "orders.update": PostOperation("/v1/orders/*", ("order",), "order", compared=_ORDER),
-    "orders.cancel": PostOperation(
-        "/v1/orders/*/cancel",
-        ("order",),
-        "order",
-        fails=(("status", tuple(word for word in ORDER_STATUSES if word != _CANCELLED)),),
-        action="cancel order {order}",
-        money_of="order",
-    ),
-    # Its answer is either: the specification does not show which.
-    "orders.capture": PostOperation(
-        "/v1/orders/*/capture",
-        ("payment", "order"),
-        "order",
-        compared=(("amount", "amount_captured"),),
-        fails=(_FAILED, ("amount_captured", ("0",))),
-        action="capture order {order}",
-        whole=True,
-        money_of="order",
-    ),
-    "refunds.create": PostOperation(
-        "/v1/refunds",
-        ("refund",),
-        makes=True,
-        named=("payment",),
-        compared=_equal("amount", "currency"),
-        fails=(_FAILED,),
-        action="refund payment {payment}",
-        whole=True,
-        money_of="payment",
-    ),
-    "payouts.create": PostOperation(
-        "/v1/payouts",
-        ("payout",),
-        makes=True,
-        named=("destination",),
-        compared=_equal("amount", "currency", "source_currency"),
-        fails=(_FAILED,),
-        action="send a payout",
-    ),
-    "landed-cost-quotes.create": PostOperation(
-        "/v1/landed-cost/quotes", ("landed_cost_quote",), makes=True, compared=_equal("currency")
-    ),
-    "webhook-endpoints.create": PostOperation(
-        "/v1/webhook_endpoints", ("webhook_endpoint",), makes=True
-    ),
-    "disputes.update": PostOperation(
-        "/v1/disputes/*",
-        ("dispute",),
-        "dispute",
-        fails=(("status", ("needs_response",)), ("evidence_status", ("none", "draft"))),
-        only_with="submit",
-        action="submit the evidence of dispute {dispute}",
-        money_of="dispute",
-    ),
-    "disputes.accept": PostOperation(
-        "/v1/disputes/*/accept",
-        ("dispute",),
-        "dispute",
-        action="accept dispute {dispute} as lost",
-        money_of="dispute",
-        assumed=True,
-    ),
-}
-_BY_PATH: Final = {operation.path: name for name, operation in OPERATIONS.items()}
+from svc.service.model import Action, Field, Resource
 
 
 class _Named(dict[str, object]):
@@ -155,23 +28,41 @@ class _Named(dict[str, object]):
         return "(of the body)"
 
 
+def counts_for(action: Action, body: Body | None) -> bool:
+    """Whether what an action moves, and how it fails, counts for a request with this body."""
+    return not action.only_with or (body or {}).get(action.only_with) in (True, "true")
+
+
 def action_of(call: Call) -> str:
     """What a POST does where it moves money, such as `capture order ord_1`; empty where none moves.
 
-    Of one that is not in the table nobody knows that it moves none.
+    A POST that is not described may move money.
     """
-    known = OPERATIONS.get(call.operation)
+    known = service.operation(call.operation)
     if known is None:
         return f"POST to {call.path}"
-    return known.action.format_map(_Named(call.names)) if known.counts_for(call.body) else ""
+    _, action = known
+    return action.money.format_map(_Named(call.names)) if counts_for(action, call.body) else ""
+
+
+def moves_all(call: Call) -> bool:
+    """Whether a POST moves all that there is where it has no amount."""
+    known = service.operation(call.operation)
+    return known is not None and known[1].whole
+
+
+def is_only_final(call: Call) -> bool:
+    """Whether a POST is asked about because it cannot be undone, not because money moves."""
+    known = service.operation(call.operation)
+    return known is not None and bool(known[1].only_with)
 
 
 def find_failing_fields(call: Call, data: object) -> tuple[str, ...]:
     """The fields of an answer whose values mean that what was asked for has failed."""
-    known = OPERATIONS.get(call.operation)
-    if known is None or not isinstance(data, Mapping) or not known.counts_for(call.body):
+    known = service.operation(call.operation)
+    if known is None or not isinstance(data, Mapping) or not counts_for(known[1], call.body):
         return ()
-    return tuple(name for name, values in known.fails if str(data.get(name)) in values)
+    return tuple(name for name, values in known[1].fails if str(data.get(name)) in values)
 
 
 def failure_of(call: Call, data: object) -> str | None:
@@ -189,106 +80,98 @@ def failure_of(call: Call, data: object) -> str | None:
 
 def find_undocumented_status(call: Call, data: object) -> str | None:
     """The status of an answered object that the description does not know, or None."""
-    status = data.get("status") if isinstance(data, Mapping) else None
-    known = STATUSES.get(str(data.get("object"))) if isinstance(data, Mapping) else None
-    if not call.changes or not isinstance(status, str) or known is None or status in known:
+    if not call.changes or not isinstance(data, Mapping):
+        return None
+    status, noun = data.get("status"), service.noun(str(data.get("object")))
+    known = noun.statuses if noun is not None else ()
+    if not isinstance(status, str) or not known or status in known:
         return None
     return one_line(status)
 
 
-def post(name: str, body: Body | None, encoding: Encoding, identifier: str = "") -> Call:
+def post(name: str, body: Body | None, encoding: Encoding | None, identifier: str = "") -> Call:
     """Builds the call of an operation; `identifier` is of what it changes.
+
+    Without an encoding it has the one that the specification shows.
 
     Raises:
         UsageError: the id, or one in the body, is none (promise R25).
+        KeyError: there is no such operation.
     """
-    operation = OPERATIONS[name]
-    body = with_checked_ids(body, operation.named)
+    known = service.operation(name)
+    if known is None:
+        raise KeyError(name)
+    noun, action = known
+    body = _with_checked_ids(noun, action, body)
     fields = body or {}
-    identifier = segment(identifier) if operation.about else ""
-    about = ((operation.about, identifier),) if operation.about else ()
+    identifier = segment(identifier) if action.is_on_one else ""
+    about = ((noun.name, identifier),) if action.is_on_one else ()
+    proofs = {field.name: field for field in (*noun.fields, *action.fields) if field.proof}
+    given = {one: fields[one] for one in proofs if fields.get(one) not in (None, "")}
     return Call(
         "POST",
-        operation.path.replace("*", identifier),
+        noun.path_of(action).replace("*", identifier),
         body=body,
-        encoding=encoding,
-        expects=operation.answers,
-        checks=tuple(
-            (theirs, fields[ours])
-            for ours, theirs in operation.compared
-            if fields.get(ours) not in (None, "")
-        ),
-        assumed=operation.assumed,
+        encoding=encoding or action.encoding,
+        expects=action.answers or (noun.name,),
+        checks=tuple(_named(proofs, given, "equal")),
+        assumed=action.assumed,
         operation=name,
-        makes=operation.makes,
-        names=(*about, *same(fields, *operation.named)),
+        makes=action.verb == "create",
+        names=(*about, *_named(proofs, given, "same")),
     )
 
 
-def with_checked_ids(fields: Body | None, names: Iterable[str]) -> Body | None:
-    """Returns the fields with no blanks around the ids among them; `names` are of fields.
+def _with_checked_ids(noun: Resource, action: Action, fields: Body | None) -> Body | None:
+    """Returns the fields with no blanks around the ids among them.
 
     Raises:
         UsageError: an id is no text, blank, or holds what no id does (promise R25).
     """
     given = fields or {}
-    ids = {name for name in names if name in ID_PREFIXES and given.get(name) is not None}
-    return {**given, **{name: checked_id(given[name], name) for name in ids}} if ids else fields
+    names = [one.name for one in noun.given(action.verb) if one.kind.type == "identifier"]
+    ids = {name: checked_id(given[name], name) for name in names if given.get(name) is not None}
+    return {**given, **ids} if ids else fields
+
+
+def _named(
+    proofs: Mapping[str, Field], given: Mapping[str, object], proof: str
+) -> Iterator[tuple[str, object]]:
+    """What a request says that its answer must say too, as the answer calls it."""
+    for name, value in given.items():
+        if proofs[name].proof == proof:
+            yield proofs[name].answered_as or name, value
 
 
 def operation_at(path: str) -> tuple[str, str] | None:
     """The name of the operation that a path is of, and the id in it; None where there is none."""
-    pattern, identifier = pattern_of(path)
-    name = _BY_PATH.get(pattern)
-    return None if name is None else (name, identifier)
+    noun = service.resource_at(path)
+    if noun is None:
+        return None
+    identifier, slash, rest = path.removeprefix(noun.path).removeprefix("/").partition("/")
+    step = f"{slash}{rest}"
+    for action in noun.actions:
+        if action.method == "POST" and action.is_on_one == bool(identifier) and action.step == step:
+            return f"{noun.word}.{action.verb}", identifier
+    return None
 
 
 def near_command(call: Call) -> str | None:
-    """The command for the known path that one of nobody's is nearly; None where none is near."""
+    """The command for the described path that an unknown one is nearly; None where none is near."""
     from svc.nearest import near_words
 
-    paths = [path for known in COLLECTIONS.values() for path in (known.path, f"{known.path}/*")]
-    if call.changes:
-        paths = [known.path for known in OPERATIONS.values()]
+    method = "POST" if call.changes else "GET"
     pattern, identifier = pattern_of(call.path)
+    paths = dict.fromkeys(
+        noun.path_of(action)
+        for noun in service.nouns()
+        for action in noun.actions
+        if action.method == method
+    )
     alike = (path for path in paths if path != pattern and path.count("/") == pattern.count("/"))
     near = near_words(pattern, alike)
     verb = "post" if call.changes else "get"
     return f"svc {verb} {near[0].replace('*', identifier)}" if near else None
-
-
-STATUSES: Final = {
-    "order": ORDER_STATUSES,
-    "payment": PAYMENT_STATUSES,
-    "refund": REFUND_STATUSES,
-    "payout": PAYOUT_STATUSES,
-    "dispute": DISPUTE_STATUSES,
-}
-
-
-class Collection(NamedTuple):
-    """Where objects of one kind are read.
-
-    Attributes:
-        path: of the list; an object's has its id behind it.
-        lists: whether there is a list.
-        assumed: what of the two the specification does not show.
-    """
-
-    path: str
-    lists: bool = True
-    assumed: tuple[str, ...] = ()
-
-
-COLLECTIONS: Final[dict[str, Collection]] = {
-    "order": Collection("/v1/orders"),
-    "payment": Collection("/v1/payments"),
-    "refund": Collection("/v1/refunds", assumed=("list",)),
-    "payout": Collection("/v1/payouts"),
-    "landed_cost_quote": Collection("/v1/landed-cost/quotes", lists=False),
-    "event": Collection("/v1/events", lists=False),
-    "dispute": Collection("/v1/disputes", assumed=("retrieve", "list")),
-}
 
 
 def retrieval(kind: str, identifier: str) -> Call:
@@ -297,23 +180,25 @@ def retrieval(kind: str, identifier: str) -> Call:
     Raises:
         UsageError: the id is none (promise R25).
     """
-    known, identifier = COLLECTIONS[kind], segment(identifier)
+    (noun, action), identifier = _reading(kind, "retrieve"), segment(identifier)
     return Call(
         "GET",
-        f"{known.path}/{identifier}",
+        f"{noun.path}/{identifier}",
         expects=(kind,),
         checks=(("id", identifier),),
-        assumed="retrieve" in known.assumed,
+        assumed=action.assumed,
     )
 
 
 def listing(kind: str, params: QueryParams) -> Call:
     """Builds the call that lists objects, newest first: paging and its filters."""
-    known = COLLECTIONS[kind]
-    return Call(
-        "GET",
-        known.path,
-        query=query_of(params),
-        expects=("list",),
-        assumed="list" in known.assumed,
-    )
+    noun, action = _reading(kind, "list")
+    return Call("GET", noun.path, query=query_of(params), expects=("list",), assumed=action.assumed)
+
+
+def _reading(kind: str, verb: str) -> tuple[Resource, Action]:
+    noun = service.noun(kind)
+    action = noun.action(verb) if noun is not None else None
+    if noun is None or action is None:
+        raise KeyError(kind)
+    return noun, action

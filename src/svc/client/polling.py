@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from svc import service
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.exchange import Deadline
+from svc.client.operations import retrieval
 from svc.client.reply import Reply
-from svc.client.resources import payouts, refunds
 from svc.errors import CheckFailed, NetworkError, RateLimited, ServerError, SvcError
-from svc.service.facts import PAYOUT_FINAL, PAYOUT_STATUSES, REFUND_FINAL, REFUND_STATUSES
 
 FIRST_PAUSE = 0.5
 LONGEST_PAUSE = 5.0
@@ -19,16 +19,19 @@ _PASSING = (NetworkError, RateLimited, ServerError)
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """How an object that settles later is read, and which of its states are known and final."""
+    """Which states of an object that settles later are known, and which are final."""
 
     name: str
-    retrieve: Callable[[str], Call]
     known: tuple[str, ...]
     final: tuple[str, ...]
 
 
-REFUND = Settling("refund", refunds.retrieve, REFUND_STATUSES, REFUND_FINAL)
-PAYOUT = Settling("payout", payouts.retrieve, PAYOUT_STATUSES, PAYOUT_FINAL)
+def settling_of(kind: str) -> Settling:
+    """How objects of a name, such as `refund`, settle."""
+    noun = service.noun(kind)
+    if noun is None:
+        raise KeyError(kind)
+    return Settling(kind, noun.statuses, noun.final)
 
 
 def wait(
@@ -72,7 +75,7 @@ def wait(
         client.clock.sleep(min(pause, deadline.left()))
         pause = min(pause * _GROWTH, LONGEST_PAUSE)
         try:
-            reply = _read(client, settling.retrieve(identifier), deadline.left()) or reply
+            reply = _read(client, retrieval(settling.name, identifier), deadline.left()) or reply
         except SvcError as error:
             raise unsettled(error.message) from error
 

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.client.exchange import Deadline, Failure, Wire, WireRequest, header
+from svc.client.operations import listing
 from svc.client.request import prepare
-from svc.client.resources import orders
 from svc.client.retry import http_date
 from svc.clock import Clock
 
@@ -28,7 +28,7 @@ class Reached(NamedTuple):
 
 def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Reached | Failure:
     """Asks for one order without a key, once, within so many seconds; no key leaves (R28)."""
-    call = orders.list({"limit": 1})
+    call = listing("order", {"limit": 1})
     prepared = prepare(call, base_url, new_key=_none)
     request = WireRequest(
         prepared.method,

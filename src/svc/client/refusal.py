@@ -3,10 +3,11 @@
 import re
 from typing import Final
 
+from svc import service
 from svc.client.call import Call
 from svc.client.exchange import Headers, RawReply, header
 from svc.client.json import NotJson, has_more_values, parse
-from svc.client.operations import COLLECTIONS, near_command
+from svc.client.operations import near_command
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
@@ -34,14 +35,14 @@ def parameter(call: Call, code: str | None, param: str | None) -> str | None:
         return None
     if code == "parameter_unknown":
         return "The documented fields are in the command's --help; a name may be misspelt"
-    return f"{'Add' if code in _ABSENT else 'Change'} {option(param or '')}"
+    return f"{'Add' if code in _ABSENT else 'Change'} {option(call.operation, param or '')}"
 
 
-def option(param: str) -> str:
+def option(operation: str, param: str) -> str:
     """The option of the command line for a parameter, else the one that takes any: `-d`."""
     from svc.client.options import advice
 
-    known = advice(tuple(re.findall(r"[^\[\]]+", param)))
+    known = advice(operation, tuple(re.findall(r"[^\[\]]+", param)))
     if known:
         return known
     if not re.fullmatch(_PLAIN, param):
@@ -69,23 +70,24 @@ def _other_kind(path: str) -> str | None:
     if listed is not None:
         return listed
     path = path.replace(_CONTROLS, f"{API_ROOT}/", 1)
-    for kind, collection in COLLECTIONS.items():
-        if path.startswith(f"{collection.path}/"):
-            identifier = path.removeprefix(f"{collection.path}/").partition("/")[0]
-            prefix = ID_PREFIXES[kind]
-            known = identifier.startswith(prefix)
-            form = None if known else f"The id of {_one(kind)} begins with {prefix}"
-            if identifier == prefix:
-                form = f"{prefix} alone is no id: it has letters and digits behind it."
-            return _kind_hint(identifier, but_not=kind) or form
-    return None
+    noun = service.resource_at(path)
+    if noun is None:
+        return None
+    identifier = path.removeprefix(f"{noun.path}/").partition("/")[0]
+    known = identifier.startswith(noun.prefix)
+    form = None if known else f"The id of {_one(noun.name)} begins with {noun.prefix}"
+    if identifier == noun.prefix:
+        form = f"{noun.prefix} alone is no id: it has letters and digits behind it."
+    return _kind_hint(identifier, but_not=noun.name) or form
 
 
 def _kind_hint(identifier: str, *, but_not: str) -> str | None:
     for kind, prefix in ID_PREFIXES.items():
         if kind != but_not and identifier.startswith(prefix):
             said = f"{identifier} is {_one(kind)}"
-            return f"{said}: svc get {identifier}" if kind in COLLECTIONS else f"{said}."
+            noun = service.noun(kind)
+            is_read = noun is not None and noun.action("retrieve") is not None
+            return f"{said}: svc get {identifier}" if is_read else f"{said}."
     return None
 
 
@@ -98,16 +100,6 @@ _REQUEST_ID_HEADERS = ("request-id", "svc-request-id", "x-request-id")
 _MESSAGE_MAX = 1000
 _BODY_READ_MAX = 64 * 1024
 _VALUES_MAX = 1000  # of an error; more is somebody else's page
-_RESOURCES = {
-    "orders": "orders",
-    "payments": "payments",
-    "refunds": "refunds",
-    "payouts": "payouts",
-    "landed-cost": "landed_cost",
-    "disputes": "disputes",
-    "webhook_endpoints": "webhook_endpoints",
-    "events": "events",
-}
 _CLASSES: dict[int, type[ApiError]] = {
     401: Unauthorized,
     403: Forbidden,
@@ -229,13 +221,12 @@ def api_error(
 
 def permission(call: Call) -> str | None:
     """The permission that a restricted key needs for a call, such as `payouts:write`."""
-    parts = call.path.split("/")
-    resource = _RESOURCES.get(parts[2]) if len(parts) > 2 else None  # noqa: PLR2004
-    if resource is None:
+    noun = service.resource_at(call.path)
+    if noun is None:
         return None
-    if parts[-1] == "capture":
-        resource = "payments"
-    return f"{resource}:{'write' if call.changes else 'read'}"
+    step = call.path.rpartition("/")[2]
+    own = next((one.permission for one in noun.actions if one.step == f"/{step}"), "")
+    return f"{own or noun.permission}:{'write' if call.changes else 'read'}"
 
 
 def _fields(body: bytes) -> dict[str, object]:

@@ -129,6 +129,7 @@ RESOURCE: Final = Resource(
             "--currency EUR --country DE --item "
             "'name=Linen jacket,hs_code=620339,origin_country=IT,quantity=1,unit_amount=12900'",
             "Missing tariff codes come back as warnings.",
+            many=True,
             refuses=("amount_too_large",),
         ),
         Action("retrieve", "Retrieve a landed-cost quote.", "lcq_2iWj3kPq0aVb7cXd9eYf1gZh"),

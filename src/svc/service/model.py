@@ -148,7 +148,8 @@ class Action(NamedTuple):
         only_with: the field of the request that must be true for `money` and `fails` to count.
         whole: without an amount it moves all that there is.
         settles: what it makes reaches a final status by itself.
-        rows: what a person is asked to confirm of a batch in live mode; empty where it has none.
+        many: a batch can do it for every row of a file.
+        rows: what a person is asked to confirm of a batch in live mode; empty where no money moves.
         total: the field of the answer that a batch adds up.
         twice: the same request twice does the same thing twice.
         permission: what a restricted key needs, where not the resource's own.
@@ -170,6 +171,7 @@ class Action(NamedTuple):
     only_with: str = ""
     whole: bool = False
     settles: bool = False
+    many: bool = False
     rows: str = ""
     total: str = ""
     twice: bool = False

@@ -188,6 +188,7 @@ RESOURCE: Final = Resource(
             money="send a payout",
             fails=(("status", ("failed",)),),
             settles=True,
+            many=True,
             rows="send {} payouts",
             total="amount",
             twice=True,

@@ -93,6 +93,7 @@ RESOURCE: Final = Resource(
             whole=True,
             fails=(("status", ("failed",)),),
             settles=True,
+            many=True,
             rows="make {} refunds",
             total="amount",
             twice=True,

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import typer
 
-from support.creates import EXAMPLES
+from support.calls import EXAMPLES
 from support.running import Sandbox, Svc
 from svc.cli.commands.tree import tree
 from svc.cli.commands.values import rows

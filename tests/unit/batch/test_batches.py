@@ -6,8 +6,8 @@ from contextlib import closing
 
 import pytest
 
+from support.calls import refunds
 from svc.client.request import prepare
-from svc.client.resources import refunds
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate, default_name
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.leases import Leases

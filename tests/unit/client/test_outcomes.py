@@ -5,10 +5,10 @@ from typing import Any
 
 import pytest
 
+from support.calls import refunds
 from svc.batch.workers import SharedQuota
 from svc.client.call import Call
 from svc.client.exchange import Failure, RawReply, Trouble
-from svc.client.resources import refunds
 from svc.errors import (
     ApiError,
     Conflict,

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from support.calls import orders
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.client.pages import WINDOW, Walk, pages
-from svc.client.resources import orders
 from svc.errors import NetworkError, NotFound, PartlyDone, ReplyContradiction, SvcError
 from unit.client.bench import Bench
 

@@ -5,11 +5,12 @@ from typing import Any
 
 import pytest
 
+from support.calls import disputes, events, orders, payouts, quotes, refunds, webhook_endpoints
 from svc.client.call import Call
 from svc.client.exchange import RawReply
 from svc.client.refusal import api_error, permission, read
 from svc.client.reply import classify
-from svc.client.resources import controls, disputes, events, orders, payouts, quotes, refunds
+from svc.client.resources import controls
 from svc.client.text import one_line
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
 
@@ -20,6 +21,9 @@ FIELDS = {
     "param": "currency",
     "request_id": "req_body",
 }
+
+
+PLACEHOLDER = "name=NAME,quantity=QUANTITY,unit_amount=UNIT_AMOUNT"
 
 
 def raised(status: int, body: Any, call: Call | None = None, **headers: str) -> ApiError:
@@ -227,30 +231,35 @@ def test_a_404_names_the_kind_of_a_wrong_id(call: Call, words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("param", "words"),
+    ("call", "param", "words"),
     [
-        ("payment", "Add --payment ID"),
-        ("amount", "Add --amount N (minor units)"),
-        ("currency", "Add --currency CODE"),
-        ("shipping", "Add --country CODE"),
-        ("shipping[country]", "Add --country CODE"),
-        ("items", "Add --item 'name=NAME,quantity=QUANTITY,unit_amount=UNIT_AMOUNT'"),
-        ("items[0][name]", "Add --item 'name=NAME,quantity=QUANTITY,unit_amount=UNIT_AMOUNT'"),
-        ("destination", "Add --country CODE --account-holder-name TEXT --iban IBAN"),
-        ("destination[iban]", "Add --iban IBAN"),
-        ("url", "Add --url URL"),
-        ("events", "Add --events TYPE"),
-        ("events[0]", "Add --events TYPE"),
-        ("gift", "Add -d gift=VALUE"),
-        ("shipping[city]", "Add -d 'shipping[city]=VALUE'"),
-        ("a b; rm", "Add -d PARAM=VALUE"),
-        (None, "Add -d PARAM=VALUE"),
+        (refunds.create({}), "payment", "Add --payment ID"),
+        (refunds.create({}), "amount", "Add --amount N (minor units)"),
+        (orders.create({}), "currency", "Add --currency CODE"),
+        (orders.create({}), "shipping", "Add --country CODE"),
+        (orders.create({}), "shipping[country]", "Add --country CODE"),
+        (orders.create({}), "items", f"Add --item '{PLACEHOLDER}'"),
+        (orders.create({}), "items[0][name]", f"Add --item '{PLACEHOLDER}'"),
+        (
+            payouts.create({}),
+            "destination",
+            "Add --country CODE --account-holder-name TEXT --iban IBAN",
+        ),
+        (payouts.create({}), "destination[iban]", "Add --iban IBAN"),
+        (webhook_endpoints.create({}), "url", "Add --url URL"),
+        (webhook_endpoints.create({}), "events", "Add --events TYPE"),
+        (webhook_endpoints.create({}), "events[0]", "Add --events TYPE"),
+        (orders.create({}), "gift", "Add -d gift=VALUE"),
+        (orders.create({}), "shipping[city]", "Add -d 'shipping[city]=VALUE'"),
+        (orders.create({}), "a b; rm", "Add -d PARAM=VALUE"),
+        (orders.create({}), None, "Add -d PARAM=VALUE"),
+        (refunds.create({}), "items", "Add -d items=VALUE"),
     ],
 )
-def test_a_missing_parameter_names_its_option(param: str | None, words: str) -> None:
-    """A refusal of a parameter says which option gives it."""
+def test_a_missing_parameter_names_its_option(call: Call, param: str | None, words: str) -> None:
+    """A refusal of a parameter says which option of that command gives it."""
     body = {"message": "No.", "code": "parameter_missing", "param": param}
-    assert raised(400, body).hint == words
+    assert raised(400, body, call).hint == words
 
 
 def test_a_wrong_parameter_is_to_be_changed_or_left_out() -> None:

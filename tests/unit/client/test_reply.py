@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.calls import orders, payments, payouts, quotes, refunds
 from svc.client.call import Call
 from svc.client.contradiction import Contradiction, other_object, refuse_contradiction
 from svc.client.exchange import RawReply, header
@@ -22,7 +23,7 @@ from svc.client.reply import (
     served_at,
     understood,
 )
-from svc.client.resources import find, orders, payments, payouts, quotes, refunds
+from svc.client.resources import find
 from svc.client.retry import AttemptResult, Meaning
 from svc.delivery.journal.entry import settled_with
 from svc.errors import ReplyContradiction

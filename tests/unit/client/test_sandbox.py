@@ -5,11 +5,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.calls import orders
 from support.clocks import ManualClock
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.exchange import Deadline, Failure, RawReply, Trouble
-from svc.client.resources import controls, orders
+from svc.client.resources import controls
 from svc.client.sandbox import SandboxClient
 from svc.errors import ApiError, AuthError, NetworkError, OutcomeUnknown, UsageError
 from unit.client.bench import FakeWire

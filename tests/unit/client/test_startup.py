@@ -24,13 +24,13 @@ def test_sending_over_http_loads_nothing_heavy() -> None:
     """Performance: a retrieve from a sandbox pays for no library that it does not use."""
     base = loaded("import json, socket")
     ours = loaded(
-        "import svc.client.client, svc.client.resources.orders, svc.client.wire.sockets\n"
+        "import svc.client.client, svc.client.operations, svc.client.wire.sockets\n"
         "from svc.client.client import Client\n"
         "from svc.errors import SvcError\n"
         "from svc.base_url import BaseUrl\n"
         "try:\n"
         "    Client(BaseUrl.parse('http://127.0.0.1:1'), 'sk_test_x', mode='test',\n"
-        "           deadline_seconds=0.1).send(svc.client.resources.orders.retrieve('ord_1'))\n"
+        "           deadline_seconds=0.1).send(svc.client.operations.retrieval('order', 'ord_1'))\n"
         "except SvcError: pass\n"
     )
     assert "svc.client.wire.sockets" in ours
@@ -40,6 +40,6 @@ def test_sending_over_http_loads_nothing_heavy() -> None:
 
 def test_building_a_request_loads_no_socket() -> None:
     """`--dry-run` and `--curl` need no network code."""
-    ours = loaded("import svc.client.request, svc.client.resources.refunds")
+    ours = loaded("import svc.client.request, svc.client.operations")
     assert "svc.client.request" in ours
     assert not ours & importable(["socket", "h11", "ssl", "svc.client.wire"])

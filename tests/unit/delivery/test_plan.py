@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from support.calls import refunds
 from support.clocks import ManualClock
 from svc.client.request import prepare
-from svc.client.resources import refunds
 from svc.delivery.evidence import PastLine
 from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.entry import OBJECT_FAILED, Account, NewIntent, Settled

@@ -287,6 +287,7 @@ WORDS = {
     "order.status": "requires_payment processing authorized paid cancelled",
     "order.capture_method": "automatic manual",
     "order.cancellation_reason": "duplicate fraudulent requested_by_customer abandoned",
+    "order.customs.paid_by": "merchant shopper",
     "payment.status": "processing authorized captured failed cancelled",
     "payment.card.brand": "visa mastercard amex jcb unionpay discover diners",
     "payment.decline_type": "soft hard",
@@ -437,7 +438,7 @@ ACTIONS = {
     "refunds.list": "| | | | assumed",
     "payouts.create": "send a payout | | send {} payouts | amount | settles twice",
     "disputes.update": (
-        "submit the evidence of dispute {dispute}, which is final | dispute | answer {} disputes | |"
+        "submit the evidence of dispute {dispute} | dispute | answer {} disputes | |"
     ),
     "disputes.accept": "accept dispute {dispute} as lost | dispute | | | assumed",
     "disputes.retrieve": "| | | | assumed",
@@ -508,6 +509,23 @@ def test_fails() -> None:
         for action in noun.actions
         if action.only_with
     } == {"disputes.update": "submit"}
+
+
+MANY = """
+orders.create orders.update orders.cancel orders.capture refunds.create payouts.create
+landed-cost-quotes.create disputes.update
+"""
+
+
+def test_what_a_batch_runs() -> None:
+    """Eight operations."""
+    found = [
+        f"{noun.word}.{action.verb}"
+        for noun in service.nouns()
+        for action in noun.actions
+        if action.many
+    ]
+    assert found == MANY.split()
 
 
 def test_verbs() -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 import typer
 
-from svc.batch.operations import OPERATIONS
+from svc.batch.operations import names
 from svc.cli.framework.options import OptionSet, argument
 from svc.delivery.plan import Permissions
 from svc.errors import UsageError
@@ -20,7 +20,7 @@ LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 class BatchOptions(OptionSet):
     """The options of one `svc batch`."""
 
-    operation: str = argument("OPERATION", f"One of {', '.join(OPERATIONS)}.")
+    operation: str = argument("OPERATION", f"One of {', '.join(names())}.")
     file: str = argument("FILE", "A CSV or NDJSON file; - reads NDJSON from standard input.")
     concurrency: int = typer.Option(
         8,

@@ -5,16 +5,16 @@ repeated here: `ord_...` in a help text is the kind of an id, the metavar FILE i
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Final, NamedTuple, get_args
 
-from svc.batch.operations import OPERATIONS
+from svc import service
+from svc.batch import operations
 from svc.cli.events.options import TunnelKind
 from svc.cli.events.team import STARTS
 from svc.cli.framework.registry import COMMANDS
 from svc.cli.help.page import TOPICS
-from svc.client.operations import OPERATIONS as POSTS
 from svc.completion.tree import ANYTHING, Values
 from svc.config.model import SETTINGS
 from svc.money import CURRENCIES
@@ -27,6 +27,7 @@ from svc.sandbox.resources import shopper
 from svc.sandbox.resources.api_keys import LEVELS
 from svc.sandbox.store import DeliveryStatus, settings
 from svc.service import facts
+from svc.service.model import Resource
 
 _ID_IN_HELP: Final = re.compile(r"\b([a-z]{2,4}_)\.\.\.")
 
@@ -72,27 +73,30 @@ _CARDS: Final = {
 _PERMISSIONS: Final = tuple(
     f"{name}={level}" for name in (*facts.RESTRICTED_RESOURCES, "all") for level in LEVELS
 )
-_LISTED: Final = {
-    "order": facts.ORDER_STATUSES,
-    "payment": facts.PAYMENT_STATUSES,
-    "refund": facts.REFUND_STATUSES,
-    "payout": facts.PAYOUT_STATUSES,
-    "dispute": facts.DISPUTE_STATUSES,
-}
-_LISTS: Final = tuple(f"{kind}s" for kind in _LISTED)
+_NOUNS: Final = service.nouns()
+_LISTED: Final = tuple(noun for noun in _NOUNS if noun.action("list") is not None)
 
 _EVENT_TYPE: Final = _words("event_type", facts.EVENT_TYPES)
-# The sets that the rows of `client.options` name.
+
+
+def _described(noun: Resource) -> Iterator[Values]:
+    """The words of each field that is a choice, and the names inside one that has an option."""
+    for field in noun.fields:
+        if field.kind.type == "choice":
+            yield _words(f"{noun.name}_{field.name}", field.kind.words)
+        elif field.option and field.kind.fields:
+            inner = (one.name for one in field.kind.fields)
+            yield _keys(f"{noun.name}_{field.name}", inner)
+
+
+# The sets that options of `client.options` name.
 _FIELDS: Final = {
     each.name: each
     for each in (
         _EVENT_TYPE,
         _words("country", sorted(facts.COUNTRIES)),
         _words("currency", sorted(CURRENCIES)),
-        _words("capture_method", facts.CAPTURE_METHODS),
-        _words("cancellation_reason", facts.CANCELLATION_REASONS),
-        _words("refund_reason", facts.REFUND_REASONS),
-        _keys("evidence", facts.EVIDENCE_KEYS),
+        *(words for noun in _NOUNS for words in _described(noun)),
     )
 }
 _SETTINGS: Final = dict.fromkeys(SETTINGS, "")
@@ -106,9 +110,7 @@ def _ids(*objects: str) -> Values:
     return Values(ids=tuple(facts.ID_PREFIXES[name] for name in objects))
 
 
-_ANY_ID: Final = _ids(
-    "order", "payment", "refund", "payout", "landed_cost_quote", "event", "dispute"
-)
+_ANY_ID: Final = _ids(*(noun.name for noun in _NOUNS if noun.action("retrieve") is not None))
 _PAYING: Final = _ids("payment", "refund", "payout")
 
 # Wherever an option of this name is taken.
@@ -124,13 +126,15 @@ _EVERYWHERE: Final[Mapping[str, Values]] = {
 
 # An option or an argument of one command.
 _HERE: Final[Mapping[tuple[str, str], Values]] = {
-    **{(f"{kind}s list", "--status"): _words(f"{kind}_status", it) for kind, it in _LISTED.items()},
-    **{(f"{kind}s list", "--starting-after"): _ids(kind) for kind in _LISTED},
+    **{(f"{noun.word} list", "--status"): _FIELDS[f"{noun.name}_status"] for noun in _LISTED},
+    **{(f"{noun.word} list", "--starting-after"): _ids(noun.name) for noun in _LISTED},
     ("get", "target"): replace(
-        _words("get_path", (f"{facts.API_ROOT}/{name}" for name in _LISTS)), ids=_ANY_ID.ids
+        _words("get_path", (noun.path for noun in _LISTED)), ids=_ANY_ID.ids
     ),
-    ("post", "path"): _words("post_path", (known.path for known in POSTS.values() if known.makes)),
-    ("batch", "operation"): _words("operation", tuple(OPERATIONS), closed=True),
+    ("post", "path"): _words(
+        "post_path", (noun.path for noun in _NOUNS if noun.action("create") is not None)
+    ),
+    ("batch", "operation"): _words("operation", operations.names(), closed=True),
     ("events listen", "--until"): _EVENT_TYPE,
     ("events listen", "--from-start"): _words("from_start", tuple(STARTS)),
     ("events log create", "--from"): _words("from_start", tuple(STARTS)),
@@ -149,7 +153,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ),
     ("sandbox pay", "--3ds"): _words("three_ds", _field_words("three_ds")),
     ("sandbox pay", "--outcome"): _words("redirect_outcome", _field_words("outcome")),
-    ("sandbox dispute", "--reason"): _words("dispute_reason", facts.DISPUTE_REASONS),
+    ("sandbox dispute", "--reason"): _FIELDS["dispute_reason"],
     ("sandbox settle", "identity"): _PAYING,
     ("sandbox fail", "identity"): _PAYING,
     ("sandbox advance", "--until"): _words("until", get_args(AdvanceUntil)),
@@ -168,9 +172,10 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
 MOVES_MONEY: Final = frozenset(
     {"post", "batch"}
     | {
-        name.replace(".", " ")
-        for name, operation in POSTS.items()
-        if operation.action and not operation.only_with
+        f"{noun.word} {action.verb}"
+        for noun in _NOUNS
+        for action in noun.actions
+        if action.money and not action.only_with
     }
 )
 ENVIRONMENT: Final = {
@@ -197,7 +202,7 @@ class Declared(NamedTuple):
 def values_of(command: str, param: Declared, words: str = "") -> Values:
     """What can stand for the value of a parameter.
 
-    `words` is the set that the row of a request's field names.
+    `words` is the set that the option of a request's field names.
     """
     if words:
         return _FIELDS[words]

@@ -7,12 +7,10 @@ with `run`, which puts a listener together of a port, an `endpoint`, a `tunnel` 
 
 import typer
 
-from svc.cli.framework.app import LazyGroup, new_app, reading
-from svc.cli.framework.options import EventId
+from svc.cli.framework.app import LazyGroup, new_app
+from svc.cli.framework.nouns import add_verb
 from svc.cli.framework.registry import EVENT_VERBS
-from svc.cli.framework.sending import send_read
-from svc.cli.framework.session import Session
-from svc.client.resources import events
+from svc.service.events import RESOURCE
 
 
 class Events(LazyGroup):
@@ -39,10 +37,5 @@ def noun(ctx: typer.Context) -> None:
         ctx.obj.stdout.write(ctx.get_help() + "\n")
 
 
-@reading(app)
-def retrieve(ctx: typer.Context, event_id: EventId) -> None:
-    """Retrieve an event.
-
-    $ svc events retrieve evt_3kPq0aVb7cXd9eYf1gZh2iWj
-    """
-    send_read(Session.of(ctx), events.retrieve(event_id))
+for action in RESOURCE.actions:
+    add_verb(app, RESOURCE, action)

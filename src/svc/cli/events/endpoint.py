@@ -181,11 +181,11 @@ class Endpoints:
 
     def _register(self, url: str, events: tuple[str, ...]) -> Endpoint:
         from svc.cli.framework.delivering import send_recorded
-        from svc.client.resources import webhook_endpoints
+        from svc.client.operations import post
 
         session = self._session
         with session.client() as client:
-            call = webhook_endpoints.create({"url": url, "events": list(events)})
+            call = post("webhook-endpoints.create", {"url": url, "events": list(events)}, None)
             sent = send_recorded(session, client, call, meant_at=session.clock.now())
         session.done = None  # an endpoint is no result of this command
         endpoint_id = str(sent.reply.data["id"])

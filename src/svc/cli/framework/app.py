@@ -1,8 +1,8 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -16,11 +16,7 @@ from svc.cli.framework.registry import (
     load,
     send_elsewhere,
     split_examples,
-    take_fields,
 )
-
-if TYPE_CHECKING:  # loaded by the commands that have them
-    from svc.client.options import RequestOption
 
 _EXAMPLES_MAX: Final = 2  # of a group
 
@@ -231,19 +227,9 @@ def reading(app: typer.Typer) -> Decorator:
     return app.command(cls=ReadingVerb)
 
 
-def writing(app: typer.Typer, *, fields: "Sequence[RequestOption]" = ()) -> Decorator:
-    """Registers a command that sends a POST; each of the `fields` is an option of it."""
-
-    def register(command: Callable[..., None]) -> Callable[..., None]:
-        take_fields(command, fields)
-        return app.command(cls=WritingVerb)(command)
-
-    return register
-
-
-def listing(app: typer.Typer, name: str) -> Decorator:
-    """Registers a command that lists objects."""
-    return app.command(name, cls=ListingVerb)
+def writing(app: typer.Typer) -> Decorator:
+    """Registers a command that sends a POST."""
+    return app.command(cls=WritingVerb)
 
 
 @contextmanager

@@ -2,15 +2,17 @@
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial, wraps
-from typing import Annotated, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from svc.client.call import checked_id
-from svc.client.options import ITEM_PLACEHOLDER, RequestOption, missing_options
+from svc.client.options import RequestOption, item_placeholder
 from svc.errors import UsageError
-from svc.service.facts import ID_PREFIXES
+
+if TYPE_CHECKING:
+    from svc.client.fields import Incomplete
 
 CommandFunction = Callable[..., None]
 
@@ -18,8 +20,7 @@ CommandFunction = Callable[..., None]
 def with_fields(command: CommandFunction, rows: Sequence[RequestOption]) -> CommandFunction:
     """Gives a command an option for each row, behind its arguments.
 
-    What was given for them lies in `session.given.fields` when the command runs, and what it cannot
-    do without is refused by `session.given.refuse_incomplete`.
+    What was given for them lies in `session.given.fields` when the command runs.
     """
     own = list(inspect.signature(command).parameters.values())
     arguments = [each for each in own if each.default is inspect.Parameter.empty]
@@ -31,9 +32,7 @@ def with_fields(command: CommandFunction, rows: Sequence[RequestOption]) -> Comm
         from svc.cli.framework.inputs import file_reader
 
         session = values["ctx"].obj
-        shared = session.given
-        shared.fields = body_of(rows, given, file_reader(session.streams.stdin))
-        shared.refuse_incomplete = partial(refuse_incomplete, values["ctx"].command_path, rows)
+        session.given.fields = body_of(rows, given, file_reader(session.streams.stdin))
         command(**values)
 
     parameters = [*arguments, *map(_parameter, rows), *others]
@@ -90,7 +89,7 @@ def _value(
             return [name for text in given or () for name in text.split(",") if name]
         case "flag":
             return True if given else None
-    if given is not None and row.path[-1] in ID_PREFIXES:
+    if given is not None and row.field.kind.type == "identifier":
         return checked_id(given, row.name)
     return given
 
@@ -107,39 +106,33 @@ def _put(body: dict[str, Any], row: RequestOption, value: object) -> None:
     body[last] = value
 
 
-def refuse_incomplete(
-    command: str, rows: Sequence[RequestOption], body: Mapping[str, Any], argv: Sequence[str]
-) -> None:
-    """Refuses a body that lacks what a command cannot do without; `argv` is what was typed.
+def in_options(error: "Incomplete", command: str, argv: Sequence[str]) -> UsageError:
+    """Says by options what a body lacks; `argv` is what was typed.
 
-    Raises:
-        UsageError: naming all that is missing, with a placeholder for each (promise R120: a hint
-            never holds an invented amount, recipient or account).
+    A placeholder stands for each value (promise R120: a hint never holds an invented amount,
+    recipient or account).
     """
-    missing = list(missing_options(rows, body))
-    if not missing:
-        return
     import shlex
 
-    from svc.cli.framework.inputs import without
+    from svc.cli.framework.sending import without
 
-    names = [row.name + _in_its_place(row) for row in missing]
+    names = [row.name + _in_its_place(row) for row in error.rows]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-    filled = [word for row in missing for word in (row.name, _placeholder(row))]
-    for row in missing:  # an option that was given without a value is not given twice
+    filled = [word for row in error.rows for word in (row.name, _placeholder(row))]
+    for row in error.rows:  # an option that was given without a value is not given twice
         argv = without(argv, row.name)
-    raise UsageError(
+    return UsageError(
         f"{command} needs {listed}.",
-        code="parameter_missing",
-        param=missing[0].name,
+        code=error.code,
+        param=error.rows[0].name,
         hint=shlex.join(("svc", *argv, *filled)),
     )
 
 
 def _in_its_place(row: RequestOption) -> str:
-    return f" (or {' with '.join(name for name, _ in row.instead)})" if row.instead else ""
+    return f" (or {' with '.join(row.instead)})" if row.instead else ""
 
 
 def _placeholder(row: RequestOption) -> str:
     """What stands for a value in a command line that is suggested, such as `AMOUNT`."""
-    return ITEM_PLACEHOLDER if row.kind == "item" else row.key.upper()
+    return item_placeholder(row.field.kind.inner) if row.kind == "item" else row.key.upper()

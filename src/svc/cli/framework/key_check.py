@@ -5,8 +5,8 @@ from typing import Any
 
 from svc.cli.framework.session import Session
 from svc.client.contradiction import id_in
+from svc.client.operations import listing
 from svc.client.reply import Reply
-from svc.client.resources import orders
 from svc.clock import utc
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.facts import KeyFact
@@ -30,7 +30,7 @@ def ask(
     """
     with session.client(secret=secret, mode=mode, on_reply=on_reply) as client:
         try:
-            found = client.send(orders.list({"limit": 1})).data["data"]
+            found = client.send(listing("order", {"limit": 1})).data["data"]
         except Forbidden as error:
             if error.code != "permission_denied":
                 raise

@@ -199,11 +199,6 @@ class SharedOptions:
         self.listing = ListOptions()
         self.preview = PreviewOptions()
         self.fields: dict[str, Any] = {}
-        self.refuse_incomplete: Callable[[Mapping[str, Any], Sequence[str]], None] = _anything
-
-
-def _anything(body: Mapping[str, Any], argv: Sequence[str]) -> None:
-    """A command without fields of its own needs none."""
 
 
 DECLARED: Final[Mapping[Set, type[OptionSet]]] = {
@@ -253,9 +248,6 @@ def argument(metavar: str, words: str, *, show_default: str | bool = False) -> A
 
 OrderId = Annotated[str, argument("ID", "The order, ord_...")]
 PaymentId = Annotated[str, argument("ID", "The payment, pay_...")]
-RefundId = Annotated[str, argument("ID", "The refund, rf_...")]
-PayoutId = Annotated[str, argument("ID", "The payout, po_...")]
-QuoteId = Annotated[str, argument("ID", "The quote, lcq_...")]
 DisputeId = Annotated[str, argument("ID", "The dispute, dp_...")]
 EventId = Annotated[str, argument("ID", "The event, evt_...")]
 

@@ -91,7 +91,7 @@ def confirm_money(
     Raises:
         UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
     """
-    from svc.client.operations import OPERATIONS, action_of
+    from svc.client.operations import action_of, is_only_final, moves_all
 
     action = action_of(call) or (f"POST to {call.path}" if always else "")
     if not action or session.key.mode != "live":
@@ -99,11 +99,9 @@ def confirm_money(
     known = dict(call.body or {})
     if client is not None and will_ask(session):
         known = {**_money_of(client, call), **known}
-    operation = OPERATIONS.get(call.operation)
-    whole = operation is not None and operation.whole
     recipient = _recipient_of(known.get("destination"))
-    what = f"{action}{_sum_of(known, whole=whole)}{recipient}"
-    if operation is not None and operation.only_with:
+    what = f"{action}{_sum_of(known, whole=moves_all(call))}{recipient}"
+    if is_only_final(call):
         confirm_live(session, f"This cannot be undone: {what}")
     else:
         confirm_real_money(session, what)

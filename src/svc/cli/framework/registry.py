@@ -5,16 +5,13 @@ So help needs no import, and a command only its own.
 
 from collections.abc import Callable, Container, Sequence
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import typer
 from typer.core import TyperCommand
 
 from svc.errors import UsageError
 from svc.service.facts import ID_PREFIXES
-
-if TYPE_CHECKING:  # loaded by the commands that have them
-    from svc.client.options import RequestOption
 
 
 class Entry(NamedTuple):
@@ -205,9 +202,9 @@ _EXAMPLE: Final = "$ "
 _TAKES: Final = "fields"
 
 
-def take_fields(command: Callable[..., None], fields: "Sequence[RequestOption]") -> None:
-    """Notes which fields of a request a command has as options: it gets them when it is made."""
-    vars(command)[_TAKES] = fields
+def take_fields(command: Callable[..., None], operation: str) -> None:
+    """Notes whose fields a command has as options: it gets them when it is made."""
+    vars(command)[_TAKES] = operation
 
 
 def load(*words: str, asked: Container[str] | None = None) -> Any:
@@ -233,11 +230,12 @@ def load(*words: str, asked: Container[str] | None = None) -> Any:
 
 
 def _give_fields(verb: Any) -> None:
-    fields = vars(verb.callback).pop(_TAKES, ())
-    if fields:
+    operation = vars(verb.callback).pop(_TAKES, "")
+    if operation:
         from svc.cli.framework.fields import with_fields
+        from svc.client.options import options_of
 
-        verb.callback = with_fields(verb.callback, fields)
+        verb.callback = with_fields(verb.callback, options_of(operation))
 
 
 def _name(verb: Any) -> str:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 from svc.cli.framework.session import Session
 from svc.client.call import Call, blank_value, checked_id
@@ -32,7 +32,7 @@ def send_write(
     session: Session,
     make: MakeCall,
     *,
-    settles: Literal["refund", "payout"] | None = None,
+    settles: str | None = None,
     changes: bool = False,
     always: bool = False,
 ) -> None:
@@ -50,7 +50,7 @@ def send_write(
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
-    _check(session, call, body)
+    _check(session, call, body, is_raw=always)
     if _is_shown_instead(session, call):
         return
     from svc.cli.framework.delivering import send_recorded
@@ -74,15 +74,18 @@ def send_write(
         finish(session, out, call, end, sent.unsaved)
 
 
-def _check(session: Session, call: Call, body: dict[str, Any]) -> None:
-    from svc.client.fields import check_body
+def _check(session: Session, call: Call, body: dict[str, Any], *, is_raw: bool) -> None:
+    from svc.client.fields import Incomplete, check_body
 
-    check_body(call.path, body, is_form=call.encoding == "form", typed=session.given.write.data)
+    typed, is_form = session.given.write.data or (), call.encoding == "form"
     try:
-        session.given.refuse_incomplete(body, session.argv)
-    except UsageError:
+        check_body(call.operation, body, is_form=is_form, is_raw=is_raw, typed=typed)
+    except Incomplete as error:
+        from svc.cli.framework.fields import in_options
+
         session.prepare(call, None)  # a secret in it is told first, and then not repeated
-        raise
+        command = f"svc {call.operation.replace('.', ' ')}"
+        raise in_options(error, command, session.argv) from None
 
 
 def _is_shown_instead(session: Session, call: Call) -> bool:
@@ -112,11 +115,11 @@ def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None])
         )
     if asked.max is not None and asked.max < 1:
         raise UsageError("--max is 1 or more.", param="--max")
-    from svc.client.fields import check_kinds
+    from svc.client.fields import check_filters
 
-    check_kinds(filters)
     every = asked.all or asked.max is not None
     call = make(_query(session, filters, every=every))
+    check_filters(call.path, filters)
     shown = session.given.preview
     if not every or shown.dry_run or shown.curl:
         send_read(session, call)
@@ -309,9 +312,9 @@ def _settled(
     """Waits for the final state, at most until then on the monotonic clock."""
     if settles is None:
         return reply
-    from svc.client.polling import PAYOUT, REFUND, wait
+    from svc.client.polling import settling_of, wait
 
-    settling = REFUND if settles == "refund" else PAYOUT
+    settling = settling_of(settles)
 
     def tell(status: str, known: bool) -> None:
         if session.format != "human":

@@ -1,6 +1,5 @@
-"""The calls of each resource as values; none of them sends anything.
+"""Calls by a path or an id, and those of a sandbox's controls; none of them sends anything.
 
-A file is a noun; begin with `orders`. `find` knows calls by their path or by an id, for what a user
-gives as text and what the journal has kept. A new call of the service belongs here; a new POST also
-into `operations` and `fields`. Commands, `batch` and the journal use them.
+`find` serves what a user gives as text and what the journal has kept. The calls of the API's nouns
+come of their descriptions, by `client.operations`.
 """

@@ -4,9 +4,10 @@ A path that is one of the documented ones gets that call's checks, so that a pay
 `svc post /v1/refunds` or resumed from the journal is judged like one sent by `svc refunds create`.
 """
 
+from svc import service
 from svc.client import operations
 from svc.client.call import Body, Call, Encoding, QueryPairs, QueryParams, query_of, segment
-from svc.client.operations import COLLECTIONS, OPERATIONS, listing, operation_at, retrieval
+from svc.client.operations import listing, operation_at, retrieval
 from svc.client.request import checked_path
 from svc.errors import UsageError
 from svc.service.facts import ID_PREFIXES
@@ -21,9 +22,9 @@ def get(path: str, query: QueryParams = ()) -> Call:
     plain, mark, text = path.partition("?")
     pairs = (*(_parsed(text) if mark else ()), *query_of(query))
     checked_path(plain)
-    for kind, known in COLLECTIONS.items():
-        if known.lists and known.path == plain:
-            return listing(kind, pairs)
+    noun = service.resource_at(plain)
+    if noun is not None and noun.path == plain and noun.action("list") is not None:
+        return listing(noun.name, pairs)
     return Call("GET", plain, query=pairs)
 
 
@@ -47,10 +48,11 @@ def retrieve(identifier: str) -> Call:
         UsageError: on a prefix that has no GET, naming those that have one.
     """
     identifier = segment(identifier)
-    for kind in COLLECTIONS:
-        if identifier.startswith(ID_PREFIXES[kind]):
+    for kind, prefix in ID_PREFIXES.items():
+        noun = service.noun(kind) if identifier.startswith(prefix) else None
+        if noun is not None and noun.action("retrieve") is not None:
             return retrieval(kind, identifier)
-    known = " ".join(ID_PREFIXES[kind] for kind in COLLECTIONS)
+    known = " ".join(noun.prefix for noun in service.nouns() if noun.action("retrieve"))
     raise UsageError(
         f"{identifier!r} begins with no prefix that can be retrieved.",
         code="id_invalid",
@@ -61,9 +63,10 @@ def retrieve(identifier: str) -> Call:
 
 def money_of(call: Call) -> Call | None:
     """The call that reads the object whose money a POST moves; None where it names none."""
-    known = OPERATIONS.get(call.operation)
-    identifier = dict(call.names).get(known.money_of) if known is not None else None
-    return retrieval(known.money_of, str(identifier)) if known and identifier else None
+    known = service.operation(call.operation)
+    of = known[1].money_of if known is not None else ""
+    identifier = dict(call.names).get(of)
+    return retrieval(of, str(identifier)) if identifier else None
 
 
 def _parsed(text: str) -> QueryPairs:

@@ -5,6 +5,7 @@ from typing import Any, cast
 
 import pytest
 
+from support.calls import refunds
 from support.clocks import ManualClock
 from svc.cli.framework.delivering import journal_of, send_recorded, sender_of
 from svc.cli.framework.session import Session
@@ -13,7 +14,6 @@ from svc.client.client import Client
 from svc.client.exchange import RawReply
 from svc.client.reply import Reply
 from svc.client.request import prepare
-from svc.client.resources import refunds
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope

@@ -5,25 +5,24 @@ from typing import Any
 
 import pytest
 
+from svc import service
 from svc.cli.framework.fields import body_of
-from svc.client import options
-from svc.client.fields import fields_at
-from svc.client.operations import OPERATIONS as POST_OPERATIONS
-from svc.client.options import RequestOption, advice
+from svc.client.fields import rules_of
+from svc.client.options import RequestOption, advice, options_of
 from svc.errors import UsageError
 from svc.sandbox.openapi.document import OPERATIONS, document
 
-POSTS = {
-    "orders.create": options.ORDER,
-    "orders.cancel": options.CANCELLATION,
-    "orders.capture": options.CAPTURE,
-    "refunds.create": options.REFUND,
-    "payouts.create": options.PAYOUT,
-    "landed-cost-quotes.create": options.QUOTE,
-    "disputes.update": options.EVIDENCE,
-    "webhook-endpoints.create": options.ENDPOINT,
-}
-SERVICE = document(OPERATIONS)  # written by itself: it cannot have the client's mistakes
+POSTS = [
+    f"{noun.word}.{action.verb}"
+    for noun in service.nouns()
+    for action in noun.actions
+    if action.method == "POST" and noun.given(action.verb)
+]
+SERVICE = document(OPERATIONS)
+
+
+ORDER, EVIDENCE = options_of("orders.create"), options_of("disputes.update")
+CAPTURE = options_of("orders.capture")
 
 
 def taken_by_the_service(path: str) -> dict[str, Any]:
@@ -41,9 +40,9 @@ def given(rows: tuple[RequestOption, ...], **values: object) -> dict[str, object
 
 @pytest.mark.parametrize("name", POSTS)
 def test_each_option_gives_a_field_that_the_service_takes(name: str) -> None:
-    """A row with a misspelt path would send what nobody knows."""
-    taken = taken_by_the_service(POST_OPERATIONS[name].path)
-    for row in POSTS[name]:
+    """An option with a misspelt path would send an unknown field."""
+    taken = taken_by_the_service(path_of(name))
+    for row in options_of(name):
         fields = taken
         for part in row.path:
             assert part in fields, row
@@ -52,19 +51,28 @@ def test_each_option_gives_a_field_that_the_service_takes(name: str) -> None:
                 break  # names of anybody's own, as of metadata
 
 
+def path_of(name: str) -> str:
+    """The path of an operation, with `*` for the id."""
+    known = service.operation(name)
+    assert known is not None
+    noun, action = known
+    return noun.path_of(action)
+
+
 @pytest.mark.parametrize("name", POSTS)
 def test_each_field_that_slips_are_made_in_is_one_that_the_service_takes(name: str) -> None:
     """A name that it does not take would be proposed to people."""
-    path = POST_OPERATIONS[name].path
-    assert set(fields_at(path)) <= set(taken_by_the_service(path))
+    rules = rules_of(name)
+    assert rules is not None
+    assert set(rules.takes) <= set(taken_by_the_service(path_of(name)))
 
 
 def test_what_was_given_is_laid_out_as_the_service_takes_it() -> None:
     """Objects inside, repeated options, amounts as numbers; what was not given is not there."""
     body = body_of(
-        options.ORDER,
+        ORDER,
         given(
-            options.ORDER,
+            ORDER,
             amount="12900",
             currency="EUR",
             country="DE",
@@ -84,7 +92,7 @@ def test_what_was_given_is_laid_out_as_the_service_takes_it() -> None:
 
 def test_evidence_of_both_kinds_lies_in_one_object() -> None:
     """`--tracking-number` and `--evidence KEY=TEXT` give fields of the same object."""
-    rows = options.EVIDENCE
+    rows = EVIDENCE
     body = body_of(rows, given(rows, tracking_number="1Z", evidence=["note=late"], submit=False))
     assert body == {"evidence": {"tracking_number": "1Z", "note": "late"}}
 
@@ -92,21 +100,34 @@ def test_evidence_of_both_kinds_lies_in_one_object() -> None:
 def test_a_wrong_amount_names_its_option() -> None:
     """The refusal comes before anything is sent, in the words of the command line."""
     with pytest.raises(UsageError) as refused:
-        body_of(options.CAPTURE, given(options.CAPTURE, amount="1.5"))
+        body_of(CAPTURE, given(CAPTURE, amount="1.5"))
     assert refused.value.param == "--amount"
 
 
 @pytest.mark.parametrize(
-    ("path", "words"),
+    ("operation", "path", "words"),
     [
-        (("shipping", "country"), "--country CODE"),
-        (("amount",), "--amount N (minor units)"),
-        (("items", "0", "name"), "--item 'name=NAME,quantity=QUANTITY,unit_amount=UNIT_AMOUNT'"),
-        (("metadata", "note"), "--metadata KEY=TEXT"),
-        (("submit",), "--submit"),
-        (("anything",), None),
+        ("orders.create", ("shipping", "country"), "--country CODE"),
+        ("orders.create", ("shipping",), "--country CODE"),
+        (
+            "payouts.create",
+            ("destination",),
+            "--country CODE --account-holder-name TEXT --iban IBAN",
+        ),
+        ("refunds.create", ("amount",), "--amount N (minor units)"),
+        (
+            "orders.create",
+            ("items", "0", "name"),
+            "--item 'name=NAME,quantity=QUANTITY,unit_amount=UNIT_AMOUNT'",
+        ),
+        ("refunds.create", ("metadata", "note"), "--metadata KEY=TEXT"),
+        ("disputes.update", ("submit",), "--submit"),
+        ("orders.create", ("anything",), None),
+        ("", ("amount",), None),
     ],
 )
-def test_an_error_names_the_option_of_a_field(path: tuple[str, ...], words: str | None) -> None:
+def test_an_error_names_the_option_of_a_field(
+    operation: str, path: tuple[str, ...], words: str | None
+) -> None:
     """One row serves the parser and the advice."""
-    assert advice(path) == words
+    assert advice(operation, path) == words

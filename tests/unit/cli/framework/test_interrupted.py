@@ -10,13 +10,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from support.calls import refunds
 from support.kills.interrupting import closed_at_the_end, sigterm_at
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.cli.main import run
 from svc.client.client import Client
 from svc.client.exchange import RawReply, WireRequest
-from svc.client.resources import refunds
 from svc.clock import SystemClock
 from svc.delivery.journal.entry import Intent, NewIntent, Settled
 from svc.delivery.journal.journal import Journal

@@ -2,11 +2,9 @@
 
 import pytest
 
-from svc.client.call import Call
-from svc.client.resources import (
+from support.calls import (
     disputes,
     events,
-    find,
     orders,
     payments,
     payouts,
@@ -14,6 +12,8 @@ from svc.client.resources import (
     refunds,
     webhook_endpoints,
 )
+from svc.client.call import Call
+from svc.client.resources import find
 from svc.errors import UsageError
 
 BODY = {"amount": 100, "currency": "EUR"}

@@ -5,12 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from support.orders import JACKET, ORDER
-from svc.base_url import BaseUrl
-from svc.client.client import Client
-from svc.client.pages import pages
-from svc.client.resources import (
-    controls,
+from support.calls import (
     disputes,
     events,
     orders,
@@ -20,6 +15,11 @@ from svc.client.resources import (
     refunds,
     webhook_endpoints,
 )
+from support.orders import JACKET, ORDER
+from svc.base_url import BaseUrl
+from svc.client.client import Client
+from svc.client.pages import pages
+from svc.client.resources import controls
 from svc.client.sandbox import SandboxClient
 from svc.errors import Conflict, Forbidden, NotFound, OutcomeUnknown, Unauthorized
 

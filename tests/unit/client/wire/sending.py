@@ -2,9 +2,9 @@
 
 import pytest
 
+from support.calls import refunds
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.resources import refunds
 from svc.errors import SvcError
 
 POST = refunds.create({"payment": "pay_1", "amount": 100})

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from support.calls import orders, refunds
 from support.clocks import ManualClock
 from support.serving import free_port
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.exchange import BODY_MAX, Collector, Trouble, WireBroken
-from svc.client.resources import orders, refunds
 from svc.client.wire.connection import Connection
 from svc.clock import SystemClock
 from svc.errors import ApiError, NetworkError, OutcomeUnknown

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from support.calls import refunds
 from support.servers.accepting import OneByOne
 from support.servers.certificates import Authority, TlsServer
 from svc.client.client import Client
-from svc.client.resources import refunds
 from svc.client.wire import sockets, tls
 from svc.errors import ConfigError, NetworkError
 

@@ -4,10 +4,10 @@ from collections.abc import Callable, Sequence
 from itertools import count
 from typing import Any
 
+from support.calls import refunds
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.request import prepare
-from svc.client.resources import refunds
 from svc.delivery.journal.commands import in_full
 from svc.delivery.journal.entry import Intent, NewIntent, Settled
 from svc.delivery.journal.journal import Journal

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from support.calls import payouts
 from support.clocks import ManualClock
-from svc.client.resources import payouts
 from svc.delivery.journal.journal import EVERY, PRUNE, Journal
 from svc.errors import Conflict, LocalError, NotFound
 from svc.state import LOST, Tx

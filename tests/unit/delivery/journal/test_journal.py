@@ -2,7 +2,7 @@
 
 import pytest
 
-from svc.client.resources import orders
+from support.calls import orders
 from svc.delivery.journal.entry import Account, settled_with
 from svc.delivery.journal.journal import Journal
 from svc.errors import ApiError, OutcomeUnknown

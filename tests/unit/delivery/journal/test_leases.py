@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from support.calls import orders, payouts, refunds
 from support.clocks import ManualClock
 from support.suite.compiling import TESTS
 from support.suite.patience import patient
 from svc.client.call import Call
 from svc.client.contradiction import CONTRADICTED
-from svc.client.resources import find, orders, payouts, refunds
+from svc.client.resources import find
 from svc.delivery.journal.entry import Settled, settled_with
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
@@ -130,7 +131,7 @@ def test_lease_ends_with_its_process(intents: Journal, path: Path) -> None:
     """A kill -9 leaves nothing that somebody would have to clean up (R3)."""
     code = f"""
 import pathlib, sys
-from svc.client.resources import refunds
+from support.calls import refunds
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.journal import EVERY, PRUNE

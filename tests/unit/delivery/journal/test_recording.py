@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from support.calls import orders, payouts, refunds
 from support.clocks import ManualClock
 from svc.base_url import BaseUrl
-from svc.client.resources import orders, payouts, refunds
 from svc.delivery.journal.journal import Journal, fresh_id
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.stored import restored

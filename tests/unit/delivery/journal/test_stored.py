@@ -5,10 +5,11 @@ import json
 
 import pytest
 
+from support.calls import disputes, orders, payouts, refunds, webhook_endpoints
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.request import prepare
-from svc.client.resources import disputes, find, orders, payouts, refunds, webhook_endpoints
+from svc.client.resources import find
 from svc.delivery.journal.stored import Scope, Stored, digests_of, restored, stored
 from svc.errors import LocalError
 

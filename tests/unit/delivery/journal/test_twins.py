@@ -2,9 +2,10 @@
 
 import pytest
 
+from support.calls import refunds
 from support.clocks import ManualClock
 from svc.client.reply import Reply
-from svc.client.resources import find, refunds
+from svc.client.resources import find
 from svc.delivery.journal.entry import Account, NewIntent, Settled, settled_by
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope

@@ -6,7 +6,6 @@ from typing import Any, Final, TextIO
 
 from svc.client.amounts import amount_option, whole_number
 from svc.client.json import NotJson, parse_given
-from svc.client.options import ITEM_PLACEHOLDER
 from svc.errors import UsageError
 from svc.inputs import STDIN, read_text
 
@@ -163,15 +162,18 @@ def parse_item(text: str, currency: str | None, read: ReadFile | None = None) ->
     Raises:
         UsageError: as `pairs_of` does, or a name is nearly a documented one.
     """
-    from svc.client.fields import ITEM, check_name
+    from svc.client.fields import check_name, tree_of
+    from svc.client.options import item_placeholder
+    from svc.service.goods import ITEM
 
+    known = tree_of(ITEM)
     item: BodyFields = {}
     for part in re.split(_ITEM_FIELD, text):
         name, equals, value = part.strip().partition("=")
         if not equals:
-            hint = f"Write --item '{ITEM_PLACEHOLDER}'"
+            hint = f"Write --item '{item_placeholder(ITEM)}'"
             raise UsageError(f"--item {text!r} is not a list of name=value.", hint=hint)
-        check_name(ITEM, name, "")
+        check_name(known, name, "")
         _refuse_repeated(item, name, "--item")
         item[name] = _item_value(name, _text_of(value, f"--item {name}", read), currency)
     return item

@@ -1,0 +1,106 @@
+"""The verbs of a described noun as commands: their options, help, examples and what they send."""
+
+from collections.abc import Callable
+from inspect import Parameter, Signature
+from typing import Annotated, Any
+
+import typer
+
+from svc.cli.framework import options
+from svc.cli.framework.app import ListingVerb, ReadingVerb, WritingVerb, new_word
+from svc.cli.framework.registry import SHORT_NAMES, take_fields
+from svc.cli.framework.sending import send_list, send_read, send_write
+from svc.cli.framework.session import Session
+from svc.client.call import Body, Call, Encoding, QueryParams
+from svc.client.operations import listing, post, retrieval
+from svc.service.model import Action, Field, Resource
+
+CommandBody = Callable[..., None]
+
+
+def noun_app(noun: Resource) -> typer.Typer:
+    """Makes the app of a noun: a command for each of its verbs."""
+    app = new_word(noun.word)
+    for action in noun.actions:
+        add_verb(app, noun, action)
+    return app
+
+
+def add_verb(app: typer.Typer, noun: Resource, action: Action) -> None:
+    """Registers the command of one verb."""
+    if action.verb == "list":
+        app.command("list", cls=ListingVerb)(_list(noun, action))
+    elif action.verb == "retrieve":
+        app.command("retrieve", cls=ReadingVerb)(_retrieve(noun, action))
+    else:
+        command = _write(noun, action)
+        take_fields(command, f"{noun.word}.{action.verb}")
+        app.command(action.verb, cls=WritingVerb)(command)
+
+
+def _list(noun: Resource, action: Action) -> CommandBody:
+    filters = noun.given("list")
+
+    def command(ctx: typer.Context, **given: str | None) -> None:
+        def make(params: QueryParams) -> Call:
+            return listing(noun.name, params)
+
+        send_list(Session.of(ctx), make, given)
+
+    return _declared(command, noun, action, [_filter(field) for field in filters])
+
+
+def _retrieve(noun: Resource, action: Action) -> CommandBody:
+    def command(ctx: typer.Context, **given: str) -> None:
+        (identifier,) = given.values()
+        send_read(Session.of(ctx), retrieval(noun.name, identifier))
+
+    return _declared(command, noun, action, [_identifier(noun)])
+
+
+def _write(noun: Resource, action: Action) -> CommandBody:
+    name = f"{noun.word}.{action.verb}"
+
+    def command(ctx: typer.Context, *, wait: bool = False, **given: str) -> None:
+        identifier = next(iter(given.values()), "")
+
+        def make(body: Body, *, encoding: Encoding | None = None) -> Call:
+            return post(name, body, encoding, identifier)
+
+        settles = noun.name if wait else None
+        send_write(Session.of(ctx), make, settles=settles, changes=action.verb == "update")
+
+    parameters = [_identifier(noun)] if action.is_on_one else []
+    if action.settles:
+        parameters.append(_parameter("wait", options.Wait, default=False))
+    return _declared(command, noun, action, parameters)
+
+
+def _declared(
+    command: CommandBody, noun: Resource, action: Action, parameters: list[Parameter]
+) -> CommandBody:
+    """Gives a command its name, its help with an example, and the parameters that Typer reads."""
+    short = next((name for name, word in SHORT_NAMES.items() if word == noun.word), noun.word)
+    parts = (action.summary, action.more, f"$ svc {short} {action.verb} {action.example}")
+    command.__name__ = action.verb
+    command.__doc__ = "\n\n".join(filter(None, parts))
+    context = _parameter("ctx", typer.Context)
+    command.__signature__ = Signature([context, *parameters])  # type: ignore[attr-defined]
+    return command
+
+
+def _identifier(noun: Resource) -> Parameter:
+    word = noun.short.lower() or noun.name
+    kind = Annotated[str, options.argument("ID", f"The {word}, {noun.prefix}...")]
+    return _parameter(f"{word}_id", kind)
+
+
+def _filter(field: Field) -> Parameter:
+    """A field as the option that lists only objects with one value of it."""
+    kind = field.kind
+    given = options.id_of(kind.of) if kind.type == "identifier" else options.status(kind.words)
+    return _parameter(field.name, Annotated[str | None, given], default=None)
+
+
+def _parameter(name: str, annotation: Any, *, default: Any = Parameter.empty) -> Parameter:
+    return Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=annotation)
