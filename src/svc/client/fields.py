@@ -212,9 +212,16 @@ def _check_code(rules: BodyRules, kind: Kind, path: BodyPath, name: str, value: 
     is_word = text.isascii() and text.isalpha() and len(text) == letters
     if is_word and text.isupper():
         return
-    option = next((row.name for row in rules.options if row.path == path), None)
-    right = f"{option or 'Write'} {text.upper()}" if is_word else None
-    raise UsageError(f"{name} {text[:_SHOWN]!r} is not {shape}.", code=code, param=name, hint=right)
+    option = next((row.name for row in rules.options if row.path == path), "Write")
+    right = text.upper()
+    raise UsageError(
+        f"A {kind.type} is written in capitals: {right}"
+        if is_word
+        else f"{name} {text[:_SHOWN]!r} is not {shape}.",
+        code=code,
+        param=name,
+        hint=f"{option} {right}" if is_word else None,
+    )
 
 
 def _check_identifier(kind: Kind, name: str, value: str, *, is_raw: bool) -> None:
