@@ -112,4 +112,4 @@ def test_what_the_merchant_or_the_service_names_is_no_unknown_column(
 ) -> None:
     """R64: metadata and evidence are free, and what is only answered is left out, at any depth."""
     (row,) = ndjson_rows(operation, given)
-    assert getattr(row, "code", "field_missing") == "field_missing"
+    assert getattr(row, "code", "parameter_missing") == "parameter_missing"

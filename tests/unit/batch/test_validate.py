@@ -120,7 +120,7 @@ def test_the_eight_operations_are_those_of_the_interface() -> None:
         ("orders.create", {**ORDER, "amount": {"a": None}}, "amount", 'amount {"a": null} is no'),
         ("orders.create", {**ORDER, "amount": 0}, "amount", "amount 0 is not from 1 to"),
         ("orders.create", {**ORDER, "amount": 10**12}, "amount", "is not from 1 to 999999999999"),
-        ("orders.create", {**ORDER, "currency": "eur"}, "currency", "three capital letters"),
+        ("orders.create", {**ORDER, "currency": "eur"}, "currency", "capitals: EUR"),
         ("orders.create", {**ORDER, "currency": 978}, "currency", "three capital letters"),
         ("orders.create", {**ORDER, "settlement_currency": "US"}, "settlement_currency", "three"),
         (
@@ -144,8 +144,22 @@ def test_the_eight_operations_are_those_of_the_interface() -> None:
         ("orders.capture", {"id": "ord_1", "amount": "05"}, "amount", "is not a whole number"),
         ("refunds.create", {"payment": "pay_1", "amount": None}, "amount", "is blank"),
         ("refunds.create", {"amount": 5}, "payment", "payment is missing"),
-        ("refunds.create", {"payment": "ord_1"}, "payment", "does not begin with pay_"),
+        ("refunds.create", {"payment": "ord_1"}, "payment", "is the id of an order"),
+        ("refunds.create", {"payment": "xyz"}, "payment", "does not begin with pay_"),
         ("payouts.create", {**PAYOUT, "source_currency": "Us$"}, "source_currency", "three"),
+        ("orders.create", {**ORDER, "currency": "EURO"}, "currency", "three capital letters"),
+        (
+            "orders.create",
+            {**ORDER, "shipping": {"country": "DEU"}},
+            "shipping[country]",
+            "two capital letters",
+        ),
+        (
+            "orders.create",
+            {**ORDER, "items": [{**ITEM, "origin_country": "xx"}]},
+            "items[0][origin_country]",
+            "capitals: XX",
+        ),
         ("disputes.update", {"id": "dp_1"}, None, "it changes nothing"),
         ("disputes.update", {"id": "dp_1", "evidence": {}}, "evidence", "is empty"),
         ("landed-cost-quotes.create", {**QUOTE, "currency": ""}, "currency", "currency is missing"),
@@ -173,7 +187,7 @@ def test_a_row_needs_what_a_single_command_needs(destination: object, said: str)
     """A payout without a recipient fails in the dry run, and is no half of a file sent."""
     bad = shape("payouts.create", {**PAYOUT, "destination": destination})
     assert isinstance(bad, Bad)
-    assert (bad.code, said in bad.message) == ("field_missing", True), bad.message
+    assert (bad.code, said in bad.message) == ("parameter_missing", True), bad.message
 
 
 def test_fields_that_are_only_answered_are_left_out_and_named() -> None:

@@ -306,7 +306,6 @@ WORDS = {
     "order.items.origin_country": "XX ZZ",
     "landed_cost_quote.warnings.code": """
         hs_code_incomplete origin_country_unknown destination_not_supported""",
-    "order.customs.paid_by": "merchant shopper",
     "webhook_endpoint.status": "enabled disabled",
     "webhook_endpoint.api_version": "2026-03-01 2026-09-01",
     "event.api_version": "2026-03-01 2026-09-01",

@@ -1,6 +1,6 @@
 """What every Typer app of this program shares, and the root of the command tree."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Final
 

@@ -114,7 +114,7 @@ def in_options(error: "Incomplete", command: str, argv: Sequence[str]) -> UsageE
     """
     import shlex
 
-    from svc.cli.framework.sending import without
+    from svc.cli.framework.inputs import without
 
     names = [row.name + _in_its_place(row) for row in error.rows]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

@@ -50,7 +50,7 @@ def send_write(
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
     call = make(body, **_encoding(session))
-    _check(session, call, body, is_raw=always)
+    _check(session, call, is_raw=always)
     if _is_shown_instead(session, call):
         return
     from svc.cli.framework.delivering import send_recorded
@@ -74,12 +74,12 @@ def send_write(
         finish(session, out, call, end, sent.unsaved)
 
 
-def _check(session: Session, call: Call, body: dict[str, Any], *, is_raw: bool) -> None:
+def _check(session: Session, call: Call, *, is_raw: bool) -> None:
     from svc.client.fields import Incomplete, check_body
 
     typed, is_form = session.given.write.data or (), call.encoding == "form"
     try:
-        check_body(call.operation, body, is_form=is_form, is_raw=is_raw, typed=typed)
+        check_body(call.operation, call.body or {}, is_form=is_form, is_raw=is_raw, typed=typed)
     except Incomplete as error:
         from svc.cli.framework.fields import in_options
 
