@@ -975,7 +975,7 @@ _svc_own() {
       ;;
     'sandbox import')
       commands=''
-      options=''
+      options='--allow-remote:- '
       arguments='f'
       shared='global'
       ;;

@@ -911,7 +911,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox import'
             set commands 
-            set options 
+            set options --allow-remote '-' 'Take one that sends webhooks to other machines.'
             set arguments 'f'
             set shared 'global'
         case 'quickstart'

@@ -772,7 +772,7 @@ $script:SvcCommands = @{
     }
     'sandbox import' = @{
         Commands = @()
-        Options = @()
+        Options = @(,@('--allow-remote', '-', 'Take one that sends webhooks to other machines.'))
         Arguments = @(,'f')
         Shared = @(,'global')
     }

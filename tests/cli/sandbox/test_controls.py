@@ -426,6 +426,47 @@ def test_dispute_is_decided_by_its_evidence(
     assert api(sandbox.port, "GET", f"/v1/disputes/{dispute['id']}")["status"] == end
 
 
+@pytest.mark.parametrize("url", ["https://shop.example/hook", "http://shop.example/hook"])
+def test_import_of_a_state_that_sends_elsewhere_is_agreed_to(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, url: str
+) -> None:
+    """Without a terminal it needs --allow-remote, and --yes is no answer to it."""
+    state = tmp_path / "state.json"
+    svc.ok(
+        "webhook-endpoints",
+        "create",
+        "--url",
+        "https://shop.example/hook",
+        "--events",
+        "order.paid",
+    )
+    svc.ok("sandbox", "settings", "allow_remote_webhooks=true")
+    svc.ok("sandbox", "export", str(state))
+    state.write_text(state.read_text().replace("https://shop.example/hook", url))
+    svc.ok("sandbox", "reset", "--yes")
+    for more in ((), ("--yes",), ("--no-input",)):
+        refused = svc("sandbox", "import", str(state), *more)
+        assert refused.code == 2
+        error = refused.error
+        assert (error["code"], error["param"]) == ("confirmation_required", "--allow-remote")
+        assert url in error["message"]
+        assert ("in plain text" in error["message"]) is url.startswith("http:")
+    assert svc.ok("sandbox", "settings")["allow_remote_webhooks"] is False
+    svc.ok("sandbox", "import", str(state), "--allow-remote")
+    assert svc.ok("sandbox", "settings")["allow_remote_webhooks"] is True
+
+
+def test_import_of_a_state_that_sends_to_this_machine_asks_nothing(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Nor one whose receivers are elsewhere while nothing leaves the machine."""
+    state = str(tmp_path / "state.json")
+    for url in ("http://localhost:3000/hook", "https://shop.example/hook"):
+        svc.ok("webhook-endpoints", "create", "--url", url, "--events", "order.paid")
+    svc.ok("sandbox", "export", state)
+    svc.ok("sandbox", "import", state)
+
+
 # --- TLS --------------------------------------------------------------------------------------
 
 

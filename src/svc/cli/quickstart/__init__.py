@@ -2,7 +2,6 @@
 
 import json
 import shlex
-import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import cached_property
@@ -14,6 +13,7 @@ import typer
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.help_page import folded
 from svc.cli.framework.session import Session
+from svc.cli.quickstart.folder import own_folder
 from svc.cli.quickstart.processes import DemoTarget, SvcProcesses, environment, running_target
 from svc.errors import CheckFailed
 from svc.money import format_amount
@@ -71,8 +71,7 @@ class _Story:
     def __init__(self, session: Session, stack: ExitStack) -> None:
         self._session = session
         self._stack = stack
-        folder = self._kept(tempfile.TemporaryDirectory(prefix="svc-quickstart-"))
-        self._folder = Path(folder)
+        self._folder = self._kept(own_folder())
         self._children = SvcProcesses(environment(session.env, self._folder), session.clock)
         self._step = 0
 

@@ -1,7 +1,9 @@
 """`svc sandbox balances`, `settings`, `export` and `import`."""
 
+import json
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
+from urllib.parse import urlsplit
 
 import typer
 
@@ -9,14 +11,19 @@ from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import pairs_of, parse_object
 from svc.cli.framework.options import argument, flag
+from svc.cli.framework.prompts import confirm, will_ask
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
 from svc.errors import ApiError, LocalError, UsageError, system_words, wrong_choice
 from svc.service.facts import AMOUNT_MAX, SANDBOX_STATE_MAX
 from svc.system.consoles import read_to_end
+from svc.system.loopback import is_loopback
 
 app = new_app()
+
+_ENDPOINT: Final = "webhook_endpoint"
+_SHOWN_MAX: Final = 5  # receivers in a question
 
 # A test holds the keys and their words to those of the sandbox.
 _SETTINGS_HELP: Final = (
@@ -140,6 +147,9 @@ def import_(
         str,
         argument("FILE", "The file that export wrote; - reads standard input.", show_default=True),
     ],
+    allow_remote: Annotated[
+        bool, flag("--allow-remote", "Take one that sends webhooks to other machines.")
+    ] = False,
 ) -> None:
     """Put an exported state in place of the present one. Clock and ids go on from there.
 
@@ -147,7 +157,46 @@ def import_(
     """
     session = Session.of(ctx)
     state = parse_object(_read(session, file), file)
+    if not allow_remote:
+        _ask_where_it_sends(session, _receivers_elsewhere(state))
     call_and_show(session, controls.restore(state))
+
+
+def _receivers_elsewhere(state: dict[str, Any]) -> list[str]:
+    """The receivers on other machines that a state would send to once it is there.
+
+    What is no state at all has none: the sandbox says what is wrong with it.
+    """
+    try:
+        tables = state["tables"]
+        kept = {row["name"]: json.loads(row["value"]) for row in tables["meta"]}
+        docs = [json.loads(row["body"]) for row in tables["docs"] if row["kind"] == _ENDPOINT]
+        urls = {doc["url"] for doc in docs if doc["status"] == "enabled"}
+        away = sorted(url for url in urls if not is_loopback(urlsplit(url).hostname or ""))
+        return away if kept.get("settings", {}).get("allow_remote_webhooks") else []
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return []
+
+
+def _ask_where_it_sends(session: Session, receivers: list[str]) -> None:
+    """Has a person agree to webhooks that leave this machine; a program says so itself.
+
+    Raises:
+        UsageError: the answer is another one, or there is nobody to ask.
+    """
+    if not receivers:
+        return
+    plain = any(url.lower().startswith("http://") for url in receivers)
+    where = f"It sends webhooks to {', '.join(receivers[:_SHOWN_MAX])}"
+    why = f"{where}{', in plain text' if plain else ''}."
+    if not will_ask(session):
+        raise UsageError(
+            f"{why} Nothing was imported.",
+            code="confirmation_required",
+            param="--allow-remote",
+            hint="Add --allow-remote to go ahead",
+        )
+    confirm(session, why, otherwise="Nothing was imported.")
 
 
 def _free(path: Path, *, force: bool) -> Path:

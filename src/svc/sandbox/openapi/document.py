@@ -108,6 +108,7 @@ def _list(name: str) -> Schema:
     return strict(
         {
             "object": {"const": "list"},
+            "url": {"type": "string"},
             "data": {"type": "array", "items": ref(name), "maxItems": LIMIT_MAX},
             "has_more": BOOLEAN,
         }

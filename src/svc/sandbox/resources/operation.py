@@ -123,7 +123,7 @@ def _operation(
     one = schema_name(action.answers[0] if action.answers else noun.name)
     title = noun.short or schema_name(noun.name)
     if action.verb == "list":
-        run, names = _listing(noun.name, tuple(field.name for field in fields)), f"{one}List"
+        run, names = _listing(noun, tuple(field.name for field in fields)), f"{one}List"
         fields, title = (*_PAGING, *fields, _CREATED), f"{title}s"
     elif action.verb == "retrieve":
         run, names = _retrieval, one
@@ -178,11 +178,11 @@ def _retrieval(_: Transaction, target: Doc, __: Params) -> Doc:
     return public(target)
 
 
-def _listing(kind: str, filters: tuple[str, ...]) -> CarryOut:
+def _listing(noun: Resource, filters: tuple[str, ...]) -> CarryOut:
     """A page of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
 
     def listed(tx: Transaction, _: Doc, params: Params) -> Doc:
-        return _page(tx, kind, filters, params)
+        return _page(tx, noun, filters, params)
 
     return listed
 
@@ -194,16 +194,17 @@ def target_of(tx: Transaction, operation: ApiOperation, identity: str) -> Doc:
     return tx.named(operation.kind, identity)
 
 
-def _page(tx: Transaction, kind: str, filters: tuple[str, ...], params: Params) -> Doc:
+def _page(tx: Transaction, noun: Resource, filters: tuple[str, ...], params: Params) -> Doc:
     after = params.get("starting_after")
     try:
         docs, more = tx.page(
-            kind,
+            noun.name,
             equals={name: params[name] for name in filters if name in params},
             bounds=params.get("created", {}),
             limit=params.get("limit", LIMIT_DEFAULT),
             after=after,
         )
     except KeyError:
-        raise resource_missing(kind, str(after), "starting_after", 400) from None
-    return {"object": "list", "data": [public(doc) for doc in docs], "has_more": more}
+        raise resource_missing(noun.name, str(after), "starting_after", 400) from None
+    data = [public(doc) for doc in docs]
+    return {"object": "list", "url": noun.path, "data": data, "has_more": more}

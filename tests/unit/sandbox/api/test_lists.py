@@ -19,7 +19,7 @@ STATUSES = {
 
 def ids(answer: Any) -> list[str]:
     assert answer.status == 200, answer.body
-    assert list(answer.json) == ["object", "data", "has_more"]
+    assert list(answer.json) == ["object", "url", "data", "has_more"]
     assert answer.json["object"] == "list"
     return [entry["id"] for entry in answer.json["data"]]
 

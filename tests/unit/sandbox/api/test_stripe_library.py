@@ -57,6 +57,16 @@ def test_library_creates_and_retrieves(client: stripe.StripeClient) -> None:
     assert not hasattr(again, "client_secret")
 
 
+def test_library_pages_by_itself(client: stripe.StripeClient) -> None:
+    """`auto_paging_iter` follows the list's `url` through all pages, each object once."""
+    made = {ask(client, "post", "/v1/orders", **ORDER).id for _ in range(5)}
+    page = ask(client, "get", "/v1/orders", limit=2)
+    assert (page.url, page.has_more) == ("/v1/orders", True)
+    found = [order.id for order in page.auto_paging_iter()]
+    assert made <= set(found)
+    assert len(found) == len(set(found))
+
+
 def test_library_pages_through_a_list(client: stripe.StripeClient) -> None:
     """Limit, cursor and `has_more` do as it expects."""
     made = [ask(client, "post", "/v1/orders", **ORDER).id for _ in range(5)]

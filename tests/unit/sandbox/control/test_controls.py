@@ -259,7 +259,7 @@ def test_default_fixture_has_keys_and_balances(sandbox: AsgiSandbox) -> None:
     """1,000,000.00 in every currency of test mode, nothing in live, five fixed keys."""
     balances = sandbox.control("/balances", method="GET").json["data"]
     shown = {balance["currency"]: balance["amount"] for balance in balances}
-    assert len(shown) == 33
+    assert len(shown) == 64
     assert (shown["EUR"], shown["JPY"], shown["KWD"]) == (100_000_000, 1_000_000, 1_000_000_000)
     live = sandbox.control("/balances?mode=live", method="GET").json["data"]
     assert {balance["amount"] for balance in live} == {0}

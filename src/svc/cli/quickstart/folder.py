@@ -1,0 +1,55 @@
+"""The folder of a quickstart. One that was killed leaves it behind, and the next one removes it."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from svc.system import locks
+from svc.system.files import is_mine
+
+_PREFIX: Final = "svc-quickstart-"
+_LOCK: Final = "lock"
+
+
+@contextmanager
+def own_folder() -> Iterator[Path]:
+    """A folder that is there for as long as the block takes, and known by its lock to be in use."""
+    _remove_left()
+    folder, handle = _made()
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+        os.close(handle)
+
+
+def _made() -> tuple[Path, int]:
+    while True:
+        folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
+        handle = locks.open_folder(folder, _LOCK)
+        locks.wait_for(handle)
+        if folder.exists():
+            return folder, handle
+        os.close(handle)  # another quickstart took it for one that was left
+
+
+def _remove_left() -> None:
+    """Removes the folders whose lock is not held: their quickstart was killed."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{_PREFIX}*"):
+        with suppress(OSError):
+            _remove_free(folder)
+
+
+def _remove_free(folder: Path) -> None:
+    if folder.is_symlink() or not is_mine(folder.lstat()):
+        return
+    handle = locks.open_folder(folder, _LOCK)
+    try:
+        if locks.take(handle):
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(handle)
