@@ -43,7 +43,7 @@ SANDBOX: Final = (
     "unit/sandbox/parameters/test_*.py",
     "unit/sandbox/resources/test_*.py",
 )
-DELIVERY: Final = ("unit/delivery/test_*.py", *BATCH)
+DELIVERY: Final = ("unit/delivery/test_*.py", "proof/delivery/test_*.py", *BATCH)
 HEART: Final[dict[str, tuple[str, ...]]] = {
     "signature.py": (
         "unit/test_signature.py",

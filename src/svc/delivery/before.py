@@ -3,6 +3,7 @@
 from svc.client.client import Client
 from svc.client.operations import failure_of
 from svc.client.resources import find
+from svc.client.text import one_line
 from svc.delivery.rows import RowJob
 from svc.errors import Conflict, SvcError
 
@@ -29,8 +30,10 @@ def _compare_currency(client: Client, job: RowJob) -> SvcError | None:
     found = client.send(reading).data.get("currency")
     if found == wanted:
         return None
+    about = reading.path.rsplit("/", 1)[-1]
+    said = f"{about} does not say its currency" if found is None else f"{about} is in {found}"
     return Conflict(
-        f"The row says {wanted}, and {reading.path.rsplit('/', 1)[-1]} is in {found}.",
+        f"The row says {wanted}, and {one_line(said)}.",
         code="currency_mismatch",
         param="currency",
         outcome="not_sent",

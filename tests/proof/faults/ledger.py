@@ -122,7 +122,8 @@ class Ledger(ScriptedServer):
 
     def _carried_out(self, post: Posted) -> bytes:
         if post.method == "GET":
-            return http(200, json.dumps(_object(post)).encode())
+            said = {name: self._changes[name] for name in ("currency",) if name in self._changes}
+            return http(200, json.dumps({**_object(post), **said}).encode())
         replayed = post.key in self._answers
         if not replayed:
             self.effects[post.mark] += 1

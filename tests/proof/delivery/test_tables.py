@@ -1,0 +1,166 @@
+"""The rules of what may be sent, written a second time, against every combination (R112 to R118).
+
+The first writing is the two tables of `svc.delivery.policy` and `svc.delivery.evidence.join`. This
+one is a person's: questions in the order in which somebody would ask them, with no rule shared.
+"""
+
+import itertools
+from collections.abc import Iterator
+from unittest.mock import patch
+
+import pytest
+
+from svc.delivery import policy
+from svc.delivery.evidence import Evidence, Known, join
+from svc.delivery.policy import (
+    CommandDecision,
+    CommandState,
+    Elsewhere,
+    KeyRelation,
+    RowDecision,
+    RowState,
+    decide_command,
+    decide_row,
+)
+
+
+def every_row() -> Iterator[RowState]:
+    """All 32,256 states of a row: done or not, young or old, whose, elsewhere, edited, allowed."""
+    flags = [(False, True)] * 6
+    for known, key_old, effect_old, account, elsewhere in itertools.product(
+        Known, (False, True), (False, True), KeyRelation, Elsewhere
+    ):
+        for rest in itertools.product(*flags):
+            yield RowState(known, key_old, effect_old, account, elsewhere, *rest)
+
+
+def row_as_a_person_says(row: RowState) -> RowDecision:
+    """What somebody who pays people would want done with a row."""
+    if row.known >= Known.UNKNOWN:  # something may have come of it
+        if row.account != KeyRelation.SAME:
+            return RowDecision.STOP_ACCOUNT  # not known stops, and never skips
+        return _after_an_effect(row)
+    return _before_any_effect(row)
+
+
+def _after_an_effect(row: RowState) -> RowDecision:
+    match row.known:
+        case Known.UNKNOWN:
+            return RowDecision.STOP_ROW_TOO_OLD if row.is_key_old else RowDecision.SAME_KEY
+        case Known.FAILED:
+            retry = row.may_retry_failed
+            return RowDecision.RETRY_FAILED if retry else RowDecision.STOP_ROW_FAILED
+        case Known.CONTRADICTED:
+            return RowDecision.STOP_ROW_CONTRADICTED
+    if row.is_effect_old:
+        return RowDecision.SKIP if row.may_continue else RowDecision.STOP_OLD
+    return RowDecision.SKIP
+
+
+def _before_any_effect(row: RowState) -> RowDecision:
+    if row.elsewhere == Elsewhere.RUNNING:
+        return RowDecision.STOP_RUNNING
+    if row.elsewhere == Elsewhere.UNRESOLVED:
+        return RowDecision.STOP_UNRESOLVED
+    if row.elsewhere == Elsewhere.BY_HAND:
+        if row.may_skip_done:
+            return RowDecision.ADOPT
+        if not row.may_repeat:
+            return RowDecision.STOP_ROW_BY_HAND
+    if row.is_edited and not row.may_send_edited:
+        return RowDecision.STOP_EDITED
+    if row.elsewhere == Elsewhere.RECENT and not row.may_repeat:
+        return RowDecision.STOP_REPEATED
+    return RowDecision.SEND if row.known == Known.NOTHING else RowDecision.SAME_KEY
+
+
+def test_every_state_of_a_row_has_the_decision_that_a_person_wants() -> None:
+    states = 0
+    for row in every_row():
+        states += 1
+        assert decide_row(row) == row_as_a_person_says(row), row
+    assert states == 7 * 2 * 2 * 3 * 6 * 2**6
+
+
+def test_nothing_is_sent_where_it_may_have_been_done() -> None:
+    """R115: whatever somebody allows, a new key is never made for what may have had an effect."""
+    sends = (RowDecision.SEND, RowDecision.RETRY_FAILED)
+    for row in every_row():
+        decision = decide_row(row)
+        if row.known in (Known.UNKNOWN, Known.CONTRADICTED, Known.DONE):
+            assert decision not in sends, row
+        if row.elsewhere in (Elsewhere.UNRESOLVED, Elsewhere.RUNNING) and decision in sends:
+            assert row.known is Known.FAILED, row
+        if decision is RowDecision.SKIP:
+            assert (row.known, row.account) == (Known.DONE, KeyRelation.SAME), row
+
+
+def every_command() -> Iterator[CommandState]:
+    """All states of a single command."""
+    flags = [(False, True)] * (len(CommandState._fields) - 1)
+    for known in Known:
+        for rest in itertools.product(*flags):
+            yield CommandState(known, *rest)
+
+
+def command_as_a_person_says(one: CommandState) -> CommandDecision:
+    """What somebody who types a command once more would want."""
+    if one.may_repeat:  # "a second one is meant"
+        return CommandDecision.SEND
+    if one.known == Known.UNKNOWN:
+        return CommandDecision.STOP_UNRESOLVED
+    is_done = one.known in (Known.DONE, Known.CONTRADICTED)
+    if is_done and one.is_meanwhile:
+        return CommandDecision.STOP_MEANWHILE
+    if one.has_own_key:
+        return CommandDecision.SEND
+    if one.known in (Known.NOT_SENT, Known.REFUSED):
+        return CommandDecision.SAME_KEY if one.is_exact else CommandDecision.SEND
+    if is_done and one.is_recent and one.doubles:
+        return CommandDecision.STOP_RECENT if one.is_live else CommandDecision.NOTE
+    return CommandDecision.SEND
+
+
+def test_every_state_of_a_command_has_the_decision_that_a_person_wants() -> None:
+    for one in every_command():
+        assert decide_command(one) == command_as_a_person_says(one), one
+
+
+def evidence(known: Known, at: float) -> Evidence:
+    return Evidence(known, "alike", "key", at, object_id=f"rf_{known}")
+
+
+@pytest.mark.parametrize("journal", [None, *Known])
+@pytest.mark.parametrize("results", [None, *Known])
+def test_evidence_is_joined_as_it_is_said(journal: Known | None, results: Known | None) -> None:
+    """R116: done anywhere is done; unknown anywhere, and done nowhere, is unknown."""
+    ours = None if journal is None else evidence(journal, 20.0)
+    theirs = None if results is None else evidence(results, 10.0)
+    found = join(ours, theirs)
+    said = {one for one in (journal, results) if one is not None}
+    if not said:
+        assert found is None
+        return
+    assert found is not None
+    for wanted in (Known.DONE, Known.CONTRADICTED, Known.FAILED, Known.UNKNOWN, Known.REFUSED):
+        if wanted in said:
+            assert found.known is wanted
+            break
+    assert (found.known is Known.NOT_SENT) == (said <= {Known.NOT_SENT, Known.NOTHING}
+                                              and Known.NOT_SENT in said)  # fmt: skip
+    assert found.at == min(at for one, at in ((journal, 20.0), (results, 10.0)) if one is not None)
+
+
+@pytest.mark.parametrize("number", range(len(policy._ROWS) - 1))
+def test_each_row_of_the_table_is_missed(number: int) -> None:
+    """Taken out, each rule lets some state through that the second writing judges otherwise."""
+    rules = tuple(rule for at, rule in enumerate(policy._ROWS) if at != number)
+    with patch.object(policy, "_ROWS", rules):
+        assert any(decide_row(row) != row_as_a_person_says(row) for row in every_row())
+
+
+@pytest.mark.parametrize("number", range(len(policy._COMMANDS) - 1))
+def test_each_row_of_the_table_of_commands_is_missed(number: int) -> None:
+    rules = tuple(rule for at, rule in enumerate(policy._COMMANDS) if at != number)
+    with patch.object(policy, "_COMMANDS", rules):
+        assert any(decide_command(one) != command_as_a_person_says(one) for one in every_command())

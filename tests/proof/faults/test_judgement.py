@@ -1,0 +1,278 @@
+"""Ways to a wrong payment that a second question has closed, each as somebody met it.
+
+Promises R113 to R119: a request is sent or skipped by one judgement, whoever asks it.
+"""
+
+import json
+import shutil
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proof.faults.bench import UserMachine
+from proof.faults.ledger import Fault
+from proof.faults.operations import command
+from proof.faults.test_fault_matrix import closed, refusal, says
+from support.running import Result
+
+ELSEWHERE = "sk_test_rolled7account5wxyz"
+DAY = 86_400
+
+
+def refund_row(number: int, **more: Any) -> dict[str, Any]:
+    note = {"note": f"mark-{number}"}
+    return {"payment": f"pay_{number}", "amount": 5000, "metadata": note, **more}
+
+
+def write(path: Path, *rows: dict[str, Any]) -> Path:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def run(machine: UserMachine, path: Path, *more: str, **how: Any) -> Result:
+    return machine.run("batch", "refunds.create", str(path), "-o", "json", *more, **how)
+
+
+def lines(path: Path, label: str = "") -> list[dict[str, Any]]:
+    name = f"{path.name}.{label}.results.ndjson" if label else f"{path.name}.results.ndjson"
+    return [json.loads(line) for line in path.with_name(name).read_text().splitlines()]
+
+
+def age(machine: UserMachine, hours: float) -> None:
+    """Time passes for everything that the journal has."""
+    with sqlite3.connect(machine.state / "state.db") as database:
+        database.execute(
+            "UPDATE requests SET first_sent_at = first_sent_at - ?, settled_at = settled_at - ?",
+            (hours * 3600, hours * 3600),
+        )
+
+
+def age_results(path: Path, hours: int) -> None:
+    """Time passes for a results file."""
+    name = path.with_name(f"{path.name}.results.ndjson")
+    found = lines(path)
+    for line in found:
+        day, clock = line["first_sent"].split("T")
+        line["first_sent"] = f"{day[:8]}{int(day[8:]) - hours // 24:02}T{clock}"
+    name.write_text("".join(json.dumps(line) + "\n" for line in found))
+
+
+def busy(machine: UserMachine, mark: int, times: int = 4) -> None:
+    limited = says(429, refusal("rate_limited", "rate_limit_error"))
+    machine.ledger.spoil(*[Fault(limited)] * times, mark=f"mark-{mark}")
+
+
+def test_a_row_that_was_done_by_hand_since_is_not_sent(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R115, line 1: 429 four times, then `svc refunds create`, then the batch again."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    busy(machine, 2)
+    assert run(machine, path).code == 9
+    by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
+    assert machine.run(*by_hand, "-d", "metadata[note]=mark-2").code == 0
+    again = run(machine, path)
+    assert (again.code, again.json["skipped"], again.json["not_sent"]) == (9, 1, 1)
+    (problem,) = again.json["problems"]
+    assert problem["code"] == "done_by_hand"
+    assert "--skip-done" in problem["message"]
+    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
+    adopted = run(machine, path, "--skip-done")
+    assert (adopted.code, adopted.json["skipped"]) == (0, 2)
+    assert run(machine, path).json["skipped"] == 2  # it is kept
+
+
+@pytest.mark.parametrize(
+    "other", [refusal("endpoint_unknown"), b"<html>Not found</html>"], ids=["routing", "HTML"]
+)
+def test_no_other_404_makes_it_another_account(
+    machine: UserMachine, tmp_path: Path, other: Any
+) -> None:
+    """R118, line 2: after a roll the duplicate guard stands, single and batch."""
+    machine.ledger.spoil(*[Fault(closed, carried_out=True)] * 4, mark="mark-1")
+    one = (*command("refund", "mark-1"), "-o", "json", "--max-time", "2")
+    assert machine.run(*one).code == 7
+    machine.ledger.spoil(*[Fault(says(404, other))] * 4)
+    as_other = {"SVC_API_KEY": ELSEWHERE}
+    refused = machine.run(*one, env=as_other)
+    assert (refused.code, refused.error["code"]) == (6, "request_unresolved")
+    path = write(
+        tmp_path / "r.ndjson",
+        {"payment": "pay_1", "amount": 4999, "metadata": {"note": "mark-1"}},
+    )
+    batch = run(machine, path, env=as_other)
+    assert (batch.code, batch.error["code"]) == (6, "request_unresolved")
+    assert machine.ledger.effects["mark-1"] == 1
+
+
+def test_a_bad_row_does_not_keep_next_months_payments_back(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R115, line 4: 30 days later nothing is skipped in silence, whole or not."""
+    bad = {**refund_row(3), "amount": 0}
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2), bad)
+    assert run(machine, path).code == 9
+    age(machine, 30 * 24)
+    month = run(machine, path)
+    assert (month.code, month.error["code"], month.error["param"]) == (6, "list_done", "--continue")
+    write(path, refund_row(1), refund_row(2), refund_row(3))
+    assert run(machine, path).code == 6
+    assert "--run 20" in run(machine, path).error["message"]
+    rest = run(machine, path, "--continue")
+    assert (rest.code, rest.json["done"], rest.json["skipped"]) == (0, 1, 2)
+
+
+@pytest.mark.parametrize("change", [{"metadata": {"note": "mark-2", "by": "x"}}, {"amount": 4000}])
+def test_a_done_row_that_was_edited_is_not_paid_again(
+    machine: UserMachine, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """R115, line 5: a column of metadata is added, or a typing error is corrected."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    assert run(machine, path).code == 0
+    edited = {**refund_row(2), **change, "metadata": {"note": "mark-20", "by": "x"}}
+    write(path, refund_row(1), edited)
+    stopped = run(machine, path)
+    assert (stopped.code, stopped.error["code"], stopped.error["param"]) == (
+        6,
+        "row_edited",
+        "--edited",
+    )
+    assert "Line 2" in stopped.error["message"]
+    assert machine.ledger.effects["mark-20"] == 0
+    assert run(machine, path, "--edited").json["done"] == 1
+
+
+def test_the_results_file_keeps_rows_from_being_paid_again(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R116, line 6: the state is lost, and more than a day has passed."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    assert run(machine, path).code == 0
+    ids = [line["id"] for line in lines(path)]
+    shutil.rmtree(machine.state)
+    young = run(machine, path)
+    assert (young.code, young.json["skipped"]) == (0, 2)
+    assert [post.method for post in machine.ledger.posts[2:]] == ["GET", "GET"]
+    assert [line["id"] for line in lines(path)] == ids
+    shutil.rmtree(machine.state)
+    age_results(path, 48)
+    old = run(machine, path)
+    assert (old.code, old.error["code"]) == (6, "list_done")
+    assert [line["id"] for line in lines(path)] == ids
+    machine.ledger.spoil(Fault(says(404, refusal("resource_missing", "not_found_error"))))
+    other = run(machine, path)
+    assert (other.code, other.error["code"]) == (6, "other_account")
+    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
+
+
+def test_a_replay_is_told_as_done_before(machine: UserMachine, tmp_path: Path) -> None:
+    """R117, line 16: the state and the results are gone; within 24 hours the service replays."""
+    path = write(tmp_path / "r.ndjson", refund_row(1))
+    assert run(machine, path, "--import", "night").code == 0
+    shutil.rmtree(machine.state)
+    path.with_name("r.ndjson.results.ndjson").unlink()
+    machine.ledger.twist(created="2026-01-01T00:00:00Z")
+    again = run(machine, path, "--import", "night")
+    assert (again.code, again.json["done"], again.json["replayed"]) == (0, 1, 1)
+    assert again.json["totals"] == []
+    assert [(line["replayed"], line["outcome"]) for line in lines(path)] == [(True, "done")]
+
+
+def test_every_machine_makes_the_same_keys(machine: UserMachine, tmp_path: Path) -> None:
+    """R114, line 7: another machine, another profile, another folder; the same name and label."""
+    argv = ("--import", "salaries", "--run", "2026-11")
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        path = write(tmp_path / folder / f"{folder}.ndjson", refund_row(1), refund_row(2))
+        shutil.rmtree(machine.state, ignore_errors=True)
+        assert run(machine, path, *argv).code == 0
+    keys = [post.key for post in machine.ledger.posts if post.method == "POST"]
+    assert (len(keys), len(set(keys))) == (4, 2)
+
+
+def test_a_currency_of_the_file_is_compared_before_the_row_is_sent(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R119, line 8: JPY for a payment in EUR: nothing is refunded."""
+    machine.ledger.twist(currency="EUR")
+    path = tmp_path / "r.csv"
+    path.write_text("payment,amount,currency,metadata[note]\npay_1,5000,JPY,mark-1\n")
+    check = run(machine, path, "--dry-run")
+    assert check.json["totals"] == [{"currency": "JPY", "amount": 5000, "rows": 1}]
+    wrong = run(machine, path)
+    assert (wrong.code, wrong.json["problems"][0]["code"]) == (9, "currency_mismatch")
+    assert machine.ledger.effects["mark-1"] == 0
+    path.write_text("payment,amount,currency,metadata[note]\npay_1,5000,EUR,mark-1\n")
+    right = run(machine, path)
+    assert right.code == 0, right.out
+
+
+@pytest.mark.parametrize("status", [408, 409, 425, 499])
+def test_a_gateways_4xx_after_the_effect_is_unknown(machine: UserMachine, status: int) -> None:
+    """R113, line 9: typed again, it is the same request with the same key."""
+    html = b"<html>Request timeout</html>"
+    machine.ledger.spoil(*[Fault(says(status, html), carried_out=True)] * 4, mark="mark-1")
+    one = (*command("refund", "mark-1"), "-o", "json")
+    first = machine.run(*one)
+    assert (first.code, first.error["outcome"]) == (7, "unknown")
+    machine.ledger.spoil(mark="mark-1")
+    assert machine.run(*one).code == 6
+    assert machine.run("requests", "resume", first.error["request"]).code == 0
+
+
+@pytest.mark.parametrize("status", [403, 404, 405, 413])
+def test_a_gateways_refusal_keeps_the_key(
+    machine: UserMachine, tmp_path: Path, status: int
+) -> None:
+    """R113, line 9: a row that a gateway turned away sends the same key in the next run."""
+    html = b"<html>No</html>"
+    machine.ledger.spoil(Fault(says(status, html), carried_out=True), mark="mark-1")
+    path = write(tmp_path / "r.ndjson", refund_row(1))
+    assert run(machine, path).code in (4, 9, 3, 5)
+    assert run(machine, path).code == 0
+    keys = {post.key for post in machine.ledger.sent("mark-1")}
+    assert (len(keys), machine.ledger.effects["mark-1"]) == (1, 1)
+
+
+def test_an_object_that_failed_is_not_done(machine: UserMachine, tmp_path: Path) -> None:
+    """R117, line 10: exit 9; the next run leaves it, `--retry-failed` sends the next key."""
+    path = write(tmp_path / "r.ndjson", refund_row(1))
+    machine.ledger.twist(status="failed", failure_reason="declined")
+    failed = run(machine, path)
+    assert (failed.code, failed.json["failed"], failed.json["done"]) == (9, 1, 0)
+    (line,) = lines(path)
+    assert (line["outcome"], line["status"], line["failure_reason"]) == (
+        "failed",
+        "failed",
+        "declined",
+    )
+    left = run(machine, path)
+    assert (left.code, left.json["failed"]) == (9, 1)
+    assert "--retry-failed" in left.json["problems"][0]["message"]
+    assert len(machine.ledger.sent("mark-1")) == 1
+
+
+def test_rows_that_ask_for_the_same_are_named(machine: UserMachine, tmp_path: Path) -> None:
+    """Line 26: in the dry run, with their lines and the largest row."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2), refund_row(1), refund_row(1))
+    check = run(machine, path, "--dry-run")
+    assert check.json["equal"] == [{"rows": 3, "lines": [1, 3, 4]}]
+    said = machine.run("batch", "refunds.create", str(path), "--dry-run", "-o", "human").err
+    assert "3 rows ask for the same: the lines 1, 3, 4" in said
+
+
+def test_a_live_batch_needs_a_name_that_another_run_knows(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R114: from a pipe, or on a machine without a journal: exit 2 with the line to type."""
+    path = write(tmp_path / "r.ndjson", refund_row(1))
+    env = {"SVC_API_KEY": "sk_live_canary7Qx2Lw9Zp4", "SVC_BASE_URL": "https://api.example.com"}
+    nameless = run(machine, path, "--live", "--yes", env=env)
+    assert (nameless.code, nameless.error["code"], nameless.error["param"]) == (
+        2,
+        "batch_nameless",
+        "--import",
+    )
+    assert "--import NAME" in nameless.error["message"]
