@@ -2,10 +2,13 @@
 
 import json
 import os
+import resource
 import signal
 import socket
 import sqlite3
 import struct
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
@@ -257,3 +260,65 @@ def test_a_damaged_store_ends_the_listener(
     assert error["code"] == "state_damaged"
     assert "moved to state.db.corrupt-1" in error["message"]
     assert "20 events of this run" in error["message"]
+
+
+def test_a_full_disk_is_told_once_and_when_it_is_over(
+    sandbox: Sandbox, tmp_path: Path, listen: Listen
+) -> None:
+    """R121, R68: 503 to senders, one record, tried again with each delivery; then 200 and one more."""
+    numbers = iter(range(1, 1000))
+    with listen(tmp_path, "--print", "none", env=OWN) as running:
+
+        def send() -> int:
+            port, _ = request(running, 0)
+            path = urlsplit(running.wait("ready")[0]["url"]).path.encode()
+            sent = delivery(event(next(numbers), note="x" * 8000), now=int(time.time()))
+            return status(talk(port, sent.replace(PATH.encode(), path, 1)))
+
+        pid = running.process.pid
+        before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, (128 * 1024, before[1]))
+        while send() == 200:
+            pass
+        assert [send() for _ in range(5)] == [503] * 5
+        resource.prlimit(pid, resource.RLIMIT_FSIZE, before)
+        assert send() == 200
+        states = [one["state"] for one in running.wait("store", 2)]
+        assert running.end(signal.SIGTERM) == 143
+    assert states == ["down", "up"]
+
+
+BUGGY = """
+import sys
+from svc.listen.receive import Reception
+from svc.cli.main import main
+
+def take(*_):
+    raise KeyError("a bug")
+
+Reception.take = take
+sys.exit(main())
+"""
+
+
+def test_a_bug_ends_one_connection_and_a_hundred_of_them_the_listener(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R121: a line of each doubling while it lives; the hundredth in a minute is exit 1."""
+    out = tmp_path / "listen-1.ndjson"
+    argv = [sys.executable, "-c", BUGGY, "events", "listen", "-o", "ndjson"]
+    with out.open("wb") as stdout, (tmp_path / "listen-1.err").open("wb") as stderr:
+        process = subprocess.Popen(argv, stdout=stdout, stderr=stderr, env={**os.environ, **OWN})
+    try:
+        running = Running(process, out)
+        running.wait("ready")
+        for number in range(1, 100):
+            assert talk(*request(running, number)) == b""
+        assert process.poll() is None
+        assert [one["count"] for one in running.wait("bug", 7)] == [1, 2, 4, 8, 16, 32, 64]
+        assert talk(*request(running, 100)) == b""
+        assert process.wait(10) == 1
+    finally:
+        process.kill()
+        process.wait()
+    assert json.loads(told_on_stderr(tmp_path).splitlines()[-1])["error"]["code"] == "KeyError"
