@@ -138,6 +138,8 @@ class Csv(Printer):
                 self._row(columns, item)
                 if lost:
                     lost.watch(item)
+        if first and not columns:
+            self._head(columns_of(self.kind))
         if lost:
             lost.report()
 
@@ -150,7 +152,7 @@ class Csv(Printer):
                 self._write(row([self._cell(value) for value in values]))
             return
         objects = [item if isinstance(item, dict) else {"value": item} for item in items]
-        columns = self._asked or _columns(objects)
+        columns = self._asked or _columns(objects) or columns_of(self.kind)
         self._check(objects)
         self._head(columns)
         for item in objects:
@@ -163,7 +165,7 @@ class Csv(Printer):
             warn_of_unknown(objects, self._asked, self._warn)
 
     def _head(self, columns: Sequence[FieldPath]) -> None:
-        if columns:  # an empty list has no kind, and so no columns but those asked for
+        if columns:  # an empty list of an unknown kind has none but those asked for
             self._write(row([cell(bracketed(path), raw=self._raw) for path in columns]))
 
     def _row(self, columns: Sequence[FieldPath], item: object) -> None:

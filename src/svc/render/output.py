@@ -126,12 +126,16 @@ class Output:
             self._printer.one(text, data)
         self._out.flush()
 
-    def page(self, text: str, data: object, *, next_command: str | None) -> None:
-        """Prints one list object, and in which way the next page is had."""
+    def page(self, text: str, data: object, *, next_command: str | None, kind: str = "") -> None:
+        """Prints one list object, and in which way the next page is had.
+
+        `kind` is what its objects are, such as `order`: a CSV has their columns also without any.
+        """
         self._on_shown(data)
         if self._search:
             self._found(self._search(data), data)
         elif _is_list(data):
+            self._printer.kind = kind
             self._printer.page(text, data)
         else:
             self._printer.one(text, data)
@@ -148,9 +152,10 @@ class Output:
             self.line("")
             self.words(words)
 
-    def stream(self, objects: Objects) -> None:
+    def stream(self, objects: Objects, *, kind: str = "") -> None:
         """Prints every object of all pages, as they come; with a query, its result over them all.
 
+        `kind` is what they are, as in `page`.
         Raises PartlyDone when a CSV lacked a column for a later object; its rows are printed.
         """
         try:
@@ -158,6 +163,7 @@ class Output:
                 every = [data for _, data in self._noted(objects)]
                 self._found(self._search(every), every)
             else:
+                self._printer.kind = kind
                 self._printer.stream(self._noted(objects))
         finally:
             self._out.flush()

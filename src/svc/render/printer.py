@@ -13,7 +13,12 @@ class Printer:
     """One format's way to print results: `write` takes text, `warn` a sentence for people.
 
     An object comes as the text that was sent and the same parsed.
+
+    Attributes:
+        kind: what the objects of a list are, such as `order`; empty where that is not known.
     """
+
+    kind: str = ""
 
     def __init__(self, write: Write, warn: Write) -> None:
         self._write = write

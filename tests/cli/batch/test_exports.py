@@ -202,3 +202,23 @@ def test_an_export_takes_the_same_memory_whatever_its_length(form: str) -> None:
         result, large = measured(url, form)
     assert result.out.count("ord_") >= 15_000
     assert large - small < 6 * 1024
+
+
+@pytest.mark.parametrize("extra", [(), ("--all",)])
+def test_an_empty_export_has_its_head_and_is_a_batch_of_no_rows(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, extra: tuple[str, ...]
+) -> None:
+    """A nightly job on a day without orders: the columns are those of every other day."""
+    empty = svc("orders", "list", *extra, "-o", "csv")
+    assert (empty.code, empty.out.count("\n")) == (0, 1), empty.err
+    svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(1))))
+    assert svc("orders", "list", *extra, "-o", "csv").out.startswith(empty.out.rstrip("\r\n"))
+    nothing = "[?amount==`1`]" if extra else "data[?amount==`1`]"
+    assert svc("orders", "list", *extra, "-o", "csv", "--query", nothing).out == ""
+
+    path = tmp_path / "held.csv"
+    path.write_text(empty.out, encoding="utf-8", newline="")
+    for words in (("--dry-run",), ()):
+        done = svc("batch", "orders.capture", str(path), *words, "-o", "human")
+        assert done.code == 0, done.err
+        assert "orders.capture: 0 rows" in done.err

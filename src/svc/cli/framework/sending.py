@@ -130,7 +130,7 @@ def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None])
     out = session.out
     live = None if session.streams.person_reads else session.live_line()
     with session.client() as client, counting(live) as count:
-        out.stream(count(_objects(client, call, asked.max)))
+        out.stream(count(_objects(client, call, asked.max)), kind=_kind_of(session, call))
 
 
 def _filter(name: str, value: str) -> str:
@@ -148,7 +148,8 @@ def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> N
     data = reply.data
     try:
         if isinstance(data, dict) and data.get("object") == "list":
-            out.page(reply.text, data, next_command=_next_command(session, data, call.path))
+            following = _next_command(session, data, call.path)
+            out.page(reply.text, data, next_command=following, kind=_kind_of(session, call))
         elif reply.text:
             out.one(reply.text, data)
         else:
@@ -157,6 +158,16 @@ def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> N
         if error.param == "query":
             error.hint = _where_it_is(session, data) or error.hint
         raise
+
+
+def _kind_of(session: Session, call: Call) -> str:
+    """What the objects of a list are, for a CSV; empty where its path is not a documented one."""
+    if session.format != "csv":
+        return ""
+    from svc import service
+
+    resource = service.resource_at(call.path)
+    return resource.name if resource is not None and resource.path == call.path else ""
 
 
 def _show_no_content(session: Session, out: "Output", status: int) -> None:
