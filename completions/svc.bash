@@ -740,7 +740,7 @@ _svc_own() {
       shared='global'
       ;;
     'sandbox')
-      commands='start stop status logs env pay checkout dispute settle fail decide customs balances advance clock trigger events deliveries resend endpoints settings keys requests emails fault reset export import'
+      commands='start stop status logs env pay checkout dispute settle fail decide customs balances advance clock trigger events deliveries resend endpoints settings keys requests lint emails fault reset export import'
       options=''
       arguments=''
       shared='global'
@@ -928,6 +928,12 @@ _svc_own() {
     'sandbox requests')
       commands=''
       options='--path:t --limit:t --follow:- '
+      arguments=''
+      shared='global'
+      ;;
+    'sandbox lint')
+      commands=''
+      options=''
       arguments=''
       shared='global'
       ;;

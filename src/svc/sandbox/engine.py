@@ -21,7 +21,7 @@ from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import SharedState, Transaction
 from svc.sandbox.webhooks import attempts
 from svc.sandbox.webhooks.dispatcher import WebhookDispatcher
-from svc.sandbox.webhooks.sender import HttpSender, WebhookSender
+from svc.sandbox.webhooks.sender import HttpSender, ReceiverReply, WebhookSender
 
 T = TypeVar("T")
 Fixture = Callable[[Transaction, Transaction, str | None], None]
@@ -52,7 +52,7 @@ class Engine:
         webhook_faults: WebhookFaults | None = None,
         under_way: Callable[[], int] = lambda: 0,
     ) -> None:
-        real = clock or SystemClock()
+        self._real = real = clock or SystemClock()
         self._store = store
         self._under_way = under_way
         self._fixture = fixture
@@ -203,6 +203,15 @@ class Engine:
             await self._dispatcher.finish_now(job)
         self._refuse_past(era)
         return await self._groups.read(mode, lambda tx: attempts.outcome(tx, owed))
+
+    async def send_badly_signed(self, mode: str) -> list[tuple[str, ReceiverReply]]:
+        """Sends each receiver its latest event with a wrong signature; its address and its answer.
+
+        Who verifies refuses it. It is no delivery: nothing is written down of it.
+        """
+        wall = int(self._real.now())
+        made = await self._groups.read(mode, lambda tx: attempts.badly_signed(tx, wall))
+        return [(outgoing.url, await self._sender.send(outgoing)) for outgoing in made]
 
     def _refuse_past(self, era: int) -> None:
         if era != self.runner.era:

@@ -467,6 +467,19 @@ def test_import_of_a_state_that_sends_to_this_machine_asks_nothing(
     svc.ok("sandbox", "import", state)
 
 
+def test_lint_fails_a_build_and_names_what_is_wrong(svc: Svc, sandbox: Sandbox) -> None:
+    """Exit 11 and JSON for CI, lines for people; 0 where nothing is found."""
+    assert svc.ok("sandbox", "lint")["findings"] == []
+    api(sandbox.port, "POST", "/v1/orders", ORDER)
+    found = svc("sandbox", "lint")
+    assert (found.code, found.error["code"]) == (11, "lint_findings")
+    rules = {each["rule"] for each in json.loads(found.out)["findings"]}
+    assert {"post_without_key", "no_version"} <= rules
+    told = svc("sandbox", "lint", env={"SVC_OUTPUT": "human"})
+    assert told.code == 11
+    assert "post_without_key, 1 times: A POST had no Idempotency-Key" in told.out
+
+
 # --- TLS --------------------------------------------------------------------------------------
 
 

@@ -29,7 +29,7 @@ class SandboxNoun(Noun):
         "The bank": ("settle", "fail", "decide", "customs", "balances"),
         "The clock": ("advance", "clock"),
         "Events and webhooks": ("trigger", "events", "deliveries", "resend", "endpoints"),
-        "The dashboard": ("settings", "keys", "requests", "emails"),
+        "The dashboard": ("settings", "keys", "requests", "lint", "emails"),
         "Things that go wrong": ("fault",),
         "The data": ("reset", "export", "import"),
     }

@@ -1,4 +1,4 @@
-"""`svc sandbox requests` and `logs`: what was asked of it, and what it has warned of."""
+"""`svc sandbox requests`, `lint` and `logs`: what was asked of it, how, and what it warned of."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +15,7 @@ from svc.cli.framework.session import Session
 from svc.cli.sandbox.served import RequestLines
 from svc.cli.sandbox.shared import Port
 from svc.client.resources import controls
-from svc.errors import LocalError, UsageError, system_words
+from svc.errors import CheckFailed, LocalError, UsageError, system_words
 
 app = new_app()
 
@@ -90,6 +90,32 @@ def _tell(lines: RequestLines, entry: dict[str, Any]) -> None:
     more = "  ".join(filter(None, (entry["error_code"], "replayed" if entry["replayed"] else None)))
     at = 0.0 if moment is None else moment.timestamp()
     lines.show(at, entry["method"], entry["path"], entry["status"] or None, more)
+
+
+@verb(app)
+def lint(ctx: typer.Context) -> None:
+    """List what the real service or a bad day will punish. The exit code is 11 if there is any.
+
+    It looks at the latest 1000 requests and deliveries, and sends each receiver one delivery whose
+    signature is wrong.
+
+    $ svc sandbox lint
+    """
+    session = Session.of(ctx)
+    found = ask(session, controls.lint())
+    if session.format != "human":
+        session.out.one(found.text, found.data)
+    for each in found.data["findings"] if session.format == "human" else ():
+        session.out.line(f"{each['rule']}, {each['count']} times: {each['message']}")
+        session.out.line(f"  {', '.join(each['examples'])}")
+    if found.data["findings"]:
+        raise CheckFailed(
+            f"{len(found.data['findings'])} kinds of mistakes were found.", code="lint_findings"
+        )
+    session.out.note(
+        f"Nothing was found in {found.data['requests']} requests"
+        f" and {found.data['deliveries']} deliveries."
+    )
 
 
 @verb(app)

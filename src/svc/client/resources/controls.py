@@ -48,6 +48,11 @@ def decide_dispute(dispute: str, outcome: str) -> Call:
     return Call("POST", path, body={"outcome": outcome})
 
 
+def lint() -> Call:
+    """Looks at what the integration has done, and sends its receivers a badly signed delivery."""
+    return Call("POST", f"{SANDBOX_ROOT}/lint")
+
+
 def charge_customs(order: str, charged: int) -> Call:
     """Has customs charge a paid order, in minor units of its currency."""
     path = f"{SANDBOX_ROOT}/orders/{segment(order)}/customs"

@@ -36,6 +36,8 @@ class LoggedRequest:
     status: int = 0
     code: str | None = None
     replayed: bool = False
+    version: str | None = None  # that it asked for
+    lost: bool = False  # a fault rule or chaos took its answer
 
     def shown(self) -> Doc:
         return {
@@ -69,6 +71,10 @@ class RequestLog:
 
     def clear(self) -> None:
         self._entries = deque(maxlen=KEPT)
+
+    def oldest_first(self, mode: str) -> list[LoggedRequest]:
+        """What was asked in a mode, or with a key that tells none."""
+        return [each for each in reversed(self._entries) if each.mode in (mode, None)]
 
     def page(self, limit: int, path: str | None) -> Doc:
         """At most `limit` entries whose path matches the pattern, if one is given."""

@@ -272,6 +272,7 @@ class Api:
         now, world = self.engine.clock.now_text(), self.engine.world
         key = request.header(IDEMPOTENCY_HEADER)
         entry = LoggedRequest(identity, now, request.method, request.path, key)
+        entry.version = request.header(VERSION_HEADER)
         counts = key if request.method == POST else None
         write = self.memory.log.begin()
         return RequestContext(request, identity, self.engine.settings, entry, counts, write, world)
@@ -289,6 +290,7 @@ class Api:
     def _note(self, context: RequestContext, reply: HttpReply) -> None:
         entry = context.entry
         entry.status = reply.status
+        entry.lost = reply.connection is not None
         entry.replayed = any(name == REPLAYED_HEADER for name, _ in reply.headers)
         context.write(entry)
 

@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from svc.sandbox.api.memory import KEPT, RequestLog, RunMemory
 from svc.sandbox.checkout.visit import Address
 from svc.sandbox.control import engine as controls_of_engine
-from svc.sandbox.control import faults, resources
+from svc.sandbox.control import faults, lint, resources
 from svc.sandbox.control.call import ControlCall, ControlEndpoint, json_response, route
 from svc.sandbox.engine import Engine
 from svc.sandbox.http import auth
@@ -106,6 +106,7 @@ class ControlApi:
             *resources.CONTROLS,
             *faults.controls(memory.faults, memory.webhook_faults),
             *controls(memory.log),
+            *lint.controls(memory.log),
             *CONTROLS,
         )
         self._router = Router(

@@ -52,8 +52,7 @@ def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAt
     body = events.body(tx.store, delivery.event) if delivery else None
     if delivery is None or delivery.status != "pending" or endpoint is None or body is None:
         return None
-    url = endpoint["url"]
-    allowed = webhook_endpoints.is_local(url) or tx.settings["allow_remote_webhooks"]
+    allowed = _is_reached(tx, endpoint["url"])
     outgoing = _request(tx, endpoint, delivery, body, _signed_at(tx, wall) - age)
     return PreparedAttempt(job, delivery, tx.now_micros, outgoing, allowed)
 
@@ -143,6 +142,28 @@ def _follow_up(tx: Transaction, attempt: PreparedAttempt, endpoint: Doc) -> None
     event = {"id": attempt.delivery.event, "type": attempt.delivery.type}
     tx.queue_delivery(event, endpoint, due, {"step": step + 1, "first": first})
     deliveries.set_next(tx.store, attempt.delivery.id, due)
+
+
+def badly_signed(tx: Transaction, wall: int) -> list[Outgoing]:
+    """For each enabled receiver that may be sent to, its latest event with a wrong signature.
+
+    One that has been sent nothing yet is left out: there is no event that it is to know.
+    """
+    made = []
+    for endpoint in tx.find(webhook_endpoints.KIND, status="enabled"):
+        equals = {"endpoint": endpoint["id"]}
+        rows, _ = deliveries.page(tx.store, tx.mode, equals=equals, limit=1, after=None)
+        body = events.body(tx.store, rows[0].event) if rows else None
+        if body is not None and _is_reached(tx, endpoint["url"]):
+            again = replace(rows[0], id=tx.ids.derived(DELIVERY_PREFIX, rows[0].id, "lint"))
+            outgoing = _request(tx, endpoint, again, body, _signed_at(tx, wall))
+            made.append(with_bad_signature(outgoing))
+    return made
+
+
+def _is_reached(tx: Transaction, url: str) -> bool:
+    """Whether webhooks go to an address: to this machine alone, unless the setting allows more."""
+    return bool(webhook_endpoints.is_local(url) or tx.settings["allow_remote_webhooks"])
 
 
 def with_bad_signature(outgoing: Outgoing) -> Outgoing:

@@ -1,0 +1,168 @@
+"""What an integration has done that a real service or a bad day will punish, rule by rule."""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from svc.sandbox.api.memory import LoggedRequest, RequestLog
+from svc.sandbox.control.call import ControlCall, ControlEndpoint
+from svc.sandbox.store import deliveries
+from svc.sandbox.store.deliveries import DeliveryRow
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.transaction import Transaction
+
+_FAILED: Final = 500
+_POLLS_MAX: Final = 4  # retrievals of one object; a fifth is no look but a wait
+_SLOW_MS: Final = 2000
+_DELIVERIES_MAX: Final = 1000
+_EXAMPLES_MAX: Final = 5
+_WRONG_KINDS: Final = ("secret_key_required", "publishable_key_required")
+_WAITED_FOR: Final = ("/v1/orders/", "/v1/payments/")
+
+Requests = Sequence[LoggedRequest]  # oldest first
+
+
+class LintRule(NamedTuple):
+    """A rule: its name, what is wrong where it is broken, and the requests that break it."""
+
+    name: str
+    message: str
+    broken_by: Callable[[Requests], Iterable[str]]
+
+
+def _unkeyed(requests: Requests) -> Iterator[str]:
+    for one in requests:
+        if one.method == "POST" and one.idempotency_key is None and one.status < _FAILED:
+            yield one.id
+
+
+def _reused(requests: Requests) -> Iterator[str]:
+    for one in requests:
+        if one.code == "idempotency_key_reused":
+            yield one.id
+
+
+def _given_up(requests: Requests) -> Iterator[str]:
+    """What got no answer, or an answer of 5xx, and was not sent again afterwards."""
+    for place, one in enumerate(requests):
+        if one.lost or one.status >= _FAILED:
+            same = (_is_again(one, later) for later in requests[place + 1 :])
+            if not any(same):
+                yield one.id
+
+
+def _is_again(one: LoggedRequest, later: LoggedRequest) -> bool:
+    alike = (one.method, one.path, one.idempotency_key)
+    return alike == (later.method, later.path, later.idempotency_key)
+
+
+def _polled(requests: Requests) -> Iterator[str]:
+    asked = [one for one in requests if one.method == "GET" and one.path.startswith(_WAITED_FOR)]
+    often = Counter(one.path for one in asked)
+    latest = {one.path: one.id for one in asked}
+    for path, count in often.items():
+        if count > _POLLS_MAX:
+            yield latest[path]
+
+
+def _of_wrong_kind(requests: Requests) -> Iterator[str]:
+    for one in requests:
+        if one.code in _WRONG_KINDS:
+            yield one.id
+
+
+def _unversioned(requests: Requests) -> Iterator[str]:
+    for one in requests:
+        if one.version is None:
+            yield one.id
+
+
+def _unsummed(requests: Requests) -> Iterator[str]:
+    for one in requests:
+        made = (one.method, one.path, one.status) == ("POST", "/v1/orders", 200)
+        if made and isinstance(one.params, Mapping) and _differs(one.params):
+            yield one.id
+
+
+def _differs(order: Mapping[str, Any]) -> bool:
+    try:
+        worth = sum(item["quantity"] * item["unit_amount"] for item in order["items"])
+    except (KeyError, TypeError):
+        return False
+    return bool(worth != order.get("amount"))
+
+
+RULES: Final = (
+    LintRule(
+        "post_without_key",
+        "A POST had no Idempotency-Key: a retry after a timeout does it twice.",
+        _unkeyed,
+    ),
+    LintRule("key_reused", "An idempotency key was used for two different requests.", _reused),
+    LintRule(
+        "not_retried",
+        "A request that failed with 5xx, or got no answer, was not sent again.",
+        _given_up,
+    ),
+    LintRule(
+        "polled",
+        "An object was retrieved again and again: fulfilment follows the webhook order.paid.",
+        _polled,
+    ),
+    LintRule(
+        "wrong_key_kind",
+        "A publishable key was used on the server, or a secret key in the checkout.",
+        _of_wrong_kind,
+    ),
+    LintRule(
+        "no_version",
+        "A request had no Svc-Version: it changes with the version of the account.",
+        _unversioned,
+    ),
+    LintRule(
+        "amount_differs",
+        "The amount of an order is not the sum of its items.",
+        _unsummed,
+    ),
+)
+SLOW: Final = "A handler took over 2 seconds: queue the work and answer first."
+UNVERIFIED: Final = "A receiver took a delivery whose signature is wrong."
+
+
+def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
+    """The control that looks at a log of requests, at the deliveries and at the receivers."""
+
+    async def lint(call: ControlCall) -> Doc:
+        requests = log.oldest_first(call.mode)
+        made = await call.read(_deliveries)
+        fooled = [
+            url for url, reply in await call.engine.send_badly_signed(call.mode) if reply.accepted
+        ]
+        found = [_finding(rule.name, rule.message, rule.broken_by(requests)) for rule in RULES]
+        slow = (each.id for each in made if (each.ms or 0) > _SLOW_MS)
+        found += [_finding("slow_handler", SLOW, slow)]
+        found += [_finding("unverified_webhook", UNVERIFIED, fooled)]
+        return {
+            "object": "lint",
+            "requests": len(requests),
+            "deliveries": len(made),
+            "findings": [each for each in found if each["count"]],
+        }
+
+    return (ControlEndpoint("POST", "/lint", lint),)
+
+
+def _deliveries(tx: Transaction) -> list[DeliveryRow]:
+    rows, _ = deliveries.page(tx.store, tx.mode, equals={}, limit=_DELIVERIES_MAX, after=None)
+    return rows
+
+
+def _finding(rule: str, message: str, broken_by: Iterable[str]) -> Doc:
+    every = list(broken_by)
+    return {
+        "object": "lint_finding",
+        "rule": rule,
+        "message": message,
+        "count": len(every),
+        "examples": every[-_EXAMPLES_MAX:],
+    }
