@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from svc import api_keys
+from svc import __version__, api_keys
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.exchange import (
@@ -43,6 +43,7 @@ class SandboxClient(WireOwner):
         deadline: for all calls together; without one each has a minute, for advancing the clock
             may take long.
         waits: what is around each call, for somebody who watches.
+        on_version: told of the sandbox's version, once that is known.
 
     Raises:
         UsageError: when the address is not on this machine.
@@ -58,6 +59,7 @@ class SandboxClient(WireOwner):
         ca_bundle: str | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
         waits: Waits = unwatched,
+        on_version: Callable[[str], None] = lambda _: None,
     ) -> None:
         if not base_url.is_loopback:
             raise _no_sandbox(f"{base_url} is not on this machine")
@@ -67,7 +69,9 @@ class SandboxClient(WireOwner):
         self._wire = wire or _socket_wire(base_url, self._clock, ca_bundle)
         self._on_reply = on_reply
         self._waits = waits
+        self._on_version = on_version
         self._health: Reply | None = None
+        self._version = __version__
 
     def health(self) -> Reply:
         """Proves that a sandbox answers: `object` is `sandbox`; also gives its clock.
@@ -86,6 +90,8 @@ class SandboxClient(WireOwner):
             if not isinstance(reply.data, dict) or reply.data.get("object") != "sandbox":
                 raise self._something_else()
             self._health = reply
+            self._version = str(reply.data.get("version", "of another version"))
+            self._on_version(self._version)
         return self._health
 
     def send(self, call: Call, *, key: str | None = None, accept: tuple[int, ...] = ()) -> Reply:
@@ -134,7 +140,10 @@ class SandboxClient(WireOwner):
 
     def _failed(self, call: Call, finding: AttemptResult) -> SvcError:
         if finding.refusal is not None and finding.meaning not in OPEN:
-            return refused(call, finding)
+            error = refused(call, finding)
+            if self._version != __version__:
+                error.hint = other_version(self._version)
+            return error
         if finding.trouble is not None and finding.meaning not in OPEN:
             return self._unreached(finding)
         said = f"The sandbox at {self.base_url} gave no usable answer to {call.path}"
@@ -163,6 +172,14 @@ class SandboxClient(WireOwner):
 
     def _something_else(self) -> UsageError:
         return _no_sandbox(f"What answers at {self.base_url} is no sandbox")
+
+
+def other_version(version: str) -> str:
+    """Says that a sandbox was started by another svc, which may be why its answer is of no use."""
+    return (
+        f"The sandbox is svc {version} and this is svc {__version__}: svc sandbox stop, then start "
+        "it again"
+    )
 
 
 def _no_sandbox(why: str) -> UsageError:

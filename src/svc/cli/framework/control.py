@@ -72,6 +72,7 @@ def sandbox_client(
         ca_bundle=session.settings.ca_bundle,
         on_reply=on_reply,
         waits=waits or session.waits(sandbox=True),
+        on_version=session.note_sandbox,
     )
 
 

@@ -7,6 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from svc import __version__
 from svc.errors import (
     ExitCode,
     Forbidden,
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from svc.system.signals import Stopped
 
 
+_UNREADABLE: Final = (LookupError, TypeError, ValueError, AttributeError)
 _NO_THREADS: Final = "can't start new thread"
 _LIMIT: Final = "The system starts no more threads for this user."
 _LESS: Final = "Use a smaller --concurrency, or raise the limit: ulimit -u"
@@ -95,6 +97,15 @@ def _from_outside(session: "Session", error: Exception) -> SvcError | None:
                     code="argument_invalid",
                     hint="Write it in UTF-8",
                 )
+    other = session.sandbox_version not in (None, __version__)
+    if other and isinstance(error, _UNREADABLE) and not hasattr(error, "sending"):
+        from svc.client.sandbox import other_version
+
+        return LocalError(
+            "The sandbox's answer is not what this svc understands.",
+            code="sandbox_of_another_version",
+            hint=other_version(str(session.sandbox_version)),
+        )
     return None
 
 

@@ -34,6 +34,7 @@ class Session(Invocation):
     """
 
     done: str | None = None
+    sandbox_version: str | None = None
     _answered: "tuple[Reply, float] | None" = None
 
     @cached_property
@@ -65,6 +66,10 @@ class Session(Invocation):
         """Remembers what a POST has made, in case its result cannot be printed (promise R77)."""
         if isinstance(data, dict) and isinstance(data.get("id"), str):
             self.done = data["id"]
+
+    def note_sandbox(self, version: str) -> None:
+        """Remembers the version of the sandbox whose controls were used."""
+        self.sandbox_version = version
 
     def note_reply(self, reply: "Reply") -> None:
         """Remembers by whose clock what is shown from now on was written (promise R109)."""

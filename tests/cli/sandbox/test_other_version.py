@@ -1,0 +1,43 @@
+"""A sandbox that still runs from another svc."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from support.running import Svc
+from support.servers.misbehaving import ScriptedServer
+from svc import __version__
+
+OLD = "0.0.7+12.g1234567"
+
+
+@pytest.fixture
+def old_sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
+    """What answers the health check as an older svc does, and every control with less."""
+    server = ScriptedServer()
+    monkeypatch.setenv("SVC_BASE_URL", server.url)
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    yield server
+    server.stop()
+
+
+@pytest.mark.parametrize(
+    ("argv", "status", "code"),
+    [
+        pytest.param(("pay", "ord_1"), 200, 10, id="less than it should"),
+        pytest.param(("pay", "ord_1"), 404, 5, id="no such control"),
+        pytest.param(("keys", "list"), 404, 5, id="no such list"),
+    ],
+)
+def test_it_is_told_in_one_line_with_both_versions(
+    svc: Svc, old_sandbox: ScriptedServer, argv: tuple[str, ...], status: int, code: int
+) -> None:
+    """No bug of ours, and the way out can be typed."""
+    health = {"object": "sandbox", "version": OLD, "now": "2030-01-01T00:00:00Z"}
+    said = {"object": "x"} if status == 200 else {"error": {"type": "invalid_request_error"}}
+    old_sandbox.play(old_sandbox.reply(200, health), old_sandbox.reply(status, said))
+    result = svc("sandbox", *argv, "-o", "human")
+    text = " ".join(result.err.split())
+    assert result.code == code
+    assert f"The sandbox is svc {OLD} and this is svc {__version__}: svc sandbox stop" in text
+    assert "bug" not in text
