@@ -1,6 +1,6 @@
 """Fails when a test was skipped for a reason that nobody has written down.
 
-python3 .ci/skips.py REPORT.xml REASONS
+python3 .ci/skips.py REPORT.xml REASONS...
 """
 
 import re
@@ -9,9 +9,9 @@ from pathlib import Path
 from xml.etree import ElementTree as ET
 
 
-def main(report: str, reasons: str) -> int:
+def main(report: str, *reasons: str) -> int:
     """Prints what was skipped; 1 where one is not allowed, or where nothing was run at all."""
-    lines = Path(reasons).read_text(encoding="utf-8").splitlines()
+    lines = [line for each in reasons for line in Path(each).read_text("utf-8").splitlines()]
     allowed = [line for line in lines if line and not line.startswith("#")]
     cases = list(ET.parse(report).iter("testcase"))  # noqa: S314  pytest's own file
     skipped = [(case, skip) for case in cases for skip in case.iter("skipped")]
