@@ -138,6 +138,7 @@ TOPICS: Final = {
     "ci": ("ci", "Running svc where nobody watches."),
     "reminders": ("reminders", "When keys are to be replaced, and who says so."),
     "comparison": ("comparison", "svc beside the Stripe CLI."),
+    "changes": ("changes", "What is new, and what changed for scripts."),
     ASSUMPTIONS: ("assumptions", "What the specification says, and what we chose."),
 }
 
