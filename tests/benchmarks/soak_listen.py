@@ -21,7 +21,17 @@ if __name__ == "__main__":
 
 from benchmarks.command import parser
 from support.kills.killable import end, spawn
-from support.listening import OK, Received, TargetServer, delivery, event, status, status_line, talk
+from support.listening import (
+    OK,
+    OUTCOME,
+    Received,
+    TargetServer,
+    delivery,
+    event,
+    status,
+    status_line,
+    talk,
+)
 from svc.clock import SystemClock
 from svc.state import Database
 
@@ -181,7 +191,8 @@ def soak(seconds: float, folder: Path, retry: str, seed: int = 1) -> tuple[Soak,
 
 def outcomes(state: Path) -> Counter[str]:
     with Database.open(state, clock=SystemClock()) as opened:
-        return Counter(str(row["outcome"]) for row in opened.rows("SELECT outcome FROM inbox"))
+        ended = opened.rows(f"SELECT {OUTCOME} FROM inbox")
+        return Counter(str(row["outcome"]) for row in ended)
 
 
 def untaken(state: Path) -> set[str]:
@@ -191,8 +202,8 @@ def untaken(state: Path) -> set[str]:
 
 
 UNTAKEN = """
-SELECT event_id FROM inbox WHERE outcome IS NOT 'forwarded' AND NOT EXISTS (
-  SELECT 1 FROM forwards WHERE inbox_seq = seq AND status BETWEEN 200 AND 299)"""
+SELECT event_id FROM inbox WHERE NOT EXISTS (
+  SELECT 1 FROM targets JOIN ledger ON target = id AND event = seq WHERE state = 4)"""
 
 
 def verdict(run: Soak, ended: Counter[str]) -> list[str]:

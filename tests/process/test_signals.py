@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW, SECRET, TargetServer, event
+from support.listening import NOW, SECRET, TargetServer, ended, event
 from support.running import Sandbox
 from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.inbox.sqlite import SqliteInbox
@@ -45,7 +45,9 @@ def home(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with Database.open(isolated / "state" / "state.db", clock=ManualClock(NOW)) as state:
         body = event(1)
         taken = Delivery(body, b"Content-Type: application/json\r\n", NOW, read_facts(body))
-        SqliteInbox(state, "one").store(Batch([Arrival(taken, "failed")]))
+        inbox = SqliteInbox(state, "one")
+        inbox.store(Batch([Arrival(taken, None, targets=("http://a",))]))
+        inbox.store(Batch(attempts=ended([1], "failed")))
         with state.write() as tx:
             tx.execute(
                 "UPDATE listeners SET origin = ?, profile = 'default', mode = 'test',"

@@ -7,11 +7,19 @@ from random import Random
 from typing import Any, Final, Literal
 from unittest.mock import patch
 
-from simulation.listener_world import Event, ListenerWorld, Reaction, SimListener, SimTarget, wipe
-from svc.listen.forward import queue
+from simulation.listener_world import (
+    Event,
+    ListenerWorld,
+    Reaction,
+    SimListener,
+    SimTarget,
+    wipe,
+)
+from support.listening import OUTCOME
+from svc.listen.forward import pump
+from svc.listen.forward.pump import ForwardOptions, Pump
 from svc.listen.forward.retry import RetryMode
-from svc.listen.forward.target_queue import ForwardOptions
-from svc.listen.inbox import sqlite
+from svc.listen.inbox import ledger
 from svc.state import Database
 
 SECONDS: Final = 40.0  # in which everything goes wrong that goes wrong
@@ -19,10 +27,9 @@ _HEALED: Final = (1.0, 30.0, 300.0, 3600.0, 40_000.0, 400_000.0)
 _TYPES: Final = ("order.paid", "payment.captured", "payout.paid")
 _URLS: Final = (3001, 3002)
 _BOUNDS: Final = {
-    (queue, "_WINDOW_ITEMS"): 4,
-    (queue, "_LOW"): 2,
-    (queue, "_PARKED_MAX"): 3,
-    (sqlite, "_PAGE_ROWS"): 3,
+    (pump, "_WINDOW_ITEMS"): 4,
+    (pump, "_LOW"): 2,
+    (ledger, "PAGE_ROWS"): 3,
 }
 
 
@@ -145,6 +152,7 @@ class _Play:
         objects = rng.randint(1, 4)
         for number in range(rng.randint(10, 14) if plot.crowded else rng.randint(2, 12)):
             at = rng.uniform(0, 2) if plot.crowded or rng.random() < 0.4 else rng.uniform(0, 35)
+            at = self._often_whole(at)
             generation = int(plot.reset_at is not None and at > plot.reset_at)
             changed = f"ord_{rng.randint(1, objects)}"
             if plot.crowded:
@@ -165,19 +173,25 @@ class _Play:
                     again = at + rng.choice((0.0, 0.001, rng.uniform(0, 20)))
                     self._at(again, self._repeat, event, listener)
 
+    def _often_whole(self, at: float) -> float:
+        """Gives another moment close by at which other things happen, too, half of the time."""
+        if self._rng.random() < 0.5:
+            return at
+        return max(round(at / 2) * 2 + self._rng.randint(-2, 8) * 0.0004, 0.0)
+
     def _draw_troubles(self) -> None:
         rng, plot = self._rng, self._plot
         for target in self._targets:
             for _ in range(rng.choice((0, 0, 1, 2))):
-                at = rng.uniform(0, 35)
+                at = self._often_whole(rng.uniform(0, 35))
                 self._at(at, target.stop)
-                self._at(at + rng.uniform(0.1, 20), target.start)
+                self._at(self._often_whole(at + rng.uniform(0.1, 20)), target.start)
         for listener in self._listeners:
             for _ in range(rng.choice((0, 0, 1, 2, 3))):
-                at = rng.uniform(0.01, 38)
+                at = self._often_whole(rng.uniform(0.01, 38))
                 end = self._stop_later if rng.random() < 0.5 else listener.lose
                 self._at(at, end, *([listener] if end == self._stop_later else []))
-                self._at(at + rng.uniform(0.7, 8), listener.start)
+                self._at(self._often_whole(at + rng.uniform(0.9, 8)), listener.start)
             if plot.reset_at is not None and plot.noticed:
                 self._at(plot.reset_at, self._world.reset, listener)
             if plot.replay_at is not None:
@@ -242,14 +256,15 @@ class _Play:
         if listener.runs:
             self._stopped(listener, self._world.loop.do(listener.stop()))
 
-    def _stopped(self, listener: SimListener, pending: int) -> None:
-        if not listener.runs:  # else it has been started again by now
+    def _stopped(self, listener: SimListener, pending: int | None) -> None:
+        if pending is not None and not listener.runs:  # else it has been started again by now
             outcomes = self._world.state.rows(
-                "SELECT COUNT(*) AS open FROM inbox JOIN listeners ON listeners.id = listener"
-                " WHERE scope = ? AND outcome IS NULL",
+                f"SELECT {OUTCOME} FROM inbox JOIN listeners ON listeners.id = listener"
+                " WHERE scope = ?",
                 (listener.scope,),
             )
-            self._played.stops.append((pending, outcomes[0]["open"]))
+            still = sum(row["outcome"] is None for row in outcomes)
+            self._played.stops.append((pending, still))
 
     def _script(self, index: int) -> Callable[[Event, int], Reaction]:
         def react(event: Event, number: int) -> Reaction:
@@ -291,19 +306,15 @@ def _fate(rng: Random) -> list[Reaction]:
 @contextmanager
 def _bounds(most: dict[str, int]) -> Iterator[None]:
     """Makes the queues small, and watches how full they get."""
-    add, park = queue.Backlog._add, queue.ObjectTurns._park
+    pumped = Pump.pump
 
-    def added(self: Any, item: Any) -> None:
-        add(self, item)
+    def pumping(self: Any) -> None:
+        pumped(self)
         most["window"] = max(most.get("window", 0), len(self._window))
-
-    def parked(self: Any, queue: Any, item: Any) -> None:
-        park(self, queue, item)
-        most["parked"] = max(most.get("parked", 0), self.parked)
+        most["again"] = max(most.get("again", 0), len(self._due_again))
 
     with ExitStack() as stack:
         for (module, name), value in _BOUNDS.items():
             stack.enter_context(patch.object(module, name, value))
-        stack.enter_context(patch.object(queue.Backlog, "_add", added))
-        stack.enter_context(patch.object(queue.ObjectTurns, "_park", parked))
+        stack.enter_context(patch.object(Pump, "pump", pumping))
         yield

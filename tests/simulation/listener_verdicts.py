@@ -6,14 +6,15 @@ from typing import Final
 
 from simulation.listener_histories import ListenerHistory
 from simulation.listener_world import Event, SimListener, SimTarget, Try
-from svc.listen.forward.retry import real_delay
+from support.listening import OUTCOME
+from svc.listen.forward.retry import fast_delay, real_delay
 
 _NOTED_SECONDS: Final = 0.1  # in which an end is on the disk: a crash before may repeat it
 _FRESH_SECONDS: Final = 1.1  # for so long what was closed elsewhere may still be sent
 _CALLS_AN_EVENT: Final = 700
 _WINDOW: Final = 4 + 3
-_PARKED: Final = 3 + 3
-_CLOSES: Final = 5
+_AGAIN: Final = 3 + 8
+_TRANSIENT: Final = (408, 425, 429)
 
 
 def problems(played: ListenerHistory) -> list[str]:
@@ -32,7 +33,7 @@ def _of_all(played: ListenerHistory) -> Iterator[str]:
     for pending, open_ in played.stops:
         if pending != open_:
             yield f"says {pending} pending where {open_} are"
-    if played.most.get("window", 0) > _WINDOW or played.most.get("parked", 0) > _PARKED:
+    if played.most.get("window", 0) > _WINDOW or played.most.get("again", 0) > _AGAIN:
         yield f"a queue is over its bound: {played.most}"
     for listener in world.listeners:
         yield from _acknowledged(played, listener)
@@ -41,7 +42,7 @@ def _of_all(played: ListenerHistory) -> Iterator[str]:
 def _acknowledged(played: ListenerHistory, listener: SimListener) -> Iterator[str]:
     """Everything that was answered 200 was forwarded, or ended for a reason of its target's."""
     rows = played.world.state.rows(
-        "SELECT body, outcome FROM inbox JOIN payloads ON inbox_seq = seq"
+        f"SELECT body, {OUTCOME} FROM inbox JOIN payloads ON inbox_seq = seq"
         " JOIN listeners ON listeners.id = listener WHERE scope = ? OR instr(scope, ?) = 1",
         (listener.scope, f"{listener.scope}|until"),
     )
@@ -118,8 +119,9 @@ class _Lane:
     def problems(self) -> Iterator[str]:
         for event, tries in self._of.items():
             yield from self._doubles(event, tries)
+            yield from self._marks(event, tries)
             yield from self._ending(event, tries)
-            if self._plot.retry == "real" and self._plot.ack == "received":
+            if self._plot.ack == "received":
                 yield from self._schedule(event, tries)
         if self._plot.ordered:
             yield from self._order()
@@ -135,8 +137,16 @@ class _Lane:
         if outside is not None and any(one.at > outside + _FRESH_SECONDS for one in tries):
             yield f"{event.name} again after another program had closed it"
 
+    def _marks(self, event: Event, tries: list[Try]) -> Iterator[str]:
+        """Everything that may come twice says so (R124), and nothing that cannot."""
+        for number, one in enumerate(tries):
+            if number and not one.redelivered:
+                yield f"{event.name} comes again at {one.at:.3f} and does not say so {self}"
+        if tries[0].redelivered and not any(at < tries[0].at for at in self._listener.lost_at):
+            yield f"{event.name} says that it came before {self}"
+
     def _ending(self, event: Event, tries: list[Try]) -> Iterator[str]:
-        """A fast listener gives an event up for what was said to it alone, and not before."""
+        """An event is given up for what its target answered, and not before its schedule ends."""
         last = tries[-1]
         if last.heard == 200 or self._plot.ack == "forwarded" or self.has_taken(event):
             return
@@ -145,20 +155,32 @@ class _Lane:
         if self._plot.retry == "real":
             yield f"{event.name} was given up while the service's schedule ran"
         elif self._plot.retry == "fast" and not self._is_final(last):
-            closes = [
-                one for one in tries if one.heard == "closed" and one.alone and one.run == last.run
-            ]
-            if len(closes) < _CLOSES:
-                yield f"{event.name} was given up after {len(closes)} closes of its own"
+            yield f"{event.name} was given up after {last.heard}"
 
     def _schedule(self, event: Event, tries: list[Try]) -> Iterator[str]:
-        for number, (before, after) in enumerate(pairwise(tries), start=1):
+        if self._plot.retry == "off":
+            return
+        delay = real_delay if self._plot.retry == "real" else fast_delay
+        number = 0
+        for before, after in pairwise(tries):
+            if before.heard == "closed" and before.kept and after.at - before.heard_at < 0.01:
+                continue  # at once, on a new connection
+            number += 1
             if before.heard in (None, "let go") or self._was_lost_at(before, after):
                 return  # an attempt that nobody could note
-            least = real_delay(number) or 0.0
-            if after.at - before.heard_at < least - 0.01:
-                waited = after.at - before.heard_at
+            least, waited = delay(number) or 0.0, after.at - before.heard_at
+            if self._plot.retry == "fast" and before.heard == "closed" and not before.alone:
+                least = min(least, 10.0)
+            if self._plot.retry == "fast" and self._is_early(before, after):
+                continue
+            if waited < least - 0.01:
                 yield f"{event.name} was tried again after {waited:.1f} s, not {least:g} s"
+
+    def _is_early(self, before: Try, after: Try) -> bool:
+        """Says whether a restart, or the first success of the target, made an event due."""
+        return after.run != before.run or any(
+            one.heard == 200 and before.at <= one.heard_at <= after.at for one in self._all
+        )
 
     def _order(self) -> Iterator[str]:
         newest: dict[str, Try] = {}
@@ -183,7 +205,8 @@ class _Lane:
                     yield f"{event.name} was held up by another object"
 
     def _is_final(self, one: Try) -> bool:
-        return isinstance(one.heard, int) or one.heard in ("late", "unreadable")
+        status = one.heard
+        return isinstance(status, int) and status < 500 and status not in _TRANSIENT
 
     def _was_lost_at(self, before: Try, after: Try) -> bool:
         """Says whether the listener was lost before it could note how an attempt ended."""

@@ -7,15 +7,16 @@ import sqlite3
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from inspect import CORO_CREATED, getcoroutinestate
 from pathlib import Path
 from typing import Any, Final, Literal, cast
 
 from simulation.virtual_loop import PROCESS, VirtualLoop
-from support.listening import plan_for
+from support.listening import OUTCOME, plan_for
 from svc.errors import LocalError
 from svc.listen.forward.dial import BrokenExchange, CannotConnect, OpenConnection
 from svc.listen.forward.http import TargetAnswer
-from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Batch, Kept
 from svc.listen.inbox.listeners import ListenerId, begin_anew
@@ -32,7 +33,7 @@ from svc.state.schema import MIGRATIONS
 START: Final = 1_700_000_000
 SECRET: Final = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
 _WAY: Final = 0.0005  # seconds from one end of a connection to the other
-_GRACE: Final = 0.5
+_GRACE: Final = 0.8
 
 What = Literal["answer", "close", "hang", "crash", "garbage"]
 
@@ -69,6 +70,8 @@ class Try:
     heard: int | str | None = None
     heard_at: float = 0.0
     alone: bool = True
+    redelivered: int = 0
+    kept: bool = False
 
 
 Script = Callable[[Event, int], Reaction]
@@ -134,6 +137,7 @@ class SimWire:
         self._context = contextvars.copy_context()
         self._try: Try | None = None
         self._lost = False
+        self._kept = False  # whether it carried another exchange before
         self._late = False
         target.open.add(self)
 
@@ -154,6 +158,8 @@ class SimWire:
                 wire._try.alone = False
         self._try = Try(event, self._listener, self._listener.run, target.world.loop.time())
         self._try.alone = not others
+        self._try.redelivered = _marked(request)
+        self._try.kept, self._kept = self._kept, True
         target.tries.append(self._try)
         outside = target.world.context
         target.world.loop.call_later(_WAY, target.take, self, event, context=outside)
@@ -250,7 +256,8 @@ class SimListener:
             self.pipeline = Pipeline(
                 self.plan, inbox, world, self.records.append, lambda: None, self._connect
             )
-            self.pipeline.dispatcher.start()
+            self._starting = self.pipeline.dispatcher.start()
+            world.loop.create_task(self._starting)
         finally:
             asyncio._set_running_loop(None) if not world.loop.is_running() else None
 
@@ -276,10 +283,11 @@ class SimListener:
         # In a copy, for the service may send several at once.
         self.context.copy().run(self.pipeline.reception.take, request, answer)
 
-    async def stop(self) -> int:
+    async def stop(self) -> int | None:
         """Ends it as a signal would; gives how many events it says are pending."""
         pipeline, self.pipeline = self.pipeline, None
-        assert pipeline is not None
+        if pipeline is None:  # it was stopped twice at the same moment
+            return None
         loop = self.world.loop
         ending = loop.create_task(pipeline.close(_GRACE), context=self.context.copy())
         self._ending = True
@@ -294,6 +302,8 @@ class SimListener:
             self.pipeline = None
             self.lost_at.append(self.world.loop.time())
             self.world.loop.lose(self._process)
+            if getcoroutinestate(self._starting) == CORO_CREATED:
+                self._starting.close()
             for target in self.world.targets.values():
                 for wire in tuple(target.open):
                     if wire._listener is self:
@@ -379,7 +389,7 @@ class ListenerWorld:
     def outcomes(self, listener: SimListener) -> dict[str, str | None]:
         """How each event in a listener's inbox ended, None where it has not; the newest of a name."""
         rows = self.state.rows(
-            "SELECT event_id, outcome FROM inbox JOIN listeners ON listeners.id = listener"
+            f"SELECT event_id, {OUTCOME} FROM inbox JOIN listeners ON listeners.id = listener"
             " WHERE scope = ? ORDER BY seq",
             (listener.scope,),
         )
@@ -389,10 +399,11 @@ class ListenerWorld:
         """Has another program send what is pending and close it, as `replay --pending` does."""
         archive = InboxHistory(self.state, InboxScope("", "", None))
         rows = self.state.rows(
-            "SELECT seq, type, body FROM inbox JOIN payloads ON inbox_seq = seq JOIN listeners"
-            " ON listeners.id = listener WHERE outcome IS NULL AND scope = ?",
+            f"SELECT seq, type, body, {OUTCOME} FROM inbox JOIN payloads ON inbox_seq = seq"
+            " JOIN listeners ON listeners.id = listener WHERE scope = ?",
             (listener.scope,),
         )
+        rows = [row for row in rows if row["outcome"] is None]
         rows = [row for row in rows if not only or self.events[row["body"]] in only]
         for row in rows:
             event = self.events[row["body"]]
@@ -412,6 +423,12 @@ class ListenerWorld:
             listener.lose()
         self.loop.close()
         assert not self.loop.trouble, self.loop.trouble
+
+
+def _marked(request: bytes) -> int:
+    """Reads how often an event says that it may have come before."""
+    name = b"\r\nSvc-Redelivered: "
+    return int(request.partition(name)[2].partition(b"\r\n")[0] or b"0")
 
 
 class InMemory(Database):

@@ -5,16 +5,16 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Final, Self, TypeVar
 
 from support.clocks import ManualClock
 from svc.clock import Clock
-from svc.listen.forward.target_queue import ForwardOptions
-from svc.listen.inbox.inbox import Inbox
+from svc.listen.forward.pump import ForwardOptions
+from svc.listen.inbox.inbox import ForwardAttempt, ForwardVerdict, Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
 from svc.listen.pipeline import ListenerPlan
@@ -181,7 +181,7 @@ class RunningListener:
 
     def __init__(self, state: Path, plan: ListenerPlan, clock: Clock) -> None:
         self._open = ExitStack()
-        self._path = state
+        self.path = state
         self._clock = clock
         self._state = self.open_state()
         self._plan = plan
@@ -204,7 +204,7 @@ class RunningListener:
         return open_inbox(self.open_state, "test", self._clock, retake_failed=retake)
 
     def open_state(self) -> Database:
-        return self._open.enter_context(Database.open(self._path, clock=self._clock))
+        return self._open.enter_context(Database.open(self.path, clock=self._clock))
 
     def start(self) -> None:
         self._thread.start()
@@ -303,3 +303,39 @@ def listening(
         yield listener
     finally:
         listener.stop()
+
+
+# What became of an event at its targets: null while it is open at one of them.
+OUTCOME: Final = """IIF(EXISTS (SELECT 1 FROM targets t JOIN ledger ON target = t.id AND event = seq),
+  (SELECT CASE WHEN MIN(state) < 4 THEN NULL ELSE
+    CASE MAX(state) WHEN 4 THEN 'forwarded' WHEN 5 THEN 'failed' WHEN 6 THEN 'returned'
+    ELSE 'reset' END END
+  FROM targets t JOIN ledger ON target = t.id AND event = seq), COALESCE(outcome, 'unrouted'))
+AS outcome"""
+
+
+def outcomes(state: Database) -> list[str | None]:
+    """How each event ended, in the order of their arrival; None where one is still open."""
+    return [row["outcome"] for row in state.rows(f"SELECT {OUTCOME} FROM inbox ORDER BY seq")]
+
+
+def attempt(
+    seq: int, url: str = "http://a", verdict: ForwardVerdict = "done", **more: object
+) -> ForwardAttempt:
+    """An attempt that ended so; `more` replaces its other facts."""
+    status = 200 if verdict == "done" else 500
+    facts: dict[str, object] = {
+        "type": "order.paid",
+        "number": 1,
+        "started_at": 1_700_000_000.0,
+        "milliseconds": 5.0,
+        "status": status,
+        "error": None,
+        "reply": b"",
+    }
+    return ForwardAttempt(seq, target=url, verdict=verdict, **(facts | more))  # type: ignore[arg-type]
+
+
+def ended(seqs: Iterable[int], verdict: ForwardVerdict = "done") -> list[ForwardAttempt]:
+    """One attempt for each of some events that left it so."""
+    return [attempt(seq, verdict=verdict) for seq in seqs]

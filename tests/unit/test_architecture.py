@@ -51,9 +51,13 @@ BEHIND: Final = {
     },
     "simulation/wishes.py": {"svc.cli.framework.fields"},
     # Rules are taken out of the program, to see that they are missed.
-    "simulation/listener_histories.py": {"svc.listen.forward.queue"},
+    "simulation/listener_histories.py": {"svc.listen.inbox.ledger"},
     "simulation/sabotage.py": {"svc.delivery.journal.transaction"},
-    "simulation/test_listener.py": {"svc.listen.inbox.arrivals"},
+    "simulation/test_listener.py": {
+        "svc.listen.forward.item",
+        "svc.listen.inbox.arrivals",
+        "svc.listen.inbox.ledger",
+    },
     # What is planned are rows as a file gives them.
     "unit/delivery/rows.py": {"svc.batch.rows"},
     # What is sent is compared as it goes over the wire.

@@ -19,10 +19,9 @@ from svc.listen.receiver.connection import ReceiverHooks
 from svc.listen.receiver.http import HttpHead
 from svc.listen.receiver.server import HeadCheck, Receiver
 from svc.listen.records import Left, ListenerRecord, Ready, Summary
-from svc.listen.verify.verify import Intake
 from svc.system.files import replace_file
 
-_GRACE_SECONDS: Final = 0.5  # promise R78: stopped in under a second
+_GRACE_SECONDS: Final = 0.8  # promise R78: stopped in under a second
 _LOOK_SECONDS: Final = 0.02
 _STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when it ends
 _CHORES_SECONDS: Final = 3600.0
@@ -62,12 +61,11 @@ class Listener:
         """
         started = self._clock.monotonic()
         source = self._source(way_in)
-        if not self._plan.resume:  # before anything arrives that is not to be left alone
-            await self._pipeline.dispatcher.leave(self._leave)
+        # Before anything arrives, which is not to be left alone or taken for an earlier run's.
+        await self._pipeline.dispatcher.start(None if self._plan.resume else self._leave)
         await source.start()
         chores = asyncio.ensure_future(owned_task(self._chores))
         try:
-            self._pipeline.dispatcher.start()
             ready = self._ready()
             with ready_file(self._plan.ready_file, ready):
                 self._tell(ready)
@@ -107,7 +105,7 @@ class Listener:
         Raises:
             SignatureError: a secret cannot be one (promise R48).
         """
-        self._pipeline.reception.verify_with(Intake(secrets, self._plan.known))
+        self._pipeline.use_secrets(secrets)
         self._head_check.admit(host)
 
     def stop(self) -> None:
@@ -180,8 +178,8 @@ class Listener:
             await asyncio.sleep(_CHORES_SECONDS)
 
     def _leave(self, one: OpenItem) -> None:
-        attempts = max((tried.attempts for tried in one.tried.values()), default=0)
-        self._tell(Left(self._clock.now(), one.event_id, one.type, one.object_id, attempts))
+        now = self._clock.now()
+        self._tell(Left(now, one.event_id, one.type, one.object_id, one.attempts))
 
     def _refused(self, status: int, head: HttpHead | None) -> None:
         self._pipeline.reception.refuse(status, head, self._plan.limits.body_bytes)

@@ -1,15 +1,17 @@
 """Both halves of a listener on one inbox, and everything that it was told."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from svc.clock import Clock
 from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.dial import Connect, open_connection
-from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps, Marking
+from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps, ForwardMeans
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import HeaderText
-from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.forward.signing import HeaderSigner, LateSigner
 from svc.listen.forward.waiting import Waiters, status_for_sender
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Inbox
@@ -18,6 +20,7 @@ from svc.listen.receive import Ack, Reception, ReceptionDeps
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
+from svc.listen.targets import AS_USUAL, TargetTrust
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.listen.verify.verify import Intake
 from svc.service.facts import Mode
@@ -32,8 +35,10 @@ class ListenerPlan:
     what `until` waits for does not end it before `Listener.finish` is called. `known` are secrets
     of other endpoints, to explain a rejection with. Without `resume`, what an earlier run left
     open is told and stays open; only a sender that waits for its outcome has it forwarded.
-    `marking` is for events that come from a log; `verdict` turns a target's reply into the answer
-    for whoever waits for it.
+    `signs` says how events are signed that are forwarded: `late` ones anew (R123), all of them as
+    they came, or by a signer of one's own; `trust` whose certificates are good. `verdict` turns a
+    target's reply into the answer for whoever waits for it. `only` are the types that are wanted
+    of an endpoint that sends others too.
     """
 
     mode: Mode
@@ -55,8 +60,10 @@ class ListenerPlan:
     hosts: tuple[str, ...] = ()
     ack: Ack = "received"
     known: tuple[KnownSecret, ...] = ()
-    marking: Marking | None = None
+    signs: HeaderSigner | Literal["late", "original"] = "late"
+    trust: TargetTrust = AS_USUAL
     verdict: Callable[[TargetReply], int] = status_for_sender
+    only: frozenset[str] | None = None
 
 
 class Pipeline:
@@ -87,14 +94,33 @@ class Pipeline:
             options = replace(options, retry="off")
         waiters = Waiters(plan.verdict)
         forwarding = DispatcherDeps(inbox, self.writer, waiters, self.progress, clock, tell, ended)
-        self.dispatcher = Dispatcher(
-            plan.routes, options, plan.headers, forwarding, connect, plan.marking
-        )
+        self._late = LateSigner(plan.secrets, clock)
+        signers = {"late": self._late, "original": None}
+        sign = signers[plan.signs] if isinstance(plan.signs, str) else plan.signs
+        sending = ForwardMeans(plan.headers, sign, plan.trust)
+        self.dispatcher = Dispatcher(plan.routes, options, sending, forwarding, connect)
         reception = ReceptionDeps(
             self.writer, waiters, self.progress, clock, tell, self.dispatcher.hand_over, ended
         )
-        intake = Intake(plan.secrets, plan.known)
-        self.reception = Reception(intake, plan.routes, plan.mode, plan.ack, reception)
+        self._known = plan.known
+        self.reception = Reception(
+            Intake(plan.secrets, plan.known),
+            plan.routes,
+            plan.mode,
+            plan.ack,
+            reception,
+            ordered=options.ordered,
+            only=plan.only,
+        )
+
+    def use_secrets(self, secrets: Sequence[str]) -> None:
+        """Verifies, and signs anew, by these secrets from now on.
+
+        Raises:
+            SignatureError: a secret cannot be one (promise R48).
+        """
+        self.reception.verify_with(Intake(secrets, self._known))
+        self._late.secrets = tuple(secrets)
 
     @property
     def idle(self) -> bool:

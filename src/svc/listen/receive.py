@@ -3,7 +3,7 @@
 It shares only the inbox with the forwarding half; `hand_over` is how it says that there is work.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Final, Literal
 
@@ -52,12 +52,18 @@ class Reception:
         mode: Mode,
         ack: Ack,
         deps: ReceptionDeps,
+        *,
+        ordered: bool = False,
+        only: Collection[str] | None = None,
     ) -> None:
+        """Takes `only` these event types where that is given; others are kept and left alone."""
         self._intake = intake
         self._routes = routes
         self._live = mode == "live"
         self._waits = ack == "forwarded"
         self._deps = deps
+        self._ordered = ordered
+        self._only = only
         self._sequencer = Sequencer()
         self._closing = False
         self._store_trouble: str | None = None
@@ -96,7 +102,9 @@ class Reception:
         key, livemode = key_of(delivery.facts.id, delivery.body), delivery.facts.livemode
         wrong_mode = livemode is not None and livemode != self._live
         outcome = self._outcome(delivery, wrong_mode=wrong_mode)
-        arrival = Arrival(delivery, outcome, position, redelivered)
+        targets = self._routes.match(delivery.facts.type) if outcome is None else ()
+        urls = tuple(map(str, targets))
+        arrival = Arrival(delivery, outcome, position, redelivered, urls, self._ordered)
         if self._waits and not wrong_mode:
             if self._deps.waiters.join(key, answer):
                 self._received(arrival, duplicate=True, wrong_mode=False)
@@ -121,7 +129,12 @@ class Reception:
     def _outcome(self, delivery: Delivery, *, wrong_mode: bool) -> DeliveryOutcome | None:
         if wrong_mode:
             return "withheld"
+        if not self._is_wanted(delivery):
+            return "unrouted"
         return None if self._routes.match(delivery.facts.type) else "unrouted"
+
+    def _is_wanted(self, delivery: Delivery) -> bool:
+        return self._only is None or delivery.facts.type in self._only
 
     def _kept(self, arrival: Arrival, kept: Kept | LocalError, answer: Answer) -> None:
         delivery, outcome = arrival.delivery, arrival.outcome
@@ -139,6 +152,8 @@ class Reception:
             if self._waits:
                 self._deps.waiters.release(key_of(delivery.facts.id, delivery.body), 200)
             answer(200)
+        if not self._is_wanted(delivery):
+            return
         self._received(arrival, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not kept.duplicate:
             self._deps.progress.ended(kept.seq, delivery.facts.type)

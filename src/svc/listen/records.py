@@ -142,7 +142,7 @@ class Forwarded(FieldRecord):
     """One attempt to hand an event to a target; `status` is None when no answer came.
 
     `reply` is the beginning of the answer's body. `retry_in` is in seconds, None when this was
-    the last attempt.
+    the last attempt. `signed_anew`: the event's own signature would have been too old.
     """
 
     kind = "forward"
@@ -157,11 +157,30 @@ class Forwarded(FieldRecord):
     error: str | None
     reply: bytes
     retry_in: float | None
+    signed_anew: bool = False
 
     @property
     def succeeded(self) -> bool:
         """True for a 2xx answer (spec: Delivery 1)."""
         return is_success(self.status)
+
+
+@dataclass(frozen=True, slots=True)
+class TargetAway(FieldRecord):
+    """A target that cannot be reached, or answers nothing, is left alone; told every 30 s.
+
+    `events` wait for it, `seconds` is how long it has been so, and `reason` says why. `next_in`
+    (seconds) is when an event is tried there; None where that is as soon as its port opens.
+    """
+
+    kind = "waiting"
+
+    time: float
+    url: str
+    events: int
+    reason: str
+    seconds: float
+    next_in: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,6 +342,7 @@ ListenerRecord = (
     | EventReceived
     | Rejected
     | Forwarded
+    | TargetAway
     | Left
     | TunnelUp
     | TunnelDown

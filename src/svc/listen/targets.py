@@ -4,11 +4,14 @@ import ipaddress
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from svc.base_url import DEFAULT_PORTS, authority
 from svc.errors import UsageError
 from svc.system import PORT_MAX
+
+if TYPE_CHECKING:
+    import ssl
 
 IpAddress = ipaddress.IPv4Address | ipaddress.IPv6Address
 
@@ -151,6 +154,32 @@ class Target:
 
     def __str__(self) -> str:
         return self._text
+
+
+@dataclass(frozen=True, slots=True)
+class TargetTrust:
+    """Which certificates of targets are good: those of `ca_bundle`, a file, else of the system.
+
+    With `insecure` any certificate of a target of this machine or of a private network is.
+    """
+
+    ca_bundle: str | None = None
+    insecure: bool = False
+
+    def context(self, target: Target) -> "ssl.SSLContext | None":
+        """Gives what a target's certificate is checked with; None for one without TLS."""
+        if target.scheme != "https":
+            return None
+        import ssl
+
+        context = ssl.create_default_context(cafile=self.ca_bundle)
+        if self.insecure:
+            context.check_hostname = False
+            context.verify_mode = ssl.CERT_NONE
+        return context
+
+
+AS_USUAL: Final = TargetTrust()
 
 
 def _spelled_out(text: str) -> str:

@@ -193,8 +193,10 @@ SANDBOX_KEYS: Final = {
     "restricted_test": "rk_test_readonly",
 }
 SANDBOX_ROOT: Final = "/_sandbox"
-# Of our own: how often an event from a team's log may have been handed out before.
+# Of our own, to targets: how often somebody may have had an event before; the signature that it
+# came with, where it was signed anew.
 REDELIVERED_HEADER: Final = "Svc-Redelivered"
+ORIGINAL_SIGNATURE_HEADER: Final = "Svc-Original-Signature"
 SANDBOX_HEADER: Final = "Svc-Sandbox"
 SANDBOX_WORLD_HEADER: Final = "Svc-Sandbox-World"
 SANDBOX_TIME_HEADER: Final = "Svc-Sandbox-Time"

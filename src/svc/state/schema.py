@@ -52,9 +52,8 @@ CREATE TABLE listeners (
   targets TEXT NOT NULL DEFAULT '[]'
 )"""
 
-# `outcome` is null until every forward of the event has ended: then forwarded or failed; or
-# unrouted or withheld from the start. Small rows, for they are written twice; the payloads, which
-# are written once, lie in a table of their own.
+# `outcome` is null where the ledger tells what became of the event at its targets, else unrouted,
+# withheld or reset. The payloads lie in a table of their own.
 _INBOX: Final = """
 CREATE TABLE inbox (
   seq INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -260,6 +259,96 @@ _DELIVERY: Final = (
     "CREATE INDEX request_unread ON requests (seq) WHERE likeness IS NULL",
     "CREATE TABLE forgotten (idempotency_key TEXT PRIMARY KEY, forgotten_at REAL) WITHOUT ROWID",
 )
+# One row for each event and target, written in the commit that keeps the event; `targets` numbers
+# the targets of a listener. `state` is one of `ledger.State`: 0 new, 1 waits (an older event of its
+# `object` is open at this target), 2 later (due at `next_at`), 3 left (by --no-resume), 4 done,
+# 5 failed, 6 returned, 7 reset. `attempts` counts those that ended, `sent` the requests that may
+# have arrived; `error`, `last_status`, `at`, `milliseconds` and `reply` tell of the last one.
+# `ailing`: it failed while nothing of its target succeeded, so it is due with the first success.
+# Of a target, `cut` is the newest event that may have been under way when a run was killed
+# (`running` says that one is under way), `resting` why and `since` when it was last left alone.
+_LEDGER: Final = (
+    """CREATE TABLE targets (
+  id INTEGER PRIMARY KEY,
+  listener INTEGER NOT NULL,
+  url TEXT NOT NULL,
+  ordered INTEGER NOT NULL DEFAULT 0,
+  running INTEGER NOT NULL DEFAULT 0,
+  cut INTEGER NOT NULL DEFAULT 0,
+  resting TEXT,
+  since REAL,
+  UNIQUE (listener, url)
+)""",
+    """CREATE TABLE ledger (
+  target INTEGER NOT NULL,
+  event INTEGER NOT NULL,
+  state INTEGER NOT NULL DEFAULT 0,
+  object TEXT,
+  attempts INTEGER NOT NULL DEFAULT 0,
+  sent INTEGER NOT NULL DEFAULT 0,
+  ailing INTEGER NOT NULL DEFAULT 0,
+  next_at REAL NOT NULL DEFAULT 0,
+  at REAL,
+  milliseconds REAL,
+  last_status INTEGER,
+  error TEXT,
+  reply BLOB,
+  PRIMARY KEY (target, event)
+) WITHOUT ROWID""",
+    "CREATE INDEX ledger_open ON ledger (target, state, next_at, event) WHERE state < 4",
+    """CREATE INDEX ledger_turns ON ledger (target, object, event)
+  WHERE state < 3 AND object IS NOT NULL""",
+    "CREATE INDEX ledger_failed ON ledger (event) WHERE state > 4",
+)
+# What was kept before goes to the targets that its listener had last: `[GLOB=]URL` each.
+_INTO_LEDGER: Final = (
+    """CREATE TABLE ledger_routes AS WITH spelled AS (
+    SELECT l.id AS listener, value, value GLOB 'http://*' OR value GLOB 'https://*' AS plain
+    FROM listeners l, json_each(l.targets))
+  SELECT listener, IIF(plain, value, substr(value, instr(value, '=') + 1)) AS url,
+    IIF(plain, NULL, replace(substr(value, 1, instr(value, '=') - 1), '[!', '[^')) AS glob
+  FROM spelled""",
+    """CREATE TABLE ledger_tried AS
+  SELECT inbox_seq, target, SUM(NOT replay) AS attempts,
+    MAX(COALESCE(status, 0) BETWEEN 200 AND 299) AS taken, MAX(final AND NOT replay) AS final
+  FROM forwards GROUP BY inbox_seq, target""",
+    """INSERT OR IGNORE INTO targets (listener, url)
+  SELECT DISTINCT listener, url FROM ledger_routes""",
+    """INSERT OR IGNORE INTO targets (listener, url)
+  SELECT DISTINCT listener, target FROM ledger_tried JOIN inbox ON seq = inbox_seq""",
+    """INSERT INTO ledger (target, event, state, attempts, sent)
+  SELECT DISTINCT t.id, i.seq,
+    CASE WHEN taken THEN 4 WHEN final THEN 5 WHEN attempts > 0 THEN 2 ELSE 0 END,
+    COALESCE(attempts, 0), COALESCE(attempts, 0)
+  FROM inbox i JOIN ledger_routes r ON r.listener = i.listener
+    JOIN targets t ON t.listener = r.listener AND t.url = r.url
+    LEFT JOIN ledger_tried AS tried ON inbox_seq = i.seq AND tried.target = t.url
+  WHERE i.outcome IS NULL AND (i.type GLOB r.glob OR r.glob IS NULL AND NOT EXISTS (
+    SELECT 1 FROM ledger_routes n WHERE n.listener = i.listener AND i.type GLOB n.glob))""",
+    """INSERT INTO ledger (target, event, state, attempts, sent)
+  SELECT t.id, i.seq,
+    CASE WHEN taken OR i.outcome = 'forwarded' THEN 4 WHEN i.outcome = 'failed' THEN 5 ELSE 6 END,
+    attempts, attempts
+  FROM inbox i JOIN ledger_tried AS tried ON inbox_seq = i.seq
+    JOIN targets t ON t.listener = i.listener AND t.url = tried.target
+  WHERE i.outcome IN ('forwarded', 'failed', 'returned') AND attempts > 0""",
+    "DROP TABLE ledger_routes",
+    "DROP TABLE ledger_tried",
+    """UPDATE ledger SET (at, milliseconds, last_status, error, reply) = (
+  SELECT started_at, milliseconds, status, error, reply FROM forwards
+  WHERE inbox_seq = ledger.event AND target = (SELECT url FROM targets WHERE id = ledger.target)
+    AND replay = 0 ORDER BY attempt DESC LIMIT 1)""",
+    # An attempt that was taken is told by the ledger.
+    """DELETE FROM forwards WHERE NOT replay AND status BETWEEN 200 AND 299 AND EXISTS (
+  SELECT 1 FROM ledger JOIN targets t ON t.id = ledger.target
+  WHERE event = inbox_seq AND url = forwards.target AND last_status = forwards.status
+    AND attempts = forwards.attempt)""",
+    """UPDATE inbox SET outcome = IIF(EXISTS (
+    SELECT 1 FROM targets t JOIN ledger ON target = t.id AND event = seq
+    WHERE t.listener = inbox.listener), NULL, COALESCE(outcome, 'unrouted'))
+  WHERE outcome IS NULL OR outcome IN ('forwarded', 'failed', 'returned')""",
+    "DROP INDEX inbox_open",
+)
 
 SchemaSteps: TypeAlias = tuple[tuple[str, ...], ...]  # each is the statements of one release
 
@@ -274,4 +363,5 @@ MIGRATIONS: Final[SchemaSteps] = (
     _POSITION,
     _EVENT_IDS,
     _DELIVERY,
+    (*_LEDGER, *_INTO_LEDGER),
 )

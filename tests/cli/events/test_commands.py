@@ -373,7 +373,7 @@ def test_inbox_shows_what_came_and_what_became_of_it(
 
     with (
         TargetServer(reply) as target,
-        listen(tmp_path, "--forward-to", str(target.port)) as running,
+        listen(tmp_path, "--forward-to", str(target.port), "--retry", "off") as running,
     ):
         order = pay()
         running.wait("forward", 2)
@@ -405,7 +405,7 @@ def test_inbox_shows_what_came_and_what_became_of_it(
 def received(pay: Pay, tmp_path: Path, listen: Listen) -> Iterator[tuple[TargetServer, Received]]:
     """A target and the order.paid that it has refused; now it takes everything."""
     with TargetServer(lambda _: status_line(500)) as target:
-        with listen(tmp_path, "--forward-to", str(target.port)) as running:
+        with listen(tmp_path, "--forward-to", str(target.port), "--retry", "off") as running:
             pay()
             running.wait("forward", 2)
             running.end()

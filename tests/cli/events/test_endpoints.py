@@ -14,7 +14,7 @@ import pytest
 from support.absence import holding
 from support.clocks import ManualClock
 from support.listeners import Listen, Pay
-from support.listening import NOW, TargetServer, event
+from support.listening import NOW, TargetServer, ended, event
 from support.running import Sandbox, Svc
 from svc.api_keys import fingerprint
 from svc.cli.events import link
@@ -162,13 +162,19 @@ def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Pat
         remember(state, one, 4321, "we_1", ["http://localhost:1"])
         two = both.enter_context(claim(2))
         remember(state, two, 4322, "we_2", ["http://localhost:2"])
-        arrival = Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), None)
+        arrival = waiting_for("http://localhost:2", 1)
         SqliteInbox(state, two.scope).store(Batch([arrival]))
         both.close()
         for port, expected in ((2, two), (1, one), (3, two)):
             with claim(port) as again:
                 assert again.scope == expected.scope
                 assert last_endpoint(state, listening, ["http://localhost:2"]) == "we_2"
+
+
+def waiting_for(target: str, number: int) -> Arrival:
+    """An event that a target is to get."""
+    body = event(number)
+    return Arrival(Delivery(body, b"", NOW, read_facts(body)), None, targets=(target,))
 
 
 def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
@@ -198,7 +204,7 @@ def test_the_inbox_says_what_its_state_reset_means(
 ) -> None:
     """Below the list and the entry in which it stands, with the command that sends it."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)
-    waiting = Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), None)
+    waiting = waiting_for("http://localhost:1", 1)
     with (
         Database.open(isolated / "state" / "state.db", clock=ManualClock()) as state,
         claimed(state, tmp_path / "locks", listening, new_path) as claim,
@@ -215,17 +221,14 @@ def test_the_inbox_says_what_its_state_reset_means(
 def test_what_waited_before_a_reset_is_closed_with_that_reason(tmp_path: Path) -> None:
     """Nobody sends what the sandbox knows no more; what has ended keeps how it ended."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)
-    arrivals = [
-        Arrival(Delivery(event(number), b"", NOW, read_facts(event(number))), None)
-        for number in (1, 2)
-    ]
+    arrivals = [waiting_for("http://a", number) for number in (1, 2)]
     with (
         Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
         claimed(state, tmp_path / "locks", listening, new_path) as claim,
     ):
         inbox = SqliteInbox(state, claim.scope)
         inbox.store(Batch(arrivals))
-        inbox.store(Batch(settled=[(1, "failed")]))
+        inbox.store(Batch(attempts=ended([1], "failed")))
         begin_anew(state, claim)
         archive = InboxHistory(state, InboxScope("default", "test", "http://a"))
         assert {one.id: one.state for one in archive.entries(InboxFilter())} == {
@@ -233,7 +236,7 @@ def test_what_waited_before_a_reset_is_closed_with_that_reason(tmp_path: Path) -
             "evt_2": "reset",
         }
         assert list(archive.entries(InboxFilter(pending=True))) == []
-        assert inbox.open_item(2) is None
+        assert inbox.count(["http://a"]) == 0
 
 
 def test_an_id_alone_does_not_say_that_an_endpoint_is_ours(sandbox: Sandbox) -> None:

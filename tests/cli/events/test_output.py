@@ -71,7 +71,7 @@ def test_replay_prints_one_document(pay: Pay, svc: Svc, tmp_path: Path, listen: 
     """R72: an array of forwards, an empty one where nothing was to be sent."""
     assert svc.ok("events", "replay", "--failed") == []
     with TargetServer(lambda _: status_line(500)) as target:
-        with listen(tmp_path, "--forward-to", str(target.port)) as running:
+        with listen(tmp_path, "--forward-to", str(target.port), "--retry", "off") as running:
             pay()
             running.wait("forward", 2)
             running.end()

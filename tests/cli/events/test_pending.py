@@ -139,7 +139,7 @@ def test_what_was_closed_since_it_was_listed_is_not_sent(
 
     def reply(_: Received) -> bytes:
         with closing(sqlite3.connect(state)) as database, database:
-            database.execute("UPDATE inbox SET outcome = 'forwarded'")
+            database.execute("UPDATE ledger SET state = 4")
         return OK
 
     with TargetServer(reply, port=waiting) as target:
@@ -167,7 +167,7 @@ def test_an_event_without_a_known_secret_stops_no_other(waiting: int, svc: Svc, 
         with TargetServer(lambda _: status_line(500), port=waiting):
             assert svc("events", "replay", "--pending").code == 11
         with closing(sqlite3.connect(state)) as database, database:
-            database.execute("UPDATE inbox SET outcome = 'failed'")
+            database.execute("UPDATE ledger SET state = 5")
     with closing(sqlite3.connect(state)) as database, database:
         database.execute(
             "INSERT INTO listeners (id, scope, origin, profile, mode, targets)"
@@ -227,8 +227,9 @@ def test_the_log_of_the_database_is_let_go_at_the_end(waiting: int) -> None:
 )
 def test_a_person_is_told_what_waits(waiting: int, svc: Svc, option: str, words: str) -> None:
     """The welcome counts what an earlier run could not forward, and says what becomes of it."""
-    to = ("--forward-to", str(waiting), option, "--timeout", "0.1")
-    assert words in svc("events", "listen", "-o", "human", *to).out.splitlines()
+    to = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
+    how = (*to, option, "--timeout", "0.1")
+    assert words in svc("events", "listen", "-o", "human", *how).out.splitlines()
 
 
 @pytest.mark.slow

@@ -8,7 +8,7 @@ from typing import Any
 from support.listening import OK, Received, TargetServer, status_line
 from support.team.log import connect, job, publish, wait_for
 from support.team.servers import Servers
-from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.forward.pump import ForwardOptions
 
 
 def failed(server: Servers) -> list[dict[str, Any]]:
@@ -153,4 +153,4 @@ def test_same_job_takes_up_what_it_left(server: Servers, tmp_path: Path) -> None
             wait_for(lambda: len(target.received) == 3)
             wait_for(lambda: pending(server) == (0, 0))
     assert sorted(target.ids) == ["evt_0", "evt_1", "evt_2"]
-    assert {mark for one in target.received for mark in _mark(one)} == {b"2"}
+    assert {mark for one in target.received for mark in _mark(one)} == {b"1"}

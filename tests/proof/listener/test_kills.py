@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.kills.killable import end, spawn
-from support.listening import OK, Received, TargetServer, delivery, event, status, talk
+from support.listening import OK, Received, TargetServer, delivery, event, outcomes, status, talk
 from support.suite.patience import patient
 from svc.clock import SystemClock
 from svc.state import Database
@@ -122,14 +122,14 @@ def test_kills_lose_nothing_and_repeat_only_what_was_in_flight(
             near = [at for at in child.killed if before - patient(0.05) <= at <= after]
             assert near, f"{name} came twice without a kill in between"
             assert near[0] - before < patient(NOTED_SECONDS), f"{name} was noted too late"
-    assert outcomes(state) == {"forwarded": events}
+    assert ended_so(state) == {"forwarded": events}
 
 
-def outcomes(state: Path) -> Counter[str]:
+def ended_so(state: Path) -> Counter[str | None]:
     """How the events in an inbox ended; the database is whole."""
     with Database.open(state, clock=SystemClock()) as opened:
         assert opened.rows("PRAGMA integrity_check") == [{"integrity_check": "ok"}]
-        return Counter(row["outcome"] for row in opened.rows("SELECT outcome FROM inbox"))
+        return Counter(outcomes(opened))
 
 
 def wait_until(true: Callable[[], bool], seconds: float = 60.0) -> None:

@@ -14,8 +14,8 @@ from unittest.mock import patch
 from support.listening import plan_for
 from svc.clock import SystemClock
 from svc.listen.forward import retry
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.retry import RetryMode
-from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
 from svc.listen.receiver.server import bind

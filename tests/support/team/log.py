@@ -13,9 +13,8 @@ from support.listening import NOW, SECRET, RunningListener, event, plan_for
 from support.team.servers import Servers
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
-from svc.listen.forward.dispatcher import Marking
-from svc.listen.forward.replay import signed_anew
-from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.forward.pump import ForwardOptions
+from svc.listen.forward.signing import signed_anew
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, OpenSource
@@ -116,8 +115,11 @@ def laptop(
 ) -> Iterator[FromLog]:
     """A listener with a position of its own; it begins where the log begins."""
     clock = SystemClock()
-    marking = Marking(lambda headers, body: signed_anew(headers, body, [OWN], clock.now()))
-    plan = replace(plan_for(*forward_to, marking=marking), **told)
+
+    def signs(headers: bytes, body: bytes) -> tuple[bytes, bool]:
+        return signed_anew(headers, body, [OWN], clock.now()), False
+
+    plan = replace(plan_for(*forward_to, signs=signs), **told)
     with connect(running, credentials) as connection:
 
         def make(inbox: SqliteInbox) -> OpenSource:
@@ -139,9 +141,12 @@ def laptop(
 def job(running: Servers, folder: Path, *forward_to: int, **told: Any) -> Iterator[FromLog]:
     """One of those who share the queue `ci`."""
     clock = SystemClock()
-    marking = Marking(lambda headers, body: signed_anew(headers, body, [OWN], clock.now()))
+
+    def signs(headers: bytes, body: bytes) -> tuple[bytes, bool]:
+        return signed_anew(headers, body, [OWN], clock.now()), False
+
     verdict = group.verdict_for_group
-    plan = plan_for(*forward_to, marking=marking, ack="forwarded", verdict=verdict)
+    plan = plan_for(*forward_to, signs=signs, ack="forwarded", verdict=verdict)
     plan = replace(plan, **{"forwarding": ForwardOptions(retry="off"), **told})
     with connect(running) as connection:
         queue = group.Queue("ci", "test", plan.forwarding.concurrency, trust_in(running))

@@ -20,11 +20,13 @@ from svc.state import Database
 from unit.listen.inbox.memory_inbox import MemoryInbox
 
 Opens = Callable[[], Inbox]
+TARGET = "http://localhost:1"
 
 
 def arrival(number: int, event_type: str = "order.paid") -> Arrival:
     body = event(number, event_type)
-    return Arrival(Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body)), None)
+    delivery = Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body))
+    return Arrival(delivery, None, targets=(TARGET,))
 
 
 def store(inbox: Inbox, *numbers: int) -> list[Kept]:
@@ -106,8 +108,8 @@ def test_what_is_open_is_what_can_be_read_back(opens: Opens) -> None:
     """An event that is said to be open is found again; one that is not is nowhere to forward."""
     inbox = opens()
     kept = store(inbox, 1, 2)
-    there = [one.event_id for one in inbox.open_after(0)]
+    inbox.begin((TARGET,), ordered=False, anew=True)
+    there = [one.event_id for one in inbox.due(TARGET, 0)]
     assert there == [f"evt_{number}" for number, one in enumerate(kept, 1) if one.open]
-    assert sum(inbox.open_types(0).values()) == len(there)
-    for one in kept:
-        assert (inbox.open_item(one.seq) is not None) == one.open
+    assert inbox.count((TARGET,)) == len(there)
+    assert inbox.again(TARGET, NOW, 0).items == []

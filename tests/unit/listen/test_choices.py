@@ -6,7 +6,7 @@ import pytest
 
 from svc.errors import UsageError
 from svc.listen.forward.connection import TargetReply
-from svc.listen.forward.retry import Decision, decide, hold_seconds, real_delay
+from svc.listen.forward.retry import Decision, decide, fast_delay, real_delay, rest_seconds
 from svc.listen.progress import Until
 from svc.listen.routes import Routes, select_events
 from svc.listen.targets import Target
@@ -171,18 +171,30 @@ def test_until_is_read() -> None:
 
 
 def test_retry_decisions() -> None:
-    """Fast waits for a target that is away, real follows the service, off tries once."""
+    """Fast waits for a target that is away and tries again what may pass, off tries once."""
     away, closed = TargetReply(1.0, trouble="unreachable"), TargetReply(1.0, trouble="closed")
-    late, refused = TargetReply(1.0, trouble="timeout"), TargetReply(1.0, status=500)
+    late, broken = TargetReply(1.0, trouble="timeout"), TargetReply(1.0, trouble="unreadable")
+    answers = {status: TargetReply(1.0, status=status) for status in (400, 404, 408, 422, 425)}
+    answers |= {status: TargetReply(1.0, status=status) for status in (302, 429, 500, 503)}
     for retry in ("fast", "real", "off"):
         assert decide(retry, TargetReply(1.0, status=204), 1) == Decision()
-    assert decide("fast", away, 1000) == Decision(hold=True)
-    assert decide("fast", closed, 1000, closes=4) == Decision(hold=True)
-    assert decide("fast", closed, 5, closes=5) == Decision()
-    assert decide("fast", late, 1) == decide("fast", refused, 1) == Decision()
+    assert decide("fast", away, 1000) == Decision(away=True)
+    assert {decide("fast", one, 2) for one in (closed, late, broken)} == {Decision(later=10)}
+    again = [status for status, one in answers.items() if decide("fast", one, 1).later]
+    assert again == [408, 425, 429, 500, 503]
     assert decide("fast", TargetReply(1.0, trouble="forbidden"), 1) == Decision()
-    assert {decide("off", one, 1) for one in (away, closed, late, refused)} == {Decision()}
-    assert decide("real", away, 1) == decide("real", refused, 1) == Decision(later=60)
+    assert {decide("off", one, 1) for one in (away, closed, late, answers[503])} == {Decision()}
+    assert decide("real", away, 1) == decide("real", answers[404], 1) == Decision(later=60)
+
+
+def test_fast_schedule_is_the_one_that_is_promised() -> None:
+    """2 s, 10 s, 1 min, 10 min and then hourly, for three days as the service."""
+    delays: list[float] = []
+    while (delay := fast_delay(len(delays) + 1)) is not None:
+        delays.append(delay)
+    assert delays[:5] == [2, 10, 60, 600, 3600]
+    assert set(delays[5:]) == {3600}
+    assert 71 * 3600 < sum(delays) <= 72 * 3600
 
 
 def test_real_schedule_is_the_services() -> None:
@@ -197,6 +209,6 @@ def test_real_schedule_is_the_services() -> None:
     assert times[-1] == (67 * 60 + 11) * 60
 
 
-def test_hold_grows_from_one_second_to_thirty() -> None:
-    """A target that stays away is asked ever more seldom, but at least twice a minute."""
-    assert [hold_seconds(n) for n in (1, 2, 3, 4, 5, 6, 7, 500)] == [1, 2, 4, 8, 16, 30, 30, 30]
+def test_rest_grows_from_one_second_to_thirty() -> None:
+    """An unfit target is probed ever more seldom, but at least twice a minute."""
+    assert [rest_seconds(n) for n in (1, 2, 3, 4, 5, 6, 7, 500)] == [1, 2, 4, 8, 16, 30, 30, 30]

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import replace
+from itertools import pairwise
 from unittest.mock import patch
 
 import pytest
@@ -9,9 +10,8 @@ import pytest
 from simulation.listener_world import Event, ListenerWorld, Reaction, tried
 from svc.errors import LocalError
 from svc.listen.forward.waiting import AWAY, status_for_group
-from svc.listen.inbox.inbox import OpenItem
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.records import Forwarded
+from svc.listen.records import Forwarded, TargetAway
 
 
 def test_event_that_is_taken_up_is_not_read_once_more(world: ListenerWorld) -> None:
@@ -25,13 +25,13 @@ def test_event_that_is_taken_up_is_not_read_once_more(world: ListenerWorld) -> N
     world.loop.run_for(3)
     world.loop.do(before.stop())
     with world.state.write() as tx:
-        tx.execute("UPDATE inbox SET outcome = 'failed' WHERE event_id = 'evt_199'")
+        tx.execute("UPDATE ledger SET state = 5 WHERE event = 200")
     target.up = True
     target.script = lambda event, _: Reaction(delay=4 if event is crowd[-1] else 0.1)
     listener = world.listener(ack="forwarded")
     listener.start()
     answers = world.send(listener, crowd[-1])
-    world.loop.run_for(5)
+    world.loop.run_for(3.5)
     assert (len(tried(target)), answers) == (200, [])
     world.loop.run_for(5)
     assert Counter(tried(target)) == {event.name: 1 for event in crowd}
@@ -52,17 +52,15 @@ def test_copy_of_an_event_that_is_on_its_way_waits_with_it(world: ListenerWorld)
     listener = world.listener(ack="forwarded")
     listener.start()
     world.loop.run_for(1)
-    looked: list[int] = []
-    with patch.object(SqliteInbox, "open_item", lambda _, seq: looked.append(seq)):
-        answers = world.send(listener, event)
-        world.loop.run_for(0.5)
-        assert (answers, looked) == ([], [])
-        world.loop.run_for(1)
-    assert (answers, tried(target), looked) == ([200], ["evt_1"], [])
+    answers = world.send(listener, event)
+    world.loop.run_for(0.5)
+    assert answers == []
+    world.loop.run_for(1)
+    assert (answers, tried(target)) == ([200], ["evt_1"])
 
 
 def test_sender_of_an_event_that_is_closed_elsewhere_is_answered(world: ListenerWorld) -> None:
-    """R51: as soon as its turn comes; somebody has sent it, and nobody will once more."""
+    """R51: within its nine seconds, and with 200 when it comes again: somebody has sent it."""
     first, second = world.event(1), world.event(2)
     target = world.target(3001, lambda *_: Reaction(delay=5))
     listener = world.listener(ack="forwarded", concurrency=1)
@@ -71,52 +69,83 @@ def test_sender_of_an_event_that_is_closed_elsewhere_is_answered(world: Listener
     world.loop.run_for(2)
     assert answers == []
     world.replay(listener, second)
-    world.loop.run_for(4)
-    assert (tried(target), answers) == (["evt_1"], [200, 200])
+    world.loop.run_for(7)
+    assert (tried(target), answers) == (["evt_1"], [200, 504])
+    later = world.send(listener, second)
+    world.loop.run_for(0.1)
+    assert (tried(target), later) == (["evt_1"], [200])
     assert listener.pipeline is not None
     assert listener.pipeline.idle
 
 
-def test_suspect_that_is_closed_elsewhere_holds_up_nobody(world: ListenerWorld) -> None:
-    """While somebody may have killed the target one goes at a time; these two are sent no more."""
-    bad = [world.event(1), world.event(2)]
-    target = world.target(
-        3001, lambda event, _: Reaction("close") if event in bad else Reaction(delay=1)
-    )
-    listener = world.listener()
-    listener.start()
-    world.send(listener, *bad)
-    world.loop.run_for(0.5)
-    world.replay(listener)
-    world.loop.run_for(5)
-    others = [world.event(number) for number in range(3, 11)]
-    world.send(listener, *others)
-    world.loop.run_for(0.5)
-    assert sorted(tried(target)) == ["evt_1", "evt_2", "evt_3"]  # which says that it is back
-    world.loop.run_for(1)
-    assert [one.event for one in target.tries[2:]] == others
-
-
-def test_target_that_is_away_is_left_alone_for_longer_and_longer(world: ListenerWorld) -> None:
-    """`--retry fast`: 1, 2, 4 ... 30 seconds; once it has answered, it begins with one again."""
+def test_target_that_is_away_is_tried_as_soon_as_its_port_opens(world: ListenerWorld) -> None:
+    """`--retry fast`: one line, a look at its port each second, a line each 30 s, no request."""
     target = world.target(3001)
     target.up = False
     listener = world.listener(concurrency=1)
     listener.start()
-    world.send(listener, world.event(1))
-
-    def waits() -> list[float]:
-        found = [one.retry_in for one in listener.records if isinstance(one, Forwarded)]
-        return [round(one or 0) for one in found]
-
-    world.loop.run_for(100)
-    assert waits() == [1, 2, 4, 8, 16, 30, 30, 30]
+    world.send(listener, world.event(1), world.event(2))
+    world.loop.run_for(100.3)
+    told = [one for one in listener.records if isinstance(one, Forwarded)]
+    assert [(one.status, one.error, one.retry_in) for one in told] == [
+        (None, "connection refused", 1.0)
+    ]
+    away = [one for one in listener.records if isinstance(one, TargetAway)]
+    assert [(one.events, one.reason, round(one.seconds), one.next_in) for one in away] == [
+        (2, "connection refused", seconds, None) for seconds in (30, 60, 90)
+    ]
     target.up = True
-    world.loop.run_for(30)
-    target.up = False
-    world.send(listener, world.event(2))
-    world.loop.run_for(2)
-    assert waits()[8:] == [0, 1, 2]
+    world.loop.run_for(1.1)
+    assert tried(target) == ["evt_1", "evt_2"]
+    assert [one.redelivered for one in target.tries] == [0, 0]
+    world.loop.run_for(60)
+    assert len([one for one in listener.records if isinstance(one, TargetAway)]) == 3
+
+
+def test_unfit_target_is_probed_by_one_lane(world: ListenerWorld) -> None:
+    """It accepts and closes: 2,000 events cost some dozens of attempts, until it answers."""
+    target = world.target(3001, lambda *_: Reaction("close"))
+    listener = world.listener()
+    listener.start()
+    events = [world.event(number) for number in range(2000)]
+    world.send(listener, *events)
+    world.loop.run_for(60)
+    assert len(target.tries) <= 32
+    target.script = lambda *_: Reaction()
+    world.loop.run_for(40)
+    assert world.outcomes(listener) == {event.name: "forwarded" for event in events}
+    again = [one for one in target.tries if one.heard == 200 and one.redelivered]
+    assert 0 < len(again) <= 16
+
+
+def test_first_success_makes_due_what_failed_with_the_target(world: ListenerWorld) -> None:
+    """An hour of 503 from a proxy is not followed by an hour of waiting."""
+    target = world.target(3001, lambda *_: Reaction(status=503))
+    listener = world.listener(concurrency=2)
+    listener.start()
+    world.send(listener, *[world.event(number) for number in range(20)])
+    world.loop.run_for(3600)
+    target.script = lambda *_: Reaction()
+    tries = len(target.tries)
+    world.send(listener, world.event(99))
+    world.loop.run_for(1)
+    names = tried(target)[tries:]
+    assert names[0] == "evt_99"
+    assert names[1:] == [f"evt_{number}" for number in range(20)]  # in order
+
+
+def test_event_that_fails_alone_keeps_to_its_schedule(world: ListenerWorld) -> None:
+    """Others that succeed meanwhile do not have it tried at each of their successes."""
+    bad = world.event(0)
+    target = world.target(3001, lambda event, _: Reaction(status=500 if event is bad else 200))
+    listener = world.listener()
+    listener.start()
+    world.send(listener, bad)
+    for number in range(1, 200):
+        world.send(listener, world.event(number))
+        world.loop.run_for(0.5)
+    at = [one.at for one in target.tries if one.event is bad]
+    assert [round(after - one) for one, after in pairwise(at)] == [2, 10, 60]
 
 
 def test_end_waits_for_what_is_under_way_and_no_longer(world: ListenerWorld) -> None:
@@ -145,32 +174,6 @@ def test_nothing_is_begun_after_the_end(world: ListenerWorld) -> None:
     assert world.outcomes(listener) == {"evt_1": "forwarded", "evt_2": None}
 
 
-def test_nothing_is_looked_for_after_the_end(world: ListenerWorld) -> None:
-    """R78: what was being taken up while the state database was busy waits for the next run."""
-    looked: list[int] = []
-
-    def busy(_: SqliteInbox, seq: int) -> OpenItem | None:
-        looked.append(seq)
-        raise LocalError("busy", code="database_busy")
-
-    event = world.event(1)
-    world.target(3001, lambda _, number: Reaction(status=503 if number == 1 else 200))
-    listener = world.listener(ack="forwarded")
-    listener.start()
-    world.send(listener, event)
-    world.loop.run_for(1)
-    with patch.object(SqliteInbox, "open_item", busy):
-        world.send(listener, event)
-        world.loop.run_for(3)
-        assert len(looked) > 1
-        assert listener.pipeline is not None
-        assert not listener.pipeline.idle
-        assert world.loop.do(listener.stop()) == 1
-        found = len(looked)
-        world.loop.run_for(10)
-        assert len(looked) == found
-
-
 def test_event_that_no_target_wants_is_no_pending_one(world: ListenerWorld) -> None:
     """What counts at the end is what somebody has still to get, whatever was kept."""
     target = world.target(3001)
@@ -186,7 +189,7 @@ def test_event_that_no_target_wants_is_no_pending_one(world: ListenerWorld) -> N
 def test_what_is_pending_is_known_although_the_state_database_is_busy(world: ListenerWorld) -> None:
     """R78: the end of a listener says how much it leaves, as far as it knows."""
 
-    def busy(_: SqliteInbox, seq: int) -> dict[str, int]:
+    def busy(_: SqliteInbox, targets: list[str]) -> int:
         raise LocalError("busy", code="database_busy")
 
     world.target(3001, lambda *_: Reaction("hang"))
@@ -194,7 +197,7 @@ def test_what_is_pending_is_known_although_the_state_database_is_busy(world: Lis
     listener.start()
     world.send(listener, world.event(1), world.event(2))
     world.loop.run_for(0.5)
-    with patch.object(SqliteInbox, "open_types", busy):
+    with patch.object(SqliteInbox, "count", busy):
         assert world.loop.do(listener.stop()) == 2
 
 

@@ -24,7 +24,7 @@ from support.listening import (
 )
 from support.suite.patience import patient
 from svc.errors import LocalError
-from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.records import Ready, Summary

@@ -18,10 +18,10 @@ from support.listening import (
     plan_for,
     status_line,
 )
+from support.serving import free_port
 from svc.clock import Clock
-from svc.listen.forward.dispatcher import Marking
-from svc.listen.forward.replay import signed_anew
-from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.forward.pump import ForwardOptions
+from svc.listen.forward.signing import signed_anew
 from svc.listen.inbox.inbox import Source
 from svc.listen.listener import Listener
 from svc.listen.pipeline import ListenerPlan
@@ -30,10 +30,14 @@ from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value, verify
+from svc.state import Database
 
 OWN = "whsec_test_9zzN7cPq2LrTxVb9KdYhWm3"
 OLD = NOW - 3600
-ANEW = Marking(lambda headers, body: signed_anew(headers, body, [OWN], NOW))
+
+
+def anew(headers: bytes, body: bytes) -> tuple[bytes, bool]:
+    return signed_anew(headers, body, [OWN], NOW), False
 
 
 class HeldSource:
@@ -110,7 +114,7 @@ def fed(folder: Path, plan: ListenerPlan) -> Fed:
 def test_listener_runs_on_another_source(tmp_path: Path) -> None:
     """R52's exception: what comes is kept, answered, told with its age, forwarded once; the source is let go."""
     with TargetServer() as target:
-        listener = fed(tmp_path, plan_for(target.port, marking=ANEW))
+        listener = fed(tmp_path, plan_for(target.port, signs=anew))
         listener.source.give(1)
         listener.source.give(1)
         listener.source.give(2, redelivered=1)
@@ -129,13 +133,16 @@ def test_listener_runs_on_another_source(tmp_path: Path) -> None:
 
 def test_what_an_earlier_run_may_have_sent_says_so(tmp_path: Path) -> None:
     """A crash between the target's answer and its note makes a double; it is marked as one."""
-    silent = fed(tmp_path, plan_for(1, marking=ANEW, forwarding=ForwardOptions(1)))
+    port = free_port()
+    silent = fed(tmp_path, plan_for(port, signs=anew, forwarding=ForwardOptions(1)))
     for number in range(3):
         silent.source.give(number)
     silent.events(3)
     assert silent.stop().pending == 3
-    with TargetServer() as target:
-        listener = fed(tmp_path, plan_for(target.port, marking=ANEW))
+    with Database.open(silent.path, clock=ManualClock(NOW)) as state, state.write() as tx:
+        tx.execute("UPDATE targets SET running = 1")  # as if it had been killed
+    with TargetServer(port=port) as target:
+        listener = fed(tmp_path, plan_for(target.port, signs=anew))
         listener.source.give(3)
         listener.forwards(4)
         listener.stop()
@@ -143,11 +150,12 @@ def test_what_an_earlier_run_may_have_sent_says_so(tmp_path: Path) -> None:
     assert marks == {event(n): [b"1"] if n < 3 else [] for n in range(4)}
 
 
-def test_target_behind_http_gets_no_marks(tmp_path: Path) -> None:
-    """R108: without a log the sender's headers are all; one that claims to be ours is dropped."""
-    with listening(tmp_path, 1) as listener:
+def test_what_was_never_sent_has_no_mark(tmp_path: Path) -> None:
+    """R108, R124: what the sender claims is dropped, and what only waited came to nobody."""
+    port = free_port()
+    with listening(tmp_path, port) as listener:
         assert listener.send(event(1), Svc_Redelivered="7") == 200
-    with TargetServer() as target, listening(tmp_path, target.port) as listener:
+    with TargetServer(port=port) as target, listening(tmp_path, port) as listener:
         listener.forwards(1)
     assert target.received[0].header("svc-redelivered") == []
 

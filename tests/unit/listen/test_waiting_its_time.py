@@ -1,14 +1,14 @@
 """What waits, waits as long as it must and no longer; on a virtual clock with the real inbox."""
 
 from collections.abc import Callable
-from typing import Any
+from itertools import pairwise
 from unittest.mock import patch
 
 import pytest
 
 from simulation.listener_world import ListenerWorld, Reaction, SimListener, SimTarget, tried
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import OpenItem
+from svc.listen.inbox.inbox import Retries
 from svc.listen.inbox.sqlite import SqliteInbox
 
 BUSY_TIMES = 4
@@ -27,18 +27,18 @@ def away(world: ListenerWorld) -> tuple[SimTarget, SimListener]:
     return target, listener
 
 
-def busy_for(times: int) -> tuple[Callable[[Any, int], OpenItem | None], list[int]]:
-    """A look at one event that finds the state database busy so often; and what was looked at."""
-    looked: list[int] = []
-    look = SqliteInbox.open_item
+def busy_for(times: int) -> tuple[Callable[..., Retries], list[float]]:
+    """A look at what is due that finds the state database busy so often; and when it looked."""
+    looked: list[float] = []
+    look = SqliteInbox.again
 
-    def open_item(inbox: SqliteInbox, seq: int) -> OpenItem | None:
-        looked.append(seq)
+    def again(inbox: SqliteInbox, target: str, now: float, more: int) -> Retries:
+        looked.append(now)
         if len(looked) <= times:
             raise LocalError("busy", code="database_busy")
-        return look(inbox, seq)
+        return look(inbox, target, now, more)
 
-    return open_item, looked
+    return again, looked
 
 
 def test_less_than_a_second_of_waiting_is_waited_out(world: ListenerWorld) -> None:
@@ -57,24 +57,18 @@ def test_less_than_a_second_of_waiting_is_waited_out(world: ListenerWorld) -> No
     assert target.tries[1].at - target.tries[0].at == pytest.approx(60, abs=0.1)
 
 
-def test_what_need_not_wait_is_sent_as_it_was_read(world: ListenerWorld) -> None:
-    """No event is read a second time on its way, now or when it was left by an earlier run."""
+def test_what_is_handed_over_is_not_read_from_the_ledger(world: ListenerWorld) -> None:
+    """The newest event goes to its target from memory where nothing older is ready."""
     target = world.target(3001)
     listener = world.listener()
-    look, looked = busy_for(0)
-    with patch.object(SqliteInbox, "open_item", look):
-        listener.start()
+    listener.start()
+    world.loop.run_for(0.1)
+    read: list[int] = []
+    with patch.object(SqliteInbox, "due", lambda *_: read.append(1)):
         world.send(listener, *[world.event(number) for number in range(40)])
         world.loop.run_for(0.9)
-        target.up = False
-        world.send(listener, *[world.event(number) for number in range(40, 60)])
-        world.loop.do(listener.stop())
-        target.up = True
-        looked.clear()
-        listener.start()
-        world.loop.run_for(0.9)
-    assert len(tried(target)) == 60
-    assert looked == []
+    assert len(tried(target)) == 40
+    assert read == []
 
 
 def test_a_busy_state_database_is_asked_once_a_second(
@@ -83,10 +77,11 @@ def test_a_busy_state_database_is_asked_once_a_second(
     """An event that waited is looked at before it is sent, with a pause after each failure."""
     target, listener = away
     look, looked = busy_for(BUSY_TIMES)
-    with patch.object(SqliteInbox, "open_item", look):
+    with patch.object(SqliteInbox, "again", look):
         began = world.loop.time()
         world.loop.run_for(60)
-    assert len(looked) == BUSY_TIMES + 1
+    gaps = [after - one for one, after in pairwise(looked)][:BUSY_TIMES]
+    assert gaps == [pytest.approx(1, abs=0.01)] * BUSY_TIMES
     assert target.tries[0].at - began > BUSY_TIMES
     assert world.outcomes(listener) == {"evt_1": "forwarded"}
 
@@ -97,33 +92,13 @@ def test_the_end_does_not_wait_for_a_busy_state_database(
     """R78: what was to be looked at before it is sent is left to the next run."""
     target, listener = away
     look, looked = busy_for(60)
-    with patch.object(SqliteInbox, "open_item", look):
+    with patch.object(SqliteInbox, "again", look):
         world.loop.run_for(30)
         assert looked
         began = world.loop.time()
         assert world.loop.do(listener.stop()) == 1
         assert world.loop.time() - began < 5
     assert tried(target) == []
-
-
-def test_an_event_that_is_taken_up_again_waits_for_a_busy_state_database(
-    world: ListenerWorld,
-) -> None:
-    """`--ack forwarded`: what failed and comes again is looked up, with the same pauses."""
-    target = world.target(3001, lambda _, number: Reaction(status=503 if number == 1 else 200))
-    listener = world.listener(ack="forwarded")
-    listener.start()
-    world.send(listener, world.event(1))
-    world.loop.run_for(1)
-    look, looked = busy_for(BUSY_TIMES)
-    with patch.object(SqliteInbox, "open_item", look):
-        began = world.loop.time()
-        answers = world.send(listener, world.event(1))
-        world.loop.run_for(BUSY_TIMES + 1)
-    assert answers == [200]
-    assert looked[:BUSY_TIMES] == [1] * BUSY_TIMES
-    assert len(looked) <= BUSY_TIMES + 2
-    assert target.tries[1].at - began > BUSY_TIMES
 
 
 def test_what_one_target_refused_is_told_although_the_other_has_passed_it_over(
@@ -161,8 +136,7 @@ def test_a_passed_over_event_that_is_closed_elsewhere_leaves_nothing_behind(
     world.replay(listener, *crowd[1:])
     target.script = lambda *_: Reaction()
     world.loop.run_for(60)
-    assert [one.event for one in target.tries] == crowd[:1]
+    assert [one.event for one in target.tries] == [crowd[0]] * 2
     assert listener.pipeline is not None
     assert listener.pipeline.idle
-    assert listener.pipeline.dispatcher._tickets == {}
     assert world.loop.do(listener.stop()) == 0

@@ -1,6 +1,6 @@
 """Running `svc events listen --from`: a team's log in the place of the HTTP receiver."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -27,8 +27,7 @@ from svc.cli.events.team import (
 )
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
-from svc.listen.forward.dispatcher import Marking
-from svc.listen.forward.replay import signed_anew
+from svc.listen.forward.signing import HeaderSigner, signed_anew
 from svc.listen.forward.waiting import status_for_sender
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.listeners import places, remember, remember_address, rename
@@ -66,7 +65,7 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
         plan = replace(
             plan_of(session, asked, endpoint, inspection),
             ack="forwarded" if shared else "received",
-            marking=Marking(_signing(session, endpoint) if log.signs_anew else None),
+            signs=_signing(session, endpoint) if log.signs_anew else "original",
             verdict=group.verdict_for_group if shared else status_for_sender,
         )
 
@@ -172,10 +171,10 @@ async def _first_position(session: Session, log: LogOptions, connection: LogConn
     return await streams.before(connection, mode, session.clock.now() - log.start)
 
 
-def _signing(session: Session, endpoint: Endpoint) -> Callable[[bytes, bytes], bytes]:
+def _signing(session: Session, endpoint: Endpoint) -> HeaderSigner:
     """Signs at the moment of sending: the service's own signature may be hours old by then."""
     clock, secrets = session.clock, endpoint.secrets
-    return lambda headers, body: signed_anew(headers, body, secrets, clock.now())
+    return lambda headers, body: (signed_anew(headers, body, secrets, clock.now()), False)
 
 
 def check_group(asked: ListenOptions, log: LogOptions) -> None:

@@ -31,9 +31,9 @@ from svc.cli.framework.app import Verb, new_app
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import parse_header
 from svc.listen.forward.retry import RetryMode
-from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receive import Ack
 from svc.listen.receiver.connection import ReceiverLimits

@@ -14,8 +14,8 @@ from svc.cli.events.secrets import from_environment, from_stdin
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError, wrong_choice
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import HeaderText
-from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.progress import Until
 from svc.listen.receive import Ack
 from svc.listen.receiver.connection import ReceiverLimits

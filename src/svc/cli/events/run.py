@@ -112,7 +112,8 @@ def run_listener(
     retake = plan.ack == "forwarded"
     inbox = open_inbox(session.state, setup.claim.scope, session.clock, retake_failed=retake)
     into, way_in = ways(inbox)
-    waiting = pending(setup.state, setup.claim) if asked.routes.targets else 0
+    left = pending(setup.state, setup.claim)
+    waiting = sum(left.get(str(target), 0) for target in asked.routes.targets)
     printing = Printing(session.streams, session.paths.state_dir, session.format != "human")
     session.print_to(printing.streams)
     screen = RecordPrinter(session, asked, setup.endpoint, waiting)

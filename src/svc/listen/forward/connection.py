@@ -31,13 +31,18 @@ _RESOLUTION_SECONDS: Final = 0.001
 
 @value_class
 class TargetReply:
-    """How one exchange ended: with a status, or with trouble and a sentence about it."""
+    """How one exchange ended: with a status, or with trouble and a sentence about it.
+
+    `idle_closed`: a connection that was kept from before ended without one byte of an answer, as
+    one does that the target closed for having been idle.
+    """
 
     milliseconds: float
     status: int | None = None
     body: bytes = b""
     trouble: ForwardTrouble | None = None
     error: str | None = None
+    idle_closed: bool = False
 
     @property
     def is_taken(self) -> bool:
@@ -52,11 +57,15 @@ def told_of(
     now: float,
     attempt: int,
     retry_in: float | None = None,
+    *,
+    signed_anew: bool = False,
 ) -> Forwarded:
     """Gives an attempt that ended at `now` (Unix seconds) as a record; `event` is id and type."""
     spent, body = reply.milliseconds, reply.body
     url, status = str(target), reply.status
-    return Forwarded(now, *event, url, status, spent, attempt, reply.error, body, retry_in)
+    return Forwarded(
+        now, *event, url, status, spent, attempt, reply.error, body, retry_in, signed_anew
+    )
 
 
 class TargetConnection:
@@ -64,8 +73,11 @@ class TargetConnection:
 
     A request is written once. Only a connection that had ended before its first byte was written
     is replaced without a word; whatever happens afterwards is told, for the target may have read
-    the request. Works with callbacks: a task for each of thousands of forwards a second costs
-    more than the forward itself.
+    the request (`idle_closed` where that is unlikely). Works with callbacks: a task for each of
+    thousands of forwards a second costs more than the forward itself.
+
+    Attributes:
+        has_sent: whether the request of the exchange under way has been written.
     """
 
     def __init__(
@@ -82,6 +94,9 @@ class TargetConnection:
         self._connecting: asyncio.Task[None] | None = None
         self._told: Callable[[TargetReply], None] | None = None
         self._request = b""
+        self._kept = False  # whether the connection had carried another exchange before
+        self._carried = False
+        self.has_sent = False
         self._started = 0.0
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
@@ -92,11 +107,19 @@ class TargetConnection:
         self._deadline = self._started + limit
         self._request, self._told = request, told
         self._wind()
+        self.has_sent = False
         if self._wire is not None and self._wire.is_open():
+            self._kept, self.has_sent = self._carried, True
             self._wire.send(request, self._heard)
         else:
             self._drop()
+            self._kept = self._carried = False
             self._connecting = self._loop.create_task(self._open())
+
+    def probe(self, limit: float, told: Callable[[TargetReply], None]) -> None:
+        """Opens a new connection and sends nothing; tells whether there was trouble."""
+        self._drop()
+        self.exchange(b"", limit, told)
 
     def close(self) -> None:
         """Closes the connection; nobody is told of an exchange under way."""
@@ -112,14 +135,20 @@ class TargetConnection:
         except CannotConnect as error:
             self._tell(trouble=error.trouble, error=str(error))
         else:
-            self._wire.send(self._request, self._heard)
+            if self._request:
+                self.has_sent = True
+                self._wire.send(self._request, self._heard)
+            else:
+                self._tell()
 
     def _heard(self, heard: TargetAnswer | BrokenExchange) -> None:
         if isinstance(heard, TargetAnswer):
+            self._carried = True
             # Before anything is kept or shown of it: a debug page holds the environment (R126).
             self._tell(heard.status, redact_bytes(heard.body))
         else:
-            self._tell(trouble=heard.trouble, error=redact(heard.text))
+            idle = self._kept and heard.trouble == "closed" and not heard.begun
+            self._tell(trouble=heard.trouble, error=redact(heard.text), idle_closed=idle)
 
     def _wind(self) -> None:
         """Keeps one timer for many exchanges: it looks again when it rings before the deadline."""
@@ -163,11 +192,13 @@ class TargetConnection:
         body: bytes = b"",
         trouble: ForwardTrouble | None = None,
         error: str | None = None,
+        *,
+        idle_closed: bool = False,
     ) -> None:
         told, self._told, self._request = self._told, None, b""
         if told is not None:
             spent = (self._loop.time() - self._started) * 1000
-            told(TargetReply(spent, status, body, trouble, error))
+            told(TargetReply(spent, status, body, trouble, error, idle_closed))
 
 
 async def exchange_once(link: TargetConnection, request: bytes, limit: float) -> TargetReply:

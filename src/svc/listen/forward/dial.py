@@ -18,10 +18,14 @@ from svc.listen.targets import IpAddress, Target
 
 @dataclass(frozen=True, slots=True)
 class BrokenExchange:
-    """An exchange that ended without an answer: why, in a word and in a sentence."""
+    """An exchange that ended without an answer: why, in a word and in a sentence.
+
+    `begun`: some of an answer had come.
+    """
 
     trouble: Literal["closed", "unreadable"]
     text: str
+    begun: bool = False
 
 
 class OpenConnection(ReadingProtocol):
@@ -86,7 +90,8 @@ class OpenConnection(ReadingProtocol):
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
         self._transport = None
         text = "it closed the connection without a whole answer"
-        self._end(BrokenExchange("closed", text), close=False)
+        begun = self._reader is not None and self._reader.started
+        self._end(BrokenExchange("closed", text, begun), close=False)
 
     def _end(self, broken: BrokenExchange, *, close: bool) -> None:
         """Tells that the answer broke off; its status counts where its head was whole."""

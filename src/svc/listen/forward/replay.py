@@ -1,26 +1,13 @@
-"""Sending a kept delivery again: the same body, signed now or as it was."""
+"""Sending a kept delivery again, one after the other, until a signal comes."""
 
 import asyncio
-from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Final, Self
+from typing import Self
 
 from svc.listen.forward.connection import TargetReply, exchange_once
 from svc.listen.forward.request import TargetSender
-from svc.service.facts import SIGNATURE_HEADER
-from svc.signature import header_value
 from svc.system import loops
 from svc.system.signals import STOPPING
-
-_NAME: Final = SIGNATURE_HEADER.lower().encode() + b":"
-
-
-def signed_anew(headers: bytes, body: bytes, secrets: Sequence[str], now: float) -> bytes:
-    """Gives the header lines with a signature of `now` (unix seconds) in place of the old one."""
-    lines = headers.splitlines(keepends=True)
-    kept = [line for line in lines if not line.lower().startswith(_NAME)]
-    value = header_value(body, secrets, int(now))
-    return b"".join([*kept, f"{SIGNATURE_HEADER}: {value}\r\n".encode()])
 
 
 class ReplayLoop:
@@ -56,7 +43,7 @@ class ReplayLoop:
 
         None when a signal has ended it.
         """
-        return self._runner.run(self._send(sender, sender.request(headers, body), seconds))
+        return self._runner.run(self._send(sender, sender.request(headers, body).data, seconds))
 
     async def _send(
         self, sender: TargetSender, request: bytes, seconds: float

@@ -1,14 +1,15 @@
 """Forwarding: the received bytes, unchanged, to local targets (promises R52, R53, R54)."""
 
 import re
-import ssl
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from svc.errors import UsageError
 from svc.listen.forward.connection import TargetConnection
 from svc.listen.forward.dial import Connect, open_connection
-from svc.listen.targets import Target
+from svc.listen.forward.signing import HeaderSigner
+from svc.listen.targets import AS_USUAL, Target, TargetTrust
+from svc.listen.values import value_class
 from svc.service.facts import REDELIVERED_HEADER
 
 FORWARD_SECONDS: Final = 8.0  # promise R51
@@ -18,9 +19,6 @@ _OURS: Final = frozenset(("content-length", "transfer-encoding", "connection", "
 _SIGNED: Final = "svc-"
 
 HeaderText = tuple[str, str]
-HeaderSigner = Callable[
-    [bytes, bytes], bytes
-]  # header lines and body, to lines that are signed anew
 
 
 def parse_header(text: str) -> HeaderText:
@@ -38,8 +36,19 @@ def parse_header(text: str) -> HeaderText:
     return name, value
 
 
+@value_class
+class TargetRequest:
+    """The bytes of one request; `signed_anew`: they say that their signature is a new one."""
+
+    data: bytes
+    signed_anew: bool = False
+
+
 class TargetSender:
-    """Builds requests for one target and opens links to it."""
+    """Builds requests for one target and opens links to it.
+
+    `sign` looks at the signature of each; without it they are sent as they came.
+    """
 
     def __init__(
         self,
@@ -47,6 +56,7 @@ class TargetSender:
         extra: Sequence[HeaderText] = (),
         connect: Connect = open_connection,
         sign: HeaderSigner | None = None,
+        trust: TargetTrust = AS_USUAL,
     ) -> None:
         self.target = target
         self._connect = connect
@@ -56,22 +66,24 @@ class TargetSender:
         lines = [f"{name}: {value}\r\n" for name, value in (*host, *extra)]
         self._start = f"POST {target.path} HTTP/1.1\r\n{''.join(lines)}".encode("latin-1")
         self._replaced = {name.encode() for name in names}
-        self._context = ssl.create_default_context() if target.scheme == "https" else None
+        self._context = trust.context(target)
 
-    def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> bytes:
-        """Gives the bytes to send: the sender's own header lines and the body, as received.
+    def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> TargetRequest:
+        """Gives what to send: the sender's own header lines and the body, as received.
 
         What somebody may have had already says so.
         """
+        signed_anew = False
         if self._sign is not None:
-            headers = self._sign(headers, body)
+            headers, signed_anew = self._sign(headers, body)
         if redelivered:
             headers += b"%s: %d\r\n" % (REDELIVERED_HEADER.encode(), redelivered)
         if self._replaced:
             lines = headers.splitlines(keepends=True)
             kept = [line for line in lines if line.split(b":")[0].lower() not in self._replaced]
             headers = b"".join(kept)
-        return b"%s%sContent-Length: %d\r\n\r\n%s" % (self._start, headers, len(body), body)
+        data = b"%s%sContent-Length: %d\r\n\r\n%s" % (self._start, headers, len(body), body)
+        return TargetRequest(data, signed_anew)
 
     def link(self) -> TargetConnection:
         """Gives a connection of its own, opened with the first request."""

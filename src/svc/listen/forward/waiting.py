@@ -13,6 +13,7 @@ WaiterKey = tuple[str, int]
 _TAKEN: Final = 200
 _REFUSED: Final = 502
 _LATE: Final = 504
+_LATE_SECONDS: Final = 0.2  # for a verdict that comes at the last moment
 AWAY: Final = 599  # no answer for anybody outside: the target is away, somebody else may have it
 
 
@@ -27,6 +28,7 @@ class Waiter:
     def __init__(self, deadline: float, verdict: Callable[[TargetReply], int]) -> None:
         self.deadline = deadline
         self.status = _TAKEN
+        self.timer: asyncio.TimerHandle | None = None
         self._verdict = verdict
         self._answers: list[Answer] = []
 
@@ -45,6 +47,8 @@ class Waiter:
 
     def release(self, status: int | None = None) -> None:
         """Answers everyone, with the targets' verdict unless another status is given."""
+        if self.timer is not None:
+            self.timer.cancel()
         for answer in self._answers:
             answer(self.status if status is None else status)
         self._answers.clear()
@@ -74,6 +78,7 @@ class Waiters:
     def __init__(self, verdict: Callable[[TargetReply], int] = status_for_sender) -> None:
         self._verdict = verdict
         self._open: dict[WaiterKey, Waiter] = {}
+        self._keys: dict[int, WaiterKey] = {}
 
     def join(self, key: WaiterKey, answer: Answer) -> bool:
         """Lets a copy wait for the first one's outcome; False if none is under way.
@@ -90,15 +95,41 @@ class Waiters:
         return waiter is not None
 
     def start(self, key: WaiterKey, answer: Answer) -> None:
-        """Opens a waiter; its time runs from now."""
-        deadline = asyncio.get_running_loop().time() + FORWARD_SECONDS
-        waiter = Waiter(deadline, self._verdict)
+        """Opens a waiter; its time runs from now, and then its senders are answered."""
+        loop = asyncio.get_running_loop()
+        waiter = Waiter(loop.time() + FORWARD_SECONDS, self._verdict)
         waiter.join(answer)
+        waiter.timer = loop.call_later(FORWARD_SECONDS + _LATE_SECONDS, waiter.release, _LATE)
         self._open[key] = waiter
+
+    def kept(self, seq: int, key: WaiterKey) -> None:
+        """Notes where the inbox has the event of a waiter."""
+        if key in self._open:
+            self._keys[seq] = key
 
     def find(self, key: WaiterKey) -> Waiter | None:
         """Gives an open waiter."""
         return self._open.get(key)
+
+    def heard(self, seq: int, reply: TargetReply) -> None:
+        """Notes what a target made of an event."""
+        waiter = self.find(self._keys[seq]) if seq in self._keys else None
+        if waiter is not None:
+            waiter.heard(reply)
+
+    def is_handed_back(self, reply: TargetReply) -> bool:
+        """Says whether somebody else is to have what a target has replied so to."""
+        return self._verdict(reply) == AWAY
+
+    def ended(self, seq: int, *, taken: bool) -> None:
+        """Answers everyone who waits for an event that has ended at all its targets."""
+        key = self._keys.pop(seq, None)
+        waiter = self.find(key) if key is not None else None
+        if waiter is None or key is None:
+            return
+        if not taken:
+            waiter.fail()
+        self.release(key)
 
     def release(self, key: WaiterKey, status: int | None = None) -> None:
         """Ends a waiter, if there is one, and answers everyone."""

@@ -1,19 +1,17 @@
 """What becomes of the arrivals of a group: each is new, or a copy, or taken up again (R50)."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
-from typing import Final, TypeVar
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from svc.errors import LocalError
 from svc.listen.inbox.event_ids import EventIds
 from svc.listen.inbox.inbox import Arrival, Kept
+from svc.listen.inbox.ledger import ForwardLedger, State
+from svc.listen.inbox.statements import ROWS, chunks, list_of, rows_of
 from svc.state import Tx
 
-T = TypeVar("T")
 _Identity = tuple[str, bytes]  # an event's id and body
-_Known = dict[_Identity, tuple[int, str | None]]
-
-ROWS: Final = 16  # of one statement: few enough that those of all sizes stay prepared
+_Known = dict[_Identity, int]  # the seq of each
 
 
 class ArrivalKeeper:
@@ -22,9 +20,12 @@ class ArrivalKeeper:
     `retake_failed`: a copy of an event whose forward failed is taken for new.
     """
 
-    def __init__(self, listener: int, ids: EventIds, *, retake_failed: bool) -> None:
+    def __init__(
+        self, listener: int, ids: EventIds, ledger: ForwardLedger, *, retake_failed: bool
+    ) -> None:
         self._listener = listener
         self._ids = ids
+        self._ledger = ledger
         self._retake_failed = retake_failed
 
     def keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
@@ -42,12 +43,7 @@ class ArrivalKeeper:
         known = self._known(tx, list(dict.fromkeys(event_id for event_id, _ in events)))
         if known or len(set(events)) < len(events):
             return self._keep_some(tx, known, arrivals)
-        seqs = self._insert(tx, arrivals)
-        _count(tx, zip(arrivals, seqs, strict=True))
-        return [
-            Kept(seq, duplicate=False, again=False, open=arrival.outcome is None)
-            for arrival, seq in zip(arrivals, seqs, strict=True)
-        ]
+        return self._insert(tx, arrivals)
 
     def _keep_some(self, tx: Tx, known: _Known, arrivals: Sequence[Arrival]) -> list[Kept]:
         """Keeps what of it was not there before; the rest is a copy, or taken up again."""
@@ -55,20 +51,22 @@ class ArrivalKeeper:
         for arrival in arrivals:
             if _identity(arrival) not in known:
                 fresh.setdefault(_identity(arrival), arrival)
-        seqs = dict(zip(fresh, self._insert(tx, list(fresh.values())), strict=True))
-        retaken = self._retake(tx, known, arrivals) if self._retake_failed else set()
-        seqs |= {event: known[event][0] for event in retaken}
-        _count(tx, [(one, seqs[_identity(one)]) for one in arrivals if _identity(one) in seqs])
-        reopened = frozenset(retaken)
+        new = dict(zip(fresh, self._insert(tx, list(fresh.values())), strict=True))
+        known |= {event: kept.seq for event, kept in new.items()}
+        came = {event: known[event] for event in map(_identity, arrivals)}
+        retaken = self._retake(tx, arrivals, came) if self._retake_failed else set()
+        states = self._ledger.states(tx, came.values())
+        _count(tx, [(one, known[_identity(one)]) for one in arrivals if _identity(one) in retaken])
         kept = []
         for arrival in arrivals:
             event = _identity(arrival)
-            new = fresh.pop(event, None) is not None
-            again = event in retaken
+            first = new.pop(event, None)
+            if first is None:
+                seq, again = known[event], event in retaken
+                still = states.get(seq, (State.DONE, 0))[0] < State.DONE
+                first = Kept(seq, duplicate=not again, again=again, open=still)
             retaken.discard(event)
-            seq, outcome = known.get(event, (seqs.get(event, 0), arrival.outcome))
-            still = event in reopened or outcome is None
-            kept.append(Kept(seq, duplicate=not (new or again), again=again, open=still))
+            kept.append(first)
         copies = [(one.seq,) for one in kept if one.duplicate]
         if copies:
             tx.many("UPDATE inbox SET copies = copies + 1 WHERE seq = ?", copies)
@@ -86,13 +84,11 @@ class ArrivalKeeper:
         rows.sort(key=lambda row: row["seq"])
         wanted = set(ids)  # a row that was undone has left its number to another event
         return {
-            (row["event_id"], row["body"]): (row["seq"], row["outcome"])
-            for row in rows
-            if row["event_id"] in wanted
+            (row["event_id"], row["body"]): row["seq"] for row in rows if row["event_id"] in wanted
         }
 
-    def _insert(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[int]:
-        """Adds rows, and gives their numbers: of one statement they follow without a gap."""
+    def _insert(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
+        """Adds rows; their numbers follow without a gap in one statement."""
         seqs: list[int] = []
         for some in chunks(arrivals, ROWS):
             values: list[object] = []
@@ -107,21 +103,29 @@ class ArrivalKeeper:
                 self._ids.note(arrival.delivery.facts.id, seq)
                 payloads += (seq, arrival.delivery.headers, arrival.delivery.body)
             tx.execute(rows_of(_INSERT_PAYLOADS, 3, len(some)), payloads)
-        return seqs
+        waits = self._ledger.add(tx, arrivals, seqs)
+        _count(tx, zip(arrivals, seqs, strict=True))
+        return [
+            Kept(seq, duplicate=False, again=False, open=arrival.outcome is None, waits=there)
+            for arrival, seq, there in zip(arrivals, seqs, waits, strict=True)
+        ]
 
-    @staticmethod
-    def _retake(tx: Tx, known: _Known, arrivals: Sequence[Arrival]) -> set[_Identity]:
-        came = {_identity(arrival) for arrival in arrivals}
-        failed = {
-            event: seq
-            for event, (seq, outcome) in known.items()
-            if outcome in ("failed", "returned") and event in came
-        }
-        if failed:
-            rows = [(seq,) for seq in failed.values()]
-            tx.many("UPDATE inbox SET outcome = NULL WHERE seq = ?", rows)
-            tx.many("UPDATE forwards SET final = 0 WHERE inbox_seq = ?", rows)
-        return set(failed)
+    def _retake(self, tx: Tx, arrivals: Sequence[Arrival], came: _Known) -> set[_Identity]:
+        """Has what failed, was given back or was left alone forwarded again."""
+        states = self._ledger.states(tx, came.values())
+        retaken: set[_Identity] = set()
+        for arrival in arrivals:
+            event = _identity(arrival)
+            found = states.get(came[event])
+            if found is not None and event not in retaken and _is_to_be_retaken(*found):
+                self._ledger.take_again(tx, came[event], arrival.targets)
+                retaken.add(event)
+        return retaken
+
+
+def _is_to_be_retaken(low: int, high: int) -> bool:
+    """Says whether nothing of an event is on its way, and a target has not taken it."""
+    return low >= State.LEFT and (low == State.LEFT or high in (State.FAILED, State.RETURNED))
 
 
 def _count(tx: Tx, added: Iterable[tuple[Arrival, int]]) -> None:
@@ -135,30 +139,12 @@ def _identity(arrival: Arrival) -> _Identity:
     return arrival.delivery.facts.id, arrival.delivery.body
 
 
-def chunks(things: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """Parts a sequence into pieces of `size` at most."""
-    return (things[start : start + size] for start in range(0, len(things), size))
-
-
-@lru_cache(maxsize=128)
-def rows_of(start: str, width: int, rows: int) -> str:
-    """Completes an INSERT with marks, so that equal ones are one object and found soon."""
-    row = f"({','.join('?' * width)})"
-    return start + ",".join([row] * rows)
-
-
-@lru_cache(maxsize=64)
-def list_of(statement: str, values: int) -> str:
-    """Completes a statement with marks for so many values."""
-    return statement % ",".join("?" * values)
-
-
 _LISTED: Final = """
-SELECT inbox.event_id, body, seq, outcome FROM event_ids
+SELECT inbox.event_id, body, seq FROM event_ids
 CROSS JOIN inbox ON seq = event_ids.inbox_seq JOIN payloads ON payloads.inbox_seq = seq
 WHERE listener = ? AND event_ids.event_id IN (%s)"""
 _UNLISTED: Final = """
-SELECT event_id, body, seq, outcome FROM inbox JOIN payloads ON inbox_seq = seq
+SELECT event_id, body, seq FROM inbox JOIN payloads ON inbox_seq = seq
 WHERE listener = ? AND seq IN (%s)"""
 # OR FAIL: whoever calls undoes it all anyway; SQLite need not keep pages to undo one statement.
 _INSERT_EVENTS: Final = (

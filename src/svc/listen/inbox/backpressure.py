@@ -48,10 +48,10 @@ class Backpressure:
             if not isinstance(one, LocalError) and one.open and not one.duplicate:
                 self._open += 1
 
-    def settled(self) -> None:
-        """Counts an event that has ended; what an earlier run had left open was never counted."""
-        self._open = max(self._open - 1, 0)
-        if self._open <= _OPEN_MAX:
+    def ended(self, count: int) -> None:
+        """Counts events that have ended; what an earlier run had left open was never counted."""
+        self._open = max(self._open - count, 0)
+        if count and self._open <= _OPEN_MAX:
             self._in_vain = False
             self.release()
 

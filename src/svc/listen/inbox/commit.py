@@ -1,7 +1,7 @@
 """Group commit: what has arrived goes into one transaction while the next group gathers."""
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Final, TypeVar
 
@@ -11,16 +11,18 @@ from svc.listen.inbox.inbox import (
     Arrival,
     AtOnce,
     Batch,
-    DeliveryOutcome,
+    EndedEvent,
     ForwardAttempt,
     Inbox,
     InPlace,
     Kept,
+    TargetRest,
 )
 from svc.listen.owners import owned, report
 from svc.state import LOST, NotSynced
 
 OnKept = Callable[[Kept | LocalError], None]
+OnResults = Callable[[Sequence[EndedEvent], Collection[str]], None]
 T = TypeVar("T")
 
 _GROUP_MAX: Final = 256
@@ -44,9 +46,11 @@ class InboxWriter:
     """
 
     def __init__(self, inbox: Inbox, *, results_first: bool = False) -> None:
-        """`results_first`: what a copy is told depends on how its event ended a moment ago."""
+        """`results_first`: what a sender is told depends on how its event ended a moment ago."""
         self._inbox = inbox
         self._results_first = results_first
+        self._results_wait = 0.0 if results_first else _RESULTS_WAIT_SECONDS
+        self._on_results: OnResults = lambda _, __: None
         self._thread = ThreadPoolExecutor(1, "inbox")
         self._batch = Batch()
         self._told: list[OnKept] = []
@@ -74,29 +78,48 @@ class InboxWriter:
             self._passes = 0
             asyncio.get_running_loop().call_soon(owned(self._gather))
 
+    def on_results(self, heard: OnResults) -> None:
+        """Has `heard` called with the events that ended, and the targets where some got a turn."""
+        self._on_results = heard
+
     def record(self, attempt: ForwardAttempt) -> None:
         """Notes a forward; it is on the disk a moment later."""
         self._batch.attempts.append(attempt)
         self._commit_soon()
 
-    def settle(self, seq: int, outcome: DeliveryOutcome) -> None:
-        """Notes that all forwards of an event have ended; it is on the disk a moment later."""
-        self._batch.settled.append((seq, outcome))
-        self._pressure.settled()
+    def well(self, target: str) -> None:
+        """Notes that a target succeeds again: what failed while it did not is due now."""
+        self._batch.well.append(target)
+        self._commit_soon()
+
+    def rest(self, rest: TargetRest) -> None:
+        """Notes that a target is left alone, or no longer."""
+        self._batch.rests.append(rest)
+        self._commit_soon()
+
+    def end_run(self, targets: Sequence[str]) -> None:
+        """Notes, with all that was recorded before, that these targets get no more in this run."""
+        self._batch.closing += targets
         self._commit_soon()
 
     async def read(self, call: Callable[[], T], *, after_results: bool = False) -> T:
         """Runs a read of the inbox on its thread.
 
-        With `after_results` it sees everything that was recorded and settled before.
+        With `after_results` it sees everything that was recorded before.
+
+        Raises:
+            LocalError: as the call, or what was committed did not reach the disk.
         """
         if after_results:
             await self._results_on_their_way()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._thread, call)
+            found = await asyncio.get_running_loop().run_in_executor(self._thread, call)
         except LocalError as error:
             self._break_if_lost(error)
             raise
+        if self.broken.done():  # what is seen may be gone with the next power cut
+            raise LocalError("The state database is not safe to read from any more.")
+        return found
 
     async def close(self) -> None:
         """Commits what is left and ends the thread."""
@@ -113,8 +136,8 @@ class InboxWriter:
 
     @property
     def idle(self) -> bool:
-        """True when no delivery waits to be kept."""
-        return not self._told and self._running is None
+        """True when no delivery waits to be kept, and no result to be noted."""
+        return not (self._told or self._batch.has_results) and self._running is None
 
     def _has_work(self) -> bool:
         return bool(self._batch.arrivals) or self._batch.has_results
@@ -133,7 +156,7 @@ class InboxWriter:
     def _commit_soon(self) -> None:
         if self._running is None and self._timer is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(_RESULTS_WAIT_SECONDS, owned(self._waited))
+            self._timer = loop.call_later(self._results_wait, owned(self._waited))
 
     def _waited(self) -> None:
         self._timer = None
@@ -191,9 +214,9 @@ class InboxWriter:
             self._timer = None
         self._with_results += 1
         self._results_asked = False
-        batch, told = self._take_arrivals()
-        batch.attempts, self._batch.attempts = self._batch.attempts, []
-        batch.settled, self._batch.settled = self._batch.settled, []
+        arrivals, told = self._take_arrivals()
+        batch = self._batch.take_results()
+        batch.arrivals = arrivals.arrivals
         return batch, told
 
     def _take_arrivals(self) -> tuple[Batch, list[OnKept]]:
@@ -220,8 +243,10 @@ class InboxWriter:
         if error is not None:
             self._failed(error, batch)
         self._pressure.stored(kept)
+        self._pressure.ended(len(batch.ended) if error is None else 0)
         self._go_on()
         if error is None:
+            self._on_results(batch.ended, batch.freed)
             for tell, one in zip(told, kept, strict=True):
                 _tell(tell, one)
         elif isinstance(error, LocalError):
@@ -271,8 +296,7 @@ class InboxWriter:
         elif error.code in LOST:
             self._break_if_lost(error)
         elif not self._closing:  # without them an event would only be forwarded once more
-            self._batch.attempts[:0] = batch.attempts
-            self._batch.settled[:0] = batch.settled
+            self._batch.put_back(batch)
 
     def _look(self, inbox: InPlace) -> None:
         """Looks every so often whether the file is in its place, also while nothing comes."""

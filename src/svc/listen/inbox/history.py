@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.listen.inbox.event_ids import ROWS_OF_EVENT
+from svc.listen.inbox.ledger import State, close_elsewhere
 from svc.listen.names import READER
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, read_facts
+from svc.service.facts import is_success
 from svc.state import Database, Row
 
 _PAGE: Final = 200
@@ -62,6 +64,28 @@ class InboxEntry:
 
 
 @dataclass(frozen=True, slots=True)
+class AtTarget:
+    """What became of an event at one target.
+
+    `state` is pending, waiting (an older event of its object is first), forwarded, failed,
+    returned or reset. `error` says why it is not there yet, `next_at` (unix seconds) when it is
+    tried again; None where that is as soon as the target can be reached.
+    """
+
+    url: str
+    state: str
+    attempts: int
+    status: int | None
+    error: str | None
+    next_at: float | None
+
+    @property
+    def is_open(self) -> bool:
+        """True while it is still to be forwarded."""
+        return self.state in ("pending", "waiting")
+
+
+@dataclass(frozen=True, slots=True)
 class Content:
     """What a delivery consisted of: the header lines that are passed on, and the raw body."""
 
@@ -104,25 +128,33 @@ class InboxHistory:
 
     def waits(self, seq: int) -> bool:
         """Says whether an entry is still to be forwarded."""
-        return bool(
-            self._state.rows("SELECT 1 FROM inbox WHERE seq = ? AND outcome IS NULL", (seq,))
-        )
+        return any(one.is_open for one in self.at_targets(seq))
+
+    def at_targets(self, seq: int) -> list[AtTarget]:
+        """Gives what became of an event at each of its targets."""
+        return [
+            AtTarget(
+                url=row["url"],
+                state=_AT_TARGET[State(row["state"])],
+                attempts=row["attempts"],
+                status=row["last_status"],
+                error=row["error"] or (row["resting"] if row["state"] < State.LEFT else None),
+                next_at=row["next_at"] if row["state"] == State.LATER else None,
+            )
+            for row in self._state.rows(_AT_TARGETS, (seq,))
+        ]
 
     def forwards(self, entry: InboxEntry) -> list[Row]:
         """Gives all attempts of an entry, oldest first, as rows of the table."""
-        return self._state.rows(
-            "SELECT target AS url, status, milliseconds, attempt, replay, started_at, error, reply"
-            " FROM forwards WHERE inbox_seq = ? ORDER BY started_at",
-            (entry.seq,),
-        )
+        return self._state.rows(_FORWARDS, (entry.seq, entry.seq))
 
     def targets_tried(self, entry: InboxEntry) -> list[Row]:
-        """Gives each target that was tried, in the order of its first attempt.
+        """Gives each target that an event belongs to or was sent to, in the order of that.
 
-        A row holds `url`, `forwarded` (1 where the listener itself has tried it) and `taken` (1
-        where any attempt ended with a 2xx).
+        A row holds `url`, `forwarded` (1 where the listener sends it there) and `taken` (1 where
+        it has it).
         """
-        return self._state.rows(_TRIED, (entry.seq,))
+        return self._state.rows(_TRIED, (entry.seq, entry.seq))
 
     def note_replays(
         self,
@@ -141,12 +173,9 @@ class InboxHistory:
             for url, *rest in attempts:
                 [row] = tx.rows(_LAST_REPLAY, (seq, url))
                 tx.execute(_NOTE, (seq, url, row["last"] + 1, *rest))
-            if taken:
-                tx.execute(
-                    "UPDATE inbox SET outcome = 'forwarded' WHERE seq = ?"
-                    " AND (outcome = 'failed' OR (? AND outcome IS NULL))",
-                    (seq, pending),
-                )
+            took = [url for url, _, _, status, *_ in attempts if is_success(status)]
+            open_too = (State.NEW, State.WAITS, State.LATER, State.LEFT) if pending else ()
+            close_elsewhere(tx, seq, took, (State.FAILED, *open_too) if taken else ())
 
     def _filters(self, wanted: InboxFilter) -> tuple[object, ...]:
         since = wanted.since if wanted.since is not None else 0.0
@@ -155,28 +184,67 @@ class InboxHistory:
         return (self._whose.profile, self._whose.mode, origin, origin, since, *states)
 
 
-_STATES: Final = {"": "pending", "unrouted": "kept"}
-# What is shown is chosen first and counted afterwards, in one pass over its attempts. Beside a
-# single MAX, SQLite takes the other columns from the row in which it stands.
+_AT_TARGET: Final = {
+    State.NEW: "pending",
+    State.WAITS: "waiting",
+    State.LATER: "pending",
+    State.LEFT: "pending",
+    State.DONE: "forwarded",
+    State.FAILED: "failed",
+    State.RETURNED: "returned",
+    State.RESET: "reset",
+}
+# What is shown is chosen first and counted afterwards, in one pass over its targets and attempts.
+# Beside a single MAX, SQLite takes the other columns from the row in which it stands.
 _SHOWN: Final = """
 WITH shown AS (
   SELECT i.seq, i.event_id, i.type, i.object_id, i.received_at, i.outcome, i.copies,
     l.endpoint_id, l.targets
   FROM inbox i JOIN listeners l ON l.id = i.listener
   WHERE l.profile = ? AND l.mode = ? AND (? IS NULL OR l.origin = ?) {which}
-  ORDER BY i.seq DESC LIMIT ?)
-SELECT shown.*, COUNT(f.inbox_seq) AS attempts, MAX(f.started_at), f.status, f.error, f.target
-FROM shown LEFT JOIN forwards f ON f.inbox_seq = shown.seq
-GROUP BY shown.seq ORDER BY shown.seq DESC"""
+  ORDER BY i.seq DESC LIMIT ?),
+there AS (
+  SELECT event, MIN(state) AS low, MAX(state) AS high, SUM(attempts) AS tried
+  FROM shown JOIN targets JOIN ledger ON target = targets.id AND event = shown.seq GROUP BY event),
+attempts AS (
+  SELECT seq, at, last_status AS status, error, url, 0 AS replays FROM shown JOIN targets
+    JOIN ledger ON target = targets.id AND event = shown.seq AND (at NOTNULL OR error NOTNULL)
+  UNION ALL
+  SELECT seq, started_at, status, error, target, replay
+  FROM shown JOIN forwards ON inbox_seq = seq),
+last AS (
+  SELECT seq, MAX(COALESCE(at, 0)), status, error, url, SUM(replays) AS replays
+  FROM attempts GROUP BY seq)
+SELECT shown.*, low, high, COALESCE(tried, 0) + COALESCE(replays, 0) AS attempts, status, error,
+  url AS target
+FROM shown LEFT JOIN there ON event = shown.seq LEFT JOIN last ON last.seq = shown.seq
+ORDER BY shown.seq DESC"""
 _ENTRIES: Final = _SHOWN.format(
-    which="""AND i.received_at >= ?
-    AND (? OR (? AND i.outcome = 'failed') OR (? AND i.outcome IS NULL)) AND i.seq < ?"""
+    which="""AND i.received_at >= ? AND (?
+    OR (? AND i.seq IN (SELECT event FROM ledger WHERE state > 4 AND state = 5))
+    OR (? AND i.seq IN (SELECT event FROM ledger WHERE state < 4))) AND i.seq < ?"""
 )
 _BY_ID: Final = _SHOWN.format(which=f"AND i.seq IN ({ROWS_OF_EVENT})")
+_AT_TARGETS: Final = """
+SELECT url, state, attempts, last_status, error, next_at, resting FROM targets
+JOIN ledger ON target = id AND event = ? ORDER BY id"""
+# An attempt that was taken stands in the ledger alone.
+_FORWARDS: Final = """
+SELECT target AS url, status, milliseconds, attempt, replay, started_at, error, reply
+FROM forwards WHERE inbox_seq = ?
+UNION ALL
+SELECT url, last_status, milliseconds, attempts, 0, at, error, COALESCE(reply, x'')
+FROM targets JOIN ledger ON target = id AND event = ?
+WHERE state = 4 AND last_status BETWEEN 200 AND 299
+ORDER BY started_at"""
 _TRIED: Final = """
-SELECT target AS url, MAX(NOT replay) AS forwarded,
-  MAX(COALESCE(status BETWEEN 200 AND 299, 0)) AS taken
-FROM forwards WHERE inbox_seq = ? GROUP BY target ORDER BY MIN(started_at)"""
+SELECT url, MAX(forwarded) AS forwarded, MAX(taken) AS taken FROM (
+  SELECT url, 1 AS forwarded, state = 4 AS taken, id AS place FROM targets
+    JOIN ledger ON target = id AND event = ?
+  UNION ALL
+  SELECT target, 0, COALESCE(status BETWEEN 200 AND 299, 0), 1 << 62 FROM forwards
+  WHERE inbox_seq = ?)
+GROUP BY url ORDER BY MIN(place)"""
 _LAST_REPLAY: Final = (
     "SELECT COALESCE(MAX(attempt), 0) AS last FROM forwards"
     " WHERE inbox_seq = ? AND target = ? AND replay = 1"
@@ -193,14 +261,13 @@ def _targets(row: Row) -> tuple[str, ...]:
 
 
 def _entry(row: Row) -> InboxEntry:
-    outcome: str = row["outcome"] or ""
     return InboxEntry(
         seq=row["seq"],
         id=row["event_id"],
         type=row["type"],
         object_id=row["object_id"],
         received_at=row["received_at"],
-        state=_STATES.get(outcome, outcome),
+        state=_state(row),
         copies=row["copies"],
         attempts=row["attempts"],
         status=row["status"],
@@ -209,6 +276,13 @@ def _entry(row: Row) -> InboxEntry:
         endpoint_id=row["endpoint_id"],
         targets=_targets(row),
     )
+
+
+def _state(row: Row) -> str:
+    if row["low"] is None:
+        outcome = row["outcome"] or "unrouted"
+        return "kept" if outcome == "unrouted" else str(outcome)
+    return "pending" if row["low"] < State.DONE else _AT_TARGET[State(row["high"])]
 
 
 _COPIES_AT_ONCE: Final = 256
@@ -222,6 +296,8 @@ SELECT seq, received_at, headers, body FROM (
   FROM inbox i JOIN payloads p ON p.inbox_seq = i.seq JOIN listeners l ON l.id = i.listener
   WHERE l.origin = ? AND l.profile = ? AND l.mode = ? AND i.seq > ? AND i.received_at >= ?
     AND instr(l.scope, ?) = 0 AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
+    AND NOT EXISTS (SELECT 1 FROM targets t JOIN ledger ON target = t.id AND event = i.seq
+      WHERE state = 7)
   ORDER BY i.seq LIMIT ?
 ) WHERE before < ? ORDER BY seq"""
 

@@ -1,16 +1,16 @@
 """The seams of a listener: a source that deliveries come from, an inbox that they go into (R50).
 
 The receiving half (`receive`) verifies a delivery, stores it as an Arrival and answers. The
-forwarding half (`forward`) reads what is open, sends it, and stores Attempts and how each event
-ended. In one process the receiving half also hands each new event over, which saves reading it
-back; two processes need only an inbox that both can reach, such as a table of a shared database or
-a message broker, and somebody who tells the forwarding half to look (`Dispatcher.look`).
+forwarding half (`forward`) reads what is open at each target, sends it, and stores attempts. In one
+process the receiving half also hands each new event over, which saves reading it back; two
+processes need only an inbox that both can reach, such as a table of a shared database or a message
+broker, and somebody who tells the forwarding half to look (`Dispatcher.look`).
 
 Everything here is plain data, so that it can cross a process border.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
@@ -18,9 +18,13 @@ from svc.errors import LocalError
 from svc.listen.values import value_class
 from svc.listen.verify.verify import Delivery
 
-# `reset` closes what a sandbox had sent before it was reset and no target had taken by then,
-# `returned` what was handed back to those who share a queue.
-DeliveryOutcome = Literal["forwarded", "failed", "unrouted", "withheld", "reset", "returned"]
+# What ends an event before it is forwarded: no target wants it, or it is of the other mode.
+DeliveryOutcome = Literal["unrouted", "withheld"]
+
+# How an attempt leaves an event at its target. `unsent`: the request was not sent, and the event
+# waits as before; `cut`: a stop of the listener cut it off; `returned`: whoever shares a queue with
+# this listener is to have it.
+ForwardVerdict = Literal["done", "later", "failed", "returned", "unsent", "cut"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +44,16 @@ class Arrival:
     """A verified delivery to keep; `outcome` is set when nothing is to be forwarded.
 
     `position` is where a log has it; `redelivered` counts how often it was handed out before.
+    `targets` are the addresses that are to get it; with `ordered` each of them gets it after what
+    came before it of the same object.
     """
 
     delivery: Delivery
     outcome: DeliveryOutcome | None
     position: Position | None = None
     redelivered: int = 0
+    targets: tuple[str, ...] = ()
+    ordered: bool = False
 
 
 @value_class
@@ -53,23 +61,28 @@ class Kept:
     """Where an arrival was kept.
 
     `duplicate`: it was there before and is not to be forwarded. `again`: it was there before and
-    is to be forwarded again. `open`: its forwards have not all ended yet.
+    is to be forwarded again. `open`: its forwards have not all ended yet. `waits` are the targets
+    that have an older event of its object open.
     """
 
     seq: int
     duplicate: bool
     again: bool
     open: bool
+    waits: tuple[str, ...] = ()
 
 
 @value_class
 class ForwardAttempt:
     """One forward that was tried; `reply` is the beginning of the answer's body.
 
-    `final`: its target gets the event no more, whatever becomes of it at others.
+    `sent` counts the requests that may have arrived. `next_at` (unix seconds) is when an event that
+    is to be tried `later` is due. `ailing`: nothing of its target had succeeded since the attempt
+    before, so that the event is due as soon as something does.
     """
 
     seq: int
+    type: str
     target: str
     number: int
     started_at: float
@@ -77,25 +90,18 @@ class ForwardAttempt:
     status: int | None
     error: str | None
     reply: bytes
-    replay: bool = False
-    final: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Tried:
-    """How often a target was tried, and when (unix seconds) the last attempt there ended."""
-
-    attempts: int
-    last_at: float
+    verdict: ForwardVerdict
+    sent: int = 1
+    next_at: float = 0.0
+    ailing: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class OpenItem:
-    """A kept delivery whose forwards have not all ended.
+    """An event that a target is still to get, as it was kept.
 
-    `tried` tells of the attempts at each target; `ended` holds the targets that get it no more,
-    and whether they have taken it. `redelivered` counts how often the event was handed out before
-    it came here.
+    `attempts` of this target have ended, the last one at `last_at` (unix seconds); `redelivered`
+    counts how often somebody may have had the event.
     """
 
     seq: int
@@ -104,23 +110,72 @@ class OpenItem:
     object_id: str
     headers: bytes
     body: bytes
-    tried: Mapping[str, Tried]
-    ended: Mapping[str, bool]
+    attempts: int = 0
+    last_at: float = 0.0
     redelivered: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Retries:
+    """What is due again at a target, and when (unix seconds) the next of the others is."""
+
+    items: list[OpenItem]
+    soonest: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class EndedEvent:
+    """An event whose forwards have ended at all targets; `taken` by all of them, or `returned`."""
+
+    seq: int
+    type: str
+    taken: bool
+    returned: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TargetRest:
+    """A target is left alone, since a moment (unix seconds) and why; None: no longer."""
+
+    target: str
+    since: float
+    why: str | None
 
 
 @dataclass(slots=True)
 class Batch:
-    """What goes into the inbox in one transaction."""
+    """What goes into the inbox in one transaction.
+
+    `well` are targets whose ailing events are due now, `closing` those that a run ends with. What
+    an inbox finds as it stores, it notes in `ended` and, of targets with events that have got
+    their turn, in `freed`.
+    """
 
     arrivals: list[Arrival] = field(default_factory=list)
     attempts: list[ForwardAttempt] = field(default_factory=list)
-    settled: list[tuple[int, DeliveryOutcome]] = field(default_factory=list)
+    well: list[str] = field(default_factory=list)
+    rests: list[TargetRest] = field(default_factory=list)
+    closing: list[str] = field(default_factory=list)
+    ended: list[EndedEvent] = field(default_factory=list)
+    freed: set[str] = field(default_factory=set)
 
     @property
     def has_results(self) -> bool:
         """True when it says how forwards went."""
-        return bool(self.attempts or self.settled)
+        return bool(self.attempts or self.well or self.rests or self.closing)
+
+    def take_results(self) -> "Batch":
+        """Gives the results as a batch of their own, and has none any more."""
+        taken = Batch([], self.attempts, self.well, self.rests, self.closing)
+        self.attempts, self.well, self.rests, self.closing = [], [], [], []
+        return taken
+
+    def put_back(self, other: "Batch") -> None:
+        """Takes the results of another batch, which come first."""
+        self.attempts[:0] = other.attempts
+        self.well[:0] = other.well
+        self.rests[:0] = other.rests
+        self.closing[:0] = other.closing
 
 
 class Oversized(LocalError):  # noqa: N818  it says what is the matter
@@ -158,34 +213,41 @@ class Inbox(Protocol):
     none of it is visible if it raises (an inbox that several share may show a part of what raised:
     the sender comes again, and ids count it once); within one scope an event (its id and its body:
     a sandbox that was reset gives ids anew) gets one seq for ever (for 72 h or more); seqs grow in
-    the order of storing; an event is open from its arrival without an outcome until its outcome is
-    stored; what is open is never forgotten. An inbox that nothing is forwarded from has nothing
-    open. Calls come from one thread at a time, not always the same one.
+    the order of storing; an event is open at each of its targets from its arrival until an attempt
+    there is stored as done, failed or returned; what is open is never forgotten, and what failed is
+    not forgotten by its age. An inbox that nothing is forwarded from has nothing open. Calls come
+    from one thread at a time, not always the same one.
     """
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         """Commits a batch durably; gives one Kept for each arrival, in order.
 
-        What is settled in a batch is settled before its arrivals are looked at. An arrival that
-        cannot be kept, while others can, has an error in its place.
+        How attempts ended is noted before the arrivals are looked at. An arrival that cannot be
+        kept, while others can, has an error in its place.
         """
 
-    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
-        """Gives the next open items behind `seq`, oldest first; none at the end.
+    def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
+        """Begins a run with these targets; what a run that was killed had open counts as cut.
 
-        With `object_id` only those that changed this object.
+        With `anew` all that waits for a later attempt is due at once.
         """
 
-    def open_types(self, seq: int) -> Mapping[str, int]:
-        """Counts the open items behind `seq` by their event type."""
+    def leave(self, target: str) -> list[OpenItem]:
+        """Leaves alone, for this run, some of what is open at a target; none when all is."""
 
-    def open_item(self, seq: int) -> OpenItem | None:
-        """Gives one item if it is still open."""
+    def due(self, target: str, after: int) -> list[OpenItem]:
+        """Gives the next items behind the seq `after` that were not tried, oldest first."""
+
+    def again(self, target: str, now: float, more: int) -> Retries:
+        """Gives a page of what is due again at `now` (unix seconds), and `more`, soonest first."""
+
+    def count(self, targets: Sequence[str]) -> int:
+        """Counts the events that are open at any of these targets and were not left alone."""
 
     def prune(self, now: float) -> int:
-        """Forgets some of what has ended over a week ago; gives how many, 0 when nothing is left.
+        """Forgets some of what was forwarded 30 days ago; gives how many, 0 when nothing is left.
 
-        `now` is in unix seconds.
+        What failed or is open stays. `now` is in unix seconds.
         """
 
 

@@ -7,6 +7,7 @@ from itertools import count, takewhile
 from typing import Final, NamedTuple
 
 from svc.listen.inbox.inbox import Position
+from svc.listen.inbox.ledger import close_for_reset
 from svc.listen.names import Listening, past
 from svc.state import Database, Row
 
@@ -14,20 +15,23 @@ _PAST: Final = """
 INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
 SELECT ?, origin, profile, mode, targets FROM listeners WHERE scope = ?"""
 _MOVE: Final = """
-UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?),
-  outcome = COALESCE(outcome, 'reset')
+UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?)
 WHERE listener = (SELECT id FROM listeners WHERE scope = ?)"""
-_KNOWN: Final = """
-SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets, EXISTS (
-  SELECT 1 FROM inbox WHERE listener = listeners.id AND outcome IS NULL
-) AS waiting
-FROM listeners WHERE origin = ? AND profile = ? AND mode = ?"""
+_IS_OPEN: Final = """
+FROM targets JOIN ledger ON target = targets.id AND state < 4
+WHERE targets.listener = listeners.id"""
+_KNOWN: Final = f"""
+SELECT scope, endpoint_id, IIF(port IS NULL, '', targets) AS targets,
+  EXISTS (SELECT 1 {_IS_OPEN}) AS waiting
+FROM listeners WHERE origin = ? AND profile = ? AND mode = ?"""  # noqa: S608  no input in it
 
-_PENDING: Final = """
-SELECT scope, port, targets, COUNT(*) AS waiting
-FROM listeners JOIN inbox ON listener = listeners.id AND outcome IS NULL
-WHERE profile = ? AND mode = ? AND (? IS NULL OR origin = ?)
-GROUP BY listeners.id"""
+_PENDING: Final = f"""
+SELECT scope, port, targets, (SELECT COUNT(DISTINCT event) {_IS_OPEN}) AS waiting
+FROM listeners WHERE profile = ? AND mode = ? AND (? IS NULL OR origin = ?)"""  # noqa: S608
+_PENDING_AT: Final = """
+SELECT url, COUNT(*) AS events FROM targets JOIN listeners ON listeners.id = targets.listener
+  JOIN ledger ON target = targets.id AND state < 4
+WHERE scope = ? GROUP BY targets.id ORDER BY targets.id"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +50,10 @@ def last_endpoint(state: Database, listening: Listening, targets: Sequence[str])
     return last.endpoint_id if last is not None else None
 
 
-def pending(state: Database, claim: ListenerId) -> int:
-    """Counts what earlier runs of a listener have left to forward."""
-    [row] = state.rows(
-        "SELECT COUNT(*) AS waiting FROM inbox JOIN listeners ON listeners.id = listener"
-        " WHERE scope = ? AND outcome IS NULL",
-        (claim.scope,),
-    )
-    return int(row["waiting"])
+def pending(state: Database, claim: ListenerId) -> dict[str, int]:
+    """Counts what earlier runs of a listener have left to forward, for each target."""
+    rows = state.rows(_PENDING_AT, (claim.scope,))
+    return {row["url"]: row["events"] for row in rows}
 
 
 def begin_anew(state: Database, claim: ListenerId) -> None:
@@ -65,6 +65,7 @@ def begin_anew(state: Database, claim: ListenerId) -> None:
         [row] = tx.rows("SELECT COALESCE(MAX(seq), 0) AS last FROM inbox", ())
         before = past(claim.scope, row["last"])
         tx.execute(_PAST, (before, claim.scope))
+        close_for_reset(tx, claim.scope)
         tx.execute(_MOVE, (before, claim.scope))
 
 
@@ -134,6 +135,7 @@ def waiting(state: Database, origin: str | None, profile: str, mode: str) -> lis
     return [
         Waiting(row["scope"], row["port"], tuple(json.loads(row["targets"])), row["waiting"])
         for row in rows
+        if row["waiting"]
     ]
 
 

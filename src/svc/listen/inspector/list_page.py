@@ -91,7 +91,7 @@ def _state_text(entry: InboxEntry) -> str:
     match entry.state:
         case "pending":
             tried = f"{status_text(entry.status)}, tried again soon"
-            text = tried if entry.attempts else STATES["pending"]
+            text = tried if entry.attempts or entry.error else STATES["pending"]
         case "kept":
             text = "kept, no target"
         case "withheld":

@@ -9,8 +9,8 @@ from svc import signature
 from svc.clock import Clock
 from svc.errors import SignatureError, UsageError
 from svc.listen.forward.connection import TargetReply, exchange_once, told_of
-from svc.listen.forward.replay import signed_anew
 from svc.listen.forward.request import HeaderText, TargetSender
+from svc.listen.forward.signing import signed_anew
 from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole
@@ -150,7 +150,7 @@ class Replayer:
     ) -> TargetReply:
         extra = self._means.headers if str(target) in self._configured else ()
         sender = TargetSender(target, extra)
-        request = sender.request(headers, whole.content.body)
+        request = sender.request(headers, whole.content.body).data
         reply = await exchange_once(sender.link(), request, limit)
         event = (whole.entry.id, whole.entry.type)
         self._means.tell(told_of(reply, target, event, self._clock.now(), 1))

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from svc.errors import LocalError, SvcError
-from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversized
+from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversized, Retries
 from svc.listen.log.connection import LogConnection, decoded
 from svc.listen.log.messages import ID_HEADER, headers_of, is_later_attempt, size_of
 from svc.listen.log.pages import read_stream
@@ -32,14 +32,20 @@ _IN_PROCESS: Final = 10158
 class _NothingOpen:
     """What an inbox says of open items that nothing is forwarded from."""
 
-    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:  # noqa: ARG002
+    def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
+        """Begins a run; nothing is forwarded in it."""
+
+    def leave(self, target: str) -> list[OpenItem]:  # noqa: ARG002  the seam's signature
         return []
 
-    def open_types(self, seq: int) -> Mapping[str, int]:  # noqa: ARG002  the seam's signature
-        return {}
+    def due(self, target: str, after: int) -> list[OpenItem]:  # noqa: ARG002
+        return []
 
-    def open_item(self, seq: int) -> OpenItem | None:  # noqa: ARG002  the seam's signature
-        return None
+    def again(self, target: str, now: float, more: int) -> Retries:  # noqa: ARG002
+        return Retries([], None)
+
+    def count(self, targets: Sequence[str]) -> int:  # noqa: ARG002  the seam's signature
+        return 0
 
 
 class LogInbox(_NothingOpen):

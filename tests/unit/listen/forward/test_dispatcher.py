@@ -22,9 +22,10 @@ from support.listening import (
     status_line,
 )
 from support.serving import free_port
+from svc.clock import SystemClock
 from svc.errors import UsageError
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import parse_header
-from svc.listen.forward.target_queue import ForwardOptions
 from svc.listen.routes import Routes
 from svc.signature import verify
 
@@ -159,7 +160,11 @@ ANSWERS = [
 @pytest.mark.parametrize(("answer", "expected", "reply"), ANSWERS)
 def test_answer_is_noted(answer: bytes, expected: int, reply: bytes, tmp_path: Path) -> None:
     """R54: status, time and the beginning of the body are told; no redirect is followed."""
-    with TargetServer(lambda _: answer) as target, listening(tmp_path, target.port) as listener:
+    once = ForwardOptions(retry="off")
+    with (
+        TargetServer(lambda _: answer) as target,
+        listening(tmp_path, target.port, forwarding=once) as listener,
+    ):
         for number in (1, 2):
             listener.send(event(number))
         first, second = listener.forwards(2)
@@ -274,13 +279,31 @@ def test_fast_retry_waits_for_the_target(tmp_path: Path) -> None:
             forwards = listener.forwards(4)
     assert target.ids == ["evt_0", "evt_1", "evt_2"]
     assert [one.status for one in forwards] == [None, 200, 200, 200]
-    assert [one.attempt for one in forwards] == [1, 2, 1, 1]
+    assert [one.attempt for one in forwards] == [1, 1, 1, 1]
+    assert [one.header("Svc-Redelivered") for one in target.received] == [[], [], []]
 
 
-def test_fast_retry_leaves_http_errors_alone(tmp_path: Path) -> None:
-    """`--retry fast`: an answer, even 500, is final."""
+@pytest.mark.parametrize("status", [408, 425, 429, 500, 503])
+def test_fast_retry_tries_again_what_may_pass(status: int, tmp_path: Path) -> None:
+    """`--retry fast`: two seconds later; the line says so, and the target that it came before."""
+    answers = iter([status_line(status)])
     with (
-        TargetServer(lambda _: status_line(500)) as target,
+        TargetServer(lambda _: next(answers, OK)) as target,
+        listening(tmp_path, target.port, clock=SystemClock(), forwarding=FAST) as listener,
+    ):
+        began = time.monotonic()
+        listener.send(event(1), now=int(time.time()))
+        first, second = listener.forwards(2)
+        assert time.monotonic() - began > 1.9
+    assert (first.status, first.retry_in, second.status, second.attempt) == (status, 2, 200, 2)
+    assert [one.header("Svc-Redelivered") for one in target.received] == [[], [b"1"]]
+
+
+def test_fast_retry_takes_other_refusals_as_final(tmp_path: Path) -> None:
+    """`--retry fast`: a 4xx that another try would only repeat, and a redirect."""
+    answers = iter([status_line(404), status_line(302)])
+    with (
+        TargetServer(lambda _: next(answers)) as target,
         listening(tmp_path, target.port, forwarding=FAST) as listener,
     ):
         listener.send(event(1))
@@ -289,9 +312,9 @@ def test_fast_retry_leaves_http_errors_alone(tmp_path: Path) -> None:
     assert len(target.received) == 2
 
 
-def test_target_that_dies_of_an_event_is_given_up(tmp_path: Path) -> None:
-    """A target that closes without an answer is tried five times; then the next event goes."""
-    quick = ForwardOptions(hold=lambda _: 0.01)
+def test_target_that_dies_of_an_event_holds_up_no_other(tmp_path: Path) -> None:
+    """A target that closes without an answer is tried again later; the next event goes before."""
+    quick = ForwardOptions(rest=lambda _: 0.01)
 
     def reply(request: Received) -> bytes:
         return b"" if b'"evt_1"' in request.body else OK
@@ -301,7 +324,19 @@ def test_target_that_dies_of_an_event_is_given_up(tmp_path: Path) -> None:
         listener.forwards(1)
         listener.send(event(2))
         listener.until(lambda: "evt_2" in target.ids)
-    assert target.ids.count("evt_1") == 5
+    assert target.ids == ["evt_1", "evt_2"]
+
+
+def test_target_that_only_accepts_is_probed_by_one_lane(tmp_path: Path) -> None:
+    """As many silent failures in a row as there are lanes, and 200 events cost no 200 attempts."""
+    with Dying(lambda _: b"") as target, listening(tmp_path, target.port) as listener:
+        with listener.peer() as peer:
+            for number in range(200):
+                assert listener.send_on(peer, event(number)) == 200
+        listener.forwards(8)
+        target.reply = lambda _: OK
+        listener.until(lambda: len(target.received) > 190)
+    assert len([one for one in listener.forwards() if one.status is None]) < 20
 
 
 class Dying(TargetServer):

@@ -1,23 +1,37 @@
 """A second inbox, in memory: what the seam asks for and nothing of SQLite."""
 
 import threading
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from svc.errors import LocalError
+from svc.listen.inbox.forgetting import KEEP_SECONDS
 from svc.listen.inbox.inbox import (
     Arrival,
     Batch,
-    DeliveryOutcome,
-    ForwardAttempt,
+    EndedEvent,
+    ForwardVerdict,
     Kept,
     OpenItem,
-    Tried,
+    Retries,
 )
-from svc.listen.inbox.sqlite import KEEP_SECONDS
 
 PAGE = 16
+
+
+@dataclass
+class KeptRow:
+    """What is to become of an event at one target; `verdict` is None while it was not tried."""
+
+    verdict: ForwardVerdict | None = None
+    attempts: int = 0
+    next_at: float = 0.0
+    last_at: float = 0.0
+    sent: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.verdict in (None, "later")
 
 
 @dataclass
@@ -26,8 +40,14 @@ class KeptEvent:
 
     seq: int
     arrival: Arrival
-    outcome: DeliveryOutcome | None
-    attempts: list[ForwardAttempt] = field(default_factory=list)
+    rows: dict[str, KeptRow] = field(default_factory=dict)
+
+    @property
+    def outcome(self) -> str | None:
+        verdicts = {row.verdict for row in self.rows.values()}
+        if any(row.is_open for row in self.rows.values()):
+            return None
+        return "failed" if "failed" in verdicts else "forwarded" if verdicts else "unrouted"
 
 
 class MemoryInbox:
@@ -41,69 +61,87 @@ class MemoryInbox:
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         with self._lock:
-            for attempt in batch.attempts:
-                self._by_seq[attempt.seq].attempts.append(attempt)
-            for seq, outcome in batch.settled:
-                self._by_seq[seq].outcome = outcome
+            for one in batch.attempts:
+                row = self._by_seq[one.seq].rows[one.target]
+                row.sent += one.sent
+                if one.verdict not in ("unsent", "cut"):
+                    row.verdict, row.next_at, row.last_at = one.verdict, one.next_at, one.started_at
+                    row.attempts += 1
+            for url in batch.well:
+                for row in self._rows(url):
+                    row.next_at = 0.0
+            batch.ended = [
+                EndedEvent(one.seq, one.type, self._by_seq[one.seq].outcome == "forwarded")
+                for one in batch.attempts
+                if self._by_seq[one.seq].outcome is not None
+            ]
             return [self._keep(arrival) for arrival in batch.arrivals]
 
-    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
+    def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
+        """Begins a run."""
+
+    def leave(self, target: str) -> list[OpenItem]:
+        raise NotImplementedError
+
+    def due(self, target: str, after: int) -> list[OpenItem]:
         with self._lock:
             found = [
-                one
+                _item(one, target)
                 for one in self._by_seq.values()
-                if one.seq > seq
-                and one.outcome is None
-                and object_id in (None, one.arrival.delivery.facts.object_id)
+                if one.seq > after and target in one.rows and one.rows[target].verdict is None
             ]
-            return [_item(one) for one in found[:PAGE]]
+            return found[:PAGE]
 
-    def open_types(self, seq: int) -> Mapping[str, int]:
+    def again(self, target: str, now: float, more: int) -> Retries:
         with self._lock:
-            found = [one for one in self._by_seq.values() if one.seq > seq and one.outcome is None]
-            return Counter(one.arrival.delivery.facts.type for one in found)
+            later = {
+                one.seq: one.rows[target].next_at
+                for one in self._by_seq.values()
+                if target in one.rows and one.rows[target].verdict == "later"
+            }
+        found = [_item(self._by_seq[seq], target) for seq, at in later.items() if at <= now]
+        soonest = min((at for at in later.values() if at > now), default=None)
+        return Retries(found[: PAGE + more], soonest)
 
-    def open_item(self, seq: int) -> OpenItem | None:
+    def count(self, targets: Sequence[str]) -> int:
         with self._lock:
-            one = self._by_seq.get(seq)
-            return None if one is None or one.outcome is not None else _item(one)
+            return sum(
+                any(url in one.rows and one.rows[url].is_open for url in targets)
+                for one in self._by_seq.values()
+            )
 
     def prune(self, now: float) -> int:
         with self._lock:
             old = [
                 name
                 for name, one in self.entries.items()
-                if one.outcome and one.arrival.delivery.received_at < now - KEEP_SECONDS
+                if one.outcome in ("forwarded", "unrouted")
+                and one.arrival.delivery.received_at < now - KEEP_SECONDS
             ]
             for name in old:
                 del self._by_seq[self.entries.pop(name).seq]
             return len(old)
 
+    def _rows(self, url: str) -> list[KeptRow]:
+        return [one.rows[url] for one in self._by_seq.values() if url in one.rows]
+
     def _keep(self, arrival: Arrival) -> Kept:
         known = self.entries.get(arrival.delivery.facts.id)
         if known is None:
             seq = max(self._by_seq, default=0) + 1
-            entry = KeptEvent(seq, arrival, arrival.outcome)
+            entry = KeptEvent(seq, arrival, {url: KeptRow() for url in arrival.targets})
             self.entries[arrival.delivery.facts.id] = self._by_seq[seq] = entry
             return Kept(seq, duplicate=False, again=False, open=arrival.outcome is None)
         if self._retake_failed and known.outcome == "failed":
-            known.outcome = None
-            known.attempts = [replace(one, final=False) for one in known.attempts]
+            for row in known.rows.values():
+                if row.verdict == "failed":
+                    row.verdict, row.next_at = "later", 0.0
             return Kept(known.seq, duplicate=False, again=True, open=True)
         return Kept(known.seq, duplicate=True, again=False, open=known.outcome is None)
 
 
-def _item(one: KeptEvent) -> OpenItem:
-    delivery = one.arrival.delivery
-    tried: dict[str, Tried] = {}
-    ended: dict[str, bool] = {}
-    for attempt in one.attempts:
-        before = tried.get(attempt.target, Tried(0, 0))
-        at = attempt.started_at + attempt.milliseconds / 1000
-        tried[attempt.target] = Tried(before.attempts + 1, max(before.last_at, at))
-        taken = attempt.status in range(200, 300)
-        if taken or attempt.final:
-            ended[attempt.target] = ended.get(attempt.target, False) or taken
+def _item(one: KeptEvent, target: str) -> OpenItem:
+    delivery, row = one.arrival.delivery, one.rows[target]
     return OpenItem(
         one.seq,
         delivery.facts.id,
@@ -111,6 +149,7 @@ def _item(one: KeptEvent) -> OpenItem:
         delivery.facts.object_id,
         delivery.headers,
         delivery.body,
-        tried,
-        ended,
+        row.attempts,
+        row.last_at,
+        row.sent,
     )

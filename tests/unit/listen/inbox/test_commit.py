@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any, TypeVarTuple, Unpack
@@ -11,7 +11,15 @@ import pytest
 
 from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, OpenItem
+from svc.listen.inbox.inbox import (
+    Arrival,
+    Batch,
+    EndedEvent,
+    ForwardAttempt,
+    Kept,
+    OpenItem,
+    Retries,
+)
 from svc.listen.verify.verify import Delivery, Facts
 
 Ts = TypeVarTuple("Ts")
@@ -37,15 +45,22 @@ class FakeInbox:
             assert self.second.wait(10)
         if self.errors:
             raise self.errors.pop(0)
+        batch.ended += [EndedEvent(one.seq, one.type, taken=True) for one in batch.attempts]
         return [kept(one) for one in batch.arrivals]
 
-    def open_after(self, seq: int, object_id: str | None = None) -> list[OpenItem]:
+    def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
         raise NotImplementedError
 
-    def open_types(self, seq: int) -> Mapping[str, int]:
+    def leave(self, target: str) -> list[OpenItem]:
         raise NotImplementedError
 
-    def open_item(self, seq: int) -> OpenItem | None:
+    def due(self, target: str, after: int) -> list[OpenItem]:
+        raise NotImplementedError
+
+    def again(self, target: str, now: float, more: int) -> Retries:
+        raise NotImplementedError
+
+    def count(self, targets: Sequence[str]) -> int:
         raise NotImplementedError
 
     def prune(self, now: float) -> int:
@@ -98,7 +113,8 @@ def kept(one: Arrival) -> Kept:
 
 
 def attempt(seq: int = 1) -> ForwardAttempt:
-    return ForwardAttempt(seq, "http://127.0.0.1:1/", 1, 0.0, 1.0, 200, None, b"")
+    target = "http://127.0.0.1:1/"
+    return ForwardAttempt(seq, "order.paid", target, 1, 0.0, 1.0, 200, None, b"", "done")
 
 
 def numbers(batch: Batch) -> list[int]:
@@ -189,7 +205,7 @@ def test_next_group_gathers_while_one_is_being_written() -> None:
         await asyncio.sleep(0.02)
         writer.keep(arrival(3), told.append)
         writer.record(attempt())
-        writer.settle(1, "forwarded")
+        writer.record(attempt(1))
         await asyncio.sleep(0.02)
         assert (len(inbox.batches), writer.idle, loop.set) == (1, False, [])
         inbox.gate.set()
@@ -197,8 +213,7 @@ def test_next_group_gathers_while_one_is_being_written() -> None:
 
     run(inbox, story)
     assert [numbers(batch) for batch in inbox.batches] == [[1], [2, 3]]
-    assert inbox.batches[1].attempts == [attempt()]
-    assert inbox.batches[1].settled == [(1, "forwarded")]
+    assert inbox.batches[1].attempts == [attempt(), attempt(1)]
     assert len(told) == 3
     assert len(inbox.threads) == 1
 
@@ -210,33 +225,32 @@ def test_group_has_a_size() -> None:
     async def story(writer: InboxWriter, loop: Timers) -> None:
         for number in range(1, 259):
             writer.keep(arrival(number), told.append)
-        writer.settle(9, "failed")
+        writer.record(attempt(9))
         inbox.gate.set()
         await until(lambda: len(told) == 258)
 
     run(inbox, story)
     assert [len(batch.arrivals) for batch in inbox.batches] == [256, 2]
-    assert [batch.settled for batch in inbox.batches] == [[(9, "failed")], []]
+    assert [batch.attempts for batch in inbox.batches] == [[attempt(9)], []]
     assert told == [kept(arrival(number)) for number in range(1, 259)]
 
 
-@pytest.mark.parametrize("what", ["record", "settle"])
-def test_result_alone_is_written_a_moment_later(what: str) -> None:
+def test_result_alone_is_written_a_moment_later() -> None:
     """Without another delivery, and with one timer for all that comes until then."""
     inbox = FakeInbox()
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
         for seq in (1, 2):
-            writer.record(attempt(seq)) if what == "record" else writer.settle(seq, "failed")
-        assert writer.idle  # no delivery waits
+            writer.record(attempt(seq))
+        assert not writer.idle
         assert len(loop.set) == 1
         assert 0 < loop.set[0].when() - loop.time() <= 0.05
         await until(lambda: bool(inbox.batches))
 
     run(inbox, story)
     (batch,) = inbox.batches
-    assert len(batch.attempts) + len(batch.settled) == 2
+    assert len(batch.attempts) == 2
 
 
 def test_results_ride_along_with_the_next_delivery() -> None:
@@ -265,13 +279,13 @@ def test_results_that_came_meanwhile_are_written_soon() -> None:
     async def story(writer: InboxWriter, loop: Timers) -> None:
         writer.keep(arrival(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
-        writer.settle(1, "forwarded")
+        writer.record(attempt(1))
         assert loop.set == []
         inbox.gate.set()
         await until(lambda: len(inbox.batches) == 2)
 
     run(inbox, story)
-    assert inbox.batches[1].settled == [(1, "forwarded")]
+    assert inbox.batches[1].attempts == [attempt(1)]
 
 
 async def found_quick(writer: InboxWriter, inbox: FakeQuickInbox) -> None:
@@ -289,18 +303,18 @@ def test_lone_delivery_is_not_held_up_by_results() -> None:
     async def story(writer: InboxWriter, loop: Timers) -> None:
         await found_quick(writer, inbox)
         writer.record(attempt(1))
-        writer.settle(1, "forwarded")
+        writer.record(attempt(1))
         writer.keep(arrival(2), lambda _: None)
         await until(lambda: bool(inbox.batches))
         assert not loop.set[0].cancelled()
         await until(lambda: len(inbox.batches) == 2)
-        writer.settle(2, "forwarded")  # has a timer of its own, though no delivery comes any more
+        writer.record(attempt(2))  # has a timer of its own, though no delivery comes any more
         await until(lambda: len(inbox.batches) == 3)
 
     run(inbox, story)
     assert inbox.batches[0] == Batch([arrival(2)])
-    assert inbox.batches[1] == Batch([], [attempt(1)], [(1, "forwarded")])
-    assert inbox.batches[2] == Batch(settled=[(2, "forwarded")])
+    assert inbox.batches[1].attempts == [attempt(1), attempt(1)]
+    assert inbox.batches[2].attempts == [attempt(2)]
     assert inbox.threads == {"MainThread"}
 
 
@@ -314,12 +328,12 @@ def test_results_are_no_group_of_their_own_on_a_slow_disk() -> None:
         inbox.slow = True
         writer.keep(arrival(1), lambda _: None)
         await until(lambda: len(inbox.batches) == 1 and writer.idle)
-        writer.settle(1, "forwarded")
+        writer.record(attempt(1))
         writer.keep(arrival(2), lambda _: None)
         await until(lambda: len(inbox.batches) == 2)
 
     run(inbox, story)
-    assert inbox.batches[1] == Batch([arrival(2)], [], [(1, "forwarded")])
+    assert (numbers(inbox.batches[1]), inbox.batches[1].attempts) == ([2], [attempt(1)])
 
 
 def test_many_results_ride_along_all_the_same() -> None:
@@ -345,12 +359,12 @@ def test_results_go_first_where_a_copy_asks_for_them() -> None:
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
         await found_quick(writer, inbox)
-        writer.settle(1, "failed")
+        writer.record(attempt(1))
         writer.keep(arrival(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
 
     run(inbox, story, results_first=True)
-    assert inbox.batches == [Batch([arrival(1)], [], [(1, "failed")])]
+    assert [(numbers(one), one.attempts) for one in inbox.batches] == [([1], [attempt(1)])]
 
 
 def test_every_sender_hears_that_the_disk_is_full() -> None:
@@ -363,7 +377,7 @@ def test_every_sender_hears_that_the_disk_is_full() -> None:
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.settle(7, "failed")
+        writer.record(attempt(7))
         writer.record(attempt())
         writer.keep(arrival(1), told.append)
         writer.keep(arrival(2), told.append)
@@ -372,7 +386,7 @@ def test_every_sender_hears_that_the_disk_is_full() -> None:
 
     run(inbox, story)
     assert told == [FULL, FULL]
-    assert inbox.batches[1] == Batch([], [attempt()], [(7, "failed")])
+    assert inbox.batches[1].attempts == [attempt(7), attempt()]
 
 
 @pytest.mark.parametrize("errors", [[], [FULL]])
@@ -465,7 +479,7 @@ def test_close_ends_although_nothing_can_be_written() -> None:
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.settle(1, "forwarded")
+        writer.record(attempt(1))
         await writer.close()
         assert loop.set[0].cancelled()
 
@@ -498,10 +512,10 @@ def test_read_may_ask_to_see_every_result(busy: bool) -> None:
         if busy:
             writer.keep(arrival(1), lambda _: None)
             await until(lambda: bool(inbox.batches))
-        writer.settle(1, "forwarded")
+        writer.record(attempt(1))
         inbox.gate.set()
         seen = await writer.read(lambda: list(inbox.batches), after_results=True)
-        assert [batch.settled for batch in seen] == [[]] * busy + [[(1, "forwarded")]]
+        assert [batch.attempts for batch in seen] == [[]] * busy + [[attempt(1)]]
         assert all(timer.cancelled() for timer in loop.set)
 
     run(inbox, story)
@@ -541,12 +555,12 @@ def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None:
         await until(lambda: len(inbox.copies) == 2)
         assert [*idle, writer.idle] == [True, False]
         writer.keep(arrival(3), told.append)
-        writer.settle(1, "forwarded")
+        writer.record(attempt(1))
         await asyncio.sleep(0.02)
         assert len(told) == 2
         inbox.go.release()
         await until(lambda: len(told) == 3)
-        await until(lambda: bool(inbox.batches[-1].settled))
+        await until(lambda: bool(inbox.batches[-1].attempts))
 
     run(inbox, story)
     assert told == [kept(arrival(number)) for number in (1, 2, 3)]
@@ -584,14 +598,14 @@ def test_no_log_is_copied_at_the_end(begun: bool) -> None:
     async def story(writer: InboxWriter, loop: Timers) -> None:
         writer.keep(arrival(1), lambda _: None)
         await until(lambda: len(inbox.copies) == begun)
-        writer.settle(1, "forwarded")
+        writer.record(attempt(1))
         inbox.go.release()
         await writer.close()
         assert writers() == []
 
     run(inbox, story)
     assert len(inbox.copies) == begun
-    assert inbox.batches[-1].settled == [(1, "forwarded")]
+    assert inbox.batches[-1].attempts == [attempt(1)]
 
 
 class SlowQuickInbox(FakeQuickInbox):
@@ -609,13 +623,13 @@ def test_read_that_asks_for_results_is_not_overtaken_by_the_next_group() -> None
         writer.keep(arrival(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
         writer.keep(arrival(2), lambda _: None)  # its group begins as the first one ends
-        writer.settle(7, "forwarded")
+        writer.record(attempt(7))
         reading = asyncio.ensure_future(
             writer.read(lambda: list(inbox.batches), after_results=True)
         )
         await asyncio.sleep(0)
         inbox.gate.set()
         seen = await reading
-        assert (7, "forwarded") in [one for batch in seen for one in batch.settled]
+        assert attempt(7) in [one for batch in seen for one in batch.attempts]
 
     run(inbox, story)

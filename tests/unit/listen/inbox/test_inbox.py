@@ -22,18 +22,19 @@ from support.listening import (
     plan_for,
     status_line,
 )
+from support.serving import free_port
 from svc.clock import SystemClock
-from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
-from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps, ForwardMeans
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.waiting import Waiters
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import Arrival, Inbox, Kept
+from svc.listen.inbox.inbox import Inbox
 from svc.listen.progress import ListenerProgress
 from svc.listen.receive import Reception, ReceptionDeps
 from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import Left, ListenerRecord
 from svc.listen.routes import Routes
-from svc.listen.verify.verify import Delivery, Intake, read_facts
+from svc.listen.verify.verify import Intake
 from svc.signature import header_value
 from unit.listen.inbox.memory_inbox import MemoryInbox
 
@@ -63,14 +64,14 @@ def on(
 
 def test_relay_runs_on_another_inbox(tmp_path: Path) -> None:
     """R50 on an inbox in memory: once each, copies marked, what was left is forwarded later."""
-    inbox = MemoryInbox()
-    with on(inbox, tmp_path, 1) as listener:
+    inbox, port = MemoryInbox(), free_port()
+    with on(inbox, tmp_path, port) as listener:
         for number in range(40):
             assert listener.send(event(number)) == 200
         assert listener.send(event(7)) == 200
         assert listener.stop().pending == 40
     with (
-        TargetServer() as target,
+        TargetServer(port=port) as target,
         on(inbox, tmp_path, target.port, forwarding=ForwardOptions(1)) as listener,
     ):
         listener.forwards(40)
@@ -165,8 +166,8 @@ class Forwarding(Half):
                 self.told.append,
                 lambda: None,
             )
-            self.dispatcher = Dispatcher(routes, ForwardOptions(), (), deps)
-            self.dispatcher.start()
+            self.dispatcher = Dispatcher(routes, ForwardOptions(), ForwardMeans(), deps)
+            self.starting = self.loop.create_task(self.dispatcher.start())
 
         self.do(make)
 
@@ -201,26 +202,13 @@ def test_halves_work_apart_with_only_the_inbox_between_them() -> None:
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(80))
 
 
-def test_what_is_kept_again_as_the_forwarder_ends_stays_open() -> None:
-    """R50, R78: to take it up is to read the inbox, whose thread may have ended by then."""
-    forwarding = Forwarding(MemoryInbox(), Routes.parse(["1"]))
-    forwarding.close(forwarding.writer)
-    body = event()
-    again = Arrival(Delivery(body, b"", NOW, read_facts(body)), None)
-
-    async def late() -> bool:
-        forwarding.dispatcher.hand_over(Kept(1, duplicate=False, again=True, open=True), again)
-        return forwarding.dispatcher.idle
-
-    assert asyncio.run(late())
-
-
 def test_what_was_left_is_told_and_not_forwarded_without_resume(tmp_path: Path) -> None:
     """`--no-resume`: old events are listed and stay open; new ones are forwarded."""
-    with listening(tmp_path, 1) as listener:
+    port = free_port()
+    with listening(tmp_path, port) as listener:
         for number in range(70):
             listener.send(event(number))
-    with TargetServer() as target:
+    with TargetServer(port=port) as target:
         with listening(tmp_path, target.port, resume=False) as listener:
             assert listener.send(event(3)) == 200
             assert listener.send(event(100)) == 200
@@ -239,11 +227,12 @@ def test_what_was_left_is_told_and_not_forwarded_without_resume(tmp_path: Path) 
 @pytest.mark.parametrize("resume", [True, False])
 def test_sender_that_waits_for_an_old_event_has_it_forwarded(resume: bool, tmp_path: Path) -> None:
     """R50 under `--ack forwarded`: a retry after a restart gets the target's answer, once."""
-    with listening(tmp_path, 1, ack="received") as listener:
+    port = free_port()
+    with listening(tmp_path, port, ack="received") as listener:
         listener.send(event(1))
         listener.send(event(2))
     with (
-        TargetServer() as target,
+        TargetServer(port=port) as target,
         listening(tmp_path, target.port, ack="forwarded", resume=resume) as listener,
     ):
         assert listener.send(event(1)) == 200
@@ -256,12 +245,13 @@ def test_sender_that_waits_for_an_old_event_has_it_forwarded(resume: bool, tmp_p
 
 def test_the_newest_of_what_was_left_is_taken_up_too(tmp_path: Path) -> None:
     """`--no-resume --ack forwarded`: it is sent when it comes again, and pending until it ended."""
-    with listening(tmp_path, 1, ack="received") as listener:
+    port = free_port()
+    with listening(tmp_path, port, ack="received") as listener:
         listener.send(event(1))
         listener.send(event(2))
     hang = ForwardOptions(seconds=5)
     with (
-        TargetServer(lambda _: None) as target,
+        TargetServer(lambda _: None, port=port) as target,
         listening(
             tmp_path, target.port, ack="forwarded", resume=False, forwarding=hang
         ) as listener,
@@ -270,7 +260,7 @@ def test_the_newest_of_what_was_left_is_taken_up_too(tmp_path: Path) -> None:
         sender.sendall(delivery(event(2)))
         listener.until(lambda: target.ids == ["evt_2"])
         assert listener.stop().pending == 1
-    with TargetServer() as target:
+    with TargetServer(port=port) as target:
         with listening(tmp_path, target.port, ack="forwarded", resume=False) as listener:
             assert listener.send(event(2)) == 200
             assert listener.stop().pending == 0

@@ -16,30 +16,38 @@ from support.listening import (
     SECRET,
     Received,
     TargetServer,
+    attempt,
     delivery,
+    ended,
     event,
     listening,
+    outcomes,
     status,
     status_line,
     talk,
 )
+from support.serving import free_port
 from support.suite.patience import patient
 from svc.clock import SystemClock
 from svc.errors import LocalError
-from svc.listen.forward.target_queue import ForwardOptions
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt, Kept, Position, Tried
+from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
 from svc.listen.inbox.listeners import places
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database, Tx
+
+TARGET = "http://a"
 
 
 def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
     body = event(number, note="x" * size)
     received_at = NOW + number if at is None else at
     taken = Delivery(body, b"Content-Type: application/json\r\n", received_at, read_facts(body))
-    return Arrival(taken, None if open_ else "unrouted")
+    if not open_:
+        return Arrival(taken, "unrouted")
+    return Arrival(taken, None, targets=(TARGET,))
 
 
 @pytest.fixture
@@ -84,9 +92,9 @@ def test_store_settles_before_it_looks_for_copies(state: Database) -> None:
     """A copy that arrives in the batch that notes the failure of its event is taken for new."""
     inbox = SqliteInbox(state, "one", retake_failed=True)
     inbox.store(Batch([arrival(1)]))
-    [kept] = inbox.store(Batch([arrival(1)], settled=[(1, "failed")]))
+    [kept] = inbox.store(Batch([arrival(1)], ended([1], "failed")))
     assert kept == Kept(1, duplicate=False, again=True, open=True)
-    assert state.rows("SELECT outcome FROM inbox") == [{"outcome": None}]
+    assert outcomes(state) == [None]
 
 
 def test_what_a_replay_had_taken_stays_taken(state: Database) -> None:
@@ -96,121 +104,175 @@ def test_what_a_replay_had_taken_stays_taken(state: Database) -> None:
         tx.execute("UPDATE listeners SET profile = 'default', mode = 'test', origin = 'http://a'")
     inbox.store(Batch([arrival(1), arrival(2)]))
     archive = InboxHistory(state, InboxScope("default", "test", "http://a"))
-    sent = ("http://localhost:1", NOW, 1.0, 200, None, b"")
+    sent = (TARGET, NOW, 1.0, 200, None, b"")
     archive.note_replays(1, [sent], taken=True, pending=True)
-    inbox.store(Batch(settled=[(1, "failed"), (2, "failed")]))
-    ended = {one.id: one.state for one in archive.entries(InboxFilter())}
-    assert ended == {"evt_1": "forwarded", "evt_2": "failed"}
+    inbox.store(Batch(attempts=ended([1, 2], "failed")))
+    states = {one.id: one.state for one in archive.entries(InboxFilter())}
+    assert states == {"evt_1": "forwarded", "evt_2": "failed"}
 
 
 def test_failed_events_stay_known_without_retake(state: Database) -> None:
     """Under `--ack received` an event that could not be forwarded is still a known one."""
     inbox = SqliteInbox(state, "one")
     inbox.store(Batch([arrival(1)]))
-    [kept] = inbox.store(Batch([arrival(1)], settled=[(1, "failed")]))
+    [kept] = inbox.store(Batch([arrival(1)], ended([1], "failed")))
     assert kept == Kept(1, duplicate=True, again=False, open=False)
 
 
-def test_open_after_pages_by_count_and_bytes(state: Database) -> None:
+def begun(inbox: SqliteInbox, *targets: str, ordered: bool = False, anew: bool = True) -> None:
+    inbox.begin(targets or (TARGET,), ordered=ordered, anew=anew)
+
+
+def test_what_is_open_is_read_in_pages_of_rows_and_bytes(state: Database) -> None:
     """What is open is read back in order, in pages of bounded size, never an empty one too early."""
     inbox = SqliteInbox(state, "one")
-    inbox.store(Batch([arrival(n, size=900_000 if n < 9 else 0) for n in range(100)]))
-    inbox.store(Batch(settled=[(2, "forwarded"), (3, "failed")]))
+    begun(inbox)
+    inbox.store(Batch([arrival(n, size=900_000 if n < 9 else 0) for n in range(400)]))
+    inbox.store(Batch(attempts=[*ended([2]), *ended([3], "failed")]))
     found: list[int] = []
     sizes = []
-    while page := inbox.open_after(found[-1] if found else 0):
+    while page := inbox.due(TARGET, found[-1] if found else 0):
         found += [one.seq for one in page]
         sizes.append(sum(len(one.body) for one in page))
-    assert found == [1, *range(4, 101)]
+    assert found == [1, *range(4, 401)]
     assert max(sizes) < 6_000_000
 
 
-def test_open_item_knows_its_attempts(state: Database) -> None:
-    """An open event comes with its bytes, its attempts at each target and who has taken it."""
+def test_each_target_has_attempts_of_its_own(state: Database) -> None:
+    """An open event comes with its bytes, and with what was tried at the target that asks."""
     inbox = SqliteInbox(state, "one")
-    inbox.store(Batch([arrival(1)]))
-    tried = [
-        ForwardAttempt(1, "http://a", 1, NOW, 5.0, 200, None, b""),
-        ForwardAttempt(1, "http://b", 1, NOW, 5.0, None, "no", b""),
-        ForwardAttempt(1, "http://b", 2, NOW, 5.0, 500, None, b""),
-    ]
-    inbox.store(Batch(attempts=tried))
-    item = inbox.open_item(1)
-    assert item is not None
-    assert item.body == event(1, note="")
-    assert item.tried == {"http://a": Tried(1, NOW + 0.005), "http://b": Tried(2, NOW + 0.005)}
-    assert item.ended == {"http://a": True}
-    inbox.store(Batch(settled=[(1, "forwarded")]))
-    assert inbox.open_item(1) is None
+    begun(inbox, "http://a", "http://b", "http://c")
+    both = ("http://a", "http://b", "http://c")
+    inbox.store(Batch([Arrival(arrival(1).delivery, None, targets=both)]))
+    batch = Batch(
+        attempts=[
+            attempt(1, "http://a"),
+            attempt(1, "http://b", "later", next_at=NOW + 2.0),
+            attempt(1, "http://b", "later", number=2, next_at=NOW + 10.0),
+        ]
+    )
+    inbox.store(batch)
+    assert (inbox.due("http://a", 0), inbox.due("http://b", 0), batch.ended) == ([], [], [])
+    assert inbox.again("http://b", NOW + 9, 0).soonest == NOW + 10
+    [item] = inbox.again("http://b", NOW + 10, 0).items
+    assert (item.attempts, item.redelivered, item.body) == (2, 2, event(1, note=""))
+    [other] = inbox.due("http://c", 0)
+    assert (other.attempts, other.redelivered) == (0, 0)
+    last = Batch(attempts=[attempt(1, "http://b"), attempt(1, "http://c", "failed")])
+    inbox.store(last)
+    assert [(one.seq, one.taken) for one in last.ended] == [(1, False)]
 
 
-def test_each_of_a_page_knows_its_own_attempts(state: Database) -> None:
-    """They are asked for many at a time: each event gets those of its own, and all get theirs."""
+def test_success_of_a_target_makes_due_what_failed_with_it(state: Database) -> None:
+    """What failed while others succeeded keeps to its time."""
     inbox = SqliteInbox(state, "one")
-    inbox.store(Batch([arrival(number) for number in range(1, 41)]))
-    tried = [
-        ForwardAttempt(seq, f"http://{seq}", number, NOW + seq, 0.0, 500, None, b"")
-        for seq in range(1, 41, 3)
-        for number in range(1, 1 + seq % 4)
+    begun(inbox)
+    inbox.store(Batch([arrival(n) for n in range(1, 4)]))
+    at = NOW + 3600.0
+    failed = [attempt(n, verdict="later", ailing=n < 3, next_at=at) for n in (3, 2, 1)]
+    inbox.store(Batch(attempts=failed, well=[TARGET]))
+    found = inbox.again(TARGET, NOW, 0)
+    assert [one.seq for one in found.items] == [1, 2]
+    assert found.soonest == NOW + 3600
+
+
+def test_an_event_waits_for_older_ones_of_its_object(state: Database) -> None:
+    """`--ordered`: it is born waiting, and the end of the one before it frees it, and it alone."""
+    inbox = SqliteInbox(state, "one")
+    begun(inbox, ordered=True)
+    same = [
+        Arrival(Delivery(body, b"", NOW, read_facts(body)), None, targets=(TARGET,), ordered=True)
+        for body in (event(n, data={"object": {"id": "ord_1"}}) for n in range(1, 4))
     ]
-    inbox.store(Batch(attempts=tried))
-    assert {one.seq: one.tried for one in inbox.open_after(0)} == {
-        seq: {f"http://{seq}": Tried(seq % 4, NOW + seq)} if seq % 3 == 1 and seq % 4 else {}
-        for seq in range(1, 41)
-    }
+    kept = inbox.store(Batch(same))
+    assert [one.waits for one in kept if isinstance(one, Kept)] == [(), (TARGET,), (TARGET,)]
+    assert [one.seq for one in inbox.due(TARGET, 0)] == [1]
+    again = Batch(attempts=ended([1], "later"))
+    inbox.store(again)
+    assert not again.freed
+    batch = Batch(attempts=ended([1]))
+    inbox.store(batch)
+    assert batch.freed == {TARGET}
+    assert [one.seq for one in inbox.again(TARGET, NOW, 0).items] == [2]
+    begun(inbox)  # without order the last one waits for nothing
+    assert [one.seq for one in inbox.due(TARGET, 0)] == [3]
+    begun(inbox, ordered=True)
+    assert (inbox.due(TARGET, 0), [one.seq for one in inbox.again(TARGET, NOW, 0).items]) == (
+        [],
+        [2],
+    )
 
 
-def test_prune_keeps_a_week_and_what_is_open(state: Database) -> None:
-    """R50: ids are kept for more than 72 h; what was not forwarded is never forgotten."""
+def test_what_a_killed_run_had_open_may_have_been_sent(state: Database) -> None:
+    """R124: after a clean end only what it cut off, after a kill all that was open."""
+    inbox = SqliteInbox(state, "one")
+    begun(inbox)
+    inbox.store(Batch([arrival(1), arrival(2)]))
+    inbox.store(Batch(attempts=ended([1], "cut"), closing=[TARGET]))
+    again = SqliteInbox(state, "one")
+    begun(again)
+    assert [one.redelivered for one in again.due(TARGET, 0)] == [1, 0]
+    again.store(Batch([arrival(3)]))
+    after_kill = SqliteInbox(state, "one")
+    begun(after_kill)
+    after_kill.store(Batch([arrival(4)]))
+    assert [one.redelivered for one in after_kill.due(TARGET, 0)] == [2, 1, 1, 0]
+
+
+def test_prune_keeps_what_failed_and_what_is_open(state: Database) -> None:
+    """R50, R125: what was forwarded is kept for 30 days; what was not is never forgotten by age."""
     inbox = SqliteInbox(state, "one", listed_at_once=3)
-    inbox.store(Batch([arrival(1), arrival(2, open_=False), arrival(3, open_=False)]))
-    inbox.store(Batch(attempts=[ForwardAttempt(2, "http://a", 1, NOW, 5.0, 200, None, b"")]))
-    assert inbox.prune(NOW + 72 * 3600) == 0
-    assert inbox.prune(NOW + 2.5 + 7 * 86400) == 1
+    inbox.store(Batch([arrival(1), arrival(2), arrival(3), arrival(4, open_=False)]))
+    inbox.store(Batch(attempts=[attempt(2, verdict="later"), *ended([2]), *ended([3], "failed")]))
+    assert inbox.prune(NOW + 29 * 86400) == 0
+    assert inbox.prune(NOW + 5 + 30 * 86400) == 2
     assert [row["seq"] for row in state.rows("SELECT seq FROM inbox")] == [1, 3]
     assert [row["inbox_seq"] for row in state.rows("SELECT inbox_seq FROM payloads")] == [1, 3]
-    assert state.rows("SELECT 1 FROM forwards") == []
+    assert [row["inbox_seq"] for row in state.rows("SELECT inbox_seq FROM forwards")] == [3]
+    assert [row["event"] for row in state.rows("SELECT event FROM ledger")] == [1, 3]
     assert [row["inbox_seq"] for row in state.rows("SELECT inbox_seq FROM event_ids")] == [1, 3]
+    assert inbox.prune(NOW + 3650 * 86400) == 0
 
 
 def test_prune_takes_what_listeners_of_the_past_have_kept(state: Database) -> None:
     """Payloads of a listener that never runs again do not stay on the disk for ever."""
     SqliteInbox(state, "past").store(Batch([arrival(1, open_=False), arrival(2)]))
-    assert SqliteInbox(state, "one").prune(NOW + 8 * 86400) == 1
+    assert SqliteInbox(state, "one").prune(NOW + 31 * 86400) == 1
     assert [row["event_id"] for row in state.rows("SELECT event_id FROM inbox")] == ["evt_2"]
 
 
 def test_inbox_stops_growing(state: Database, tmp_path: Path) -> None:
-    """R50: after a week each new day takes the place of an old one, in rows and on the disk."""
+    """R50: after 30 days each new one takes the place of an old one, in rows and on the disk."""
     inbox = SqliteInbox(state, "one")
     rows, sizes = [], []
-    for day in range(20):
+    for day in range(40):
         now = NOW + day * 86400
-        arrivals = [arrival(day * 1000 + n, open_=False, size=500, at=now) for n in range(200)]
+        arrivals = [arrival(day * 1000 + n, open_=False, size=500, at=now) for n in range(100)]
         inbox.store(Batch(arrivals))
         while inbox.prune(now):
             pass
         rows.append(state.rows("SELECT COUNT(*) AS n FROM inbox")[0]["n"])
         state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
         sizes.append((tmp_path / "s" / "state.db").stat().st_size)
-    assert rows == [min(day, 8) * 200 for day in range(1, 21)]
-    assert max(sizes) <= sizes[8] * 1.1
+    assert rows == [min(day, 31) * 100 for day in range(1, 41)]
+    assert max(sizes) <= sizes[31] * 1.1
 
 
 def test_prune_takes_a_bounded_bite(state: Database) -> None:
-    """A week's worth of old events does not hold up a delivery: it goes in pieces."""
+    """A month's worth of old events does not hold up a delivery: it goes in pieces."""
     inbox = SqliteInbox(state, "one")
     inbox.store(Batch([arrival(n, open_=False) for n in range(1200)]))
-    later = NOW + 10 * 86400
+    later = NOW + 40 * 86400
     assert [inbox.prune(later) for _ in range(4)] == [500, 500, 200, 0]
 
 
 def test_a_huge_batch_is_stored(state: Database) -> None:
     """More results than SQLite takes in one statement still go in at once."""
     inbox = SqliteInbox(state, "one")
-    attempts = [ForwardAttempt(n, "http://a", 1, NOW, 5.0, 200, None, b"") for n in range(5000)]
-    inbox.store(Batch(attempts=attempts, settled=[(n, "forwarded") for n in range(5000)]))
+    inbox.store(Batch([arrival(n) for n in range(5000)]))
+    inbox.store(Batch(attempts=ended(range(1, 5001), "failed")))
     assert state.rows("SELECT COUNT(*) AS n FROM forwards") == [{"n": 5000}]
+    assert set(outcomes(state)) == {"failed"}
 
 
 def test_50_copies_at_once_are_forwarded_once(tmp_path: Path) -> None:
@@ -248,11 +310,12 @@ def test_duplicates_are_known_after_a_restart(tmp_path: Path) -> None:
 
 def test_what_was_not_forwarded_is_forwarded_after_a_restart(tmp_path: Path) -> None:
     """R50: events received while the target was away arrive in order at the next start, once."""
-    with listening(tmp_path, 1, forwarding=ForwardOptions(retry="fast")) as listener:
+    port = free_port()
+    with listening(tmp_path, port, forwarding=ForwardOptions(retry="fast")) as listener:
         for number in range(100):
             assert listener.send(event(number)) == 200
         assert listener.stop().pending == 100
-    with TargetServer() as target:
+    with TargetServer(port=port) as target:
         with listening(tmp_path, target.port, forwarding=ForwardOptions(1)) as listener:
             forwards = listener.forwards(100)
             assert listener.stop().pending == 0
@@ -279,22 +342,6 @@ def test_a_target_that_has_an_event_does_not_get_it_again(tmp_path: Path) -> Non
         with listening(tmp_path, again.port, two.port) as listener:
             listener.forwards(1)
         assert (again.ids, two.ids) == ([], ["evt_1"])
-
-
-def test_an_event_whose_forward_was_noted_but_not_its_end_is_closed(tmp_path: Path) -> None:
-    """A crash between the last forward and its note sends nothing again."""
-    target = TargetServer()
-    with target:
-        with Database.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
-            inbox = SqliteInbox(state, "test")
-            inbox.store(Batch([arrival(1)]))
-            url = f"http://localhost:{target.port}"
-            inbox.store(Batch(attempts=[ForwardAttempt(1, url, 1, NOW, 5.0, 200, None, b"")]))
-        with listening(tmp_path, target.port) as listener:
-            listener.send(event(2))
-            listener.forwards(1)
-            assert listener.stop().pending == 0
-        assert target.ids == ["evt_2"]
 
 
 @pytest.mark.slow
@@ -407,7 +454,7 @@ def test_failed_forward_is_remembered_as_failed(tmp_path: Path) -> None:
         listener.send(event())
         listener.forwards(1)
     with Database.open(tmp_path / "state" / "state.db", clock=ManualClock(NOW)) as state:
-        assert state.rows("SELECT outcome FROM inbox") == [{"outcome": "failed"}]
+        assert outcomes(state) == ["failed"]
         [row] = state.rows("SELECT status, attempt, target FROM forwards")
     assert row == {"status": 418, "attempt": 1, "target": f"http://localhost:{target.port}"}
 
@@ -450,7 +497,8 @@ def from_log(number: int, after: int | None, redelivered: int = 0) -> Arrival:
     """An event as a log has it at a place of the same number."""
     body = event(number)
     position = Position(number, f"evt_{number}", after)
-    return Arrival(Delivery(body, b"", NOW, read_facts(body)), None, position, redelivered)
+    delivery = Delivery(body, b"", NOW, read_facts(body))
+    return Arrival(delivery, None, position, redelivered, (TARGET,))
 
 
 def test_position_moves_with_what_is_kept_and_survives(tmp_path: Path) -> None:
@@ -488,14 +536,15 @@ def test_how_often_an_event_was_handed_out_is_kept(tmp_path: Path) -> None:
     """It is told to the target also when it is read back, and counted on when it comes again."""
     with Database.open(tmp_path / "s" / "state.db", clock=ManualClock(NOW)) as state:
         inbox = SqliteInbox(state, "one", retake_failed=True)
+        begun(inbox)
         inbox.store(Batch([from_log(1, None, redelivered=2), from_log(2, 1)]))
-        assert [one.redelivered for one in inbox.open_after(0)] == [2, 0]
+        assert [one.redelivered for one in inbox.due(TARGET, 0)] == [2, 0]
         inbox.hand_back()
-        assert inbox.open_after(0) == []
+        assert inbox.due(TARGET, 0) == []
         [kept] = inbox.store(Batch([from_log(1, None, redelivered=3)]))
         assert isinstance(kept, Kept)
         assert kept.again
-        assert [one.redelivered for one in inbox.open_after(0)] == [3]
+        assert [one.redelivered for one in inbox.again(TARGET, NOW, 0).items] == [3]
 
 
 def test_reading_of_a_log_begins_where_it_is_told_to(state: Database) -> None:
@@ -527,7 +576,7 @@ def test_two_copies_of_a_failed_event_take_it_up_once(state: Database) -> None:
     """`--ack forwarded`: the first of them is the new try, and the second waits with it."""
     inbox = SqliteInbox(state, "one", retake_failed=True)
     inbox.store(Batch([arrival(1)]))
-    kept = inbox.store(Batch([arrival(1), arrival(1)], settled=[(1, "failed")]))
+    kept = inbox.store(Batch([arrival(1), arrival(1)], ended([1], "failed")))
     assert kept == [
         Kept(1, duplicate=False, again=True, open=True),
         Kept(1, duplicate=True, again=False, open=True),

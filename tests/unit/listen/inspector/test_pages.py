@@ -20,6 +20,7 @@ import pytest
 from support.clocks import ManualClock
 from support.listening import PATH, Received, TargetServer, delivery, event, status_line, talk
 from support.suite.patience import patient
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.history import InboxEntry
 from svc.listen.inspector.history import STATES
 from svc.listen.inspector.page import Times, masked
@@ -139,7 +140,7 @@ def test_detail_shows_everything(watched: WatchedListener) -> None:
 
 def test_refused_connection_is_shown(tmp_path: Path) -> None:
     """A forward without an answer says why there is none."""
-    with watching(tmp_path, 1) as watched:
+    with watching(tmp_path, 1, forwarding=ForwardOptions()) as watched:
         watched.send(event(1))
         watched.until(lambda: "No answer" in watched.get("delivery/evt_1").body)
         assert "connection refused" in watched.get("delivery/evt_1").body
@@ -499,9 +500,7 @@ def test_replay_to_a_silent_target_ends(tmp_path: Path) -> None:
 
 
 def watching_manner(seconds: float) -> Any:
-    from svc.listen.forward.target_queue import ForwardOptions
-
-    return ForwardOptions(seconds=seconds)
+    return ForwardOptions(retry="off", seconds=seconds)
 
 
 def test_delivery_of_another_endpoint_is_signed_with_its_secret(tmp_path: Path) -> None:

@@ -13,8 +13,9 @@ from typing import Any
 from urllib.parse import urlencode
 
 from support.clocks import ManualClock
-from support.listening import NOW, PATH, SECRET, delivery, plan_for, status, talk
+from support.listening import NOW, PATH, SECRET, delivery, outcomes, plan_for, status, talk
 from svc.clock import Clock
+from svc.listen.forward.pump import ForwardOptions
 from svc.listen.identity import claimed
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Inbox
@@ -125,8 +126,8 @@ class WatchedListener:
         """Waits until so many deliveries are in the inbox and forwarded as far as they will be."""
 
         def so() -> bool:
-            rows = self.state.rows("SELECT outcome FROM inbox")
-            return len(rows) >= count and all(row["outcome"] for row in rows)
+            ended = outcomes(self.state)
+            return len(ended) >= count and all(ended)
 
         self.until(so)
 
@@ -166,7 +167,7 @@ def watching(
 ) -> Iterator[WatchedListener]:
     """Runs a listener with its inspector; `told` goes into its plan."""
     clock = clock or ManualClock(NOW)
-    plan = plan_for(*forward_to, **told)
+    plan = plan_for(*forward_to, **{"forwarding": ForwardOptions(retry="off"), **told})
     path = folder / "state" / "state.db"
     listening = Listening(ORIGIN, "default", plan.mode, "local", ())
     with (

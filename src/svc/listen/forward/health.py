@@ -1,0 +1,89 @@
+"""What the latest answers say of a target: whether it succeeds, is away, or is unfit."""
+
+from collections.abc import Callable
+
+from svc.clock import Clock
+from svc.listen.forward.connection import TargetReply
+from svc.listen.forward.item import ForwardItem
+
+
+class TargetHealth:
+    """Counts what a target makes of attempts.
+
+    A target is unfit when as many attempts in a row got no answer as it has lanes; from then on one
+    lane probes, until an answer comes.
+
+    Attributes:
+        why: the reason that the target is left alone for, None while it is not.
+        since: from when on, in unix seconds.
+        next_at: when an unfit target is probed next (unix seconds); None for one that is away.
+    """
+
+    def __init__(self, lanes: int, clock: Clock) -> None:
+        self._lanes = lanes
+        self._clock = clock
+        self._silent = 0
+        self._probes = 0
+        self._failing = False
+        self._taken_at = 0.0
+        self._ails = True  # what an earlier run has left may be due with the first success
+        self.why: str | None = None
+        self.since = 0.0
+        self.next_at: float | None = None
+
+    @property
+    def probes(self) -> bool:
+        """True while one lane finds out whether an unfit target answers."""
+        return self._probes > 0
+
+    @property
+    def is_unfit(self) -> bool:
+        """True when the target is to be left alone after the latest attempt."""
+        return self._silent >= self._lanes or (self._probes > 0 and self._silent > 0)
+
+    def is_ailing(self, item: ForwardItem) -> bool:
+        """Says whether nothing has succeeded since an item's attempt before this one.
+
+        Then what failed may be the target and not the event, which is due with its next success. An
+        event that fails while others succeed keeps to its schedule.
+        """
+        return self._failing if item.attempt == 1 else self._taken_at < item.last_at
+
+    def heard(self, reply: TargetReply, *, ailing: bool) -> bool:
+        """Notes how an attempt ended; says whether ailing events are due with this success."""
+        if reply.status is None:
+            self._silent += reply.trouble != "forbidden"
+        else:
+            self._silent = self._probes = 0
+            self.why = None
+        if not reply.is_taken:
+            self._failing = True
+            self._ails |= ailing
+            return False
+        self._taken_at = self._clock.now()
+        self._failing = False
+        due, self._ails = self._ails, False
+        return due
+
+    def rest_of(self, seconds: Callable[[int], float]) -> float:
+        """Gives how long an unfit target rests before one lane probes it."""
+        self._probes += 1
+        rest = seconds(self._probes)
+        self.next_at = self._clock.now() + rest
+        return rest
+
+    def rests(self, why: str | None) -> bool:
+        """Notes why the target is left alone; says whether that is news."""
+        news = self.why is None
+        if news:
+            self.since = self._clock.now()
+        self.why = why or "no answer"
+        return news
+
+    def wakes(self) -> bool:
+        """Notes that the target is tried again; says whether it is no longer taken for unfit."""
+        self.next_at = None
+        if self._probes:
+            return False
+        self.why = None
+        return True

@@ -1,0 +1,409 @@
+"""One target's events: from the ledger to its lanes, a window of them in memory.
+
+The ledger says what is open; nothing here is needed after a restart. The newest event is handed
+over in memory where nothing older is ready to go; all others are read from the ledger in pages.
+Where memory may be wrong, `forget` drops it and reads again: that is the only repair.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.listen.forward.connection import TargetConnection, TargetReply
+from svc.listen.forward.health import TargetHealth
+from svc.listen.forward.item import ForwardItem, read_back
+from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
+from svc.listen.forward.retry import RetryMode, decide, rest_seconds
+from svc.listen.inbox.inbox import ForwardVerdict, OpenItem, Retries
+from svc.listen.values import value_class
+
+_WINDOW_ITEMS: Final = 512
+_WINDOW_BYTES: Final = 8 * 1024 * 1024
+_LOW: Final = 256
+_FRESH_SECONDS: Final = 1.0  # for so long what the ledger had as open is taken to be open
+_REREAD_SECONDS: Final = 1.0
+_TOLERANCE_SECONDS: Final = 0.001
+# Where a target dies with several events under way, one of them may be to blame, and not the rest.
+_TOGETHER_SECONDS: Final = 10.0
+PROBE_SECONDS: Final = 1.0
+_NO_TIME: Final = TargetReply(0.0, trouble="timeout", error="there was no time left to send it")
+_CUT: Final = TargetReply(0.0, trouble="closed", error="the listener ended before the answer came")
+
+
+@dataclass(frozen=True, slots=True)
+class ForwardOptions:
+    """How a listener forwards; `seconds` is the limit for one attempt.
+
+    `rest` gives the seconds in which an unfit target is left alone after so many probes in a row.
+    """
+
+    concurrency: int = 8
+    ordered: bool = False
+    retry: RetryMode = "fast"
+    seconds: float = FORWARD_SECONDS
+    rest: Callable[[int], float] = rest_seconds
+
+
+@value_class
+class Attempted:
+    """An attempt that ended: how, and what becomes of the event at its target.
+
+    `retry_in` (seconds) is when it is tried again, None where it is not. `sent` counts the
+    requests that may have arrived.
+    """
+
+    reply: TargetReply
+    verdict: ForwardVerdict
+    sent: int
+    retry_in: float | None = None
+    ailing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class PumpHooks:
+    """What a pump asks and tells.
+
+    `due` reads what was not tried behind a seq, `again` what is due again and so many more.
+    `limit` gives the seconds that an item's attempt may take. `tried` hears of each attempt,
+    `well` when the first success comes after failures, `rests` why the target is left alone, None
+    when it no longer is.
+    """
+
+    due: Callable[[int], Awaitable[list[OpenItem]]]
+    again: Callable[[float, int], Awaitable[Retries]]
+    limit: Callable[[ForwardItem], float]
+    tried: Callable[[ForwardItem, Attempted], None]
+    well: Callable[[], None]
+    rests: Callable[[str | None], None]
+
+
+class Pump:
+    """Hands items to the lanes of one target, and decides what comes of each."""
+
+    def __init__(
+        self, sender: TargetSender, options: ForwardOptions, hooks: PumpHooks, clock: Clock
+    ) -> None:
+        self.target = sender.target
+        self._sender = sender
+        self._options = options
+        self._hooks = hooks
+        self._clock = clock
+        self._loop = asyncio.get_running_loop()
+        self.health = TargetHealth(options.concurrency, clock)
+        self._idle: list[TargetConnection] = [sender.link() for _ in range(options.concurrency)]
+        self._hand: dict[int, tuple[ForwardItem, TargetConnection]] = {}
+        self._alone: int | None = None  # what has been under way with no other beside it
+        self._gone: set[int] = set()  # what has left the lanes since the page was asked for
+        self._window: deque[ForwardItem] = deque()
+        self._bytes = 0
+        self._cursor = 0
+        self._behind = True  # what an earlier run left open comes first
+        self._declined = False  # an offer, since the page was asked for
+        self._due_again: deque[ForwardItem] = deque()
+        self._look_at: float | None = 0.0  # unix time; None where nothing is to be tried again
+        self._turn = 0
+        self._reading: asyncio.Task[None] | None = None
+        self._timer: asyncio.TimerHandle | None = None
+        self._timer_at: float | None = None
+        self._resting: asyncio.TimerHandle | None = None
+        self._quiet = asyncio.Event()
+        self._closed = self._over = False
+
+    def offer(self, item: ForwardItem) -> None:
+        """Takes the newest event, or leaves it in the ledger where older ones are to go first."""
+        if item.seq <= self._cursor and not self._behind:  # it was read from the ledger
+            return
+        full = len(self._window) >= _WINDOW_ITEMS or self._bytes >= _WINDOW_BYTES
+        if self._behind or full or self._resting is not None:
+            self._behind = self._declined = True
+        else:
+            self._add(item)
+            self._cursor = item.seq
+
+    def look(self) -> None:
+        """Looks for events in the ledger that were not offered here."""
+        self._behind = self._declined = True
+        self.look_again()
+
+    def look_again(self) -> None:
+        """Looks for events that are to be tried again, or have got their turn."""
+        self._look_at = 0.0
+        self.pump()
+
+    def pump(self) -> None:
+        """Starts as much work as may run at once, and reads on."""
+        while self._may_start() and (item := self._next()) is not None:
+            self._send(self._idle.pop(), item)
+        self._refill()
+
+    @property
+    def idle(self) -> bool:
+        """True when nothing is under way and nothing waits, retries included."""
+        busy = self._hand or self._window or self._due_again or self._reading is not None
+        return not (busy or self._behind or self._look_at is not None)
+
+    @property
+    def held(self) -> set[int]:
+        """The seqs of the events that are in memory."""
+        return {*self._hand, *(one.seq for one in (*self._window, *self._due_again))}
+
+    async def close(self, grace: float) -> None:
+        """Lets what is under way end for `grace` seconds, then cuts it off; the rest stays open."""
+        self._closed = True
+        for timer in (self._timer, self._resting):
+            if timer is not None:
+                timer.cancel()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(grace):
+                while self._hand:
+                    self._quiet.clear()
+                    await self._quiet.wait()
+        for item, link in self._hand.values():
+            self._hooks.tried(item, Attempted(_CUT, "cut", link.has_sent + item.again))
+            link.close()
+        self._over = True
+        for link in self._idle:
+            link.close()
+        if self._reading is not None:
+            self._reading.cancel()
+            await asyncio.gather(self._reading, return_exceptions=True)
+
+    # --- what goes next -------------------------------------------------------------------------
+
+    def _may_start(self) -> bool:
+        if self._closed or self._resting is not None or not self._idle:
+            return False
+        return not (self.health.probes and self._hand)
+
+    def _next(self) -> ForwardItem | None:
+        if self._is_stale():
+            self._forget()
+        if self._due_again:
+            return self._due_again.popleft()
+        if not self._window:
+            return None
+        item = self._window.popleft()
+        self._bytes -= len(item.body)
+        return item
+
+    def _is_stale(self) -> bool:
+        """Says whether what is in memory was read so long ago that it may have been closed."""
+        first = next(iter(self._due_again or self._window), None)
+        return first is not None and self._loop.time() - first.seen_at > _FRESH_SECONDS
+
+    def _forget(self) -> None:
+        """Drops what is in memory and reads it again."""
+        here = [self._cursor + 1, *(one.seq for one in self._window), *self._hand]
+        self._cursor = min(here) - 1
+        if self._due_again:
+            self._look_at = 0.0
+        self._window.clear()
+        self._due_again.clear()
+        self._bytes = 0
+        self._behind = True
+        self._turn += 1
+
+    def _add(self, item: ForwardItem) -> None:
+        self._window.append(item)
+        self._bytes += len(item.body)
+
+    # --- the ledger -----------------------------------------------------------------------------
+
+    def _refill(self) -> None:
+        if self._reading is not None or self._resting is not None or self._closed:
+            return
+        self._wind()
+        if self._is_due() and not self._due_again:
+            self._read(self._read_again())
+        elif self._behind and len(self._window) < _LOW:
+            self._read(self._read_on())
+
+    def _is_due(self) -> bool:
+        return self._look_at is not None and self._look_at <= self._clock.now() + _TOLERANCE_SECONDS
+
+    def _look_soon(self, at: float) -> None:
+        self._look_at = at if self._look_at is None else min(at, self._look_at)
+
+    def _wind(self) -> None:
+        """Keeps one timer, for the soonest of what is to be tried again."""
+        if self._timer is not None:
+            if self._timer_at == self._look_at:
+                return
+            self._timer.cancel()
+            self._timer = None
+        if self._look_at is not None and not self._is_due():
+            self._timer_at = self._look_at
+            self._timer = self._loop.call_later(self._look_at - self._clock.now(), self._ring)
+
+    def _ring(self) -> None:
+        self._timer = None
+        self.pump()
+
+    def _read(self, reading: Coroutine[Any, Any, None]) -> None:
+        self._gone.clear()
+        self._reading = self._loop.create_task(self._patiently(reading))
+
+    async def _patiently(self, reading: Coroutine[Any, Any, None]) -> None:
+        try:
+            await reading
+        except LocalError:  # the inbox is busy or its disk is full: nothing is lost, look again
+            await asyncio.sleep(_REREAD_SECONDS)
+        finally:
+            self._reading = None
+        self.pump()
+
+    async def _read_on(self) -> None:
+        """Reads what was not tried, behind the cursor."""
+        self._declined = False
+        turn = self._turn
+        page = await self._hooks.due(self._cursor)
+        if turn != self._turn:  # memory was dropped meanwhile, and the cursor is another one
+            return
+        for item in self._fresh(page):
+            self._add(item)
+        if page:
+            self._cursor = page[-1].seq
+        elif not self._declined:
+            self._behind = False
+
+    async def _read_again(self) -> None:
+        """Reads what is due again, and when the next one is."""
+        turn, now = self._turn, self._clock.now() + _TOLERANCE_SECONDS
+        self._look_at = None  # what is put off meanwhile may be missing in the page
+        found: Retries | None = None
+        try:
+            found = await self._hooks.again(now, len(self._hand))
+        finally:
+            if found is None or turn != self._turn:
+                self._look_at = 0.0
+        if turn != self._turn:
+            return
+        self._due_again.extend(self._fresh(found.items))
+        if self._due_again:
+            self._look_at = 0.0
+        elif found.soonest is not None:
+            self._look_soon(found.soonest)
+
+    def _fresh(self, page: list[OpenItem]) -> list[ForwardItem]:
+        """Leaves out what is in the lanes, and what has left them since the page was asked for."""
+        seen_at = self._loop.time()
+        known = self._gone | self._hand.keys()
+        return [read_back(one, seen_at) for one in page if one.seq not in known]
+
+    # --- an attempt -----------------------------------------------------------------------------
+
+    def _send(self, link: TargetConnection, item: ForwardItem) -> None:
+        beside = len(self._hand) > (item.seq in self._hand)
+        self._alone = None if beside else item.seq
+        self._hand[item.seq] = item, link
+        limit = min(self._options.seconds, self._hooks.limit(item))
+        if limit <= 0:
+            self._loop.call_soon(self._heard, link, item, _NO_TIME)
+            return
+        request = self._sender.request(item.headers, item.body, item.redelivered)
+        sent = replace(item, signed_anew=True) if request.signed_anew else item
+        link.exchange(request.data, limit, lambda reply: self._heard(link, sent, reply))
+
+    def _heard(self, link: TargetConnection, item: ForwardItem, reply: TargetReply) -> None:
+        if reply.idle_closed and not item.again and not self._closed:
+            # The connection, not the event, is what failed; that it arrived cannot be ruled out.
+            self._send(link, replace(item, again=True, redelivered=item.redelivered + 1))
+            return
+        if item.again and reply.trouble == "unreachable":  # the request before may have arrived
+            reply = replace(reply, trouble="closed")
+        if self._over:  # it was cut off
+            return
+        del self._hand[item.seq]
+        self._gone.add(item.seq)
+        self._idle.append(link)
+        try:
+            self._judge(item, reply)
+        finally:
+            self.pump()
+            if not self._hand:
+                self._quiet.set()
+
+    def _judge(self, item: ForwardItem, reply: TargetReply) -> None:
+        decision = decide(self._options.retry, reply, item.attempt)
+        if decision.away:
+            self._away(item, reply)
+            return
+        ailing = self._options.retry == "fast" and self.health.is_ailing(item)
+        verdict: ForwardVerdict = "done" if reply.is_taken else "failed"
+        later = decision.later
+        if later is not None:
+            verdict = "later"
+            if self._may_be_innocent(item, reply):
+                later = min(later, _TOGETHER_SECONDS)
+            self._look_soon(self._clock.now() + later)
+        self._hooks.tried(item, Attempted(reply, verdict, _sent(item, reply), later, ailing))
+        left_alone = self.health.why is not None
+        if self.health.heard(reply, ailing=ailing):
+            self._hooks.well()
+            self._look_at = 0.0
+        if left_alone and self.health.why is None:
+            self._hooks.rests(None)
+        unfit = self._options.retry == "fast" and self.health.is_unfit
+        if unfit and self._resting is None:
+            self._rest(self.health.rest_of(self._options.rest), reply.error)
+
+    def _may_be_innocent(self, item: ForwardItem, reply: TargetReply) -> bool:
+        closed = reply.trouble == "closed" and self._options.retry == "fast"
+        return closed and self._alone != item.seq
+
+    # --- a target that is away, or answers nothing ----------------------------------------------
+
+    def _away(self, item: ForwardItem, reply: TargetReply) -> None:
+        if self._resting is None:
+            self._hooks.tried(item, Attempted(reply, "unsent", _sent(item, reply), PROBE_SECONDS))
+            self._rest(PROBE_SECONDS, reply.error, self._probe)
+        self._cursor = min(self._cursor, item.seq - 1)  # another lane found it away before
+        self._behind = True
+
+    def _rest(
+        self, seconds: float, why: str | None, then: Callable[[], None] | None = None
+    ) -> None:
+        """Leaves the target alone for so long; what waits for it is read again afterwards."""
+        self._forget()
+        if self._resting is not None:
+            self._resting.cancel()
+        if not self._closed:
+            self._resting = self._loop.call_later(seconds, then or self._wake)
+        if self.health.rests(why):
+            self._hooks.rests(why or "")
+
+    def _probe(self) -> None:
+        """Looks whether the port is open: connects and sends nothing."""
+        if not self._idle:
+            self._resting = self._loop.call_later(PROBE_SECONDS, self._probe)
+            return
+        link = self._idle.pop()
+
+        def probed(reply: TargetReply) -> None:
+            self._idle.append(link)
+            if self._closed:
+                link.close()
+            elif reply.trouble is None:
+                self._wake()
+            else:
+                self._resting = self._loop.call_later(PROBE_SECONDS, self._probe)
+
+        link.probe(self._options.seconds, probed)
+
+    def _wake(self) -> None:
+        self._resting = None
+        self._look_at = 0.0
+        if self.health.wakes():
+            self._hooks.rests(None)
+        self.pump()
+
+
+def _sent(item: ForwardItem, reply: TargetReply) -> int:
+    """Counts the requests of an attempt that may have arrived."""
+    unsent = reply is _NO_TIME or reply.trouble in ("unreachable", "forbidden")
+    return (not unsent) + item.again

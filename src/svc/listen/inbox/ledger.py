@@ -1,0 +1,382 @@
+"""The ledger: one row for each event and target, which says what is still to be done there.
+
+Written with the commit that keeps an event and with each that notes how attempts ended. The states
+are those of `State`; what is below `LEFT` is open.
+"""
+
+from collections.abc import Iterable, Sequence
+from enum import IntEnum
+from typing import Any, Final
+
+from svc.listen.inbox.inbox import (
+    Arrival,
+    Batch,
+    EndedEvent,
+    ForwardAttempt,
+    OpenItem,
+    Retries,
+    TargetRest,
+)
+from svc.listen.inbox.statements import ROWS, chunks, list_of, rows_of
+from svc.state import Database, Row, Tx
+
+PAGE_ROWS: Final = 256
+_PAGE_BYTES: Final = 4 * 1024 * 1024
+
+
+class State(IntEnum):
+    """What is to become of an event at a target; that of an event is the first or the highest."""
+
+    NEW = 0
+    WAITS = 1  # an older event of its object is open
+    LATER = 2
+    LEFT = 3  # alone, in a run with --no-resume
+    DONE = 4
+    FAILED = 5
+    RETURNED = 6
+    RESET = 7
+
+
+_ENDS: Final = {
+    "later": State.LATER,
+    "failed": State.FAILED,
+    "returned": State.RETURNED,
+}
+
+
+class ForwardLedger:
+    """The rows of one listener's targets."""
+
+    def __init__(self, state: Database, listener: int) -> None:
+        self._state = state
+        self._listener = listener
+        self._ordered = False
+        self._numbers: dict[str, int] = {}  # of what is committed
+        self._cut: dict[str, int] = {}
+        self._learn()
+
+    def begin(self, urls: Sequence[str], *, ordered: bool, anew: bool) -> None:
+        """Begins a run with these targets."""
+        with self._state.write() as tx:
+            for url in urls:
+                tx.execute(_ADD_TARGET, (self._listener, url))
+            for row in tx.rows(_TARGETS, (self._listener,)):
+                if row["url"] in urls:
+                    _begin(tx, row, ordered=ordered, anew=anew)
+        self._ordered = ordered
+        self._learn()
+
+    def add(
+        self, tx: Tx, arrivals: Sequence[Arrival], seqs: Sequence[int]
+    ) -> list[tuple[str, ...]]:
+        """Adds the rows of arrivals; gives for each the targets where it waits for its turn."""
+        waits: list[tuple[str, ...]] = []
+        plain: list[object] = []
+        for arrival, seq in zip(arrivals, seqs, strict=True):
+            if arrival.ordered and arrival.delivery.facts.object_id:
+                waits.append(self._add_in_turn(tx, arrival, seq))
+                continue
+            waits.append(())
+            for url in arrival.targets:
+                plain += (self.number(tx, url), seq)
+        for some in chunks(plain, 2 * ROWS):
+            tx.execute(rows_of(_ADD, 2, len(some) // 2), some)
+        return waits
+
+    def number(self, tx: Tx, url: str) -> int:
+        """Gives a target's number."""
+        known = self._numbers.get(url)
+        if known is not None:
+            return known
+        tx.execute(_ADD_TARGET, (self._listener, url))
+        [row] = tx.rows(_TARGET, (self._listener, url))
+        return int(row["id"])
+
+    def states(self, tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[int, int]]:
+        """Gives the lowest and the highest state that each of some events has at its targets."""
+        numbers = [row["id"] for row in tx.rows(_TARGETS, (self._listener,))]
+        found: dict[int, tuple[int, int]] = {}
+        for some in chunks([*seqs], ROWS):
+            for row in tx.rows(list_of(_STATES, len(numbers), len(some)), (*numbers, *some)):
+                found[row["event"]] = (row["low"], row["high"])
+        return found
+
+    def take_again(self, tx: Tx, seq: int, urls: Sequence[str]) -> None:
+        """Has an event sent again to those of its targets of now that have not taken it."""
+        wanted = {self.number(tx, url) for url in urls}
+        for row in tx.rows(_TARGETS, (self._listener,)):
+            tx.execute(_TAKE_AGAIN if row["id"] in wanted else _LET_GO, (row["id"], seq))
+        tx.many(
+            "INSERT OR IGNORE INTO ledger (target, event, state) VALUES (?, ?, 2)",
+            [(number, seq) for number in sorted(wanted)],
+        )
+
+    def note(self, tx: Tx, batch: Batch) -> None:
+        """Notes how attempts ended, and what that means for events and for their objects."""
+        batch.ended.clear()
+        batch.freed.clear()
+        for attempts in chunks(batch.attempts, 4 * ROWS):
+            self._note_attempts(tx, attempts)
+        closed = [one for one in batch.attempts if one.verdict in ("done", "failed", "returned")]
+        if self._ordered:
+            for one in closed:
+                if _free_next(tx, self.number(tx, one.target), one.seq):
+                    batch.freed.add(one.target)
+        batch.ended += self._ended(tx, closed)
+        for url in batch.well:
+            tx.execute(_HASTEN, (self.number(tx, url),))
+        for rest in batch.rests:
+            self._note_rest(tx, rest)
+        for url in batch.closing:
+            tx.execute("UPDATE targets SET running = 0 WHERE id = ?", (self.number(tx, url),))
+
+    def leave(self, url: str) -> list[OpenItem]:
+        """Leaves a page of what is open alone."""
+        number = self._numbers[url]
+        with self._state.write() as tx:
+            found = tx.rows(_page_of(_OPEN), (number, PAGE_ROWS, _PAGE_BYTES))
+            left = [(State.LEFT, number, row["event"]) for row in found]
+            tx.many("UPDATE ledger SET state = ?, next_at = 0 WHERE target = ? AND event = ?", left)
+        return [self._item(row, url) for row in found]
+
+    def due(self, url: str, after: int) -> list[OpenItem]:
+        """Gives a page of what was not tried, oldest first."""
+        return self._page(_NEW, url, (after, PAGE_ROWS, _PAGE_BYTES))
+
+    def again(self, url: str, now: float, more: int) -> Retries:
+        """Gives a page of what is due again."""
+        items = self._page(_LATER, url, (now, PAGE_ROWS + more, _PAGE_BYTES))
+        [row] = self._state.rows(_SOONEST, (self._numbers[url], now))
+        return Retries(items, row["soonest"])
+
+    def hand_back(self) -> None:
+        """Closes all that is open: those who share a queue get it, or this listener."""
+        with self._state.write() as tx:
+            tx.execute(_HAND_BACK, (self._listener,))
+
+    def count(self, urls: Sequence[str]) -> int:
+        """Counts the events that are open at any of these targets."""
+        numbers = [self._numbers[url] for url in urls if url in self._numbers]
+        [row] = self._state.rows(list_of(_COUNT, len(numbers)), numbers)
+        return int(row["events"])
+
+    def _learn(self) -> None:
+        rows = self._state.rows(_TARGETS, (self._listener,))
+        self._numbers = {row["url"]: row["id"] for row in rows}
+        self._cut = {row["url"]: row["cut"] for row in rows}
+
+    def _add_in_turn(self, tx: Tx, arrival: Arrival, seq: int) -> tuple[str, ...]:
+        """Adds the rows of an event that waits where an older one of its object is open."""
+        waits = []
+        object_id = arrival.delivery.facts.object_id
+        for url in arrival.targets:
+            number = self.number(tx, url)
+            older = tx.rows(_FIRST_OF_OBJECT, (number, object_id))
+            state = State.WAITS if older else State.NEW
+            tx.execute(_ADD_IN_TURN, (number, seq, state, object_id))
+            if older:
+                waits.append(url)
+        return tuple(waits)
+
+    def _note_attempts(self, tx: Tx, attempts: Sequence[ForwardAttempt]) -> None:
+        done: list[Any] = []
+        others: list[Any] = []
+        untried: list[Any] = []
+        failures: list[object] = []
+        for one in attempts:
+            number = self.number(tx, one.target)
+            told = (one.started_at, one.milliseconds, one.status, one.error, one.reply or None)
+            if one.verdict == "done":
+                done.append((one.sent, *told, number, one.seq))
+                continue
+            if one.verdict in _ENDS:
+                state = _ENDS[one.verdict]
+                others.append((state, one.next_at, one.ailing, one.sent, *told, number, one.seq))
+            else:
+                untried.append((one.sent, one.error, number, one.seq))
+            if one.verdict != "cut":
+                failures += (one.seq, one.target, one.number, one.started_at, one.milliseconds)
+                failures += (one.status, one.error, one.reply, 0)
+        for statement, values in ((_DONE, done), (_NOT_DONE, others), (_UNTRIED, untried)):
+            if values:
+                tx.many(statement, values)
+        for some in chunks(failures, 9 * ROWS):
+            tx.execute(rows_of(_FAILURES, 9, len(some) // 9), some)
+
+    def _ended(self, tx: Tx, closed: Sequence[ForwardAttempt]) -> list[EndedEvent]:
+        """Gives the events that have ended at all their targets."""
+        if len(self._numbers) == 1 and all(one.verdict == "done" for one in closed):
+            return [EndedEvent(one.seq, one.type, taken=True) for one in closed]
+        types = {one.seq: one.type for one in closed}
+        states = self.states(tx, types) if types else {}
+        return [
+            EndedEvent(seq, types[seq], high == State.DONE, high == State.RETURNED)
+            for seq, (low, high) in states.items()
+            if low >= State.DONE
+        ]
+
+    def _note_rest(self, tx: Tx, rest: TargetRest) -> None:
+        since = rest.since if rest.why is not None else None
+        number = self.number(tx, rest.target)
+        tx.execute(_REST, (rest.why, since, number))
+
+    def _page(self, which: str, url: str, values: Sequence[object]) -> list[OpenItem]:
+        rows = self._state.rows(_page_of(which), (self._numbers[url], *values))
+        return [self._item(row, url) for row in rows]
+
+    def _item(self, row: Row, url: str) -> OpenItem:
+        sent = row["sent"] + (row["event"] <= self._cut.get(url, 0))
+        return OpenItem(
+            seq=row["event"],
+            event_id=row["event_id"],
+            type=row["type"],
+            object_id=row["object_id"],
+            headers=row["headers"],
+            body=row["body"],
+            attempts=row["attempts"],
+            last_at=row["at"] or 0.0,
+            redelivered=row["redelivered"] + sent,
+        )
+
+
+def close_elsewhere(tx: Tx, seq: int, urls: Iterable[str], states: Sequence[State]) -> None:
+    """Notes what another program than the listener had taken: by these targets, and in a state.
+
+    Events that waited for it get their turn.
+    """
+    rows = tx.rows(_ROWS_OF_EVENT, (seq,))
+    for row in rows:
+        if row["state"] != State.DONE and (row["url"] in urls or row["state"] in states):
+            tx.execute(_CLOSE, (row["target"], seq))
+            _free_next(tx, row["target"], seq)
+
+
+def close_for_reset(tx: Tx, scope: str) -> None:
+    """Closes all that a listener has open: its sandbox was reset and knows nothing of it."""
+    tx.execute(_RESET, (scope,))
+
+
+def forget_rows(tx: Tx, seqs: Sequence[tuple[int]]) -> None:
+    """Takes the rows of events that are no longer kept."""
+    numbers = [row["id"] for row in tx.rows("SELECT id FROM targets")]
+    rows = [(number, seq) for number in numbers for (seq,) in seqs]
+    tx.many("DELETE FROM ledger WHERE target = ? AND event = ?", rows)
+
+
+def _begin(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> None:
+    number = (row["id"],)
+    if row["running"]:  # the run before was killed
+        tx.execute(
+            "UPDATE targets SET cut = (SELECT COALESCE(MAX(seq), 0) FROM inbox) WHERE id = ?",
+            number,
+        )
+    restored = tx.execute(_RESTORE, number)
+    if anew:
+        tx.execute(_ANEW, number)
+    if row["ordered"] and not ordered:
+        tx.execute(_WITHOUT_TURNS, number)
+    elif ordered and (restored or not row["ordered"]):
+        tx.execute(_WITH_OBJECTS, number)
+        tx.execute(_WITH_TURNS, number)
+    tx.execute("UPDATE targets SET running = 1, ordered = ? WHERE id = ?", (ordered, *number))
+
+
+def _free_next(tx: Tx, number: int, seq: int) -> bool:
+    """Gives its turn to the event that waits for this one; says whether there is one."""
+    found = tx.rows(_NEXT_OF_OBJECT, (number, number, seq))
+    if not found or found[0]["state"] != State.WAITS:
+        return False
+    tx.execute(_FREE, (number, found[0]["event"]))
+    return True
+
+
+def _page_of(which: str) -> str:
+    return _PAGE.format(which)
+
+
+# SQLite uses an index of some rows only where their condition stands in the statement word by word.
+_ADD_TARGET: Final = "INSERT OR IGNORE INTO targets (listener, url) VALUES (?, ?)"
+_TARGET: Final = "SELECT id FROM targets WHERE listener = ? AND url = ?"
+_TARGETS: Final = "SELECT id, url, ordered, running, cut FROM targets WHERE listener = ?"
+_REST: Final = "UPDATE targets SET resting = ?, since = ? WHERE id = ?"
+_ADD: Final = "INSERT OR FAIL INTO ledger (target, event) VALUES "
+_ADD_IN_TURN: Final = "INSERT INTO ledger (target, event, state, object) VALUES (?, ?, ?, ?)"
+_FIRST_OF_OBJECT: Final = """
+SELECT event, state FROM ledger
+WHERE target = ? AND object = ? AND state < 3 AND object IS NOT NULL ORDER BY event LIMIT 1"""
+_NEXT_OF_OBJECT: Final = """
+SELECT event, state FROM ledger WHERE target = ?
+  AND object = (SELECT object FROM ledger WHERE target = ? AND event = ?)
+  AND state < 3 AND object IS NOT NULL ORDER BY event LIMIT 1"""
+_STATES: Final = """
+SELECT event, MIN(state) AS low, MAX(state) AS high FROM ledger
+WHERE target IN (%s) AND event IN (%s) GROUP BY event"""
+_LET_GO: Final = "DELETE FROM ledger WHERE target = ? AND event = ? AND state IN (3, 5, 6)"
+_TAKE_AGAIN: Final = """
+UPDATE ledger SET state = 2, next_at = 0, ailing = 0
+WHERE target = ? AND event = ? AND state IN (3, 5, 6)"""
+# What another program has had taken meanwhile stays taken.
+_DONE: Final = """
+UPDATE ledger SET state = 4, attempts = attempts + 1, next_at = 0, ailing = 0, sent = sent + ?,
+  at = ?, milliseconds = ?, last_status = ?, error = ?, reply = ? WHERE target = ? AND event = ?"""
+_NOT_DONE: Final = """
+UPDATE ledger SET state = ?, attempts = attempts + 1, next_at = ?, ailing = ?, sent = sent + ?,
+  at = ?, milliseconds = ?, last_status = ?, error = ?, reply = ?
+WHERE target = ? AND event = ? AND state < 4"""
+_UNTRIED: Final = """
+UPDATE ledger SET sent = sent + ?, error = ? WHERE target = ? AND event = ? AND state < 4"""
+# A crash may have lost the count of an attempt; then the later one of that number stays.
+_FAILURES: Final = (
+    "INSERT OR REPLACE INTO forwards (inbox_seq, target, attempt, started_at, milliseconds,"
+    " status, error, reply, replay) VALUES "
+)
+_HASTEN: Final = """
+UPDATE ledger SET next_at = 0, ailing = 0
+WHERE target = ? AND state = 2 AND state < 4 AND next_at > 0 AND ailing"""
+_ANEW: Final = """
+UPDATE ledger SET next_at = 0, ailing = 0
+WHERE target = ? AND state = 2 AND state < 4 AND next_at > 0"""
+_RESTORE: Final = """
+UPDATE ledger SET state = 2, next_at = 0 WHERE target = ? AND state = 3 AND state < 4"""
+_WITHOUT_TURNS: Final = """
+UPDATE ledger SET state = IIF(state = 1, 0, state), object = NULL
+WHERE target = ? AND state < 4 AND state < 3"""
+_WITH_OBJECTS: Final = """
+UPDATE ledger SET object = (SELECT NULLIF(object_id, '') FROM inbox WHERE seq = event)
+WHERE target = ? AND state < 4 AND state < 3"""
+_WITH_TURNS: Final = """
+UPDATE ledger SET state = 1, next_at = 0
+WHERE target = ? AND state < 3 AND object IS NOT NULL AND EXISTS (
+  SELECT 1 FROM ledger AS older WHERE older.target = ledger.target
+    AND older.object = ledger.object AND older.event < ledger.event
+    AND older.state < 3 AND older.object IS NOT NULL)"""
+_FREE: Final = "UPDATE ledger SET state = 2, next_at = 0 WHERE target = ? AND event = ?"
+_CLOSE: Final = "UPDATE ledger SET state = 4, next_at = 0 WHERE target = ? AND event = ?"
+_ROWS_OF_EVENT: Final = """
+SELECT target, url, state FROM targets JOIN ledger ON target = id AND event = ?"""
+_RESET: Final = """
+UPDATE ledger SET state = 7, next_at = 0
+WHERE state < 4 AND target IN (SELECT targets.id FROM targets
+  JOIN listeners ON listeners.id = listener WHERE scope = ?)"""
+_HAND_BACK: Final = """
+UPDATE ledger SET state = 6, next_at = 0
+WHERE state < 4 AND target IN (SELECT id FROM targets WHERE listener = ?)"""
+_COUNT: Final = """
+SELECT COUNT(DISTINCT event) AS events FROM ledger
+WHERE target IN (%s) AND state < 4 AND state IN (0, 1, 2)"""
+_SOONEST: Final = """
+SELECT MIN(next_at) AS soonest FROM ledger
+WHERE target = ? AND state = 2 AND state < 4 AND next_at > ?"""
+_NEW: Final = "state = 0 AND next_at = 0 AND event > ?"
+_LATER: Final = "state = 2 AND next_at <= ?"
+_OPEN: Final = "state IN (0, 1, 2)"
+# As many rows as fit into the page's bytes, and always one.
+_PAGE: Final = """
+SELECT * FROM (
+  SELECT event, next_at, attempts, sent, at, event_id, type, object_id, redelivered, headers, body,
+    SUM(LENGTH(body)) OVER (ORDER BY next_at, event) - LENGTH(body) AS before
+  FROM (
+    SELECT event, next_at, attempts, sent, at FROM ledger
+    WHERE target = ? AND state < 4 AND {} ORDER BY next_at, event LIMIT ?
+  ) JOIN inbox ON seq = event JOIN payloads ON inbox_seq = event
+) WHERE before < ? ORDER BY next_at, event"""

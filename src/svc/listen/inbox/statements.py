@@ -1,0 +1,27 @@
+"""Statements of many rows: few sizes, so that those of all of them stay prepared."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+from typing import Final, TypeVar
+
+T = TypeVar("T")
+
+ROWS: Final = 16  # of one statement
+
+
+def chunks(things: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Parts a sequence into pieces of `size` at most."""
+    return (things[start : start + size] for start in range(0, len(things), size))
+
+
+@lru_cache(maxsize=128)
+def rows_of(start: str, width: int, rows: int) -> str:
+    """Completes an INSERT with marks, so that equal ones are one object and found soon."""
+    row = f"({','.join('?' * width)})"
+    return start + ",".join([row] * rows)
+
+
+@lru_cache(maxsize=64)
+def list_of(statement: str, *values: int) -> str:
+    """Completes a statement with marks for so many values, for each `%s` in it."""
+    return statement % tuple(",".join("?" * count) for count in values)
