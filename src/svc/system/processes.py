@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from svc.errors import LocalError
 from svc.system.signals import KILL
 
 _POSIX: Final[Any] = os  # with what is not on every system
@@ -29,13 +30,36 @@ def group_of_its_own() -> dict[str, Any]:
     return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
 
 
+def own_program(module: str, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    """What starts a module of this very program again, and its environment.
+
+    Where the program is a zip archive (zipapp, shiv, pex), Python alone would not find it.
+
+    Raises:
+        LocalError: the program is one file that is its own Python.
+    """
+    if getattr(sys, "frozen", False):
+        raise LocalError(
+            "This build of svc is one file, which cannot start a sandbox or a quickstart.",
+            code="no_sandbox_in_this_build",
+            hint="Install it as a package: pipx install svc-cli",
+        )
+    # -P: a folder named svc in the working directory must not run instead of this one (R43).
+    argv = [sys.executable, "-P", "-m", module]
+    from zipfile import is_zipfile  # 4 ms, and few start others
+
+    if not is_zipfile(sys.argv[0]):
+        return argv, dict(env)
+    return argv, {**env, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 def dying_with_us(argv: Sequence[str]) -> list[str]:
     """What is to be started for a program that dies when we do, even by kill -9.
 
     `argv` begins with an absolute path. That holds on Linux, for what the main thread starts;
     elsewhere only a proper end of ours ends it.
     """
-    if not _HAS_EXEC:
+    if not _HAS_EXEC or not _PDEATHSIG.is_file():  # in a zip archive it is none
         return [*argv]
     return [sys.executable, "-I", "-S", str(_PDEATHSIG), str(os.getpid()), *argv]
 

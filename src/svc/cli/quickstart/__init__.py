@@ -99,13 +99,9 @@ class _Story:
     def _start_sandbox(self) -> None:
         argv = ("sandbox", "start", "--port", "0", "--db", str(self._folder / "sandbox.db"))
         self._title("A sandbox: the whole service in one process", "sandbox", "start", "--detach")
-        ready = self._folder / "sandbox.url"
-        process = self._kept(
-            self._children.beside(
-                *argv, "--ready-file", str(ready), log=self._folder / "sandbox.log"
-            )
-        )
-        self._found(self._children.wait_for(ready, process, _SECONDS).strip())
+        ready, log = self._folder / "sandbox.url", self._folder / "sandbox.log"
+        process = self._kept(self._children.beside(*argv, "--ready-file", str(ready), log=log))
+        self._found(self._children.wait_for(ready, process, log, _SECONDS).strip())
 
     def _listen(self, target: DemoTarget) -> Path:
         argv = ("events", "listen", "--forward-to", target.url)
@@ -114,7 +110,7 @@ class _Story:
         process = self._kept(
             self._children.beside(*argv, "--ready-file", str(ready), "-o", "ndjson", log=log)
         )
-        self._children.wait_for(ready, process, _SECONDS)
+        self._children.wait_for(ready, process, log, _SECONDS)
         self._found("ready")
         return log
 

@@ -3,7 +3,6 @@
 import json
 import queue
 import subprocess
-import sys
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,19 +14,17 @@ from typing import Any, NamedTuple
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError
 from svc.system import signals
-from svc.system.processes import dying_with_us
+from svc.system.processes import dying_with_us, own_program
 
 _SECONDS_TO_END = 3.0
 _POLL = 0.02
-# -P: a folder named svc in the working directory must not run instead of this one (promise R43).
-_PROGRAM = (sys.executable, "-P", "-m", "svc")
 
 
 class SvcProcesses:
     """Starts this very program again, in an environment of its own."""
 
     def __init__(self, env: Mapping[str, str], clock: Clock) -> None:
-        self._env = dict(env)
+        self._program, self._env = own_program("svc", env)
         self._clock = clock
 
     def run(self, *argv: str) -> Any:
@@ -38,7 +35,7 @@ class SvcProcesses:
         """
         said: _Said | None = None
         with subprocess.Popen(  # noqa: S603  our own program
-            [*_PROGRAM, *argv, "-o", "json"],
+            [*self._program, *argv, "-o", "json"],
             env=self._env,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
@@ -63,7 +60,7 @@ class SvcProcesses:
         """
         with log.open("wb") as out:
             process = subprocess.Popen(  # noqa: S603  our own program
-                dying_with_us([*_PROGRAM, *argv]),
+                dying_with_us([*self._program, *argv]),
                 env=self._env,
                 stdin=subprocess.DEVNULL,
                 stdout=out,
@@ -79,18 +76,34 @@ class SvcProcesses:
                 process.kill()
                 process.wait()
 
-    def wait_for(self, path: Path, process: "subprocess.Popen[bytes]", seconds: float) -> str:
-        """Waits until a file appears and returns its text.
+    def wait_for(
+        self, path: Path, process: "subprocess.Popen[bytes]", log: Path, seconds: float
+    ) -> str:
+        """Waits until a file appears and returns its text; `log` is what the process writes to.
 
         Raises:
             LocalError: when the process ends first or the time is up.
         """
-        deadline = self._clock.monotonic() + seconds
+        begun = self._clock.monotonic()
         while not path.exists():
-            if process.poll() is not None or self._clock.monotonic() > deadline:
-                raise LocalError(f"A part of the quickstart did not start within {seconds:.0f} s.")
+            took = self._clock.monotonic() - begun
+            if process.poll() is not None:
+                code = process.returncode
+                raise LocalError(
+                    f"A part of the quickstart ended with {code} after {took:.1f} s: {_last(log)}"
+                )
+            if took > seconds:
+                raise LocalError(
+                    f"A part of the quickstart did not start within {seconds:.0f} s: {_last(log)}"
+                )
             self._clock.sleep(_POLL)
         return path.read_text(encoding="utf-8")
+
+
+def _last(log: Path) -> str:
+    """The last line that a process has written."""
+    lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it said nothing."
 
 
 class _Said(NamedTuple):

@@ -3,7 +3,6 @@
 import json
 import os
 import signal
-import sys
 import threading
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
@@ -72,9 +71,9 @@ def start(
         LocalError: when it does not start; the message is the process's own.
     """
     deadline = clock.monotonic() + timeout
+    program, env = processes.own_program("svc.sandbox", env)
     child = processes.start_apart(
-        # -P: a folder named svc in the working directory must not run instead of this one.
-        [sys.executable, "-P", "-m", "svc.sandbox", options.to_json()],
+        [*program, options.to_json()],
         {name: value for name, value in env.items() if name not in _SECRETS},
     )
     try:
