@@ -62,7 +62,6 @@ WEBHOOK_RETRY_INTERVAL: Final = 6 * 3600
 KEY_GRACE_MAX_SECONDS: Final = 7 * 24 * 3600
 
 BankDecision: TypeAlias = Literal["won", "lost"]
-DISPUTE_FINAL: Final[tuple[BankDecision, ...]] = get_args(BankDecision)
 EVIDENCE_KEYS_STATED: Final = ("tracking_number", "shipping_carrier")
 
 
@@ -130,49 +129,6 @@ EVENT_TYPES: Final = (
     "payout.failed",
 )
 
-ORDER_STATUSES: Final = ("requires_payment", "processing", "authorized", "paid", "cancelled")
-PAYMENT_STATUSES: Final = ("processing", "authorized", "captured", "failed", "cancelled")
-REFUND_STATUSES: Final = ("pending", "succeeded", "failed")
-PAYOUT_STATUSES: Final = ("created", "sent", "paid", "failed")
-DISPUTE_STATUSES: Final = ("needs_response", "under_review", "won", "lost")
-REFUND_FINAL: Final = ("succeeded", "failed")
-PAYOUT_FINAL: Final = ("paid", "failed")
-CAPTURE_METHODS: Final = ("automatic", "manual")
-
-REFUND_REASONS: Final = ("duplicate", "fraudulent", "requested_by_customer")
-CANCELLATION_REASONS: Final = ("duplicate", "fraudulent", "requested_by_customer", "abandoned")
-DISPUTE_REASONS: Final = (
-    "fraudulent",
-    "product_not_received",
-    "product_unacceptable",
-    "duplicate",
-    "credit_not_processed",
-    "subscription_canceled",
-    "unrecognized",
-    "general",
-)
-EVIDENCE_KEYS: Final = (
-    *EVIDENCE_KEYS_STATED,
-    "shipping_date",
-    "shipping_address",
-    "shipping_documentation",
-    "customer_name",
-    "customer_email",
-    "customer_purchase_ip",
-    "customer_communication",
-    "billing_address",
-    "product_description",
-    "receipt",
-    "refund_policy",
-    "refund_refusal_explanation",
-    "cancellation_policy",
-    "cancellation_rebuttal",
-    "service_date",
-    "access_activity_log",
-    "duplicate_payment_id",
-    "duplicate_explanation",
-    "uncategorized_text",
-)
 RESTRICTED_RESOURCES: Final = (
     "orders",
     "payments",

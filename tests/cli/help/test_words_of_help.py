@@ -11,13 +11,7 @@ from svc.completion.tree import Argument, Option
 from svc.sandbox.openapi.document import document
 from svc.sandbox.parameters.kinds import Boolean, Choice
 from svc.sandbox.store.settings import FIELDS
-from svc.service.facts import (
-    DISPUTE_STATUSES,
-    ORDER_STATUSES,
-    PAYMENT_STATUSES,
-    PAYOUT_STATUSES,
-    REFUND_STATUSES,
-)
+from svc.service import disputes, orders, payments, payouts, refunds
 
 TREE = tree()
 COMMANDS = [command for command in TREE.root.walk() if command.path]
@@ -77,11 +71,11 @@ def test_a_closed_set_lists_its_words() -> None:
 @pytest.mark.parametrize(
     ("noun", "words"),
     [
-        ("orders", ORDER_STATUSES),
-        ("payments", PAYMENT_STATUSES),
-        ("refunds", REFUND_STATUSES),
-        ("payouts", PAYOUT_STATUSES),
-        ("disputes", DISPUTE_STATUSES),
+        ("orders", orders.STATUSES),
+        ("payments", payments.STATUSES),
+        ("refunds", refunds.STATUSES),
+        ("payouts", payouts.STATUSES),
+        ("disputes", disputes.STATUSES),
     ],
 )
 def test_a_status_is_chosen_from_those_that_are_listed(

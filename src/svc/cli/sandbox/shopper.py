@@ -17,7 +17,8 @@ from svc.client.call import segment
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
 from svc.sandbox.reference import cards
-from svc.service.facts import DISPUTE_REASONS, SANDBOX_KEYS
+from svc.service.disputes import REASONS
+from svc.service.facts import SANDBOX_KEYS
 
 app = new_app()
 
@@ -83,7 +84,7 @@ def pay(
 def dispute(
     ctx: typer.Context,
     payment: options.PaymentId,
-    reason: Annotated[str | None, option("REASON", f"One of {', '.join(DISPUTE_REASONS)}.")] = None,
+    reason: Annotated[str | None, option("REASON", f"One of {', '.join(REASONS)}.")] = None,
     evidence_due_by: Annotated[
         str | None,
         option(

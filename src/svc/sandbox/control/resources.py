@@ -22,7 +22,8 @@ from svc.sandbox.resources import (
 from svc.sandbox.store import DeliveryStatus, deliveries, events
 from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import DISPUTE_FINAL, DISPUTE_REASONS, WEBHOOK_SECRET_GRACE_MAX_SECONDS
+from svc.service import disputes as described
+from svc.service.facts import WEBHOOK_SECRET_GRACE_MAX_SECONDS
 from svc.service.refunds import FAILURE_REASONS
 
 _DEBIT_REFUSED: Final = "insufficient_funds"  # what a bank says when nobody says what it says
@@ -271,7 +272,7 @@ CONTROLS: Final = (
         open_dispute,
         (
             Parameter("payment", Text(), required=True),
-            Parameter("reason", Choice(DISPUTE_REASONS)),
+            Parameter("reason", Choice(described.REASONS)),
             Parameter("evidence_due_by", Timestamp()),
         ),
     ),
@@ -279,7 +280,7 @@ CONTROLS: Final = (
         "POST",
         "/disputes/{id}/decide",
         decide_dispute,
-        (Parameter("outcome", Choice(DISPUTE_FINAL), required=True),),
+        (Parameter("outcome", Choice(described.RESOURCE.final), required=True),),
     ),
     ControlEndpoint(
         "POST",

@@ -9,7 +9,7 @@ from svc.sandbox.checkout import test_cards
 from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.languages import ENGLISH, LANGUAGES, Language, choose
 from svc.sandbox.reference import cards, methods
-from svc.service.facts import ORDER_STATUSES
+from svc.service.orders import STATUSES as ORDER_STATUSES
 
 TAGS = [language.tag for language in LANGUAGES]
 ALL = pytest.mark.parametrize("language", LANGUAGES, ids=TAGS)

@@ -11,12 +11,14 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import AsgiSandbox
+from svc import service
 from svc.sandbox.fidelity import ROWS, FidelityRow, parse
 from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
 from svc.sandbox.reference import fx
 from svc.sandbox.store import settings
 from svc.service import facts
+from svc.service.disputes import EVIDENCE
 
 ROOT = Path(__file__).parents[4]
 DOCUMENT = document(OPERATIONS)
@@ -103,13 +105,25 @@ def test_every_event_type_has_a_row() -> None:
     assert says == set(STATED_EVENTS.split())
 
 
+def statuses(kind: str) -> tuple[str, ...]:
+    noun = service.noun(kind)
+    assert noun is not None
+    return noun.statuses
+
+
+def words(kind: str, name: str) -> tuple[str, ...]:
+    noun = service.noun(kind)
+    assert noun is not None
+    return next(field.kind.words for field in noun.fields if field.name == name)
+
+
 STATUSES = [
-    *facts.ORDER_STATUSES,
-    *(f"payment {status}" for status in facts.PAYMENT_STATUSES),
-    *(f"refund {status}" for status in facts.REFUND_STATUSES),
-    *(f"payout {status}" for status in facts.PAYOUT_STATUSES),
-    *(f"dispute {status}" for status in facts.DISPUTE_STATUSES),
-    *facts.CAPTURE_METHODS,
+    *statuses("order"),
+    *(f"payment {status}" for status in statuses("payment")),
+    *(f"refund {status}" for status in statuses("refund")),
+    *(f"payout {status}" for status in statuses("payout")),
+    *(f"dispute {status}" for status in statuses("dispute")),
+    *words("order", "capture_method"),
 ]
 
 
@@ -176,9 +190,9 @@ def test_words_of_closed_sets_are_named() -> None:
     says = words_in(row for row in ROWS if row.mark == "says")
     chose = words_in(row for row in ROWS if row.mark == "chose")
     assert set(facts.EVIDENCE_KEYS_STATED) <= says
-    further = len(facts.EVIDENCE_KEYS) - len(facts.EVIDENCE_KEYS_STATED)
+    further = len(EVIDENCE.fields) - len(facts.EVIDENCE_KEYS_STATED)
     assert find(f"{further} further evidence keys").mark == "chose"
-    assert set(facts.CANCELLATION_REASONS) | set(facts.REFUND_REASONS) <= chose
+    assert {*words("order", "cancellation_reason"), *words("refund", "reason")} <= chose
     assert set(facts.RESTRICTED_RESOURCES) <= chose
     assert {facts.SIGNATURE_HEADER, facts.VERSION_HEADER, facts.IDEMPOTENCY_HEADER} <= says
     assert {facts.REPLAYED_HEADER, facts.REQUEST_ID_HEADER, facts.EVENT_ID_HEADER} <= chose

@@ -6,10 +6,12 @@ from typing import Any
 import pytest
 
 from support.sandbox_calls import AsgiSandbox, SandboxAnswer
-from svc.service.facts import EVIDENCE_KEYS
+from svc.service.disputes import EVIDENCE
 
 Doc = dict[str, Any]
 DAY = 86400
+
+EVIDENCE_KEYS = tuple(field.name for field in EVIDENCE.fields)
 
 
 def disputed(sandbox: AsgiSandbox, **body: Any) -> Doc:
