@@ -31,7 +31,7 @@ def test_memory_does_not_grow_with_what_was_read(tmp_path: Path) -> None:
             for first in range(0, EVENTS, STEP):
                 publish(connection, range(first, first + STEP), note="x" * 700)
         argv = ("events", "listen", "--from", running.url(), "--from-start", "all")
-        member = Member(tmp_path / "a", (*argv, "--print", "none"))
+        member = Member(tmp_path / "a", argv)
         member.start()
         out = tmp_path / "a" / "out"
         read, found = 0, list[float]()

@@ -5,6 +5,8 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.listening import OK, Received, TargetServer, status_line
 from support.team.log import connect, job, publish, wait_for
 from support.team.servers import Servers
@@ -137,6 +139,30 @@ def test_job_that_dies_before_its_word_leaves_the_event_to_another(
         assert time.monotonic() - started < 10  # what a job hands back comes at once
     assert target.ids == ["evt_1"]
     assert marks(target) == {b"1"}
+
+
+@pytest.mark.parametrize("away", [503, 429, None])
+def test_target_that_is_away_for_a_moment_loses_nothing(
+    away: int | None, server: Servers, tmp_path: Path
+) -> None:
+    """R129: whether it answers 503 or closes: what it does not take goes back with a delay."""
+    began = time.monotonic()
+
+    def reply(_: Received) -> bytes | None:
+        if time.monotonic() - began > 1.2:
+            return OK
+        return None if away is None else status_line(away)
+
+    with TargetServer(reply) as target, connect(server) as connection:
+        publish(connection, range(30))
+        with job(server, tmp_path / "a", target.port) as listener:
+            listener.forwards(30)
+            wait_for(lambda: pending(server) == (0, 0))
+            taken = {one.id for one in listener.forwards() if one.status == 200}
+            assert listener.stop().failed == 0
+    assert taken == {f"evt_{number}" for number in range(30)}
+    assert len(target.received) < 60  # 2,000 requests in two seconds, before
+    assert failed(server) == []
 
 
 def test_same_job_takes_up_what_it_left(server: Servers, tmp_path: Path) -> None:

@@ -72,7 +72,7 @@ def test_laptop_drops_a_connection_on_which_nothing_comes(server: Servers, tmp_p
         listener.until(lambda: len(listener.told(LogState)) == 2, 40)
         listener.until(lambda: len(target.received) == 11, 20)
         down, up = listener.told(LogState)
-    assert (down.reason, up.reason) == ("The log has been silent for too long.", None)
+    assert (down.reason, up.reason) == ("The log: it did not answer in time.", None)
     assert up.time - down.time < 15
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(1, 12))
 

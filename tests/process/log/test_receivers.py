@@ -41,7 +41,8 @@ def deliver(receiver: Member, body: bytes, **headers: str) -> int:
     """Sends one delivery as the service does; gives the answer's status."""
     port, path = receiver.door
     with closing(http.client.HTTPConnection("127.0.0.1", port, timeout=20)) as connection:
-        signed = {"Svc-Signature": header_value(body, [SECRET], int(time.time())), **headers}
+        value = header_value(body, [SECRET], int(time.time()))
+        signed = {"Svc-Signature": value, "Svc-Delivery-Attempt": "1", **headers}
         connection.request("POST", path, body, signed)
         return connection.getresponse().status
 

@@ -7,18 +7,17 @@ events the laptop sleeps through, 2,500 if nothing is said.
 
 import json
 import os
-import re
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
 from support.listening import Received, TargetServer
-from support.running import Svc
-from support.team.log import wait_for
+from support.running import Result, Svc
+from support.team.commands import cluster_of
+from support.team.log import KEY, wait_for
 from support.team.members import EventSender, Member
 from support.team.servers import LogNode, Servers, free_ports
 from svc.errors import ExitCode
@@ -27,57 +26,28 @@ pytestmark = pytest.mark.usefixtures("needed")
 SLEPT = int(os.environ.get("STORY_EVENTS", "2500"))
 AWAKE = SLEPT // 20
 SENDERS = 28
-WORDS = {
-    "admin": "pwadmin",
-    "receiver": "pwreceiver",
-    "anna": "pwanna",
-    "ben": "pwben",
-    "ci": "pwci",
-}
 
 
 def say(*words: object) -> None:
     print(*words, flush=True)
 
 
-@contextmanager
-def three_servers(svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Servers]:
-    """The servers of the trial template, at ports that are free."""
-    for user, word in WORDS.items():
-        monkeypatch.setenv(f"LOG_{user.upper()}_PASSWORD", word)
-    monkeypatch.setenv("LOG_KEY", "akeyofnoimportance")
-    ports = dict(
-        zip((4222, 4223, 4224, 6222, 6223, 6224, 8222, 8223, 8224), free_ports(9), strict=True)
-    )
-    nodes = []
-    for number in (1, 2, 3):
-        argv = ("events", "log", "template", "--name", "shop", "--trial", "--node", str(number))
-        text = svc(*argv, "--laptop", "anna", "--laptop", "ben").out
-        text = re.sub(r"127\.0\.0\.1:(\d{4})\b", lambda at: f"127.0.0.1:{ports[int(at[1])]}", text)
-        place = folder / f"n{number}"
-        text = text.replace(f'"./shop-{number}"', f'"{place}/data"')
-        nodes.append(
-            LogNode(place, f"shop-{number}", ports[4221 + number], ports[8221 + number], text)
-        )
-    running = Servers(nodes)
-    try:
-        for node in nodes:
-            node.start()
-        yield running
-    finally:
-        running.close()
-
-
 class StoryTeam:
     """Everybody, each a process with credentials and a home of its own."""
 
     def __init__(
-        self, running: Servers, svc: Svc, folder: Path, targets: dict[str, TargetServer]
+        self,
+        running: Servers,
+        users: dict[str, str],
+        svc: Svc,
+        folder: Path,
+        targets: dict[str, TargetServer],
     ) -> None:
         self.running = running
+        self.users = users
         self._svc = svc
         self.targets = targets
-        monitor = ("--log-monitor", running.monitor)
+        monitor = [word for one in self.monitors for word in ("--log-monitor", one)]
         reading = (
             "events",
             "listen",
@@ -98,16 +68,22 @@ class StoryTeam:
         self.jobs = [self._member(folder, "ci", share, f"job-{n}") for n in (1, 2)]
         self.everybody = [self.receiver, self.anna, self.ben, *self.jobs]
 
-    @staticmethod
-    def _member(folder: Path, user: str, argv: tuple[str, ...], place: str = "") -> Member:
-        return Member(folder / (place or user), argv, credentials=f"{user}:{WORDS[user]}")
+    @property
+    def monitors(self) -> list[str]:
+        return [f"http://127.0.0.1:{node.monitor}" for node in self.running.nodes]
 
-    def run(self, *argv: str) -> dict[str, object]:
+    def _member(self, folder: Path, user: str, argv: tuple[str, ...], place: str = "") -> Member:
+        return Member(folder / (place or user), argv, credentials=self.users[user])
+
+    def svc(self, user: str, *argv: str) -> Result:
         env = {
-            "SVC_LOG_CREDENTIALS": f"admin:{WORDS['admin']}",
+            "SVC_LOG_CREDENTIALS": f"{self.users[user]}\n{KEY}",
             "SVC_BASE_URL": "https://api.example.com",
         }
-        done = self._svc("events", "log", *argv, env={**env, "SVC_API_KEY": "sk_test_of_no_use_1"})
+        return self._svc(*argv, env={**env, "SVC_API_KEY": "sk_test_of_no_use_1"})
+
+    def run(self, *argv: str) -> dict[str, object]:
+        done = self.svc("admin", "events", "log", *argv)
         assert done.code == 0, done.err
         found = json.loads(done.out)
         assert isinstance(found, dict)
@@ -192,21 +168,22 @@ def while_ben_sleeps(team: StoryTeam) -> None:
 
 @pytest.mark.slow(seconds=40)
 @pytest.mark.limit(900)
-def test_a_teams_day(tmp_path: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_teams_day(tmp_path: Path, svc: Svc) -> None:
     """R50: nothing is lost, what comes twice says so, and a laptop that slept has all of it."""
     targets = {name: TargetServer() for name in ("anna", "ben", "ci")}
     with (
         targets["anna"],
         targets["ben"],
         targets["ci"],
-        three_servers(svc, tmp_path, monkeypatch) as running,
+        cluster_of(svc, tmp_path) as (running, users),
     ):
-        team = StoryTeam(running, svc, tmp_path, targets)
+        team = StoryTeam(running, users, svc, tmp_path, targets)
         wait_for(lambda: meta_leader(running), 40)
         made = team.run("create", "--to", running.url(), "--group", "ci", "--max-bytes", "512MiB")
         say("created:", json.dumps(made["streams"]))
         try:
             play(team)
+            below_a_majority(team, tmp_path)
         finally:
             for one in team.everybody:
                 one.kill()
@@ -262,3 +239,52 @@ def meta_leader(running: Servers) -> bool:
             if sum(one["current"] for one in others) == 2:
                 return True
     return False
+
+
+def routes(node: LogNode) -> set[str]:
+    found = node.monitored("routez").get("routes") or []
+    return {str(one.get("remote_name")) for one in found}
+
+
+def stranger_to(node: LogNode, folder: Path) -> LogNode:
+    """A server that asks to join the cluster of another one, without its password."""
+    listens = node.config.partition("cluster {")[2].partition('listen: "')[2].partition('"')[0]
+    port, monitor, own = free_ports(3)
+    text = f"""server_name: stranger
+listen: "127.0.0.1:{port}"
+http: "127.0.0.1:{monitor}"
+cluster {{ name: shop, listen: "127.0.0.1:{own}", routes: ["nats://{listens}"] }}
+"""
+    return LogNode(folder, "stranger", port, monitor, text).start()
+
+
+def below_a_majority(team: StoryTeam, folder: Path) -> None:
+    """A server without the cluster's password joins nothing; with two of three away that is said."""
+    first, log = team.running.nodes[0], ("--from", team.running.url())
+    stranger = stranger_to(first, folder / "stranger")
+    try:
+        wait_for(lambda: "uthentication" in (first.folder / "out").read_text())
+        assert routes(stranger) == set()
+        assert routes(first) == {"shop-2", "shop-3"}
+    finally:
+        stranger.kill()
+    assert team.svc("anna", "events", "listen", *log, "--timeout", "0").code == 0
+    monitors = [word for one in team.monitors for word in ("--log-monitor", one)]
+    assert "on 1 of 3 servers" in team.svc("anna", "doctor", *monitors[:2], "-o", "json").out
+    assert "always on" not in team.svc("anna", "doctor", *monitors, "-o", "json").out
+    for member in team.everybody:
+        member.kill()
+    for node in team.running.nodes[1:]:
+        node.kill()
+    status = ("events", "log", "status", *log)
+
+    def is_told() -> bool:  # the last leader says for some seconds that all is well
+        done = team.svc("anna", *status)
+        return done.code == 11 and "nothing is taken" in done.error["message"]
+
+    wait_for(is_told, 60)
+    wait_for(lambda: is_told() and is_told(), 60)
+    doctor = team.svc("anna", "doctor", "-o", "json")
+    [found] = [one for one in json.loads(doctor.out) if one["name"] == "log"]
+    assert (doctor.code, found["status"]) == (11, "failed")
+    assert "nothing is taken" in found["detail"]

@@ -138,7 +138,9 @@ def laptop(
 
 
 @contextmanager
-def job(running: Servers, folder: Path, *forward_to: int, **told: Any) -> Iterator[FromLog]:
+def job(
+    running: Servers, folder: Path, *forward_to: int, credentials: str = "", **told: Any
+) -> Iterator[FromLog]:
     """One of those who share the queue `ci`."""
     clock = SystemClock()
 
@@ -148,7 +150,7 @@ def job(running: Servers, folder: Path, *forward_to: int, **told: Any) -> Iterat
     verdict = group.verdict_for_group
     plan = plan_for(*forward_to, signs=signs, ack="forwarded", verdict=verdict)
     plan = replace(plan, **{"forwarding": ForwardOptions(retry="off"), **told})
-    with connect(running) as connection:
+    with connect(running, credentials) as connection:
         queue = group.Queue("ci", "test", plan.forwarding.concurrency, trust_in(running))
         connection.run(group.ensure(connection, queue, {"deliver_policy": "all"}))
 

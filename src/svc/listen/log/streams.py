@@ -33,7 +33,7 @@ _ORIGIN: Final = "svc-origin"
 _MODE: Final = "svc-mode"
 _KEY: Final = "svc-key"
 _LEADERLESS: Final = 10008
-NO_ROOM: Final = frozenset((10023, 10028, 10047))  # of the account, memory, storage
+NO_ROOM: Final = frozenset((10002, 10023, 10028, 10047))  # of the account, memory, storage
 
 
 @dataclass(frozen=True, slots=True)

@@ -133,6 +133,9 @@ User=nats
 WorkingDirectory={folder}
 EnvironmentFile={folder}/{ENVIRONMENT_FILE}
 ExecStart=/usr/local/bin/nats-server -c {folder}/nats.conf
+# Twice: a new user's rights count from the second time.
+ExecReload=/bin/kill -HUP $MAINPID
+ExecReload=/bin/sleep 1
 ExecReload=/bin/kill -HUP $MAINPID
 # Lame duck mode: clients move to the other servers before this one ends.
 ExecStop=/bin/kill -USR2 $MAINPID

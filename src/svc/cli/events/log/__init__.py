@@ -24,7 +24,7 @@ from svc.listen.log import inboxes
 from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.status import look
-from svc.listen.log.troubles import NO_MAJORITY, LogDown
+from svc.listen.log.troubles import NO_MAJORITY, LogDown, no_majority
 from svc.listen.names import LogUse, log_of
 
 app = new_noun("Set up a team's log and see how it is.")
@@ -88,6 +88,9 @@ def status(ctx: typer.Context, log: ReadLog) -> None:
                 raise CheckFailed(error.message, code=NO_MAJORITY, hint=error.hint) from None
             raise
     session.out.value(shown.as_data())
+    if shown.replicas_current <= shown.replicas // 2:
+        missing = no_majority(address)
+        raise CheckFailed(missing.message, code=NO_MAJORITY, hint=missing.hint)
 
 
 @verb(app)

@@ -141,10 +141,14 @@ def _made(connection: LogConnection, wanted: dict[str, Any], change: set[str]) -
         if "replicas" in error.message:
             error.hint = "One server alone keeps one copy, for trying out: --replicas 1"
         if error.number in streams.NO_ROOM:
-            error.hint = (
-                "The servers may store less than that: raise max_file_store in their "
-                "configuration (svc events log template --max-file-store), or give --max-bytes"
-            )
+            raise ConfigError(
+                f"The servers may not store {wanted['max_bytes'] / 2**30:,.1f} GiB: "
+                f"{error.message}.",
+                code="log_no_room",
+                param="--max-bytes",
+                hint="Raise max_file_store in their configuration, as svc events log template "
+                "--max-file-store writes it, or give a smaller --max-bytes",
+            ) from None
         raise
     return {
         "name": wanted["name"],

@@ -22,6 +22,8 @@ File = Annotated[
 ]
 _FILE: Final = Path("users.conf")
 _RELOAD: Final = "Put the file on every server and reload it: nats-server --signal reload"
+# nats-server 2.15 gives an account what it imports at the reload after the one that brings it.
+_TWICE: Final = f"{_RELOAD}; twice, for a new user's rights count from the second time"
 
 
 @verb(app)
@@ -49,7 +51,7 @@ def add(
         raise UsageError("--group is for a job: --role job.", param="--group")
     found, password = _read(session, users, log).added(name, role, group or "")
     _write(users, found)
-    _print(session, name, password)
+    _print(session, name, password, _TWICE)
 
 
 @verb(app)
@@ -61,7 +63,7 @@ def rotate(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
     session = Session.of(ctx)
     found, password = _read(session, users, None).rotated(name)
     _write(users, found)
-    _print(session, name, password)
+    _print(session, name, password, _RELOAD)
 
 
 @verb(app)
@@ -103,12 +105,12 @@ def _write(path: Path, users: Users) -> None:
         raise LocalError(f"The file {path} cannot be written: {system_words(error)}.") from error
 
 
-def _print(session: Session, name: str, password: str) -> None:
+def _print(session: Session, name: str, password: str, next_: str) -> None:
     """Prints what the user stores; what to do next goes to people alone."""
     held = from_environment(session.env)
     lines = [f"{name}:{password}", *(held.keys if held is not None else ())]
     session.stdout.write("\n".join(lines) + "\n")
-    session.out.note(f"{_RELOAD}.")
+    session.out.note(f"{next_}.")
     if held is None or not held.keys:
         session.out.note(
             "Below USER:PASSWORD a member needs the log's key: svc events log create --print-key"
