@@ -166,7 +166,8 @@ class Reception:
         answer(status)
         if not large:
             self.tell_store(why)
-        self.reject(Rejected(self._deps.clock.now(), reason, str(why), len(delivery.body)))
+        size = len(delivery.body)
+        self.reject(Rejected(self._deps.clock.now(), reason, str(why), size, verified=True))
 
     def tell_store(self, trouble: LocalError | None) -> None:
         """Tells once that the inbox fails for a reason, and once that it works again."""

@@ -116,6 +116,7 @@ class Rejected:
 
     Never carries the payload (promise R49). `size` is in bytes. `headers` are those that came,
     for the inspector alone. `cause` is a word for what is behind the reason, where more is known.
+    `verified`: it was authentic, and only not kept.
     """
 
     time: float
@@ -124,6 +125,7 @@ class Rejected:
     size: int
     headers: tuple[tuple[bytes, bytes], ...] = ()
     cause: str = ""
+    verified: bool = False
 
     def to_dict(self) -> dict[str, Any]:
         return {
@@ -132,7 +134,7 @@ class Rejected:
             "reason": self.reason,
             "cause": self.cause or self.reason,
             "message": self.message,
-            "verified": False,
+            "verified": self.verified,
             "size": self.size,
         }
 

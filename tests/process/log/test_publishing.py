@@ -1,20 +1,39 @@
 """Putting events into a log as a receiver does, with real servers."""
 
+import asyncio
 import json
 import threading
+import time
+from collections.abc import Coroutine
+from dataclasses import replace
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from support.clocks import ManualClock
-from support.listening import NOW
-from support.team.log import KEY, ORIGIN, arrival, connect, make_streams, publish
+from support.listening import NOW, TargetServer
+from support.team.log import (
+    KEY,
+    ORIGIN,
+    arrival,
+    connect,
+    job,
+    laptop,
+    make_streams,
+    publish,
+    wait_for,
+)
 from support.team.servers import Servers, servers
+from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Oversized
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import streams
+from svc.listen.log.address import LogAddress
+from svc.listen.log.connection import Message
 from svc.listen.log.inboxes import CopiedInbox, LogInbox
+from svc.listen.log.troubles import LogRefusal
 from svc.state import Database
 
 
@@ -158,3 +177,67 @@ def test_streams_are_made_once_and_what_differs_is_said(server: Servers) -> None
         connection.run(connection.api(f"STREAM.UPDATE.{wanted['name']}", other))
         differs = connection.run(streams.make(connection, wanted)).differs
     assert {one.field: one.found for one in differs} == {"max_bytes": 1 << 20, "discard": "old"}
+
+
+def test_what_is_published_again_later_is_marked_and_forwarded_once_by_a_laptop(
+    tmp_path: Path, needed: None
+) -> None:
+    """R124: the log knows ids for two minutes, here for a tenth of a second; the inboxes know the rest."""
+    with (
+        servers(tmp_path / "log") as running,
+        TargetServer() as own,
+        TargetServer() as shared,
+        Database.open(tmp_path / "r" / "state.db", clock=SystemClock()) as state,
+    ):
+        make_streams(running, duplicate_window=100_000_000)
+        with connect(running) as connection:
+            log = LogInbox(connection, "test", KEY)
+            received = CopiedInbox(SqliteInbox(state, "receiver"), log)
+            with laptop(running, tmp_path / "a", own.port):
+                with job(running, tmp_path / "b", shared.port):
+                    assert isinstance(received.store(Batch([arrival(1)]))[0], Kept)
+                    log.store(Batch([attempt(2, 1), attempt(3, 3)]))
+                    wait_for(lambda: len(shared.received) == 3 and len(own.received) == 3)
+                time.sleep(0.2)
+                with job(running, tmp_path / "c", shared.port):  # it knows no id
+                    received.store(Batch([arrival(1)]))
+                    log.store(Batch([attempt(2, 2)]))
+                    wait_for(lambda: len(shared.received) == 5)
+                assert count(running) == 5
+    assert sorted(own.ids) == ["evt_1", "evt_2", "evt_3"]
+    marked: dict[str, list[bool]] = {}
+    for one in shared.received:
+        again = bool(one.header("svc-redelivered"))
+        marked.setdefault(json.loads(one.body)["id"], []).append(again)
+    assert marked == {"evt_1": [False, True], "evt_2": [False, True], "evt_3": [True]}
+
+
+def attempt(number: int, attempts: int) -> Arrival:
+    """An event as the service delivers it at an attempt."""
+    plain = arrival(number)
+    lines = plain.delivery.headers + b"Svc-Delivery-Attempt: %d\r\n" % attempts
+    return replace(plain, delivery=replace(plain.delivery, headers=lines))
+
+
+def test_an_id_that_is_on_its_way_is_tried_again() -> None:
+    """10158: two receivers at the same moment; soon it is a duplicate, and no 503."""
+    in_process = LogRefusal(409, 10158, "message id already in process")
+
+    class FakeConnection:
+        """Refuses as a server does that has not stored the first one yet."""
+
+        address = LogAddress.parse("nats://127.0.0.1/shop", "--to")
+        max_payload = 1 << 20
+        asked = 0
+
+        def run(self, call: Coroutine[Any, Any, Any]) -> Any:
+            return asyncio.run(call)
+
+        async def request(self, *_: Any) -> Message:
+            self.asked += 1
+            if self.asked < 3:
+                raise in_process
+            return Message("", "", {}, b'{"seq": 7, "duplicate": true}')
+
+    [kept] = LogInbox(cast("Any", FakeConnection()), "test", KEY).store(Batch([arrival(1)]))
+    assert kept == Kept(7, True, again=False, open=False)

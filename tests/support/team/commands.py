@@ -62,6 +62,7 @@ def server_of(
     alone = alone.replace('"127.0.0.1:4222"', f'"127.0.0.1:{port}"')
     alone = alone.replace('"127.0.0.1:8222"', f'"127.0.0.1:{monitor}"')
     alone = alone.replace('"./shop-1"', f'"{folder}/data"')
+    alone = alone.replace("max_file_store: 12GB", "max_file_store: 400GB")
     monkeypatch.setenv("LOG_KEY", "akeyofnoimportance")
     users = users_file(svc, folder / "users.conf")
     return Servers([LogNode(folder, "shop-1", port, monitor, alone)]), users

@@ -202,6 +202,7 @@ def test_what_cannot_be_kept_is_for_the_sender_to_send_again(ack: Any) -> None:
         assert all(one == [503] for one in answers)
         (rejected,) = [one for one in door.told if isinstance(one, Rejected)]
         assert (rejected.reason, rejected.time) == ("not_stored", NOW)
+        assert rejected.to_dict()["verified"] is True
         assert "The disk is full." in rejected.message
         assert (door.progress.rejected, door.handed) == (1, [])
         assert door.waiters.find(key_of("evt_1", event())) is None

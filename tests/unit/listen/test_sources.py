@@ -79,6 +79,15 @@ class FailingSource(HeldSource):
         raise RuntimeError("the source has died")
 
 
+class DyingSource(HeldSource):
+    """Ends by an error of its own a moment after it began."""
+
+    async def start(self) -> None:
+        await super().start()
+        self.died = self._loop.create_future()
+        self._loop.call_later(0.05, self.died.set_exception, RuntimeError("nothing more comes"))
+
+
 class Fed(RunningListener):
     """A listener whose deliveries come from the test."""
 
@@ -158,6 +167,15 @@ def test_what_was_never_sent_has_no_mark(tmp_path: Path) -> None:
     with TargetServer(port=port) as target, listening(tmp_path, port) as listener:
         listener.forwards(1)
     assert target.received[0].header("svc-redelivered") == []
+
+
+def test_source_that_dies_ends_the_listener_at_once(tmp_path: Path) -> None:
+    """With its reason: one that waited for more would wait for ever, and silently."""
+    plan = plan_for(until=Until.parse("order.paid"), timeout=None)
+    listener = Fed(tmp_path / "state" / "state.db", plan, ManualClock(NOW), DyingSource)
+    with pytest.raises(RuntimeError, match="nothing more comes"):
+        listener.run_here()
+    assert listener.source.stops == ["stop", "close"]
 
 
 def test_source_that_fails_at_its_stop_takes_nothing_with_it(tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 """`svc events log create`: the streams of a log, its groups, and its key."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any
 
 import typer
@@ -69,12 +69,7 @@ def create(ctx: typer.Context, given: CreateArguments) -> None:
     with open_log(session, address) as connection:
         key = _key(session, connection, new=given.new_key, printed=given.print_key)
         made = list(_streams(session, connection, given, held, key))
-        groups = [
-            _group_made(
-                connection, session, streams.group_consumer(one, given.replicas, start=start)
-            )
-            for one in given.group or ()
-        ]
+        groups = [_group_made(connection, session, one, start) for one in given.group or ()]
     if given.print_key:
         session.stdout.write(key + "\n")
         return
@@ -161,7 +156,10 @@ def _made(connection: LogConnection, wanted: dict[str, Any], change: set[str]) -
 
 
 def _group_made(
-    connection: LogConnection, session: Session, wanted: dict[str, Any]
+    connection: LogConnection, session: Session, name: str, start: Mapping[str, str]
 ) -> dict[str, Any]:
-    made = connection.run(streams.make_group(connection, session.settings.mode, wanted))
-    return {"name": wanted["name"].removeprefix("g_"), "made": made}
+    """Makes a group's queue, with as many copies as the events have."""
+    mode = session.settings.mode
+    info = connection.run(streams.stream_info(connection, mode))
+    wanted = streams.group_consumer(name, int(info["config"]["num_replicas"]), start=start)
+    return {"name": name, "made": connection.run(streams.make_group(connection, mode, wanted))}

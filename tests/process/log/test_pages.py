@@ -1,0 +1,85 @@
+"""Everything that the pages of a team show is run, on a real server, in the order of the pages."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.listening import TargetServer, event, status_line
+from support.team.commands import TeamCommands
+from support.team.log import KEY, connect, job, wait_for
+from svc.cli.help.page import ShellLines, page_of
+from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.log.inboxes import LogInbox
+from svc.listen.verify.verify import Delivery, read_facts
+
+pytestmark = pytest.mark.usefixtures("needed")
+SHOWN = "evt_3kPq0aVb7cXd9eYf1gZh2iWj"
+LINES = [
+    (topic, line)
+    for topic in ("team", "team-operations")
+    for part in page_of(topic).parts
+    if isinstance(part, ShellLines)
+    for line in part.lines
+    if line.startswith("svc ") and " login " not in line  # cli/events/test_login.py: a keyring
+]
+
+
+def as_here(line: str, team: TeamCommands) -> str:
+    """A line with the log, the target and the command that there are here."""
+    line = re.sub(r"nats\+tls://\S+", team.url, line)
+    line = line.replace("http://127.0.0.1:8222", team.running.monitor)
+    line = line.replace("--exec 'make e2e'", "--exec true")
+    if " listen " in line and "--exec" not in line:
+        line += " --timeout 0"
+    if " receive " in line:
+        return f"timeout --preserve-status -s TERM 3 {line}"
+    return line
+
+
+@pytest.mark.slow(seconds=40)
+@pytest.mark.limit(180)
+def test_the_pages_of_a_team_are_carried_out(  # noqa: PLR0915  one story
+    team: TeamCommands, tmp_path: Path
+) -> None:
+    """Each line as it stands but for addresses; a wrong one would be believed."""
+    key = KEY
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    ended: dict[str, int] = {}
+    with (
+        TargetServer(lambda _: status_line(422)) as target,
+        connect(team.running, f"{team.users['admin']}\n{KEY}") as connection,
+        job(team.running, tmp_path / "a", target.port, credentials=f"{team.users['ci']}\n{KEY}"),
+    ):
+        body = event(1, id=SHOWN)
+        one = Arrival(Delivery(body, b"", 1.0, read_facts(body)), None)
+        LogInbox(connection, "test", KEY).store(Batch([one]))
+        failed = ("events", "log", "failed", "list", "--from", team.url)
+        wait_for(lambda: len(team.run("ci", *failed).json) == 1)
+        for topic, line in LINES:
+            folder = tmp_path / topic
+            folder.mkdir(exist_ok=True)
+            if " failed drop " in line:  # given again, and refused again
+                wait_for(lambda: len(team.run("ci", *failed).json) == 1)
+            user = (
+                "receiver" if " receive " in line else "ci" if "--group ci --f" in line else "admin"
+            )
+            credentials = f"{team.users[user]}\n{key}"
+            done = subprocess.run(
+                ["bash", "-euc", as_here(line, team)], cwd=folder, capture_output=True, text=True,
+                env={**os.environ, "PATH": path, "SVC_LOG_CREDENTIALS": credentials}, check=False,
+            )  # fmt: skip
+            ended[line] = done.returncode
+            expected = {128 + signal.SIGTERM} if " receive " in line else {0}
+            if " doctor " in line:
+                expected.add(11)
+            assert done.returncode in expected, (line, done.stdout[-500:], done.stderr[-1000:])
+            if "--new-key" in line:
+                key = done.stdout.strip()
+    assert len(ended) > 30
+    written = {one.name for one in folder.iterdir()}  # of the last page
+    assert {"nats.conf", "log.env", "users.conf", "svc-log.service", "ben.creds"} <= written
