@@ -1,5 +1,6 @@
 """`svc requests`: what was sent, what became of it, and sending it once more (R3, R4)."""
 
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -156,6 +157,66 @@ def resume(ctx: typer.Context, request_id: RequestId) -> None:
     $ svc requests resume rq_4kd0v6x8gq2m7w1s9b3t
     """
     resume_request(Session.of(ctx), request_id)
+
+
+@verb(app)
+def adopt(
+    ctx: typer.Context,
+    file: Annotated[str, argument("FILE", "A state database, as one that was set aside.")],
+) -> None:
+    """Take over what can be read of another state database.
+
+    For one that was damaged and set aside, and for a backup. What is known already stays as it is.
+
+    $ svc requests adopt ~/.local/state/svc/state.db.corrupt-1
+    """
+    from svc.state.salvage import adopt as adopt_state
+
+    session = Session.of(ctx)
+    source = Path(file)
+    if not source.is_file():
+        raise UsageError(f"There is no file {file}.", param="FILE")
+    found = adopt_state(session.paths.state_file, source, session.clock)
+    with journal_of(session) as journal:
+        unresolved = len(journal.list(unresolved=True))
+    session.out.value(
+        {
+            "object": "adoption",
+            "file": file,
+            "requests": found.rows.get("requests", 0),
+            "events": found.rows.get("inbox", 0),
+            "unresolved": unresolved,
+            "damaged": list(found.damaged),
+        }
+    )
+    if found.damaged:
+        session.out.warn(
+            "Not all of it could be read: look at recent orders, refunds and payouts for requests "
+            "that are missing here."
+        )
+    if unresolved:
+        session.out.hint("svc requests list --unresolved")
+
+
+@verb(app, "start-empty")
+def start_empty(ctx: typer.Context) -> None:
+    """Begin without the state database that was damaged and set aside.
+
+    What is recorded in it is not known any more: look at recent orders, refunds and payouts first.
+
+    $ svc requests start-empty
+    """
+    from svc.state.salvage import begin_empty
+
+    session = Session.of(ctx)
+    aside = begin_empty(session.paths.state_file, session.clock)
+    session.out.value(
+        {
+            "object": "state",
+            "file": str(session.paths.state_file),
+            "set_aside": [str(one) for one in aside],
+        }
+    )
 
 
 @verb(app)

@@ -5,6 +5,7 @@ import sqlite3
 from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
+from shlex import quote
 from typing import Final, TypeVar
 
 from svc.clock import Clock
@@ -109,7 +110,10 @@ def open_database(
     """
     files.prepare_folder(path.parent)
     if not files.check_file(path):
-        _create(path, clock, steps)
+        aside = files.set_aside_of(path)
+        if aside:
+            raise _undecided(path, aside[-1])
+        create(path, clock, steps)
     try:
         return patience.run(lambda: _up_to_date(path, clock, steps, reading=reading))
     except sqlite3.Error as error:
@@ -150,8 +154,25 @@ def damaged(path: Path, clock: Clock) -> LocalError:
     return LocalError(
         f"The state database {path} is damaged; it was moved to {aside.name}, unchanged.",
         code=DAMAGED,
-        hint="Unresolved requests may be recorded in it: check recent orders, refunds and payouts "
-        "before you run the command again, which starts a new database.",
+        hint=_decide(aside),
+    )
+
+
+def _undecided(path: Path, aside: Path) -> LocalError:
+    """Nothing is sent before somebody has decided: the damaged file may hold open requests."""
+    return LocalError(
+        f"There is no state database {path}: a damaged one was moved to {aside.name}, and requests "
+        "without a known outcome may be recorded in it.",
+        code=DAMAGED,
+        hint=_decide(aside),
+    )
+
+
+def _decide(aside: Path) -> str:
+    return (
+        f"To take over what can be read of it: svc requests adopt {quote(str(aside))}; to begin "
+        "without it, once you have looked at recent orders, refunds and payouts: svc requests "
+        "start-empty"
     )
 
 
@@ -188,7 +209,7 @@ def _up_to_date(
     return connection
 
 
-def _create(path: Path, clock: Clock, steps: SchemaSteps) -> None:
+def create(path: Path, clock: Clock, steps: SchemaSteps) -> None:
     """Builds the database beside its place and puts it there whole, one process at a time."""
     with files.folder_lock(path.parent, clock):
         if files.check_file(path):

@@ -309,14 +309,19 @@ def test_unusable_state_sends_nothing(machine: UserMachine, spoil: Callable[[Pat
 
 
 @pytest.mark.parametrize("spoil", [rubbish, cut_short])
-def test_damaged_state_is_set_aside_and_the_next_refund_works(
+def test_damaged_state_stops_every_refund_until_a_person_has_decided(
     machine: UserMachine, spoil: Callable[[Path], None]
 ) -> None:
-    """R67: never silently reset; the user is told once, and goes on."""
+    """R67: never silently reset: the same command again would send what is open in the old one."""
     spoil(machine.state)
     result = machine.run(*REFUND, "-o", "json")
     assert "state.db.corrupt-1" in result.error["message"]
     assert (machine.state / "state.db.corrupt-1").exists()
+    again = machine.run(*REFUND, "-o", "json")
+    assert (again.code, again.error["code"]) == (10, "state_damaged")
+    assert "svc requests adopt" in again.error["message"]
+    assert machine.ledger.posts == []
+    assert machine.run("requests", "start-empty").code == 0
     assert machine.run(*REFUND).code == 0
     assert machine.ledger.effects[MARK] == 1
 

@@ -48,6 +48,7 @@ def test_a_journal_that_goes_during_a_post_is_told(machine: UserMachine, how: st
     assert error["idempotency_key"] == machine.ledger.posts[0].key
     assert "requests resume" not in json.dumps(error)
     if how == "damaged":
+        assert machine.run("requests", "start-empty", "-o", "json").code == 0
         listed = machine.run("requests", "list", "-o", "json")
         assert "state.db.corrupt-1 is a damaged state database" in listed.err
 

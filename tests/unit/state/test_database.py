@@ -19,6 +19,7 @@ from svc.clock import SystemClock
 from svc.errors import ExitCode, LocalError
 from svc.state import Database, Tx
 from svc.state.files import folder_lock
+from svc.state.salvage import begin_empty
 from svc.state.schema import MIGRATIONS
 
 pytestmark = pytest.mark.smoke
@@ -171,15 +172,19 @@ def damage_empty(path: Path) -> None:
 
 @pytest.mark.parametrize("damage", [damage_random, damage_truncated, damage_empty])
 def test_open_sets_a_damaged_file_aside(path: Path, damage: Callable[[Path], None]) -> None:
-    """R67: a damaged database is kept as .corrupt-N and reported; only the next run starts anew."""
+    """R67: a damaged database is kept as .corrupt-N and reported; a person says what comes then."""
+    Database.open(path, clock=ManualClock()).close()
     for number in (1, 2):
-        Database.open(path, clock=ManualClock()).close()
         damage(path)
         kept = path.read_bytes()
         with pytest.raises(LocalError, match=rf"moved to state\.db\.corrupt-{number}, unchanged"):
             use(path)
         assert not path.exists()
         assert Path(f"{path}.corrupt-{number}").read_bytes() == kept
+        for _ in range(2):
+            with pytest.raises(LocalError, match=r"moved to state\.db\.corrupt"):
+                use(path)
+        assert begin_empty(path, ManualClock())[-1].name == f"state.db.corrupt-{number}"
     with Database.open(path, clock=ManualClock()) as state:
         assert urls(state) == []
 
@@ -313,6 +318,7 @@ CHILD = """
 import sys
 from pathlib import Path
 from svc.clock import SystemClock
+from svc.state.salvage import begin_empty
 from svc.state import Database, Tx
 from svc.state.files import folder_lock
 path, name = Path(sys.argv[1]), sys.argv[2]

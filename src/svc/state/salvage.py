@@ -1,0 +1,122 @@
+"""After a damaged state database: what can still be read of it, and beginning without it.
+
+A database that was set aside stays so until a person decides: an empty one in its place knows of no
+unresolved request, and would have svc send one a second time (promise R67).
+"""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from svc.clock import Clock
+from svc.errors import LocalError
+from svc.state import files, opening
+from svc.state.schema import MIGRATIONS
+
+_TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+
+
+class Salvage(NamedTuple):
+    """What was taken over from a database.
+
+    Attributes:
+        rows: how many, by table.
+        damaged: tables of which rows could not be read.
+    """
+
+    rows: dict[str, int]
+    damaged: tuple[str, ...]
+
+
+def begin_empty(path: Path, clock: Clock) -> tuple[Path, ...]:
+    """Makes an empty state database beside those that were set aside; gives these.
+
+    Raises:
+        LocalError: there is a state database, or none was set aside.
+    """
+    aside = tuple(files.set_aside_of(path))
+    if files.check_file(path):
+        raise LocalError(f"{path} is there and is not damaged.", code="state_present")
+    files.prepare_folder(path.parent)
+    opening.create(path, clock, MIGRATIONS)
+    return aside
+
+
+def adopt(path: Path, source: Path, clock: Clock) -> Salvage:
+    """Takes over all that can be read of another state database; what is there already stays.
+
+    Raises:
+        LocalError: the source is no state database of svc, or the state database cannot be made.
+    """
+    files.prepare_folder(path.parent)
+    if not files.check_file(path):
+        opening.create(path, clock, MIGRATIONS)
+    with closing(opening.connect(path)) as own, closing(_open_source(source)) as other:
+        rows: dict[str, int] = {}
+        damaged: list[str] = []
+        own.execute("BEGIN IMMEDIATE")
+        for table in _names(own):
+            taken, is_whole = _copy_table(own, other, table)
+            rows[table] = taken
+            if not is_whole:
+                damaged.append(table)
+        own.execute("COMMIT")
+    return Salvage(rows, tuple(damaged))
+
+
+def _open_source(source: Path) -> sqlite3.Connection:
+    try:
+        uri = f"{source.absolute().as_uri()}?mode=rw"
+        connection = sqlite3.connect(uri, uri=True, isolation_level=None)
+        connection.execute("PRAGMA query_only = ON")
+    except sqlite3.Error as error:
+        raise LocalError(
+            f"{source} cannot be opened: {error}.", code="state_unreadable", param="FILE"
+        ) from error
+    return connection
+
+
+def _names(connection: sqlite3.Connection) -> list[str]:
+    return [row[0] for row in connection.execute(_TABLES)]
+
+
+def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
+    with suppress(sqlite3.DatabaseError):
+        return [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+    return []
+
+
+def _copy_table(own: sqlite3.Connection, other: sqlite3.Connection, table: str) -> tuple[int, bool]:
+    """Copies the rows of a table that can be read; says how many, and whether they were all."""
+    theirs = set(_columns(other, table))
+    columns = [name for name in _columns(own, table) if name in theirs]
+    if not columns:
+        return 0, bool(theirs)
+    named = ", ".join(f'"{name}"' for name in columns)
+    marks = ", ".join("?" * len(columns))
+    insert = f'INSERT OR IGNORE INTO "{table}" ({named}) VALUES ({marks})'  # noqa: S608  names of tables
+    select = f'SELECT {named} FROM "{table}"'  # noqa: S608  the same
+    whole = _Reading()
+    before = own.total_changes
+    # A damaged page ends a scan: what lies behind it is read from the other end.
+    for order in ("", " ORDER BY rowid DESC"):
+        for row in whole.rows(other, select + order):
+            own.execute(insert, row)
+        if whole.is_whole:
+            break
+    return own.total_changes - before, whole.is_whole
+
+
+class _Reading:
+    """Reads rows until damage ends it."""
+
+    is_whole = False
+
+    def rows(self, connection: sqlite3.Connection, select: str) -> Iterator[tuple[object, ...]]:
+        try:
+            yield from connection.execute(select)
+        except sqlite3.DatabaseError:
+            return
+        self.is_whole = True

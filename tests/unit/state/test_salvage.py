@@ -1,0 +1,77 @@
+"""What is taken over of a damaged state database, and what begins without it (promise R67)."""
+
+from pathlib import Path
+
+import pytest
+
+from support.clocks import ManualClock
+from svc.errors import LocalError
+from svc.state import Database
+from svc.state.salvage import adopt, begin_empty
+
+TABLE_LEAF = 13  # the first byte of such a page (SQLite: Database File Format)
+INSERT = """
+INSERT INTO reminders (name, told_at) VALUES (?, ?)"""
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "state" / "state.db"
+
+
+def fill(path: Path, names: range) -> None:
+    with Database.open(path, clock=ManualClock()) as state:
+        rows = [(f"{number:06} {'x' * 60}", float(number)) for number in names]
+        state.change(lambda tx: tx.many(INSERT, rows))
+        state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def names(path: Path) -> list[str]:
+    with Database.open(path, clock=ManualClock()) as state:
+        return [row["name"][:6] for row in state.rows("SELECT name FROM reminders ORDER BY name")]
+
+
+def test_what_can_be_read_of_a_damaged_file_is_taken_over(path: Path) -> None:
+    """A page in its midst is lost; what stands on either side of it is read, and it is said."""
+    fill(path, range(2000))
+    raw = bytearray(path.read_bytes())
+    page = int.from_bytes(raw[16:18], "big")
+    at = next(
+        n for n in range(len(raw) // page // 2, len(raw) // page) if raw[n * page] == TABLE_LEAF
+    )
+    raw[at * page : (at + 1) * page] = b"\xff" * page
+    damaged = path.with_name("state.db.corrupt-1")
+    damaged.write_bytes(raw)
+    damaged.chmod(0o600)
+    path.unlink()
+    found = adopt(path, damaged, ManualClock())
+    kept = names(path)
+    assert 1000 < len(kept) < 2000
+    assert found.rows["reminders"] == len(kept)
+    assert "reminders" in found.damaged
+
+
+def test_what_is_there_already_stays(path: Path) -> None:
+    """A backup is adopted into what has gone on since; the newer word of a row counts."""
+    backup = path.with_name("backup.db")
+    fill(path, range(3))
+    backup.write_bytes(path.read_bytes())
+    fill(path, range(10, 12))
+    found = adopt(path, backup, ManualClock())
+    assert (found.rows["reminders"], found.damaged) == (0, ())
+    assert len(names(path)) == 5
+
+
+def test_nothing_begins_anew_where_nothing_is_damaged(path: Path) -> None:
+    """`start-empty` takes no state away."""
+    fill(path, range(3))
+    with pytest.raises(LocalError, match="is there and is not damaged"):
+        begin_empty(path, ManualClock())
+    assert len(names(path)) == 3
+
+
+def test_a_file_of_something_else_gives_nothing(path: Path, tmp_path: Path) -> None:
+    other = tmp_path / "notes.txt"
+    other.write_text("no database at all, but some text\n" * 50)
+    found = adopt(path, other, ManualClock())
+    assert sum(found.rows.values()) == 0
