@@ -602,7 +602,7 @@ _svc_own() {
       shared='request preview global'
       ;;
     'requests')
-      commands='list show resume forget'
+      commands='list show resume adopt start-empty forget'
       options=''
       arguments=''
       shared='global'
@@ -623,6 +623,18 @@ _svc_own() {
       commands=''
       options=''
       arguments='i.rq_'
+      shared='global'
+      ;;
+    'requests adopt')
+      commands=''
+      options=''
+      arguments='f'
+      shared='global'
+      ;;
+    'requests start-empty')
+      commands=''
+      options=''
+      arguments=''
       shared='global'
       ;;
     'requests forget')

@@ -600,7 +600,7 @@ function __svc_command --no-scope-shadowing
             set arguments 
             set shared 'request preview global'
         case 'requests'
-            set commands 'list' 'List the POSTs of this machine, newest first.' 'show' 'Show one request: what was sent, with which key, and how it ended.' 'resume' 'Send an unresolved request again; it is never doubled.' 'forget' 'Delete a request from the journal, once you know what became of it.'
+            set commands 'list' 'List the POSTs of this machine, newest first.' 'show' 'Show one request: what was sent, with which key, and how it ended.' 'resume' 'Send an unresolved request again; it is never doubled.' 'adopt' 'Take over what can be read of another state database.' 'start-empty' 'Begin without the state database that was damaged and set aside.' 'forget' 'Delete a request from the journal, once you know what became of it.'
             set options 
             set arguments 
             set shared 'global'
@@ -618,6 +618,16 @@ function __svc_command --no-scope-shadowing
             set commands 
             set options 
             set arguments 'i.rq_'
+            set shared 'global'
+        case 'requests adopt'
+            set commands 
+            set options 
+            set arguments 'f'
+            set shared 'global'
+        case 'requests start-empty'
+            set commands 
+            set options 
+            set arguments 
             set shared 'global'
         case 'requests forget'
             set commands 

@@ -399,7 +399,7 @@ $script:SvcCommands = @{
         Shared = @('request', 'preview', 'global')
     }
     'requests' = @{
-        Commands = @(@('list', 'List the POSTs of this machine, newest first.'), @('show', 'Show one request: what was sent, with which key, and how it ended.'), @('resume', 'Send an unresolved request again; it is never doubled.'), @('forget', 'Delete a request from the journal, once you know what became of it.'))
+        Commands = @(@('list', 'List the POSTs of this machine, newest first.'), @('show', 'Show one request: what was sent, with which key, and how it ended.'), @('resume', 'Send an unresolved request again; it is never doubled.'), @('adopt', 'Take over what can be read of another state database.'), @('start-empty', 'Begin without the state database that was damaged and set aside.'), @('forget', 'Delete a request from the journal, once you know what became of it.'))
         Options = @()
         Arguments = @()
         Shared = @(,'global')
@@ -420,6 +420,18 @@ $script:SvcCommands = @{
         Commands = @()
         Options = @()
         Arguments = @(,'i.rq_')
+        Shared = @(,'global')
+    }
+    'requests adopt' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @(,'f')
+        Shared = @(,'global')
+    }
+    'requests start-empty' = @{
+        Commands = @()
+        Options = @()
+        Arguments = @()
         Shared = @(,'global')
     }
     'requests forget' = @{

@@ -24,10 +24,21 @@ def batch(ctx: typer.Context, asked: BatchOptions) -> None:
     The columns of a CSV are bracket paths, such as amount or items[0][name]; rows that change
     something have a column id. What `list --all -o csv` wrote is taken back.
 
+    On one machine: a row that was done is skipped, wherever it stands in the file. A row whose
+    outcome is unknown is sent again with its own idempotency key. A row that a single command has
+    done since is left out; --skip-done counts it as the row's. Rows that were done 12 hours ago
+    or more stop the batch: --continue skips them, --run LABEL does them all as a new occasion. A
+    done row that was changed stops it too: --edited sends it.
+
+    On two machines: with --import NAME all make the same keys, and within 24 hours the service
+    does nothing twice. A machine that knows nothing of the batch reads its results file. Live
+    rows from a pipe, or where no journal is, need --import.
+
+    After 24 hours: a row whose outcome is unknown is not sent any more; its line says where to
+    look. What another account has done is never skipped.
+
     To go on after an interruption, or when rows were corrected or added, run the same command
-    again: rows that were carried out are skipped, rows whose outcome is unknown are sent with
-    their own idempotency key. A batch is known by the path of its file, or by --import NAME, which
-    means the same on every machine; --run LABEL names the occasion, such as a month.
+    again. A batch is known by the path of its file, or by --import NAME.
 
     $ svc batch refunds.create refunds.csv --dry-run
     $ svc batch refunds.create refunds.csv --results refunded.ndjson

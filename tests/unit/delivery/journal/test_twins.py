@@ -6,9 +6,11 @@ from support.calls import refunds
 from support.clocks import ManualClock
 from svc.client.reply import Reply
 from svc.client.resources import find
-from svc.delivery.journal.entry import Account, NewIntent, Settled, settled_by
+from svc.delivery.journal.commands import in_full
+from svc.delivery.journal.entry import Account, Intent, NewIntent, Settled, settled_by
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
+from svc.delivery.send import choose_command
 from svc.errors import Conflict
 from unit.delivery.journal.asking import DONE, HOUR, OTHERS, SCOPE, Open, asked, done, end, record
 
@@ -226,3 +228,34 @@ def test_an_odd_id_is_done_without_it(intents: Journal, identifier: object) -> N
     kept = intents.find(made.id)
     assert kept is not None
     assert kept.settled == Settled("done", 200, proved=True)
+
+
+@pytest.mark.parametrize("mode", ["test", "live"])
+def test_the_same_command_within_ten_minutes_is_told_or_refused(
+    intents: Journal, clock: ManualClock, mode: str
+) -> None:
+    """R115: in test mode a note, in live mode a stop; `--new-request` means a second one."""
+    scope = SCOPE._replace(mode=mode)
+    end(intents, record(intents, asked(scope=scope)), "done", object_id="rf_first")
+    notes: list[str] = []
+
+    def again(key: str) -> Intent:
+        new = asked(key=key, scope=scope)
+        return intents.record(
+            new, lambda likes: choose_command(new, likes, clock.now(), in_full, notes.append)
+        )
+
+    clock.advance(599)
+    if mode == "live":
+        with pytest.raises(Conflict, match="a moment ago") as caught:
+            again("key-2")
+        assert "--new-request" in (caught.value.hint or "")
+        assert notes == []
+    else:
+        intents.settle(again("key-2"), done())
+        assert len(notes) == 1
+        assert "rf_first" in notes[0]
+    intents.settle(record(intents, asked(key="key-3", scope=scope), new_request=True), done())
+    clock.advance(600)
+    assert again("key-4").sendings == 1
+    assert len(notes) == (mode == "test")
