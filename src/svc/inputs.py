@@ -1,5 +1,7 @@
 """What a user names: files and standard input (text is UTF-8 or refused), the form of results."""
 
+import stat
+from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeAlias, get_args
 
@@ -16,6 +18,19 @@ STDIN: Final = "-"
 _MIB: Final = 1024 * 1024
 
 
+class ClosedInput(BytesIO):
+    """Standard input where the program was started without one."""
+
+
+def is_read_once(name: str) -> bool:
+    """Whether a name is standard input's, a pipe's or a device's: what is read of it is gone."""
+    try:
+        mode = 0 if name == STDIN else Path(name).stat().st_mode
+    except (OSError, ValueError):
+        return False  # reading it says why
+    return not mode or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
+
+
 def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) -> bytes:
     """Reads a whole file, or standard input for `-`, of at most so many bytes.
 
@@ -23,6 +38,8 @@ def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) 
         UsageError: it cannot be read, or is larger.
         Stopped: a signal came while it was waited for.
     """
+    if name == STDIN and isinstance(stdin, ClosedInput):
+        raise UsageError("Standard input is closed. Nothing was sent.", param=param)
     try:
         data = read_to_end(stdin, most + 1) if name == STDIN else _read_file(Path(name), most + 1)
     except OSError as error:

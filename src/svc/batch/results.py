@@ -379,7 +379,7 @@ class Results:
                 os.close(handle)
 
     @contextmanager
-    def _worded(self, held: str = "", hint: str = _ELSEWHERE) -> Iterator[None]:
+    def _worded(self, held: str = " Nothing was sent.", hint: str = _ELSEWHERE) -> Iterator[None]:
         try:
             yield
         except OSError as error:

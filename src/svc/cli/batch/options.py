@@ -11,7 +11,7 @@ from svc.batch.operations import names
 from svc.cli.framework.options import OptionSet, argument
 from svc.delivery.plan import Permissions
 from svc.errors import UsageError
-from svc.inputs import STDIN
+from svc.inputs import is_read_once
 
 CONCURRENCY_MAX: Final = 64
 LABEL: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -99,7 +99,7 @@ class BatchOptions(OptionSet):
     @property
     def lacks_results(self) -> bool:
         """Whether it is not said where the results go: a check can do without, a run cannot."""
-        return self.results is None and self.file == STDIN
+        return self.results is None and is_read_once(self.file)
 
     def results_path(self, label: str = "") -> Path:
         """Where the results go: beside the file unless they were given a name of their own.
@@ -111,7 +111,9 @@ class BatchOptions(OptionSet):
         """
         if self.lacks_results:
             raise UsageError(
-                "The results of rows from standard input need a file.",
+                "The rows come from a pipe, which cannot be read a second time: where the results "
+                "go must be said. Nothing was sent.",
+                code="results_nameless",
                 param="--results",
                 hint="Add --results FILE",
             )

@@ -16,7 +16,7 @@ from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.stored import Scope
 from svc.delivery.plan import Bad, BatchRow
 from svc.errors import AuthError, UsageError
-from svc.inputs import read_bytes
+from svc.inputs import STDIN, is_read_once, read_bytes
 
 _PIECE: Final = 500  # rows that are searched for secrets at once
 
@@ -54,7 +54,7 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
         data, form, operation, raw=asked.raw_csv, blank_means_all=blank, ignored=ignored
     )
     rows = [shaper.shape(read) for read in found]
-    name = asked.name or default_name(asked.file, data)
+    name = asked.name or default_name(STDIN if is_read_once(asked.file) else asked.file, data)
     batch = BatchName(name, operation.name, scope)
     return BatchInput(operation, batch, rows, (*shaper.left_out, *dict.fromkeys(names)))
 

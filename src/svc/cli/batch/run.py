@@ -23,7 +23,7 @@ from svc.delivery.journal.leases import Leases
 from svc.delivery.plan import BatchFacts, BatchPlan, Passed, plan_batch
 from svc.delivery.send import not_sent
 from svc.errors import LocalError, SvcError, UsageError
-from svc.inputs import STDIN
+from svc.inputs import is_read_once
 from svc.keys.resolve import VARIABLE
 from svc.system.signals import Stopped
 
@@ -75,11 +75,15 @@ def run_batch(session: Session, asked: BatchOptions) -> None:
 
 def _refuse_nameless(session: Session, asked: BatchOptions, *, had_journal: bool) -> None:
     """Refuses a live batch whose rows another run could not tell from these (promise R114)."""
-    if asked.name or session.settings.mode != "live" or (had_journal and asked.file != STDIN):
+    if (
+        asked.name
+        or session.settings.mode != "live"
+        or (had_journal and not is_read_once(asked.file))
+    ):
         return
     why = (
-        "Rows from standard input have no name"
-        if asked.file == STDIN
+        "Rows from a pipe have no name"
+        if is_read_once(asked.file)
         else "This machine has no record of earlier runs"
     )
     raise UsageError(

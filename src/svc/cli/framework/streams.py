@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TextIO
 
+from svc.inputs import ClosedInput
 from svc.system.consoles import takes_color, write_alike
 
 FORCING: Final = ("CLICOLOR_FORCE", "FORCE_COLOR")
@@ -102,6 +103,6 @@ def replace_closed_streams() -> None:
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # takes the lowest free number: this one
     # The types say that they are never None; a closed descriptor makes them so.
-    sys.stdin = sys.stdin or io.TextIOWrapper(io.BytesIO())
+    sys.stdin = sys.stdin or io.TextIOWrapper(ClosedInput())
     sys.stdout = sys.stdout or ClosedOutput()
     sys.stderr = sys.stderr or io.StringIO()
