@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from svc.batch.operations import BatchOperation
 from svc.batch.rows import BadRow, RowFields, blank_amount, parse
 from svc.batch.unknown import refuse_unknown
-from svc.client.amounts import whole_number
+from svc.client.amounts import whole_number, without_zeros
 from svc.client.fields import BodyPath, UnknownName, unknown_names
 from svc.errors import UsageError
 from svc.render.csv_format import restore
@@ -33,6 +33,21 @@ class _Blank(NamedTuple):
     """An amount whose cell is blank."""
 
     name: str
+
+
+class _Spelling:
+    """How the whole numbers of a column are spelled: how many as `4999.0`, and any otherwise."""
+
+    def __init__(self) -> None:
+        self.with_zeros = 0
+        self.is_mixed = False
+        self.first: UsageError | None = None
+
+    def add(self, text: str, error: UsageError) -> None:
+        """Notes a value that is no whole number."""
+        self.first = self.first or error
+        self.with_zeros += 1
+        self.is_mixed |= without_zeros(text) is None
 
 
 class Columns:
@@ -62,6 +77,7 @@ class Columns:
         self._nameless: list[int] = []
         self._unknown: list[UnknownName] = []
         self._currency: int | None = None
+        self._spellings: dict[str, _Spelling] = {}
         tree: dict[str, Any] = {}
         for index, text in enumerate(head):
             name = restore(text, raw=raw)
@@ -86,6 +102,23 @@ class Columns:
             raise BadRow("a cell stands under no name")
         found = self._build(cells)
         return {} if found is _ABSENT else found
+
+    def refuse_zeros(self) -> None:
+        """Refuses the file after its last row where every value of a column is `N.0`.
+
+        Raises:
+            UsageError: spreadsheets and pandas write whole numbers so; which was meant, only the
+                file's author knows.
+        """
+        for name, found in self._spellings.items():
+            if found.with_zeros > 1 and not found.is_mixed and found.first is not None:
+                raise UsageError(
+                    f"Every value of {name} ends in .0, as spreadsheets and pandas write whole "
+                    f"numbers. {found.first.message} Nothing was sent.",
+                    code="column_not_whole",
+                    param=name,
+                    hint=found.first.hint,
+                )
 
     def _column(self, index: int, name: str) -> tuple[BodyPath, str, Build]:
         is_json = name.endswith(_JSON_MARK)
@@ -120,6 +153,7 @@ class Columns:
 
     def _whole(self, index: int, name: str, kind: Kind) -> Build:
         least, is_money = kind.least, kind.type == "amount"
+        spelling = self._spellings.setdefault(name, _Spelling())
 
         def build(cells: Cells) -> Any:
             text = cells[index].strip()
@@ -127,11 +161,14 @@ class Columns:
                 return _ABSENT
             currency = None if self._currency is None else cells[self._currency]
             try:
-                return whole_number(
+                number = whole_number(
                     text, name, least=least, currency=currency, is_text=True, is_money=is_money
                 )
             except UsageError as error:
+                spelling.add(text, error)
                 raise BadRow.of(error) from None
+            spelling.is_mixed = True
+            return number
 
         return build
 

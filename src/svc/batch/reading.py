@@ -56,8 +56,8 @@ def rows_of(
 
     Raises:
         UsageError: the file as a whole cannot be read: its encoding, its head, a quote that is
-            never closed, a carriage return in the middle of a line. After that no row could be
-            trusted.
+            never closed, a carriage return in the middle of a line, a column of a CSV whose every
+            value is `N.0`. After that no row could be trusted.
     """
     text = decoded(data, "the file", "FILE").removeprefix("\ufeff")
     if form == "ndjson":
@@ -90,6 +90,7 @@ def _csv_rows(text: str, columns_of: Callable[[list[str]], Columns]) -> Iterator
             yield Read(number, line, columns.row(cells))
         except BadRow as bad:
             yield Read(number, line, bad)
+    columns.refuse_zeros()
 
 
 def _refuse_nul(text: str) -> None:

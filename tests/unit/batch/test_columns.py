@@ -113,3 +113,20 @@ def test_what_the_merchant_or_the_service_names_is_no_unknown_column(
     """R64: metadata and evidence are free, and what is only answered is left out, at any depth."""
     (row,) = ndjson_rows(operation, given)
     assert getattr(row, "code", "parameter_missing") == "parameter_missing"
+
+
+def test_a_column_of_numbers_with_a_point_zero_is_named() -> None:
+    """Spreadsheets and pandas write whole numbers so: it is no column of euros, or it is one."""
+    with pytest.raises(UsageError) as caught:
+        shaped("refunds.create", "payment,amount\npay_1,4999.0\npay_2,12900.0\n", "csv", ())
+    assert caught.value.code == "column_not_whole"
+    assert caught.value.message.startswith("Every value of amount ends in .0")
+    assert caught.value.hint == "4999, or 499900 if 4999.00 EUR is meant"
+
+
+def test_one_number_with_a_point_zero_is_its_row_s_mistake() -> None:
+    """Where other values of the column are whole, or have cents, the column is not what is odd."""
+    for other in ("5", "12.90"):
+        text = f"payment,amount\npay_1,4999.0\npay_2,{other}\npay_3,1.0\n"
+        rows = shaped("refunds.create", text, "csv", ())
+        assert [isinstance(row, Bad) for row in rows] == [True, other != "5", True]

@@ -22,7 +22,9 @@ def batch(ctx: typer.Context, asked: BatchOptions) -> None:
     """Run an operation for every row of a CSV or NDJSON file, each exactly once.
 
     The columns of a CSV are bracket paths, such as amount or items[0][name]; rows that change
-    something have a column id. What `list --all -o csv` wrote is taken back.
+    something have a column id. What `list --all -o csv` wrote is taken back. A column
+    idempotency_key has a key of your own for each row; a column that is no field stops the batch,
+    unless --ignore-column names it.
 
     On one machine: a row that was done is skipped, wherever it stands in the file. A row whose
     outcome is unknown is sent again with its own idempotency key. A row that a single command has
