@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from svc.cli.events.options import InspectAt
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
-from svc.listen.inbox.history import InboxHistory, InboxScope
+from svc.listen.inbox.history import InboxScope
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.records import ListenerRecord
 from svc.state import Database
@@ -87,6 +87,7 @@ def inspecting(session: Session, wanted: InspectAt | None) -> Iterator[Inspectio
     if wanted is None:
         yield None
         return
+    from svc.listen.inbox.search import SearchableInbox
     from svc.listen.inspector.server import Inspector, bind_inspector
 
     settings = session.settings
@@ -96,6 +97,6 @@ def inspecting(session: Session, wanted: InspectAt | None) -> Iterator[Inspectio
         bind_inspector(wanted.port) as bound,
         Database.open(session.paths.state_file, clock=session.clock) as state,
     ):
-        archive = InboxHistory(state, whose)
+        archive = SearchableInbox(state, whose)
         inspector = Inspector(bound, settings.mode, archive, session.clock, utc=utc)
         yield Inspection(session, inspector, state)

@@ -108,7 +108,7 @@ class InboxHistory:
             for row in rows:
                 before = row["seq"]
                 if wanted.glob is None or fnmatch.fnmatchcase(row["type"], wanted.glob):
-                    yield _entry(row)
+                    yield entry_from(row)
             if len(rows) < _PAGE:
                 return
 
@@ -117,7 +117,7 @@ class InboxHistory:
         origin = self._whose.origin
         values = (self._whose.profile, self._whose.mode, origin, origin, event_id, event_id, 1)
         rows = self._state.rows(_BY_ID, values)
-        return _entry(rows[0]) if rows else None
+        return entry_from(rows[0]) if rows else None
 
     def content(self, entry: InboxEntry) -> Content:
         """Gives the bytes of an entry."""
@@ -196,7 +196,7 @@ _AT_TARGET: Final = {
 }
 # What is shown is chosen first and counted afterwards, in one pass over its targets and attempts.
 # Beside a single MAX, SQLite takes the other columns from the row in which it stands.
-_SHOWN: Final = """
+SHOWN: Final = """
 WITH shown AS (
   SELECT i.seq, i.event_id, i.type, i.object_id, i.received_at, i.outcome, i.copies,
     l.endpoint_id, l.targets
@@ -219,12 +219,12 @@ SELECT shown.*, low, high, COALESCE(tried, 0) + COALESCE(replays, 0) AS attempts
   url AS target
 FROM shown LEFT JOIN there ON event = shown.seq LEFT JOIN last ON last.seq = shown.seq
 ORDER BY shown.seq DESC"""
-_ENTRIES: Final = _SHOWN.format(
+_ENTRIES: Final = SHOWN.format(
     which="""AND i.received_at >= ? AND (?
     OR (? AND i.seq IN (SELECT event FROM ledger WHERE state > 4 AND state = 5))
     OR (? AND i.seq IN (SELECT event FROM ledger WHERE state < 4))) AND i.seq < ?"""
 )
-_BY_ID: Final = _SHOWN.format(which=f"AND i.seq IN ({ROWS_OF_EVENT})")
+_BY_ID: Final = SHOWN.format(which=f"AND i.seq IN ({ROWS_OF_EVENT})")
 _AT_TARGETS: Final = """
 SELECT url, state, attempts, last_status, error, next_at, resting FROM targets
 JOIN ledger ON target = id AND event = ? ORDER BY id"""
@@ -260,7 +260,7 @@ def _targets(row: Row) -> tuple[str, ...]:
     return tuple(str(target) for target in routes.match(row["type"]))
 
 
-def _entry(row: Row) -> InboxEntry:
+def entry_from(row: Row) -> InboxEntry:
     return InboxEntry(
         seq=row["seq"],
         id=row["event_id"],

@@ -1,12 +1,13 @@
 """What the pages show: deliveries of the inbox and, in between, what was rejected."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from itertools import islice
+from dataclasses import asdict, dataclass, replace
 from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
-from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory
+from svc.clock import Clock
+from svc.listen.inbox.history import Content, InboxEntry
+from svc.listen.inbox.search import FoundEntries, SearchableInbox, SearchFilter
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.verify.verify import Facts, read_facts
 from svc.state import Row
@@ -31,6 +32,8 @@ class ListFilter:
 
     type: str = ""
     state: str = ""
+    target: str = ""
+    object: str = ""
     text: str = ""
     before: int | None = None
 
@@ -43,6 +46,8 @@ class ListFilter:
         return cls(
             type=given.get("type", "").strip()[:_TEXT_MAX],
             state=given.get("state", "") if given.get("state") in STATES else "",
+            target=given.get("target", "").strip()[:_TEXT_MAX],
+            object=given.get("object", "").strip()[:_TEXT_MAX],
             text=given.get("text", "").strip()[:_TEXT_MAX],
             before=int(before) if known else None,
         )
@@ -50,22 +55,17 @@ class ListFilter:
     @property
     def narrows(self) -> bool:
         """Says whether it leaves anything out."""
-        return bool(self.type or self.state or self.text)
+        return bool(self.type or self.state or self.target or self.object or self.text)
 
     def query(self) -> str:
         """Gives the query string, with its question mark, that `parse` reads."""
-        before = "" if self.before is None else str(self.before)
-        values = {"type": self.type, "state": self.state, "text": self.text, "before": before}
-        text = urlencode({name: value for name, value in values.items() if value})
+        given = asdict(self)
+        text = urlencode({name: value for name, value in given.items() if value not in ("", None)})
         return f"?{text}" if text else ""
 
     def behind(self, before: int | None) -> str:
         """Gives the query string of another page of the same list; None is the first page."""
         return replace(self, before=before).query()
-
-    def takes(self, entry: InboxEntry) -> bool:
-        """Says whether a delivery is of the type and in the state."""
-        return self.type in ("", entry.type) and self.state in ("", entry.state)
 
     def finds(self, *parts: str | None) -> bool:
         """Says whether the text stands in one of these."""
@@ -74,7 +74,7 @@ class ListFilter:
 
     def takes_rejected(self, one: TurnedAway) -> bool:
         """Says whether a rejection is wanted: it has no type that could be trusted."""
-        if self.type or self.state not in ("", _REJECTED):
+        if self.type or self.target or self.object or self.state not in ("", _REJECTED):
             return False
         return self.finds(_REJECTED, one.rejected.reason, one.rejected.message)
 
@@ -82,6 +82,11 @@ class ListFilter:
     def wants_kept(self) -> bool:
         """Says whether anything in the inbox can be in the list."""
         return self.state != _REJECTED
+
+    @property
+    def search(self) -> SearchFilter:
+        """Gives what is looked for in the inbox."""
+        return SearchFilter(self.type, self.state, self.target, self.object, self.text, self.before)
 
 
 def fields(query: str) -> Mapping[str, str]:
@@ -93,9 +98,8 @@ def fields(query: str) -> Mapping[str, str]:
 
 
 PAGE_ROWS: Final = 50
-SCANNED_MAX: Final = 5_000
+SEARCH_SECONDS: Final = 2.0  # for one page; the next one goes on where it ended
 _REMEMBERED: Final = 2_000
-SEARCHED_BYTES: Final = 32 * 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +118,7 @@ class ListedDelivery:
 class HistoryPage:
     """Some of the list, the newest first; `older` is where the next page begins.
 
-    `cut`: not everything in the inbox was looked through.
+    `cut`: the search took too long to fill the page.
     """
 
     lines: tuple[ListedDelivery | TurnedAway, ...]
@@ -133,42 +137,32 @@ class Whole:
 
 
 class DeliveryList:
-    """Reads from the inbox; its calls block, and raise LocalError.
+    """Reads from the inbox; its calls block, and raise LocalError."""
 
-    Of payloads a search reads `searched_bytes`, and says then that there are more.
-    """
-
-    def __init__(self, archive: InboxHistory, searched_bytes: int) -> None:
+    def __init__(
+        self, archive: SearchableInbox, clock: Clock, search_seconds: float = SEARCH_SECONDS
+    ) -> None:
         self._archive = archive
-        self._searched_bytes = searched_bytes
+        self._clock = clock
+        self._search_seconds = search_seconds
         self._facts: dict[int, Facts] = {}
 
     def page(self, wanted: ListFilter, turned_away: list[TurnedAway]) -> HistoryPage:
         """Gives a page of the list; `turned_away` holds the rejections, the newest first."""
-        search = _Search(self._archive, wanted, self._searched_bytes)
-        entries = islice(self._archive.entries(InboxFilter()), SCANNED_MAX)
-        top: float | None = None
-        found: list[ListedDelivery] = []
-        more, seen = False, 0
-        for entry in entries if wanted.wants_kept else ():
-            seen += 1
-            if wanted.before is not None and entry.seq >= wanted.before:
-                top = entry.received_at
-            elif search.takes(entry):
-                more = len(found) == PAGE_ROWS
-                if more:
-                    break
-                found.append(ListedDelivery(entry, self.facts(entry)))
-        bottom = found[-1].time if more else None
+        until = self._clock.monotonic() + self._search_seconds
+        found = FoundEntries((), None, unfinished=False)
+        if wanted.wants_kept:
+            found = self._archive.search(
+                wanted.search, PAGE_ROWS, lambda: self._clock.monotonic() > until
+            )
         lines: list[ListedDelivery | TurnedAway] = [
-            *found,
-            *_between(turned_away, wanted, top, bottom),
+            ListedDelivery(entry, self.facts(entry)) for entry in found.entries
         ]
+        top = None if wanted.before is None else self._archive.received_behind(wanted.before)
+        bottom = found.entries[-1].received_at if found.entries and found.older else None
+        lines += _between(turned_away, wanted, top, bottom)
         lines.sort(key=lambda line: line.time, reverse=True)
-        older = found[-1].entry.seq if more else None
-        return HistoryPage(
-            tuple(lines), older, cut=(seen == SCANNED_MAX or search.tired) and not more
-        )
+        return HistoryPage(tuple(lines), found.older, cut=found.unfinished)
 
     def whole(self, event_id: str) -> Whole | None:
         """Gives one delivery."""
@@ -187,36 +181,6 @@ class DeliveryList:
             if len(self._facts) > _REMEMBERED:
                 del self._facts[next(iter(self._facts))]
         return found
-
-
-class _Search:
-    """Looks for what is wanted; reads so many bytes of payloads and then no more."""
-
-    def __init__(self, archive: InboxHistory, wanted: ListFilter, searched_bytes: int) -> None:
-        self._archive = archive
-        self._wanted = wanted
-        self._left = searched_bytes
-
-    @property
-    def tired(self) -> bool:
-        """True once payloads were left unread."""
-        return self._left < 0
-
-    def takes(self, entry: InboxEntry) -> bool:
-        """Says whether a delivery belongs into the list."""
-        wanted = self._wanted
-        if not wanted.takes(entry):
-            return False
-        status = str(entry.status or "")
-        parts = (entry.id, entry.type, entry.object_id, entry.target, entry.error, status)
-        return wanted.finds(*parts) or wanted.finds(self._body(entry))
-
-    def _body(self, entry: InboxEntry) -> str:
-        if self.tired:
-            return ""
-        body = self._archive.content(entry).body
-        self._left -= len(body)
-        return body.decode("utf-8", "replace")
 
 
 def _between(

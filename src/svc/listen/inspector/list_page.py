@@ -119,26 +119,25 @@ def _folding(form: Markup) -> Markup:
 
 
 def _form(frame: PageFrame, wanted: ListFilter) -> Markup:
-    text = {
-        "id": "text",
-        "name": "text",
-        "type": "search",
-        "value": wanted.text,
-        "autocomplete": "off",
-        "spellcheck": "false",
-    }
     clear = el("a", "Clear", id="clear", href=frame.root, hidden=not wanted.narrows)
     return el(
         "form",
-        _field("text", "Text", el("input", **text)),
+        _field("text", "Text", _search("text", wanted.text)),
         _field("type", "Type", _choice("type", "All types", _TYPES, wanted.type)),
         _field("state", "State", _choice("state", "All states", STATES, wanted.state)),
+        _field("target", "Target", _search("target", wanted.target)),
+        _field("object", "Object", _search("object", wanted.object)),
         el("p", el("button", "Filter"), clear, class_="actions"),
         id="filter",
         class_="filter",
         action=frame.root,
         role="search",
     )
+
+
+def _search(name: str, value: str) -> Markup:
+    attributes = {"type": "search", "autocomplete": "off", "spellcheck": "false"}
+    return el("input", id=name, name=name, value=value, **attributes)
 
 
 def _field(name: str, label: str, control: Markup) -> Markup:
@@ -164,6 +163,6 @@ def _pages(frame: PageFrame, page: HistoryPage, wanted: ListFilter) -> Markup:
         older = frame.url("", wanted.behind(page.older))
         links.append(el("a", "Older", href=older, rel="next"))
     if page.cut:
-        note = "Not all were looked through: svc events inbox --max N shows more."
+        note = "The search goes on with Older: it took long to come this far back."
         links.append(el("span", note, class_="hint"))
     return el("nav", links, id="pages", class_="pages", aria_label="Pages", hidden=not links)

@@ -9,10 +9,10 @@ from uvicorn.server import ServerState
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.listen.inbox.history import InboxHistory
+from svc.listen.inbox.search import SearchableInbox
 from svc.listen.inspector.app import InspectorApp
 from svc.listen.inspector.feed import Feed
-from svc.listen.inspector.history import SEARCHED_BYTES, DeliveryList
+from svc.listen.inspector.history import SEARCH_SECONDS, DeliveryList
 from svc.listen.inspector.http import HEAD_MAX, Guard, GuardedPages, PageConnection, new_token
 from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
@@ -36,24 +36,24 @@ def bind_inspector(port: int | None) -> socket.socket:
 
 
 class Inspector:
-    """Serves one bound socket while a listener runs; `searched_bytes` as in `DeliveryList`."""
+    """Serves one bound socket while a listener runs; `search_seconds` as in `DeliveryList`."""
 
     def __init__(
         self,
         bound: socket.socket,
         mode: str,
-        archive: InboxHistory,
+        archive: SearchableInbox,
         clock: Clock,
         *,
         utc: bool,
-        searched_bytes: int = SEARCHED_BYTES,
+        search_seconds: float = SEARCH_SECONDS,
     ) -> None:
         self._bound = bound
         self._port: int = bound.getsockname()[1]
         self._token = new_token()
         self._mode = mode
         self._archive = archive
-        self._searched_bytes = searched_bytes
+        self._search_seconds = search_seconds
         self._clock = clock
         self._times = Times(utc=utc)
         self._feed = Feed()
@@ -77,7 +77,7 @@ class Inspector:
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
         frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
         again = Replayer(self._archive, self._clock, means)
-        catalogue = DeliveryList(self._archive, self._searched_bytes)
+        catalogue = DeliveryList(self._archive, self._clock, self._search_seconds)
         self._pages = InspectorApp(frame, catalogue, self._feed, again, self._clock)
         config = _config(GuardedPages(guard, self._pages.respond))
         loop = asyncio.get_running_loop()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -21,7 +22,7 @@ from support.clocks import ManualClock
 from support.listening import PATH, Received, TargetServer, delivery, event, status_line, talk
 from support.suite.patience import patient
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.inbox.history import InboxEntry
+from svc.listen.inbox.search import FoundEntries
 from svc.listen.inspector.history import STATES
 from svc.listen.inspector.page import Times, masked
 from svc.listen.records import Forwarded
@@ -669,12 +670,12 @@ def test_slow_page_delays_no_delivery(
     """While a page is being drawn the receiver answers as ever."""
     drawing, drawn = threading.Event(), threading.Event()
 
-    def dawdle(*_: object) -> Iterator[InboxEntry]:
+    def dawdle(*_: object) -> FoundEntries:
         drawing.set()
         drawn.wait(10)
-        return iter(())
+        return FoundEntries((), None, unfinished=False)
 
-    monkeypatch.setattr(watched.archive, "entries", dawdle)
+    monkeypatch.setattr(watched.archive, "search", dawdle)
     visitor = threading.Thread(target=watched.get)
     visitor.start()
     assert drawing.wait(10)
@@ -685,16 +686,55 @@ def test_slow_page_delays_no_delivery(
     visitor.join(10)
 
 
-def test_search_reads_a_bounded_amount(tmp_path: Path, target: TargetServer) -> None:
-    """Of very much payload the newest is searched, and the page says that it was not all."""
-    with watching(tmp_path, target.port, searched_bytes=1000) as watched:
-        for number in range(4):
-            watched.send(event(number, note="needle" + "x" * 600))
-        watched.settled(4)
+def fill(watched: WatchedListener, count: int) -> None:
+    """Puts so many deliveries behind those that are there, as if they had come since."""
+    with watched.state.write() as tx:
+        tx.execute(
+            "INSERT INTO inbox (listener, event_id, type, object_id, received_at, outcome)"
+            " WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?)"
+            " SELECT (SELECT MAX(id) FROM listeners), 'evt_more_' || i, 'order.paid', '', ?,"
+            " 'unrouted' FROM n",
+            (count, NOW),
+        )
+        tx.execute(
+            "INSERT INTO payloads SELECT seq, x'', CAST('{}' AS BLOB) FROM inbox"
+            " WHERE seq NOT IN (SELECT inbox_seq FROM payloads)"
+        )
+
+
+def test_the_whole_inbox_is_searched(tmp_path: Path) -> None:
+    """What failed before 25,000 others is found by state, target, object, type and text."""
+    with (
+        TargetServer(lambda _: status_line(404)) as refusing,
+        watching(tmp_path, refusing.port) as watched,
+    ):
+        watched.send(event(1, "payout.paid", note="needle"))
+        watched.settled(1)
+        fill(watched, 25_000)
+        ways = {
+            "state": "failed",
+            "target": f":{refusing.port}",
+            "object": "ord_1",
+            "type": "payout.paid",
+            "text": "NEEDLE",
+        }
+        for name, value in ways.items():
+            assert rows(watched.get(f"?{name}={value}").body) == ["delivery/evt_1"], name
+            assert rows(watched.get(f"?{name}={value}&text=nothing").body) == [], name
+        assert rows(watched.get(f"?{urlencode(ways)}").body) == ["delivery/evt_1"]
+
+
+def test_a_search_that_takes_long_goes_on_with_the_next_page(tmp_path: Path) -> None:
+    """Nothing is out of reach: the page says that it is not done, and where it goes on."""
+    with watching(tmp_path, search_seconds=-1) as watched:
+        watched.send(event(1, note="needle"))
+        watched.settled(1)
+        fill(watched, 25_000)
         page = watched.get("?text=needle").body
-        assert rows(page) == ["delivery/evt_3", "delivery/evt_2"]
-        assert "Not all were looked through" in page
-        assert len(rows(watched.get("?text=evt_").body)) == 4
+        assert rows(page) == []
+        assert "The search goes on with Older" in page
+        [older] = re.findall(r'href="[^"]*\?([^"]*before=[^"]*)"', page)
+        assert rows(watched.get(f"?{html.unescape(older)}").body) == ["delivery/evt_1"]
 
 
 def test_page_of_a_busy_database_says_so(
@@ -706,11 +746,11 @@ def test_page_of_a_busy_database_says_so(
     def refuse(*_: object) -> None:
         raise LocalError("The state database is busy.")
 
-    monkeypatch.setattr(watched.archive, "entries", refuse)
+    monkeypatch.setattr(watched.archive, "search", refuse)
     page = watched.get()
     assert page.status == 503
     assert "The state database is busy." in page.body
-    monkeypatch.setattr(watched.archive, "entries", lambda *_: 1 / 0)
+    monkeypatch.setattr(watched.archive, "search", lambda *_: 1 / 0)
     assert watched.get().status == 500
     monkeypatch.undo()
     assert watched.get().status == 200

@@ -17,11 +17,12 @@ from support.listening import NOW, PATH, SECRET, delivery, outcomes, plan_for, s
 from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.identity import claimed
-from svc.listen.inbox.history import InboxHistory, InboxScope
+from svc.listen.inbox.history import InboxScope
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.listeners import remember
+from svc.listen.inbox.search import SearchableInbox
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.inspector.history import SEARCHED_BYTES
+from svc.listen.inspector.history import SEARCH_SECONDS
 from svc.listen.inspector.replay import Own, ReplayDeps
 from svc.listen.inspector.server import Inspector
 from svc.listen.listener import Listener
@@ -49,7 +50,7 @@ class WatchedListener:
 
     plan: ListenerPlan
     state: Database
-    archive: InboxHistory
+    archive: SearchableInbox
     inspector: Inspector
     bound: socket.socket
     clock: Clock
@@ -162,7 +163,7 @@ def watching(
     *forward_to: str | int,
     clock: Clock | None = None,
     others: dict[str, Sequence[str]] | None = None,
-    searched_bytes: int = SEARCHED_BYTES,
+    search_seconds: float = SEARCH_SECONDS,
     **told: Any,
 ) -> Iterator[WatchedListener]:
     """Runs a listener with its inspector; `told` goes into its plan."""
@@ -179,9 +180,9 @@ def watching(
     ):
         targets = [str(target) for target in plan.routes.targets]
         remember(state, claim, bound.getsockname()[1], plan.endpoint, targets)
-        archive = InboxHistory(view, InboxScope("default", plan.mode, ORIGIN))
+        archive = SearchableInbox(view, InboxScope("default", plan.mode, ORIGIN))
         inspector = Inspector(
-            page, plan.mode, archive, clock, utc=True, searched_bytes=searched_bytes
+            page, plan.mode, archive, clock, utc=True, search_seconds=search_seconds
         )
         watched = WatchedListener(
             plan, state, archive, inspector, bound, clock, claim.scope, others or {}
