@@ -17,6 +17,7 @@ import pytest
 from support.listeners import Listen, Pay
 from support.listening import NOW, OK, SECRET, Received, TargetServer, event, status_line, talk
 from support.running import Result, Sandbox, Svc, inside
+from support.serving import free_port
 from support.suite.patience import patient
 from svc.signature import header_value, verify
 
@@ -620,3 +621,20 @@ def test_a_script_reads_one_event_without_a_note(
     ones = [svc("events", "inbox", option, "1", "-o", "id") for option in ("--max", "--limit")]
     assert [(one.out.count("evt_"), one.err) for one in ones] == [(1, ""), (1, "")]
     assert "--max shows more" in svc("events", "inbox", "--max", "1", "-o", "human").err
+
+
+def test_the_inbox_says_why_an_event_has_not_arrived(
+    pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """`inbox show`: which target it waits for, what was the matter, how often it was tried."""
+    port = free_port()
+    with listen(tmp_path, "--forward-to", str(port)) as running:
+        pay()
+        event_id = running.wait("event", 2)[0]["id"]
+        end = time.monotonic() + 15
+        while not svc.ok("events", "inbox", "show", event_id)["targets"][0]["error"]:
+            assert time.monotonic() < end
+    [target] = svc.ok("events", "inbox", "show", event_id)["targets"]
+    assert target["url"] == f"http://localhost:{port}"
+    assert (target["state"], target["error"]) == ("pending", "connection refused")
+    assert "connection refused" in svc("events", "inbox", "show", event_id, "-o", "human").out

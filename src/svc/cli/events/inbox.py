@@ -155,6 +155,17 @@ def _whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> dict[s
         "headers": dict(pairs),
         "payload": _parsed(content.body),
         "payload_base64": base64.b64encode(content.body).decode(),
+        "targets": [
+            {
+                "url": one.url,
+                "state": one.state,
+                "attempts": one.attempts,
+                "status": one.status,
+                "error": one.error,
+                "next_at": None if one.next_at is None else iso(one.next_at),
+            }
+            for one in archive.at_targets(entry.seq)
+        ],
         "forwards": [
             {
                 **row,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.html import Markup
+from svc.listen.inbox.history import AtTarget
 from svc.listen.inspector import page
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, Whole
@@ -191,7 +192,21 @@ def forwards(frame: PageFrame, whole: Whole) -> Markup:
     attempts = [_attempt(frame, row) for row in reversed(whole.forwards)]
     none = _NOT_YET.get(whole.entry.state, "It was not forwarded.")
     shown = el("ol", attempts, class_="attempts") if attempts else el("p", none)
-    return part("forwards", "Forwards", shown, id="forwards")
+    waiting = [el("li", _waiting(frame, one)) for one in whole.targets if one.is_open]
+    listed = el("ul", waiting, class_="waiting") if waiting else None
+    return part("forwards", "Forwards", listed, shown, id="forwards")
+
+
+def _waiting(frame: PageFrame, at: AtTarget) -> str:
+    """Says which target an event waits for, why, and when it is tried next."""
+    if at.state == "waiting":
+        return f"{page.masked(at.url)} gets it after an older event of the same object."
+    status = f"it answered {at.status}" if at.status is not None else ""
+    why = page.masked(at.error or status or "it is under way")
+    when = "as soon as it can be reached"
+    if at.next_at is not None:
+        when = f"at {frame.times.full(at.next_at)}"
+    return f"{page.masked(at.url)} waits: {why}. Next try {when}."
 
 
 def _attempt(frame: PageFrame, row: Row) -> Markup:

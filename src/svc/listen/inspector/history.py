@@ -6,7 +6,7 @@ from typing import Final
 from urllib.parse import parse_qsl, urlencode
 
 from svc.clock import Clock
-from svc.listen.inbox.history import Content, InboxEntry
+from svc.listen.inbox.history import AtTarget, Content, InboxEntry
 from svc.listen.inbox.search import FoundEntries, SearchableInbox, SearchFilter
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.verify.verify import Facts, read_facts
@@ -134,6 +134,7 @@ class Whole:
     facts: Facts
     content: Content
     forwards: tuple[Row, ...]
+    targets: tuple[AtTarget, ...]
 
 
 class DeliveryList:
@@ -171,7 +172,8 @@ class DeliveryList:
             return None
         content = self._archive.content(entry)
         forwards = tuple(self._archive.forwards(entry))
-        return Whole(entry, self.facts(entry), content, forwards)
+        targets = tuple(self._archive.at_targets(entry.seq))
+        return Whole(entry, self.facts(entry), content, forwards, targets)
 
     def facts(self, entry: InboxEntry) -> Facts:
         """Gives what the payload says; it is read once."""

@@ -25,6 +25,18 @@ KEPT_DELIVERY: Final = view(
     status=_STATE,
     parts=(
         Part(
+            "targets",
+            "Targets",
+            columns=(
+                ViewField("url", "To", "id"),
+                _STATE,
+                ViewField("status", "Answer", "number"),
+                ViewField("attempts", "Attempts", "number"),
+                ViewField("next_at", "Next try", "time"),
+                _ERROR,
+            ),
+        ),
+        Part(
             "forwards",
             "Forwards",
             columns=(

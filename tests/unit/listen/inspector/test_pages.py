@@ -25,6 +25,7 @@ from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.search import FoundEntries
 from svc.listen.inspector.history import STATES
 from svc.listen.inspector.page import Times, masked
+from svc.listen.receiver.server import bind
 from svc.listen.records import Forwarded
 from svc.signature import header_value, verify
 from unit.listen.inspector.watched import NOW, SECRET, WatchedListener, watching
@@ -722,6 +723,18 @@ def test_the_whole_inbox_is_searched(tmp_path: Path) -> None:
             assert rows(watched.get(f"?{name}={value}").body) == ["delivery/evt_1"], name
             assert rows(watched.get(f"?{name}={value}&text=nothing").body) == [], name
         assert rows(watched.get(f"?{urlencode(ways)}").body) == ["delivery/evt_1"]
+
+
+def test_a_delivery_says_which_target_it_waits_for_and_why(tmp_path: Path) -> None:
+    """Before it arrived: the address, the reason, and when it is tried next."""
+    with bind() as taken:
+        port = taken.getsockname()[1]
+    with watching(tmp_path, port, forwarding=ForwardOptions()) as watched:
+        watched.send(event(1))
+        watched.until(lambda: "connection refused" in watched.get("delivery/evt_1").body)
+        page = html.unescape(re.sub(r"<[^>]*>", " ", watched.get("delivery/evt_1").body))
+        said = " ".join(page.split())
+        assert f"http://localhost:{port} waits: connection refused. Next try " in said
 
 
 def test_a_search_that_takes_long_goes_on_with_the_next_page(tmp_path: Path) -> None:

@@ -15,6 +15,7 @@ from svc.listen.records import (
     Missed,
     Rejected,
     StoreState,
+    TargetAway,
     TunnelDown,
     TunnelUp,
 )
@@ -176,6 +177,15 @@ class HumanLines:
         what = ("log up", "good") if record.reason is None else ("log down", "bad")
         return self._change(record.time, what, record.reason or record.address)
 
+    def waiting(self, record: TargetAway) -> str:
+        """One line, every 30 s, for a target that is away: what waits, why, and for how long."""
+        many = f"{record.events:,} event{'' if record.events == 1 else 's'}"
+        when = "once it can be reached"
+        if record.next_in is not None:
+            when = f"next try {self._layout.brief(record.time + record.next_in)}"
+        text = f"{many} for {record.url}: {record.reason}, {distance(record.seconds)}; {when}"
+        return self._change(record.time, ("waiting", "waiting"), text)
+
     def trouble(self, record: StoreState | BugMet) -> str:
         """One line when deliveries cannot be kept or can again, or for a bug of ours."""
         if isinstance(record, BugMet):
@@ -204,6 +214,8 @@ class HumanLines:
             cells.append((f"back after {distance(told.back_after)}", "good"))
         if record.retry_in is not None:
             cells.append((self._next_try(record), "waiting"))
+        if record.signed_anew:
+            cells.append(("signed anew", "quiet"))
         if record.id != self._last:
             cells.append((record.id, "quiet"))
         return cells

@@ -46,7 +46,8 @@ def _forward_line(record: Forwarded) -> str:
         f'"milliseconds":{round(record.milliseconds, 3)!r},"attempt":{record.attempt},'
         f'"error":{"null" if record.error is None else _text(record.error)},'
         f'"reply":{_text(record.reply.decode("utf-8", "replace"))},'
-        f'"retry_in":{"null" if record.retry_in is None else repr(record.retry_in)}}}\n'
+        f'"retry_in":{"null" if record.retry_in is None else repr(record.retry_in)},'
+        f'"signed_anew":{_WORDS[record.signed_anew]}}}\n'
     )
 
 

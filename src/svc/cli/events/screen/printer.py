@@ -20,6 +20,7 @@ from svc.listen.records import (
     Rejected,
     StoreState,
     Summary,
+    TargetAway,
     TunnelDown,
     TunnelUp,
 )
@@ -132,6 +133,8 @@ class RecordPrinter:
             case Summary():
                 start = "\n" if self._session.streams.person_reads else ""  # behind the ^C
                 return "" if self._quiet else start + farewell(record, self._layout)
+            case TargetAway():
+                return self._lines.waiting(record)
             case EventReceived():
                 return "" if self._asked.shown == "none" else self._lines.event(record)
             case Forwarded():

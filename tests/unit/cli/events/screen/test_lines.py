@@ -12,7 +12,14 @@ from hypothesis import strategies as st
 
 from svc.cli.events.screen.lines import HumanLines
 from svc.cli.events.screen.ndjson import JsonRecords, as_ndjson
-from svc.listen.records import EventReceived, Forwarded, Rejected, TunnelDown, TunnelUp
+from svc.listen.records import (
+    EventReceived,
+    Forwarded,
+    Rejected,
+    TargetAway,
+    TunnelDown,
+    TunnelUp,
+)
 from svc.render.called import Called
 from svc.render.layout import LineLayout
 from svc.render.writer import Writer
@@ -316,3 +323,19 @@ def test_what_a_target_says_is_masked_and_what_an_event_holds_is_whole() -> None
     first, second = (json.loads(line) for line in out.getvalue().splitlines())
     assert first["reply"] == "key sk_live_…mnop"
     assert second["payload_base64"] == base64.b64encode(EVENT.payload).decode()
+
+
+@pytest.mark.parametrize(
+    ("next_in", "when"), [(None, "once it can be reached"), (60.0, "next try 14:04:22")]
+)
+def test_a_target_that_is_away_says_what_waits_and_why(next_in: float | None, when: str) -> None:
+    """Which target, how many events, why, for how long, and when it is tried."""
+    record = TargetAway(AT, "http://localhost:3000", 1204, "connection refused", 90.0, next_in)
+    line = lines(None).waiting(record)
+    assert line.startswith("14:03:22.104  waiting  1,204 events for http://localhost:3000: ")
+    assert line.endswith(f"connection refused, 2 min; {when}\n")
+
+
+def test_a_forward_that_was_signed_anew_says_so() -> None:
+    """R123: the handler verifies what it gets after a night; the screen tells that it is not old."""
+    assert "  signed anew  " in lines(None).forward(replace(FORWARD, signed_anew=True))
