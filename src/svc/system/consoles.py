@@ -17,12 +17,16 @@ def write_alike(stream: TextIO, platform: str = sys.platform) -> None:
     """Has a standard stream write the same bytes on every system, and fail at no character.
 
     Windows would write pipes and files in an old code page, and line feeds as two bytes (R74).
+    Two bytes a letter, as PYTHONIOENCODING=utf-16 has it, is no encoding for lines that are written
+    at different times.
     """
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is None:
         return
     if platform == WINDOWS:
         reconfigure(encoding="utf-8", newline="\n")
+    elif stream.encoding.lower().replace("_", "-").startswith(("utf-16", "utf-32")):
+        reconfigure(encoding="utf-8")
     # With LANG=C a name in Japanese must not end the program.
     reconfigure(errors="backslashreplace")
 

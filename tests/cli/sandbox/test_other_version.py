@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.running import Svc
+from support.running import Sandbox, Svc
 from support.servers.misbehaving import ScriptedServer
 from svc import __version__
 
@@ -41,3 +41,11 @@ def test_it_is_told_in_one_line_with_both_versions(
     assert result.code == code
     assert f"The sandbox is svc {OLD} and this is svc {__version__}: svc sandbox stop" in text
     assert "bug" not in text
+
+
+def test_one_that_left_no_note_is_not_said_to_have_ended(svc: Svc, sandbox: Sandbox) -> None:
+    """As in a home that nobody may write to: it runs, and cannot be stopped from here."""
+    result = svc("sandbox", "stop", "--port", str(sandbox.port))
+    assert (result.code, result.error["code"]) == (11, "sandbox_not_recorded")
+    assert f"A sandbox runs on port {sandbox.port}" in result.error["message"]
+    assert sandbox.control("GET", "/health")["object"] == "sandbox"

@@ -79,3 +79,14 @@ def test_what_was_typed_before_a_question_is_no_answer_to_it(
     monkeypatch.setitem(sys.modules, "msvcrt", keyboard)
     forget_what_was_typed(TtyStream(), "win32")
     assert typed == []
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "UTF_32", "utf-16-le"])
+def test_an_encoding_that_is_no_text_of_lines_is_not_written(encoding: str) -> None:
+    """PYTHONIOENCODING=utf-16: what is written in parts has a mark in front of each, or none."""
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    write_alike(stream, "linux")
+    assert stream.encoding == "utf-8"
+    latin = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
+    write_alike(latin, "linux")
+    assert latin.encoding == "latin-1"

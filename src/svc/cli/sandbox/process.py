@@ -18,7 +18,7 @@ from svc.errors import CheckFailed, LocalError, system_words, wrong_choice
 from svc.paths import NoFolder
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import MEMORY, LaunchOptions
-from svc.sandbox.process.records import RunRecord, health, running
+from svc.sandbox.process.records import LOOPBACK, RunRecord, health, running
 from svc.service.facts import SANDBOX_PORT
 from svc.system.files import make_private
 
@@ -89,6 +89,8 @@ def stop(
     found = [each for each in running(folder) if port in (None, each.port)]
     if found and not every:
         found = [running_sandbox(folder, port)]
+    if not found and port is not None:
+        _refuse_unrecorded(port)
     ended = [_stopped(session, folder, record) for record in found]
     if session.format != "human":
         session.out.value(ended, name="url")
@@ -97,6 +99,17 @@ def stop(
         session.out.note(f"No sandbox is running{where}.")
     for each in ended if session.format == "human" else ():
         session.out.line(f"{each['url']} {each['result']}.")
+
+
+def _refuse_unrecorded(port: int) -> None:
+    """Says of a sandbox that has left no note of itself, as in a read-only home, that it runs."""
+    unknown = RunRecord(0, port, f"http://{LOOPBACK}:{port}", "", "", "")
+    if health(unknown) is not None:
+        raise CheckFailed(
+            f"A sandbox runs on port {port} of which this home has no note.",
+            code="sandbox_not_recorded",
+            hint="Stop it where it was started, with Ctrl-C",
+        )
 
 
 @verb(app)
