@@ -12,9 +12,6 @@ from pathlib import Path
 import pytest
 
 from process.tunnels.server import children, is_alive, until
-from svc.cli.quickstart.processes import SvcProcesses
-from svc.clock import SystemClock
-from svc.errors import LocalError
 
 BEGUN_SECONDS = 30.0  # beside much else
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc, and what a kernel ties")
@@ -94,14 +91,3 @@ def test_next_quickstart_removes_the_folder_of_one_that_was_killed(isolated: Pat
         with telling(isolated) as (_, _):
             assert living in folders(isolated)
     assert (isolated / "svc-other").is_dir()
-
-
-def test_what_a_part_said_when_it_ended_is_told(tmp_path: Path) -> None:
-    """Not that it took too long, which it did not."""
-    log = tmp_path / "log"
-    parts = SvcProcesses({}, SystemClock())
-    with log.open("wb") as out:
-        argv = [sys.executable, "-c", "import sys; print('no room'); sys.exit(3)"]
-        process = subprocess.Popen(argv, stdout=out)
-    with pytest.raises(LocalError, match=r"ended with 3 after \d+\.\d s: no room"):
-        parts.wait_for(tmp_path / "never", process, log, 30)

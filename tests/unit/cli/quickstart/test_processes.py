@@ -1,0 +1,22 @@
+"""The parts of a quickstart, as processes."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from svc.cli.quickstart.processes import SvcProcesses
+from svc.clock import SystemClock
+from svc.errors import LocalError
+
+
+def test_what_a_part_said_when_it_ended_is_told(tmp_path: Path) -> None:
+    """Not that it took too long, which it did not."""
+    log = tmp_path / "log"
+    parts = SvcProcesses({}, SystemClock())
+    with log.open("wb") as out:
+        argv = [sys.executable, "-c", "import sys; print('no room'); sys.exit(3)"]
+        process = subprocess.Popen(argv, stdout=out)
+    with pytest.raises(LocalError, match=r"ended with 3 after \d+\.\d s: no room"):
+        parts.wait_for(tmp_path / "never", process, log, 30)
