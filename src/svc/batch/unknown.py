@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 from shlex import quote
 
+from svc import service
 from svc.batch.operations import BatchOperation
 from svc.client.fields import UnknownName, check_name
 from svc.errors import UsageError
@@ -29,6 +30,9 @@ def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> N
     meant = {path: next(_nearest(operation, each), "") for path, each in unknown.items()}
     renamed = ", ".join(f"{field} for {path}" for path, field in meant.items() if field)
     advice = f"Write {renamed}" if renamed else f"Its fields are {', '.join(operation.fields)}"
+    # A refund or capture whose amount is left out moves everything (R120: a hint does no harm).
+    known = service.operation(operation.name)
+    whole = " (without amount, all that is left is moved)" if known and known[1].whole else ""
     *others, last = unknown
     raise UsageError(
         f"{', '.join(others)} and {last} are no fields of {operation.name}. Nothing was sent."
@@ -36,7 +40,7 @@ def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> N
         else f"{last} is no field of {operation.name}. Nothing was sent.",
         code="column_unknown",
         param=next(iter(unknown)),
-        hint=f"{advice}; to leave out what is no field: "
+        hint=f"{advice}; to leave out what is no field{whole}: "
         + " ".join(f"--ignore-column {quote(path)}" for path in unknown),
     )
 

@@ -45,7 +45,8 @@ def test_a_name_that_no_field_has_stops_the_file(read: Shape) -> None:
         "amount_eur and betrag are no fields of refunds.create. Nothing was sent."
     )
     assert error.hint == (
-        "Write amount for amount_eur; to leave out what is no field: "
+        "Write amount for amount_eur; "
+        "to leave out what is no field (without amount, all that is left is moved): "
         "--ignore-column amount_eur --ignore-column betrag"
     )
 
