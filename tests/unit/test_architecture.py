@@ -75,7 +75,6 @@ TOLD_IN_STORIES: Final = {
         "cli/events/log",
         "cli/help",
         "cli/keys",
-        "cli/quickstart",
         "cli/sandbox",
     ),
     *("listen/tunnels", "render/views"),
