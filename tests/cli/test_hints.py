@@ -39,7 +39,6 @@ NEXT = {
     "orders list --limit 0": "Next: --max N follows pages, --all gives every object",
     "config set profiles.shop.auth basic": "Next: Create it: svc profiles create shop --base-url",
     "orders create --amount 129.50 --currency JPY": "such as 12900 for 12900 JPY, which has no decimals",
-    "events inbox --limit 5": "Did you mean '--max'?",
     "events inbox --created-gte 7d": "Did you mean '--since'?",
     "orders list --stat paid": "No such option: --stat. Did you mean '--status'?",
     "sandbox settings list": "Next: All are shown by: svc sandbox settings",
