@@ -17,6 +17,7 @@ from svc.listen.forward.dial import (
     open_connection,
 )
 from svc.listen.forward.http import TargetAnswer
+from svc.listen.owners import owned, owned_task
 from svc.listen.records import Forwarded
 from svc.listen.targets import Target
 from svc.listen.values import value_class
@@ -114,7 +115,7 @@ class TargetConnection:
         else:
             self._drop()
             self._kept = self._carried = False
-            self._connecting = self._loop.create_task(self._open())
+            self._connecting = self._loop.create_task(owned_task(self._open, self._broken))
 
     def probe(self, limit: float, told: Callable[[TargetReply], None]) -> None:
         """Opens a new connection and sends nothing; tells whether there was trouble."""
@@ -128,6 +129,10 @@ class TargetConnection:
             self._timer.cancel()
             self._timer = None
         self._drop()
+
+    def _broken(self) -> None:
+        """Ends an exchange that a bug has ended, so that its lane is free again (R121)."""
+        self._tell(trouble="closed", error="a bug in svc ended it")
 
     async def _open(self) -> None:
         try:
@@ -156,7 +161,7 @@ class TargetConnection:
             if self._timer.when() <= self._deadline:
                 return
             self._timer.cancel()
-        self._timer = self._loop.call_at(self._deadline, self._ring)
+        self._timer = self._loop.call_at(self._deadline, owned(self._ring))
 
     def _ring(self) -> None:
         self._timer = None

@@ -29,6 +29,7 @@ from svc.listen.inbox.inbox import (
     OpenItem,
     TargetRest,
 )
+from svc.listen.owners import owned, owned_task
 from svc.listen.progress import ListenerProgress
 from svc.listen.records import ListenerRecord, TargetAway
 from svc.listen.routes import Routes
@@ -232,7 +233,7 @@ class Dispatcher:
         self._deps.writer.rest(TargetRest(url, self._deps.clock.now(), why))
         if why is not None and self._saying is None and not self._closed:
             loop = asyncio.get_running_loop()
-            self._saying = loop.call_later(_SAY_SECONDS, self._say)
+            self._saying = loop.call_later(_SAY_SECONDS, owned(self._say))
 
     def _say(self) -> None:
         """Has all told that wait for a target, and again in 30 s if any still does."""
@@ -240,11 +241,11 @@ class Dispatcher:
         away = [pump for pump in self._pumps.values() if pump.health.why is not None]
         loop = asyncio.get_running_loop()
         for pump in away:
-            task = loop.create_task(self._say_of(pump))
+            task = loop.create_task(owned_task(partial(self._say_of, pump)))
             self._said.add(task)
             task.add_done_callback(self._said.discard)
         if away:
-            self._saying = loop.call_later(_SAY_SECONDS, self._say)
+            self._saying = loop.call_later(_SAY_SECONDS, owned(self._say))
 
     async def _say_of(self, pump: Pump) -> None:
         url = str(pump.target)

@@ -10,6 +10,7 @@ from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final
 
 from svc.clock import Clock
@@ -20,6 +21,7 @@ from svc.listen.forward.item import ForwardItem, read_back
 from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
 from svc.listen.forward.retry import RetryMode, decide, rest_seconds
 from svc.listen.inbox.inbox import ForwardVerdict, OpenItem, Retries
+from svc.listen.owners import owned, owned_task
 from svc.listen.values import value_class
 
 _WINDOW_ITEMS: Final = 512
@@ -238,7 +240,9 @@ class Pump:
             self._timer = None
         if self._look_at is not None and not self._is_due():
             self._timer_at = self._look_at
-            self._timer = self._loop.call_later(self._look_at - self._clock.now(), self._ring)
+            self._timer = self._loop.call_later(
+                self._look_at - self._clock.now(), owned(self._ring)
+            )
 
     def _ring(self) -> None:
         self._timer = None
@@ -246,7 +250,7 @@ class Pump:
 
     def _read(self, reading: Coroutine[Any, Any, None]) -> None:
         self._gone.clear()
-        self._reading = self._loop.create_task(self._patiently(reading))
+        self._reading = self._loop.create_task(owned_task(partial(self._patiently, reading)))
 
     async def _patiently(self, reading: Coroutine[Any, Any, None]) -> None:
         try:
@@ -303,7 +307,7 @@ class Pump:
         self._hand[item.seq] = item, link
         limit = min(self._options.seconds, self._hooks.limit(item))
         if limit <= 0:
-            self._loop.call_soon(self._heard, link, item, _NO_TIME)
+            self._loop.call_soon(owned(self._heard), link, item, _NO_TIME)
             return
         request = self._sender.request(item.headers, item.body, item.redelivered)
         sent = replace(item, signed_anew=True) if request.signed_anew else item
@@ -373,14 +377,14 @@ class Pump:
         if self._resting is not None:
             self._resting.cancel()
         if not self._closed:
-            self._resting = self._loop.call_later(seconds, then or self._wake)
+            self._resting = self._loop.call_later(seconds, owned(then or self._wake))
         if self.health.rests(why):
             self._hooks.rests(why or "")
 
     def _probe(self) -> None:
         """Looks whether the port is open: connects and sends nothing."""
         if not self._idle:
-            self._resting = self._loop.call_later(PROBE_SECONDS, self._probe)
+            self._resting = self._loop.call_later(PROBE_SECONDS, owned(self._probe))
             return
         link = self._idle.pop()
 
@@ -391,7 +395,7 @@ class Pump:
             elif reply.trouble is None:
                 self._wake()
             else:
-                self._resting = self._loop.call_later(PROBE_SECONDS, self._probe)
+                self._resting = self._loop.call_later(PROBE_SECONDS, owned(self._probe))
 
         link.probe(self._options.seconds, probed)
 

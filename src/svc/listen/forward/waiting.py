@@ -7,6 +7,7 @@ from typing import Final
 from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.inbox.inbox import Answer
+from svc.listen.owners import owned
 
 WaiterKey = tuple[str, int]
 
@@ -99,7 +100,9 @@ class Waiters:
         loop = asyncio.get_running_loop()
         waiter = Waiter(loop.time() + FORWARD_SECONDS, self._verdict)
         waiter.join(answer)
-        waiter.timer = loop.call_later(FORWARD_SECONDS + _LATE_SECONDS, waiter.release, _LATE)
+        waiter.timer = loop.call_later(
+            FORWARD_SECONDS + _LATE_SECONDS, owned(waiter.release), _LATE
+        )
         self._open[key] = waiter
 
     def kept(self, seq: int, key: WaiterKey) -> None:
