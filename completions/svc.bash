@@ -446,7 +446,7 @@ _svc_own() {
       shared='global'
       ;;
     'events')
-      commands='retrieve listen receive log inbox replay verify'
+      commands='retrieve listen receive log inbox replay prune verify'
       options=''
       arguments=''
       shared='global'
@@ -459,7 +459,7 @@ _svc_own() {
       ;;
     'events listen')
       commands=''
-      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.events_listen_ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.events_listen_retry --header:+t --allow-remote-forward:- --max-body:t --print:w.events_listen_print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.events_listen_signature --print-secret:- '
+      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.events_listen_ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.events_listen_retry --header:+t --allow-remote-forward:- --insecure-target:- --original-signature:- --max-body:t --print:w.events_listen_print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --adopt:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.events_listen_signature --print-secret:- '
       arguments=''
       shared='global'
       ;;
@@ -581,6 +581,12 @@ _svc_own() {
       commands=''
       options='--failed:- --pending:- --forward-to:t --times:t --original-signature:- --allow-remote-forward:- '
       arguments='+i.evt_'
+      shared='global'
+      ;;
+    'events prune')
+      commands=''
+      options='--failed:- --before:t '
+      arguments=''
       shared='global'
       ;;
     'events verify')

@@ -72,6 +72,7 @@ class Try:
     alone: bool = True
     redelivered: int = 0
     kept: bool = False
+    request: bytes = b""
 
 
 Script = Callable[[Event, int], Reaction]
@@ -160,6 +161,7 @@ class SimWire:
         self._try.alone = not others
         self._try.redelivered = _marked(request)
         self._try.kept, self._kept = self._kept, True
+        self._try.request = request
         target.tries.append(self._try)
         outside = target.world.context
         target.world.loop.call_later(_WAY, target.take, self, event, context=outside)
@@ -268,7 +270,9 @@ class SimListener:
             told(0)
             return
         value = header_value(event.body, [SECRET], int(self.world.now())).encode()
-        request = HttpRequest(HttpHead(b"POST", b"/", (), {b"svc-signature": [value]}), event.body)
+        lines = ((b"Svc-Signature", value),)
+        head = HttpHead(b"POST", b"/", lines, {b"svc-signature": [value]})
+        request = HttpRequest(head, event.body)
         outside = self.world.context
 
         answered: list[int] = []

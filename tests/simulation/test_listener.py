@@ -18,7 +18,7 @@ from svc.listen.inbox.sqlite import SqliteInbox
 
 
 def test_histories_break_no_rule() -> None:
-    """R50: whatever senders, targets, crashes and resets do: nothing is lost, doubled, out of turn."""
+    """R50, R124: whatever happens, nothing is lost, out of turn, or doubled without saying so."""
     assert judged(0, 100) == []
 
 

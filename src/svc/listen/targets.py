@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from svc.base_url import DEFAULT_PORTS, authority
-from svc.errors import UsageError
+from svc.errors import UsageError, system_words
 from svc.system import PORT_MAX
 
 if TYPE_CHECKING:
@@ -167,12 +167,22 @@ class TargetTrust:
     insecure: bool = False
 
     def context(self, target: Target) -> "ssl.SSLContext | None":
-        """Gives what a target's certificate is checked with; None for one without TLS."""
+        """Gives what a target's certificate is checked with; None for one without TLS.
+
+        Raises:
+            UsageError: the file holds no certificates.
+        """
         if target.scheme != "https":
             return None
         import ssl
 
-        context = ssl.create_default_context(cafile=self.ca_bundle)
+        try:
+            context = ssl.create_default_context(cafile=self.ca_bundle)
+        except OSError as error:
+            raise UsageError(
+                f"The CA bundle {self.ca_bundle} cannot be read: {system_words(error)}.",
+                param="--ca-bundle",
+            ) from error
         if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE

@@ -263,3 +263,17 @@ def test_failed_events_go_only_to_who_did_not_take_them(
 def _sent(out: str) -> list[dict[str, Any]]:
     sent: list[dict[str, Any]] = json.loads(out)
     return sent
+
+
+def test_what_failed_is_forgotten_when_a_person_says_so(waiting: int, svc: Svc) -> None:
+    """R125: by its age and its state, both named; what is pending stays."""
+    state = Path(os.environ["SVC_STATE_DIR"]) / "state.db"
+    with closing(sqlite3.connect(state)) as database, database:
+        database.execute("UPDATE ledger SET state = 5 WHERE event = 1")
+        database.execute("UPDATE inbox SET received_at = received_at - 40 * 86400")
+    assert svc("events", "prune", "--failed").error["param"] == "--before"
+    asked = svc("events", "prune", "--failed", "--before", "30d", "--no-input")
+    assert asked.error["code"] == "confirmation_required"
+    done = svc.ok("events", "prune", "--failed", "--before", "30d", "--yes")
+    assert done["events"] == 1
+    assert [one["state"] for one in svc.ok("events", "inbox")] == ["pending"]

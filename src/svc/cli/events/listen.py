@@ -107,8 +107,9 @@ class ListenArguments(OptionSet):
         RetryMode,
         option(
             "HOW",
-            "fast waits for a target that is away, and takes an HTTP error as final; real "
-            "keeps the service's schedule; off tries once.",
+            "fast waits for a target that is away, and tries again after no answer, 408, 425, "
+            "429 and 5xx: in 2 s, 10 s, 1 min, 10 min, then each hour, and at its next success; "
+            "real keeps the service's schedule; off tries once.",
         ),
     ] = "fast"
     header: Annotated[
@@ -116,6 +117,21 @@ class ListenArguments(OptionSet):
     ] = None
     allow_remote_forward: Annotated[
         bool, flag("--allow-remote-forward", "Forward to other machines too.")
+    ] = False
+    insecure_target: Annotated[
+        bool,
+        flag(
+            "--insecure-target",
+            "Take any certificate of a target on this machine or at a private address.",
+        ),
+    ] = False
+    original_signature: Annotated[
+        bool,
+        flag(
+            "--original-signature",
+            "Forward late events as they were signed; by default those of over 4 minutes ago are "
+            "signed anew.",
+        ),
     ] = False
     max_body: BodySize = "1MiB"
     print_: Printed = "summary"
@@ -149,6 +165,10 @@ class ListenArguments(OptionSet):
     ] = False
     no_resume: Annotated[
         bool, flag("--no-resume", "Leave alone what an earlier run could not forward; it is kept.")
+    ] = False
+    adopt: Annotated[
+        bool,
+        flag("--adopt", "Take over what waits for targets that were given before."),
     ] = False
     from_: Annotated[
         str | None,
@@ -249,6 +269,9 @@ def _checked(session: Session, given: ListenArguments) -> ListenOptions:
             session, given.events or (), given.tunnel, given.public_url, given.from_
         ),
         chosen=bool(given.events),
+        original=given.original_signature,
+        insecure=given.insecure_target,
+        adopt=given.adopt,
     )
 
 

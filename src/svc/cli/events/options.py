@@ -120,7 +120,9 @@ class ListenOptions:
     """The options, checked.
 
     `secrets` are those of an endpoint that exists already. `again` is the command that leads to
-    the same endpoint. `chosen` says that the event types were named. `log` is the address of a
+    the same endpoint. `chosen` says that the event types were named. `original`: late events are
+    forwarded as they were signed; `insecure`: certificates of near targets are not checked;
+    `adopt`: what waits for other targets goes to these. `log` is the address of a
     team's log that deliveries go into. `also` are secrets of the listener's own endpoint, beside
     the one that is kept.
     """
@@ -145,6 +147,9 @@ class ListenOptions:
     strict: bool = False
     resume: bool = True
     chosen: bool = False
+    original: bool = False
+    insecure: bool = False
+    adopt: bool = False
     log: str | None = None
     also: tuple[str, ...] = ()
 

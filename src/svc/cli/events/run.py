@@ -29,6 +29,7 @@ from svc.listen.names import Listening, receiving
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.server import bind, new_path
 from svc.listen.records import Summary
+from svc.listen.targets import TargetTrust
 from svc.state import Database
 from svc.system.signals import Stopped
 
@@ -112,8 +113,7 @@ def run_listener(
     retake = plan.ack == "forwarded"
     inbox = open_inbox(session.state, setup.claim.scope, session.clock, retake_failed=retake)
     into, way_in = ways(inbox)
-    left = pending(setup.state, setup.claim)
-    waiting = sum(left.get(str(target), 0) for target in asked.routes.targets)
+    waiting = _take_over(session, asked, setup, inbox)
     printing = Printing(session.streams, session.paths.state_dir, session.format != "human")
     session.print_to(printing.streams)
     screen = RecordPrinter(session, asked, setup.endpoint, waiting)
@@ -132,6 +132,21 @@ def run_listener(
         setup.state.hurry(_CLOSE_SECONDS)
         inbox.close(_CLOSE_SECONDS)
     return ended, screen
+
+
+def _take_over(
+    session: Session, asked: ListenOptions, setup: ListenerSetup, inbox: SqliteInbox
+) -> int:
+    """Counts what these targets are still to get; says, or takes over, what waits for others."""
+    urls = [str(target) for target in asked.routes.targets]
+    if asked.adopt and urls:
+        inbox.adopt(lambda kind: [str(target) for target in asked.routes.match(kind)], urls)
+    left = pending(setup.state, setup.claim)
+    for url in left.keys() - set(urls):
+        events = f"{left[url]:,} event{' waits' if left[url] == 1 else 's wait'} for {url}"
+        adopt = "; --adopt forwards them to the targets of now" if urls else ""
+        session.out.note(f"{events}, as an earlier run was told{adopt}.")
+    return sum(left.get(url, 0) for url in urls)
 
 
 def print_secret(session: Session, asked: ListenOptions) -> None:
@@ -269,6 +284,9 @@ def plan_of(
         resume=asked.resume,
         timeout=asked.timeout,
         ready_file=asked.ready_file,
+        signs="original" if asked.original else "late",
+        trust=TargetTrust(session.settings.ca_bundle, asked.insecure),
+        only=frozenset(asked.events) if asked.chosen else None,
     )
 
 

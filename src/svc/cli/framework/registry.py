@@ -58,6 +58,7 @@ EVENT_VERBS: Final = {
     "log": Entry("Set up a team's log and see how it is.", WEBHOOKS),
     "inbox": Entry("Show what was received.", WEBHOOKS),
     "replay": Entry("Send received events again, signed anew.", WEBHOOKS),
+    "prune": Entry("Forget received events that failed.", WEBHOOKS),
     "verify": Entry("Check one delivery offline.", WEBHOOKS),
 }
 

@@ -42,7 +42,8 @@ PAGE: Final = Page(
         ),
         """
         The listener verifies each delivery over its raw bytes, writes it to disk, answers, and
-        forwards the same bytes with the original signature. What is not authentic is answered 400
+        forwards the same bytes with the original signature, or a new one after four minutes
+        (Svc-Original-Signature has the first). What may come twice carries Svc-Redelivered. What is not authentic is answered 400
         and goes nowhere. Your own handler should do the same:
         """,
         Definitions(
@@ -115,8 +116,9 @@ PAGE: Final = Page(
         ),
         Heading("What was received"),
         """
-        Every delivery that verified is kept. --failed are those that a target did not take,
-        --pending those still to be forwarded: the next listener does that, or replay.
+        Every delivery that verified is kept: --pending those still to be forwarded, which the
+        next listener does, or replay; --failed those that a target refused, until you prune them;
+        what was forwarded for 30 days.
         """,
         ShellLines(
             (

@@ -178,6 +178,10 @@ async def _open(
     address: IpAddress, target: Target, context: ssl.SSLContext | None
 ) -> OpenConnection:
     loop = asyncio.get_running_loop()
+    unchecked = context is not None and context.verify_mode == ssl.CERT_NONE
+    if unchecked and not (address.is_loopback or address.is_private):
+        text = f"--insecure-target is for private addresses, and {address} is not one"
+        raise CannotConnect(text, "forbidden")
     name = target.host if context else None
     family = socket.AF_INET if address.version == _V4 else socket.AF_INET6
     connected = socket.socket(family, socket.SOCK_STREAM)
@@ -198,6 +202,9 @@ def _words(error: OSError) -> str:
         return "connection refused"
     if isinstance(error, socket.gaierror):
         return "its host name is not known"
+    if isinstance(error, ssl.SSLCertVerificationError):
+        why = error.verify_message.lower()
+        return f"its certificate is not trusted ({why}): --ca-bundle FILE, or --insecure-target"
     if isinstance(error, ssl.SSLError):
         return f"TLS failed: {error.reason or error}".lower()
     return system_words(error)

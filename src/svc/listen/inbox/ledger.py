@@ -4,7 +4,7 @@ Written with the commit that keeps an event and with each that notes how attempt
 are those of `State`; what is below `LEFT` is open.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
@@ -65,6 +65,21 @@ class ForwardLedger:
                     _begin(tx, row, ordered=ordered, anew=anew)
         self._ordered = ordered
         self._learn()
+
+    def adopt(self, targets_of: Callable[[str], Sequence[str]], urls: Sequence[str]) -> None:
+        """Gives what is open at other targets to those of these that its type goes to."""
+        with self._state.write() as tx:
+            others = [row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] not in urls]
+            for other in others:
+                for row in tx.rows(_OPEN_TYPES, (other["id"],)):
+                    numbers = [self.number(tx, url) for url in targets_of(row["type"])]
+                    given = [(number, row["event"]) for number in numbers]
+                    tx.many("INSERT OR IGNORE INTO ledger (target, event) VALUES (?, ?)", given)
+                    if given:
+                        old = (other["id"], row["event"])
+                        tx.execute("DELETE FROM ledger WHERE target = ? AND event = ?", old)
+            # Where a run is ordered, it finds the turns anew.
+            tx.execute("UPDATE targets SET ordered = 0 WHERE listener = ?", (self._listener,))
 
     def add(
         self, tx: Tx, arrivals: Sequence[Arrival], seqs: Sequence[int]
@@ -295,6 +310,8 @@ def _page_of(which: str) -> str:
 
 
 # SQLite uses an index of some rows only where their condition stands in the statement word by word.
+_OPEN_TYPES: Final = """
+SELECT event, type FROM ledger JOIN inbox ON seq = event WHERE target = ? AND state < 4"""
 _ADD_TARGET: Final = "INSERT OR IGNORE INTO targets (listener, url) VALUES (?, ?)"
 _TARGET: Final = "SELECT id FROM targets WHERE listener = ? AND url = ?"
 _TARGETS: Final = "SELECT id, url, ordered, running, cut FROM targets WHERE listener = ?"

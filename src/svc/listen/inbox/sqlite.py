@@ -1,7 +1,7 @@
 """The inbox in the state database: every delivery once, and what became of it (promise R50)."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -54,6 +54,10 @@ class SqliteInbox:
 
     def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
         self._ledger.begin(targets, ordered=ordered, anew=anew)
+
+    def adopt(self, targets_of: Callable[[str], Sequence[str]], targets: Sequence[str]) -> None:
+        """Before a run: gives what is open at other targets to those that its type goes to now."""
+        self._ledger.adopt(targets_of, targets)
 
     def leave(self, target: str) -> list[OpenItem]:
         return self._ledger.leave(target)

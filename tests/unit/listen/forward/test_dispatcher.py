@@ -285,7 +285,7 @@ def test_fast_retry_waits_for_the_target(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("status", [408, 425, 429, 500, 503])
 def test_fast_retry_tries_again_what_may_pass(status: int, tmp_path: Path) -> None:
-    """`--retry fast`: two seconds later; the line says so, and the target that it came before."""
+    """R124, `--retry fast`: two seconds later; the line says so, and the request that it came."""
     answers = iter([status_line(status)])
     with (
         TargetServer(lambda _: next(answers, OK)) as target,

@@ -219,6 +219,19 @@ def test_what_a_killed_run_had_open_may_have_been_sent(state: Database) -> None:
     assert [one.redelivered for one in after_kill.due(TARGET, 0)] == [2, 1, 1, 0]
 
 
+def test_what_waits_for_a_target_stays_with_it_unless_it_is_adopted(state: Database) -> None:
+    """An event of one project goes to no other's handler; `--adopt` gives it to those of now."""
+    inbox = SqliteInbox(state, "one")
+    inbox.store(Batch([arrival(1), arrival(2)]))
+    inbox.store(Batch(attempts=ended([1])))
+    begun(inbox, "http://b")
+    assert (inbox.due("http://b", 0), inbox.count(["http://b"])) == ([], 0)
+    inbox.adopt(lambda _: ["http://b"], ["http://b"])
+    begun(inbox, "http://b")
+    assert [one.seq for one in inbox.due("http://b", 0)] == [2]
+    assert outcomes(state) == ["forwarded", None]
+
+
 def test_prune_keeps_what_failed_and_what_is_open(state: Database) -> None:
     """R50, R125: what was forwarded is kept for 30 days; what was not is never forgotten by age."""
     inbox = SqliteInbox(state, "one", listed_at_once=3)

@@ -1,0 +1,49 @@
+"""`svc events prune`: forget what no target took, and nobody wants any more."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.events.inbox import scope_of
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.control import moments
+from svc.cli.framework.options import flag, option
+from svc.cli.framework.prompts import confirm
+from svc.cli.framework.session import Session
+from svc.errors import UsageError
+from svc.listen.inbox.forgetting import forget_failed
+
+app = new_app()
+
+
+@verb(app)
+def prune(
+    ctx: typer.Context,
+    failed: Annotated[
+        bool, flag("--failed", "Those that a target did not take, for good.")
+    ] = False,
+    before: Annotated[
+        str | None, option("TIME", "Received before: 30d, yesterday or 2026-11-21.")
+    ] = None,
+) -> None:
+    """Forget received events that failed: they are kept until you say so.
+
+    What was forwarded is forgotten after 30 days, what is still to be forwarded never.
+
+    $ svc events prune --failed --before 30d --yes
+    """
+    session = Session.of(ctx)
+    if not failed or before is None:
+        raise UsageError(
+            "Say which events: --failed --before TIME.",
+            param="--failed" if not failed else "--before",
+            hint="svc events inbox --failed shows them",
+        )
+    moment = moments(session, local=True).read(before, "--before").begin
+    confirm(
+        session,
+        f"Forget all events that failed and were received before {moment:%Y-%m-%d %H:%M %Z}.",
+        otherwise="Nothing was forgotten.",
+    )
+    forgotten = forget_failed(session.state(), scope_of(session), moment.timestamp())
+    session.out.value({"object": "pruned_events", "events": forgotten})
