@@ -43,8 +43,8 @@ PAGE: Final = Page(
         """
         The listener verifies each delivery over its raw bytes, writes it to disk, answers, and
         forwards the same bytes with the original signature, or a new one after four minutes
-        (Svc-Original-Signature has the first). What may come twice carries Svc-Redelivered. What is not authentic is answered 400
-        and goes nowhere. Your own handler should do the same:
+        (Svc-Original-Signature has the first). What may come twice carries Svc-Redelivered. What
+        is not authentic is answered 400 and goes nowhere. Your own handler should do the same:
         """,
         Definitions(
             (

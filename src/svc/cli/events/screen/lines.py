@@ -161,12 +161,6 @@ class HumanLines:
             return layout.row([*cells, (message, "")])
         return layout.row(cells) + layout.note(message, "")
 
-    def waiting(self, record: TargetAway) -> str:
-        """One line for a target that events wait for, again every 30 s."""
-        events = f"{record.events:,} event{'s wait' if record.events > 1 else ' waits'}"
-        text = f"{events} for {record.url}, away for {distance(record.seconds)}: {record.reason}"
-        return self._change(record.time, ("waiting", "waiting"), text)
-
     def tunnel(self, record: TunnelUp | TunnelDown) -> str:
         """One line for each change of the way in, a long reason below it."""
         if isinstance(record, TunnelUp):
@@ -216,8 +210,6 @@ class HumanLines:
         cells: list[LineCell] = [self._when(record), what, *self._place(record)]
         if record.error:
             cells.append((one_line(record.error), ""))
-        if record.signed_anew:
-            cells.append(("signed anew", "quiet"))
         if told.back_after is not None:
             cells.append((f"back after {distance(told.back_after)}", "good"))
         if record.retry_in is not None:

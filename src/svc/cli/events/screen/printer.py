@@ -137,9 +137,6 @@ class RecordPrinter:
                 return self._lines.waiting(record)
             case EventReceived():
                 return "" if self._asked.shown == "none" else self._lines.event(record)
-            case TargetAway():
-                self._lines.interrupt()
-                return self._lines.waiting(record)
             case Forwarded():
                 hidden = self._asked.shown == "none" and record.succeeded
                 return "" if hidden else self._lines.forward(record)
