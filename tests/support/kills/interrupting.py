@@ -8,17 +8,24 @@ import signal
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from types import FrameType
 from typing import Any, Final
+from unittest.mock import patch
 
 import svc
+from svc.system import signals
 from svc.system.signals import STOPPING
 
 _OURS: Final = Path(str(svc.__file__)).parent
 _BACK: Final = {number for name, number in opcode.opmap.items() if name.startswith("JUMP_BACKWARD")}
 _SILENT: Final = (inspect.CO_GENERATOR, "__del__")  # what Python drops there is another story
+
+
+def not_cut_off() -> AbstractContextManager[object]:
+    """Has a process that is traced, which takes its time, not be ended as one that is held up."""
+    return patch.object(signals, "CUT_OFF_SECONDS", 3600.0)
 
 
 @contextmanager
@@ -104,7 +111,7 @@ def sigterm_at(place: int, *rooms: str) -> Iterator[Interruption]:
 
     before = {number: signal.getsignal(number) for number in STOPPING}
     try:
-        with _watching(Interruption(place, come, *rooms, is_heard=is_heard)) as made:
+        with not_cut_off(), _watching(Interruption(place, come, *rooms, is_heard=is_heard)) as made:
             yield made
     finally:
         for number, handler in before.items():

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from support.kills.interrupting import closed_at_the_end
+from support.kills.interrupting import closed_at_the_end, not_cut_off
 from svc.batch import results, run, tally, workers
 from svc.clock import SystemClock
 from svc.delivery import rows
@@ -53,7 +53,7 @@ def interrupted(floor: Floor, step: int) -> bool:
     """Runs the list with a signal at a step; says whether it has come by then."""
     has_come = None
     try:
-        with watched(lambda _: None), signal_before(step) as has_come:
+        with not_cut_off(), watched(lambda _: None), signal_before(step) as has_come:
             floor.run(AMOUNTS, size=2)
     except Stopped:
         assert has_come is not None
