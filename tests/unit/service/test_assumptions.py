@@ -1,4 +1,4 @@
-"""What we assume where the specification is silent, typed once more than in the description.
+"""What we assume where the specification is silent, typed once more than in the description (R134).
 
 A wrong fact would be wrong on both sides, at the client and in the sandbox, so that no story would
 notice it. These tables were typed from the assumed contract (`svc help assumptions`).

@@ -1,4 +1,4 @@
-"""25 one-fact errors, planted one at a time in the description, are each noticed by quick tests."""
+"""25 one-fact errors, planted one at a time in the description, are each noticed by quick tests (R134)."""
 
 import os
 import subprocess

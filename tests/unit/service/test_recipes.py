@@ -1,4 +1,4 @@
-"""A field more or less is one statement: tried on a copy of the program."""
+"""A field more or less is one statement: tried on a copy of the program (R134)."""
 
 import json
 import os

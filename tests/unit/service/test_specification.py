@@ -1,4 +1,4 @@
-"""The specification's own tables, retyped from it, against what the program believes.
+"""The specification's own tables, retyped from it, against what the program believes (R134).
 
 Client and sandbox read the same description, so a wrong fact would be wrong on both sides and no
 story would notice. Each literal of this file was typed from the specification, not from the code.
