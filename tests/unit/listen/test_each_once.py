@@ -9,7 +9,7 @@ import pytest
 
 from simulation.listener_world import Event, ListenerWorld, Reaction, tried
 from svc.errors import LocalError
-from svc.listen.forward.waiting import AWAY, status_for_group
+from svc.listen.forward.waiting import AWAY, key_of, status_for_group
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.records import Forwarded, TargetAway
 
@@ -230,3 +230,27 @@ def test_event_that_others_may_have_is_handed_back_where_the_target_is_away(
     assert answers == [503 if up else AWAY]
     assert world.outcomes(listener) == {"evt_1": "failed" if up else "returned"}
     assert len(progress.failed) == int(up)
+
+
+def test_sender_that_cannot_be_answered_costs_no_lane(world: ListenerWorld) -> None:
+    """R121, `--ack forwarded`: twenty senders that are gone, eight lanes, and the next one gets 200."""
+    world.target(3001)
+    listener = world.listener(ack="forwarded")
+    listener.start()
+    world.loop.run_for(0.1)
+
+    def gone(_: int) -> None:
+        raise ConnectionResetError
+
+    assert listener.pipeline is not None
+    waiters = listener.pipeline.reception._deps.waiters
+    for number in range(20):
+        event = world.event(number)
+        world.loop.call_soon(waiters.start, key_of(event.name, event.body), gone)
+        world.send(listener, event)
+        world.loop.run_for(0.5)
+    answers = world.send(listener, world.event(99))
+    world.loop.run_for(1)
+    world.loop.trouble.clear()
+    assert answers == [200]
+    assert set(world.outcomes(listener).values()) == {"forwarded"}

@@ -246,7 +246,7 @@ class InboxWriter:
         self._pressure.ended(len(batch.ended) if error is None else 0)
         self._go_on()
         if error is None:
-            self._on_results(batch.ended, batch.freed)
+            owned(self._on_results)(batch.ended, batch.freed)  # whatever it meets, others are told
             for tell, one in zip(told, kept, strict=True):
                 _tell(tell, one)
         elif isinstance(error, LocalError):
