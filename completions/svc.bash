@@ -945,7 +945,7 @@ _svc_own() {
       ;;
     'sandbox requests')
       commands=''
-      options='--path:t --limit:t --follow:- '
+      options='--path:t --method:t --status:t --body:t --since:t --until:t --limit:t --verify:t --clear:- --follow:- '
       arguments=''
       shared='global'
       ;;
@@ -969,7 +969,7 @@ _svc_own() {
       ;;
     'sandbox fault add')
       commands=''
-      options='--skip:t --times:t --delay-ms:t --method:w.http_method --path:t --idempotency-key:t --after:- --status:w.fault_status --retry-after:t --body:t --connection:w.sandbox_fault_add_connection --webhook:w.sandbox_fault_add_webhook --type:w.event_type --endpoint:i.we_ --count:t '
+      options='--skip:t --times:t --delay-ms:t --method:w.http_method --path:t --idempotency-key:t --api-key:t --order:i.ord_ --after:- --status:w.fault_status --retry-after:t --body:t --connection:w.sandbox_fault_add_connection --webhook:w.sandbox_fault_add_webhook --type:w.event_type --endpoint:i.we_ --count:t '
       arguments=''
       shared='global'
       ;;

@@ -742,7 +742,7 @@ $script:SvcCommands = @{
     }
     'sandbox requests' = @{
         Commands = @()
-        Options = @(@('--path', 't', 'Only these paths, as ''/v1/refunds*''.'), @('--limit', 't', 'How many at most.'), @('--follow', '-', 'Go on with what comes, until Ctrl-C.'))
+        Options = @(@('--path', 't', 'Only these paths, as ''/v1/refunds*''.'), @('--method', 't', 'Only these: GET or POST.'), @('--status', 't', 'Only those answered so.'), @('--body', 't', 'Only those whose body holds this text.'), @('--since', 't', 'Only from this second of the sandbox on.'), @('--until', 't', 'Only up to this second of the sandbox.'), @('--limit', 't', 'How many at most.'), @('--verify', 't', 'Count them; the exit code is 11 if there are not N.'), @('--clear', '-', 'Forget all that was asked so far.'), @('--follow', '-', 'Go on with what comes, until Ctrl-C.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -766,7 +766,7 @@ $script:SvcCommands = @{
     }
     'sandbox fault add' = @{
         Commands = @()
-        Options = @(@('--skip', 't', 'Let N matching ones pass first.'), @('--times', 't', 'Then spoil N of them.'), @('--delay-ms', 't', 'Answer or deliver so much later, in real milliseconds; goes with all others.'), @('--method', 'w.http_method', 'Only this method: GET or POST.'), @('--path', 't', 'Only these paths, as ''/v1/orders*''.'), @('--idempotency-key', 't', 'Only with this key.'), @('--after', '-', 'Spoil the answer only: the change is made and its result stored.'), @('--status', 'w.fault_status', 'Answer with 429, 500, 502, 503 or 504.'), @('--retry-after', 't', 'The header of that name, which goes with the status.'), @('--body', 't', 'A body in place of the error.'), @('--connection', 'w.sandbox_fault_add_connection', 'What becomes of it: one of close, reset, truncate, garbage, drip.'), @('--webhook', 'w.sandbox_fault_add_webhook', 'What becomes of a delivery: one of duplicate, reorder, drop, bad_signature, stale_timestamp, delay.'), @('--type', 'w.event_type', 'Only these event types, as ''order.*''.'), @('--endpoint', 'i.we_', 'Only to this one, we_... .'), @('--count', 't', 'How many copies are sent of a duplicate, or how many are reordered.'))
+        Options = @(@('--skip', 't', 'Let N matching ones pass first.'), @('--times', 't', 'Then spoil N of them.'), @('--delay-ms', 't', 'Answer or deliver so much later, in real milliseconds; goes with all others.'), @('--method', 'w.http_method', 'Only this method: GET or POST.'), @('--path', 't', 'Only these paths, as ''/v1/orders*''.'), @('--idempotency-key', 't', 'Only with this key.'), @('--api-key', 't', 'Only by this key of the sandbox.'), @('--order', 'i.ord_', 'Only about this order, ord_... .'), @('--after', '-', 'Spoil the answer only: the change is made and its result stored.'), @('--status', 'w.fault_status', 'Answer with 429, 500, 502, 503 or 504.'), @('--retry-after', 't', 'The header of that name, which goes with the status.'), @('--body', 't', 'A body in place of the error.'), @('--connection', 'w.sandbox_fault_add_connection', 'What becomes of it: one of close, reset, truncate, garbage, drip.'), @('--webhook', 'w.sandbox_fault_add_webhook', 'What becomes of a delivery: one of duplicate, reorder, drop, bad_signature, stale_timestamp, delay.'), @('--type', 'w.event_type', 'Only these event types, as ''order.*''.'), @('--endpoint', 'i.we_', 'Only to this one, we_... .'), @('--count', 't', 'How many copies are sent of a duplicate, or how many are reordered.'))
         Arguments = @()
         Shared = @(,'global')
     }

@@ -145,6 +145,17 @@ def test_assumptions_show_every_row_and_its_test(svc: Svc) -> None:
     assert max(map(len, shown.out.splitlines())) <= 80
 
 
+def test_assumptions_of_one_part_alone(svc: Svc) -> None:
+    """By the name of a subject, in the singular or plural; of none there is, the names are shown."""
+    shown = svc("help", "assumptions", "payouts")
+    assert "PAYOUT\n" in shown.out
+    assert "DISPUTE\n" not in shown.out
+    told = svc.ok("help", "assumptions", "landed-cost", "-o", "json")
+    assert {row["subject"] for row in told} == {"Landed-cost quote"}
+    unknown = svc("help", "assumptions", "weather")
+    assert (unknown.code, "payout" in unknown.error["message"]) == (2, True)
+
+
 def test_assumptions_are_data_too(svc: Svc) -> None:
     """-o json gives the rows, for --query as for anything else."""
     assert svc.ok("help", "assumptions", "-o", "json") == [asdict(row) for row in ROWS]

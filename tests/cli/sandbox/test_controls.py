@@ -480,6 +480,17 @@ def test_lint_fails_a_build_and_names_what_is_wrong(svc: Svc, sandbox: Sandbox) 
     assert "post_without_key, 1 times: A POST had no Idempotency-Key" in told.out
 
 
+def test_requests_are_verified_and_cleared(svc: Svc, sandbox: Sandbox) -> None:
+    """A count that differs is exit 11; after --clear nothing was asked."""
+    api(sandbox.port, "POST", "/v1/orders", ORDER)
+    which = ("sandbox", "requests", "--method", "POST", "--status", "200")
+    assert svc.ok(*which, "--verify", "1")["ok"] is True
+    differs = svc(*which, "--verify", "2")
+    assert (differs.code, differs.error["code"]) == (11, "requests_differ")
+    svc.ok("sandbox", "requests", "--clear")
+    assert svc.ok(*which)["data"] == []
+
+
 # --- TLS --------------------------------------------------------------------------------------
 
 

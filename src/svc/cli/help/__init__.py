@@ -41,18 +41,21 @@ def show(
     Prints text unless -o asks for something else, in a pipe too.
 
     $ svc help exit-codes
+    $ svc help assumptions payouts
     $ svc help assumptions -o json --query "[?mark=='chose'].[name, what]"
     """
     session = Session.of(ctx)
-    topic = " ".join(words or [])
+    topic, part = " ".join(words or []), ""
+    if words and words[0] == ASSUMPTIONS:
+        topic, part = ASSUMPTIONS, " ".join(words[1:])
     if words and SHORT_NAMES.get(words[0], words[0]) in COMMANDS and topic not in TOPICS:
         _show_command(session, words)
     elif topic and topic not in TOPICS:
         raise wrong_choice("TOPIC", topic, TOPICS)
     elif _wants_data(session):
-        session.out.value(_data(topic))
+        session.out.value(_data(topic, part))
     else:
-        print_page(session, _text(topic, session))
+        print_page(session, _text(topic, part, session))
 
 
 def _wants_data(session: Session) -> bool:
@@ -62,12 +65,12 @@ def _wants_data(session: Session) -> bool:
     return asked.query is not None or (named or "human") != "human"
 
 
-def _text(topic: str, session: Session) -> str:
+def _text(topic: str, part: str, session: Session) -> str:
     width = min(session.help_width(), _WIDTH_MAX)
     if topic == ASSUMPTIONS:
         from svc.cli.help import assumptions
 
-        return assumptions.text(width)
+        return assumptions.text(width, part)
     page = page_of(topic) if topic else _contents()
     return page.text(
         width,
@@ -77,11 +80,11 @@ def _text(topic: str, session: Session) -> str:
     )
 
 
-def _data(topic: str) -> Any:
+def _data(topic: str, part: str) -> Any:
     if topic == ASSUMPTIONS:
         from svc.cli.help import assumptions
 
-        return assumptions.rows()
+        return assumptions.rows(part)
     if not topic:
         return [
             {"object": "help_page", "topic": name, "summary": summary}

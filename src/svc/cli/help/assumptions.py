@@ -6,6 +6,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
+from svc.errors import wrong_choice
 from svc.sandbox.fidelity import ROWS, FidelityRow
 
 _MARKS = {"says": "says ", "chose": "CHOSE"}
@@ -16,17 +17,30 @@ _INTRODUCTION = (
 )
 
 
-def rows() -> list[dict[str, Any]]:
+def rows(part: str = "") -> list[dict[str, Any]]:
     """The table as data: subject, name, what, mark (says or chose), source, test."""
-    return [asdict(row) for row in ROWS]
+    return [asdict(row) for row in _part(part)]
 
 
-def text(width: int) -> str:
+def _part(part: str) -> list[FidelityRow]:
+    """The rows of one subject, by its first word or all of them, in the singular or plural.
+
+    Raises:
+        UsageError: there is no such subject.
+    """
+    found = [row for row in ROWS if row.subject.lower().startswith(part.lower().removesuffix("s"))]
+    if not found:
+        raise wrong_choice("PART", part, dict.fromkeys(row.subject.lower() for row in ROWS))
+    return found
+
+
+def text(width: int, part: str = "") -> str:
     """The table for people, grouped by subject; a test is named once for the rows it proves."""
-    said = sum(row.mark == "says" for row in ROWS)
+    shown = _part(part)
+    said = sum(row.mark == "says" for row in shown)
     lines = ["Assumptions", "", *wrap(_INTRODUCTION, width), ""]
-    lines.append(f"{len(ROWS)} rows: {said} said, {len(ROWS) - said} chosen.")
-    for subject, group in groupby(ROWS, key=lambda row: row.subject):
+    lines.append(f"{len(shown)} rows: {said} said, {len(shown) - said} chosen.")
+    for subject, group in groupby(shown, key=lambda row: row.subject):
         lines += ["", subject.upper(), *_subject(list(group), width)]
     return "\n".join(lines) + "\n"
 

@@ -48,6 +48,8 @@ class FaultArguments(OptionSet):
     ] = None
     path: Annotated[str | None, _of_requests("GLOB", "Only these paths, as '/v1/orders*'.")] = None
     idempotency_key: Annotated[str | None, _of_requests("KEY", "Only with this key.")] = None
+    api_key: Annotated[str | None, _of_requests("KEY", "Only by this key of the sandbox.")] = None
+    order: Annotated[str | None, _of_requests("ID", "Only about this order, ord_... .")] = None
     after: Annotated[
         bool,
         flag(
@@ -116,7 +118,11 @@ def _adding(session: Session, given: FaultArguments) -> Call:
         connection=given.connection,
     )
     request = without_empty(
-        method=given.method, path=given.path, idempotency_key=given.idempotency_key
+        method=given.method,
+        path=given.path,
+        idempotency_key=given.idempotency_key,
+        api_key=given.api_key,
+        order=given.order,
     )
     delivery = without_empty(type=given.event_type, endpoint=given.endpoint)
     if given.webhook is None:

@@ -8,7 +8,7 @@ import typer
 
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show
-from svc.cli.framework.inputs import without_empty
+from svc.cli.framework.inputs import BodyFields, without_empty
 from svc.cli.framework.local_sandbox import log_of
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
@@ -30,7 +30,16 @@ _ALL: Final = 1000
 def requests(
     ctx: typer.Context,
     path: Annotated[str | None, option("GLOB", "Only these paths, as '/v1/refunds*'.")] = None,
+    method: Annotated[str | None, option("METHOD", "Only these: GET or POST.")] = None,
+    status: Annotated[int | None, option("STATUS", "Only those answered so.")] = None,
+    body: Annotated[str | None, option("TEXT", "Only those whose body holds this text.")] = None,
+    since: Annotated[str | None, option("TIME", "Only from this second of the sandbox on.")] = None,
+    until: Annotated[str | None, option("TIME", "Only up to this second of the sandbox.")] = None,
     limit: Annotated[int | None, option("1..1000", "How many at most.", show_default="25")] = None,
+    verify: Annotated[
+        int | None, option("N", "Count them; the exit code is 11 if there are not N.")
+    ] = None,
+    clear: Annotated[bool, flag("--clear", "Forget all that was asked so far.")] = False,
     follow: Follow = False,
 ) -> None:
     """List the latest API requests, newest first. Keys and account numbers are masked.
@@ -39,37 +48,62 @@ def requests(
     (or --limit) come first, oldest on top, and then each further one until Ctrl-C.
 
     $ svc sandbox requests --path '/v1/orders*'
+    $ svc sandbox requests --method POST --path /v1/refunds --status 200 --verify 0
     $ svc sandbox requests --follow
     """
     session = Session.of(ctx)
+    which = without_empty(
+        method=method, path=path, status=status, body=body, since=since, until=until
+    )
+    if clear:
+        call_and_show(session, controls.clear_requests())
+        return
+    if verify is not None:
+        _verify(session, {**which, "count": verify})
+        return
     if not follow:
-        call_and_show(session, controls.requests(without_empty(path=path, limit=limit)))
+        call_and_show(session, controls.requests({**which, **without_empty(limit=limit)}))
         return
     _refuse_whole(session)
     session.is_long_running()
     lines = RequestLines(session) if session.format == "human" else None
-    for entry in _as_they_come(session, path, limit or _FIRST):
+    for entry in _as_they_come(session, which, limit or _FIRST):
         if lines is None:
             session.out.record(entry)
         else:
             _tell(lines, entry)
 
 
-def _as_they_come(session: Session, path: str | None, first: int) -> Iterator[dict[str, Any]]:
+def _verify(session: Session, body: BodyFields) -> None:
+    """Says whether so many requests fit.
+
+    Raises:
+        CheckFailed: there are more or fewer.
+    """
+    reply = ask(session, controls.verify_requests(body))
+    if session.format != "human":
+        session.out.one(reply.text, reply.data)
+    found, wanted = reply.data["found"], reply.data["wanted"]
+    if not reply.data["ok"]:
+        raise CheckFailed(f"{found} requests fit, not {wanted}.", code="requests_differ")
+    session.out.note(f"{found} requests fit.")
+
+
+def _as_they_come(session: Session, which: BodyFields, first: int) -> Iterator[dict[str, Any]]:
     """Gives the latest few, oldest first, then each further one; never ends by itself."""
-    found = _latest(session, path, first)
+    found = _latest(session, which, first)
     seen = _mark(found)
     while True:
         yield from reversed(found)
         session.clock.sleep(_LOOK_SECONDS)
-        found = _behind(seen, _latest(session, path, _FEW))
+        found = _behind(seen, _latest(session, which, _FEW))
         if len(found) == _FEW:
-            found = _behind(seen, _latest(session, path, _ALL))
+            found = _behind(seen, _latest(session, which, _ALL))
         seen = _mark(found) or seen
 
 
-def _latest(session: Session, path: str | None, limit: int) -> list[dict[str, Any]]:
-    query = without_empty(path=path, limit=limit)
+def _latest(session: Session, which: BodyFields, limit: int) -> list[dict[str, Any]]:
+    query = {**which, "limit": limit}
     return list(ask(session, controls.requests(query)).data["data"])
 
 

@@ -167,8 +167,18 @@ def clear_faults(rule: str | None = None, kind: str = "faults") -> Call:
 
 
 def requests(params: QueryParams = ()) -> Call:
-    """Lists the logged requests: `limit`, `path`."""
+    """Lists the logged requests: `limit`, `method`, `path`, `status`, `since`, `until`, `body`."""
     return Call("GET", f"{SANDBOX_ROOT}/requests", query=query_of(params))
+
+
+def clear_requests() -> Call:
+    """Forgets the logged requests."""
+    return Call("DELETE", f"{SANDBOX_ROOT}/requests")
+
+
+def verify_requests(body: Body) -> Call:
+    """Counts the logged requests that fit, against a `count`."""
+    return Call("POST", f"{SANDBOX_ROOT}/requests/verify", body=body)
 
 
 def emails(params: QueryParams = ()) -> Call:

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from svc.sandbox.faults.api import Faults
 from svc.sandbox.faults.webhooks import WebhookFaults
-from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.documents import Doc, compact
 
 KEPT: Final = 1000  # requests; memory stays flat
 PARAMS_MAX: Final = 8192  # bytes of a body that is still shown
@@ -76,11 +76,34 @@ class RequestLog:
         """What was asked in a mode, or with a key that tells none."""
         return [each for each in reversed(self._entries) if each.mode in (mode, None)]
 
-    def page(self, limit: int, path: str | None) -> Doc:
-        """At most `limit` entries whose path matches the pattern, if one is given."""
-        found = [e for e in self._entries if path is None or fnmatchcase(e.path, path)]
+    def found(self, wanted: Mapping[str, Any]) -> list[LoggedRequest]:
+        """The entries that fit, newest first.
+
+        By `method`, `path` (a pattern), `status`, `body` (a text in it), `since` and `until` (both
+        ends included); what is left out is any.
+        """
+        return [entry for entry in self._entries if _fits(entry, wanted)]
+
+    def page(self, limit: int, wanted: Mapping[str, Any]) -> Doc:
+        """At most `limit` entries that are `found`."""
+        found = self.found(wanted)
         shown = [entry.shown() for entry in found[:limit]]
         return {"object": "list", "data": shown, "has_more": len(found) > limit}
+
+
+def _fits(entry: LoggedRequest, wanted: Mapping[str, Any]) -> bool:
+    return (
+        wanted.get("method", entry.method) == entry.method
+        and fnmatchcase(entry.path, wanted.get("path", "*"))
+        and wanted.get("status", entry.status) == entry.status
+        and wanted.get("since", entry.created) <= entry.created <= wanted.get("until", "9999")
+        and wanted.get("body", "") in _text(entry.params)
+    )
+
+
+def _text(params: Any) -> str:
+    """The parameters as a search reads them: what is masked is not found."""
+    return "" if params is None else compact(masked(params)).decode()
 
 
 def masked(value: Any, depth: int = _DEPTH) -> Any:

@@ -16,11 +16,12 @@ from svc.sandbox.control import engine as controls_of_engine
 from svc.sandbox.control import faults, lint, resources
 from svc.sandbox.control.call import ControlCall, ControlEndpoint, json_response, route
 from svc.sandbox.engine import Engine
+from svc.sandbox.faults import METHODS
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import ERROR_TYPE, check_control
 from svc.sandbox.http.exchange import BODY, CallerGoneError, HttpReply, failure, read_body, refusal
 from svc.sandbox.parameters.bodies import decode_body
-from svc.sandbox.parameters.kinds import Integer, Text
+from svc.sandbox.parameters.kinds import Choice, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Fields, Parameter, Params, check, coerce, refuse_unknown
 from svc.sandbox.resources import orders, shopper
@@ -74,11 +75,35 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
     """The controls over one log."""
 
     async def show(call: ControlCall) -> Doc:
-        limit = int(call.params.get("limit", LIMIT_DEFAULT))
-        return log.page(limit, call.params.get("path"))
+        return log.page(int(call.params.get("limit", LIMIT_DEFAULT)), call.params)
 
-    fields = (Parameter("limit", Integer(1, KEPT)), Parameter("path", Text()))
-    return (ControlEndpoint("GET", "/requests", show, fields),)
+    async def clear(call: ControlCall) -> Doc:  # noqa: ARG001  a control takes its call
+        removed = len(log.found({}))
+        log.clear()
+        return {"object": "request", "deleted": removed}
+
+    async def verify(call: ControlCall) -> Doc:
+        """Counts what fits, against the number that a test expects."""
+        found, wanted = len(log.found(call.params)), call.params["count"]
+        return {"object": "verification", "wanted": wanted, "found": found, "ok": found == wanted}
+
+    limit = Parameter("limit", Integer(1, KEPT))
+    count = Parameter("count", Integer(0, KEPT), required=True)
+    return (
+        ControlEndpoint("GET", "/requests", show, (limit, *_WHICH)),
+        ControlEndpoint("DELETE", "/requests", clear),
+        ControlEndpoint("POST", "/requests/verify", verify, (count, *_WHICH)),
+    )
+
+
+_WHICH: Final = (
+    Parameter("method", Choice(METHODS)),
+    Parameter("path", Text()),
+    Parameter("status", Integer(100, 599)),
+    Parameter("since", Timestamp(up=True)),
+    Parameter("until", Timestamp()),
+    Parameter("body", Text()),
+)
 
 
 async def checkout_url(call: ControlCall) -> Doc:

@@ -46,6 +46,8 @@ _API: Final[Fields] = (
                 Parameter("method", Text(10)),
                 Parameter("path", Text()),
                 Parameter("idempotency_key", Text()),
+                Parameter("api_key", Text()),
+                Parameter("order", Text()),
             )
         ),
     ),

@@ -12,6 +12,7 @@ from starlette.types import Receive, Send
 
 from svc.sandbox.faults import STATUSES
 from svc.sandbox.faults.rules import Rule, Rules, Sleep
+from svc.sandbox.http.auth import key_text
 from svc.sandbox.http.exchange import AsgiRequest, HttpReply
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.documents import Doc
@@ -24,7 +25,7 @@ _FILLER: Final = b'{"id":"cut_off_by_a_fault_rule","object":"nothing","data":[]}
 
 @dataclass(slots=True, kw_only=True)
 class ApiRule(Rule):
-    """A rule for requests of one method, path pattern and idempotency key, or of all."""
+    """A rule for requests of one method, path pattern, key or order, or of all."""
 
     phase: str
     effect: Mapping[str, Any]
@@ -42,7 +43,25 @@ class ApiRule(Rule):
             (wanted.get("method") or request.method).upper() == request.method
             and fnmatchcase(request.path, wanted.get("path") or "*")
             and wanted.get("idempotency_key") in (None, key)
+            and wanted.get("api_key") in (None, _sender(request))
+            and _names(request, wanted.get("order"))
         )
+
+
+def _sender(request: AsgiRequest) -> str | None:
+    """The API key of a request, or None where there is no readable one."""
+    try:
+        return key_text(request.header("authorization"))
+    except Problem:
+        return None
+
+
+def _names(request: AsgiRequest, order: str | None) -> bool:
+    """Whether a request names an order, in its address or in its body; true where none is asked."""
+    if order is None:
+        return True
+    body = request.body if isinstance(request.body, bytes) else b""
+    return order in request.path or order.encode() in request.query + b" " + body
 
 
 class Faults(Rules[ApiRule]):

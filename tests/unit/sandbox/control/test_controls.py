@@ -310,9 +310,9 @@ def test_request_that_outlasts_a_reset_is_not_in_its_log() -> None:
     held = log.begin()
     log.clear()
     held(LoggedRequest("req_1", "2026-11-23T04:00:00Z", "GET", "/v1/orders", None))
-    assert log.page(9, None)["data"] == []
+    assert log.page(9, {})["data"] == []
     log.begin()(LoggedRequest("req_2", "2026-11-23T04:00:00Z", "GET", "/v1/orders", None))
-    assert [one["id"] for one in log.page(9, None)["data"]] == ["req_2"]
+    assert [one["id"] for one in log.page(9, {})["data"]] == ["req_2"]
 
 
 def test_reset_drops_everything(sandbox: AsgiSandbox) -> None:

@@ -1,0 +1,70 @@
+"""The log of requests: looked through, counted and forgotten; rules for one key or one order."""
+
+from typing import Any
+
+import pytest
+
+from support.sandbox_calls import AsgiSandbox
+
+
+@pytest.fixture
+def asked(sandbox: AsgiSandbox) -> AsgiSandbox:
+    """Two orders, a second apart, one refused, and a look."""
+    sandbox.order(metadata={"ref": "A-1"})
+    sandbox.advance(1)
+    sandbox.order(metadata={"ref": "A-2"})
+    sandbox.post("/v1/orders", {})
+    sandbox.get("/v1/orders")
+    return sandbox
+
+
+FITTING: list[tuple[dict[str, Any], int]] = [
+    ({}, 4),
+    ({"method": "POST"}, 3),
+    ({"status": 400}, 1),
+    ({"method": "POST", "status": 200}, 2),
+    ({"path": "/v1/refunds*"}, 0),
+    ({"body": "A-2"}, 1),
+    ({"since": "2026-10-01T09:00:01Z"}, 3),
+    ({"until": "2026-10-01T09:00:00Z"}, 1),
+]
+
+
+@pytest.mark.parametrize(("which", "count"), FITTING)
+def test_requests_are_found_and_counted(
+    asked: AsgiSandbox, which: dict[str, Any], count: int
+) -> None:
+    """By method, path, status, body and time; `verify` says whether there are so many."""
+    query = "&".join(f"{name}={value}" for name, value in which.items())
+    listed = asked.control(f"/requests?{query}", method="GET").json["data"]
+    assert len(listed) == count
+    for wanted in (count, count + 1):
+        told = asked.control("/requests/verify", {**which, "count": wanted}).json
+        assert (told["found"], told["ok"]) == (count, wanted == count)
+
+
+def test_log_is_forgotten(asked: AsgiSandbox) -> None:
+    """What was asked before a test is none of its business."""
+    assert asked.control("/requests", method="DELETE").json["deleted"] == 4
+    assert asked.control("/requests", method="GET").json["data"] == []
+    asked.get("/v1/orders")
+    assert len(asked.control("/requests", method="GET").json["data"]) == 1
+
+
+def test_rule_for_one_key_leaves_another_alone(sandbox: AsgiSandbox) -> None:
+    """Tests side by side have a key each, and do not meet."""
+    other = sandbox.control("/keys", {"type": "secret"}).json["secret"]
+    sandbox.control("/faults", {"match": {"api_key": other}, "effect": {"status": 503}})
+    assert sandbox.get("/v1/orders").status == 200
+    assert sandbox.call("GET", "/v1/orders", key=other).status == 503
+
+
+def test_rule_for_one_order_leaves_another_alone(sandbox: AsgiSandbox) -> None:
+    """Whether the order stands in the address or in the body."""
+    one, two = sandbox.order(), sandbox.order()
+    match = {"match": {"order": one["id"]}, "effect": {"status": 503}, "times": 2}
+    sandbox.control("/faults", match)
+    assert sandbox.get(f"/v1/orders/{two['id']}").status == 200
+    assert sandbox.get(f"/v1/orders/{one['id']}").status == 503
+    assert sandbox.get("/v1/payments", order=two["id"]).status == 200
+    assert sandbox.get("/v1/payments", order=one["id"]).status == 503
