@@ -70,7 +70,8 @@ def _listen(
 ) -> Iterator[Running]:
     log = folder / f"listen-{time.monotonic_ns()}.ndjson"
     whole = {**os.environ, **(env or {})}
-    line = ("events", "listen", "-o", "ndjson", *argv)
+    form = () if "-o" in argv else ("-o", "ndjson")
+    line = ("events", "listen", *form, *argv)
     with log.open("wb") as out, (log.with_suffix(".err")).open("wb") as err:
         if forking.can_run(whole):
             process: Process = forking.start(line, whole, out.fileno(), err.fileno())

@@ -276,7 +276,8 @@ USAGE = [
 @pytest.mark.parametrize(("argv", "words"), USAGE, ids=lambda value: str(value)[:30])
 def test_wrong_options_are_refused_before_anything(argv: list[str], words: str) -> None:
     """Exit 2 and one line that says what to do, before anybody is asked (nobody is there)."""
-    result = inside("events", "listen", "--base-url", "http://127.0.0.1:9", "-o", "ndjson", *argv)
+    form = () if "-o" in argv else ("-o", "ndjson")
+    result = inside("events", "listen", "--base-url", "http://127.0.0.1:9", *form, *argv)
     assert result.code == 2
     assert words in result.err
 
@@ -470,7 +471,8 @@ def test_replay_that_is_refused_is_11(received: tuple[TargetServer, Received], s
 
 def check(*argv: str, body: bytes, env: dict[str, str] | None = None) -> Result:
     secret = {"SVC_WEBHOOK_SECRET": SECRET} if env is None else env
-    return inside("events", "verify", "--now", str(NOW), *argv, stdin=body, env=secret)
+    now = () if "--now" in argv else ("--now", str(NOW))
+    return inside("events", "verify", *now, *argv, stdin=body, env=secret)
 
 
 @pytest.mark.parametrize("moment", ["253402300800", "253402300500", "9999-12-31T23:59:59Z"])
