@@ -11,10 +11,11 @@ from typing import Any
 import pytest
 
 from support.listening import TargetServer, event
-from support.running import Sandbox
-from support.team.commands import TeamCommands
+from support.running import Sandbox, Svc
+from support.servers.certificates import Authority
+from support.team.commands import TeamCommands, users_file
 from support.team.log import KEY, ORIGIN, arrival, connect, job, laptop, publish, wait_for
-from support.team.servers import Servers
+from support.team.servers import LogNode, Servers, free_ports
 from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.log.address import LogAddress
 from svc.listen.log.inboxes import LogInbox
@@ -227,3 +228,50 @@ def test_end_to_end_is_said_by_a_secret_of_this_origin_alone(
     assert team.svc(*check, stdin=payload).code == 0
     other = team.svc(*check, *real, stdin=payload, env=env)
     assert (other.code, other.error["code"]) == (2, "secret_missing")
+
+
+@pytest.mark.slow(seconds=15)
+@pytest.mark.limit(90)
+def test_a_certificate_alone_joins_no_cluster(  # noqa: PLR0915  one cluster
+    svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The template's own configuration, with TLS: the third has the password and another name."""
+    ports, authority = free_ports(9), Authority(tmp_path)
+    argv = ("events", "log", "template", "--name", "shop")
+    routes = [f"localhost:{port}" for port in ports[6:]]
+    for line in svc(*argv, "--environment").out.splitlines():
+        name, _, value = line.partition("=")
+        for number, route in enumerate(routes, 1):
+            value = value.replace(f"log{number}.example.com:6222", route)
+        monkeypatch.setenv(name, value.strip("'"))
+    nodes = []
+    for number in (1, 2, 3):
+        text = svc(*argv, "--node", str(number)).out
+        text = text.replace("0.0.0.0:4222", f"127.0.0.1:{ports[number - 1]}")
+        text = text.replace("127.0.0.1:8222", f"127.0.0.1:{ports[2 + number]}")
+        text = text.replace(f"log{number}.example.com:6222", f"127.0.0.1:{ports[5 + number]}")
+        place = tmp_path / f"n{number}"
+        users_file(svc, place / "users.conf")
+        certificate = authority.issue("localhost" if number < 3 else "other.example").read_bytes()
+        for name in ("server", "server-key", "cluster", "cluster-key"):
+            (place / f"{name}.pem").write_bytes(certificate)
+        (place / "cluster-ca.pem").write_bytes(authority.file.read_bytes())
+        for name in ("server", "server-key", "cluster", "cluster-key", "cluster-ca"):
+            text = text.replace(f'"{name}.pem"', f'"{place}/{name}.pem"')
+        text = text.replace(f'"./shop-{number}"', f'"{place}/data"')
+        nodes.append(LogNode(place, f"shop-{number}", ports[number - 1], ports[2 + number], text))
+    running = Servers(nodes)
+    try:
+        for node in nodes:
+            node.start()
+        wait_for(lambda: joined(nodes[0]) == {"shop-2"} and joined(nodes[1]) == {"shop-1"})
+        refused = nodes[0].folder / "out"
+        wait_for(lambda: "failed to verify certificate" in refused.read_text())
+        assert joined(nodes[2]) == set()
+    finally:
+        running.close()
+
+
+def joined(node: LogNode) -> set[str]:
+    found = node.monitored("routez").get("routes") or []
+    return {str(one.get("remote_name")) for one in found}

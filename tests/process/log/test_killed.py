@@ -34,8 +34,8 @@ QuickInbox.store_at_once = lambda self, batch: None
 QuickInbox.store = SqliteInbox.store = lambda self, batch: (keep(self, batch), die())
 """
 AFTER_THE_TARGET_HAS_IT = """
-from svc.listen.forward.dispatcher import Dispatcher
-Dispatcher._target_ended = die
+from svc.listen.forward.pump import Pump
+Pump._heard = die
 """
 BEFORE_THE_LOG_HEARS_OF_IT = """
 from svc.listen.log.group import GroupSource
