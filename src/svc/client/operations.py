@@ -65,6 +65,16 @@ def find_failing_fields(call: Call, data: object) -> tuple[str, ...]:
     return tuple(name for name, values in known[1].fails if str(data.get(name)) in values)
 
 
+def has_failed(data: object) -> bool:
+    """Whether an object's own status means that it has failed, whatever was asked for."""
+    from svc.service import noun
+
+    if not isinstance(data, Mapping):
+        return False
+    resource = noun(str(data.get("object")))
+    return resource is not None and data.get("status") in resource.failures
+
+
 def failure_of(call: Call, data: object) -> str | None:
     """Says why an answer means that what was asked for has failed, or None (promise R117).
 

@@ -51,6 +51,10 @@ class TypedLine(NamedTuple):
         return shlex.join(["svc", *words])
 
 
+def _words_without(line: TypedLine, option: str) -> str:
+    return shlex.join(["svc", *without_options(line.words, [option])])
+
+
 def without_options(words: Sequence[str], options: Sequence[str]) -> list[str]:
     """The words of a command line but for options that take a value, and theirs."""
     kept: list[str] = []
@@ -202,11 +206,12 @@ def _continue_other(other: Duplicate, facts: BatchFacts, line: TypedLine) -> str
     batch = other.batch
     if batch is None:
         return "Take them out of the file"
+    label = ("--run", batch.label) if batch.label else ()
     if batch.name == facts.batch.name:
-        return (
-            f"If it is the same occasion, done rows are skipped: {line.but('--run', batch.label)}"
-        )
-    return f"If it is the same batch, done rows are skipped: {line.but('--import', batch.name)}"
+        same = line.but(*label) if label else _words_without(line, "--run")
+        return f"If it is the same occasion, done rows are skipped: {same}"
+    same = line.but("--import", batch.name, *label)
+    return f"If it is the same batch, done rows are skipped: {same}"
 
 
 def _edited(run: StoppedRun) -> Conflict:
@@ -283,7 +288,7 @@ def _orphans(orphans: Sequence[Evidence], facts: BatchFacts, say: Say) -> Confli
     """Unresolved requests that no row of the file is like any more (promise R16)."""
     told = [one for one in orphans if one.intent is not None]
     rows = "row" if len(orphans) == 1 else "rows"
-    names = ", ".join(str(one.request) for one in orphans[:_NAMED])
+    names = ", ".join(str(one.request or one.key) for one in orphans[:_NAMED])
     more = f" and {len(orphans) - _NAMED} more" if len(orphans) > _NAMED else ""
     first = next((one.intent for one in told), None)
     step = "Run the file once more as it was"
@@ -291,6 +296,8 @@ def _orphans(orphans: Sequence[Evidence], facts: BatchFacts, say: Say) -> Confli
         is_old = all(facts.times.now - one.at >= 23 * _HOUR_SECONDS for one in orphans)
         settle = where_to_look(first, say) if is_old else resume_command(first)
         step = settle if is_old else f"{step}, or settle them: {settle}"
+    else:
+        step = f"{step}; where their outcome is settled, name another file with --results"
     return Conflict(
         f"{len(orphans)} {rows} of an earlier run may have been carried out and are not in the "
         f"file any more ({names}{more}). Nothing was sent.",

@@ -93,8 +93,9 @@ def subject_of(path: str, fields: Mapping[str, object]) -> str:
     elif kind == "capture":
         about = path.split("/")[-2]
     elif kind == "payouts" and isinstance(destination := fields.get("destination"), Mapping):
-        about = destination.get("iban") or destination.get("account_number")
-    return f"{kind}:{_fold('iban', str(about))}" if about else ""
+        number = destination.get("iban") or destination.get("account_number")
+        about = None if number is None else _fold("iban", str(number))
+    return f"{kind}:{str(about).strip()}" if about else ""
 
 
 def _pairs_of(path: str, fields: Mapping[str, object]) -> list[tuple[tuple[str, ...], str]]:

@@ -422,7 +422,8 @@ class _Others:
         if not self._facts.doubles:
             return Elsewhere.NONE
         settled, times = one.settled_at or 0.0, self._facts.times
-        is_old = times.now - settled > _DUPLICATE_SECONDS
+        age = age_of(settled, one.served_at, times.now, times.served)
+        is_old = age > _DUPLICATE_SECONDS
         if one.batch is not None:
             return Elsewhere.OLD if is_old else Elsewhere.RECENT
         if times.begun is not None and settled >= times.begun:

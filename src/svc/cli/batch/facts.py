@@ -11,7 +11,7 @@ from svc.cli.framework.control import idempotency_ages_here, sandbox_state
 from svc.cli.framework.delivering import accounts_of
 from svc.cli.framework.session import Session
 from svc.client.client import Client
-from svc.client.operations import listing
+from svc.client.operations import has_failed, listing
 from svc.client.resources import find
 from svc.delivery.account import can_see
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, gather
@@ -52,6 +52,7 @@ def facts_for(
     state = sandbox_state(session) if intents or past.lines or not is_check else None
     served, world = state or (None, None)
     evidence = gather(intents, past.lines, is_named=asked.row_id is not None, world=world)
+    evidence, served = _dated_by_sandbox(session, evidence, served)
     alike = dict.fromkeys(row.alike for row in given.rows if isinstance(row, BatchRow))
     duplicates = tables.batches.duplicates(given.batch, list(alike))
     facts = BatchFacts(
@@ -67,6 +68,22 @@ def facts_for(
         expired=_expired(session, evidence),
     )
     return facts if is_check else _with_service(session, tables, facts)
+
+
+def _dated_by_sandbox(
+    session: Session, evidence: Sequence[Evidence], served: float | None
+) -> tuple[list[Evidence], float | None]:
+    """Says of requests that only a results file tells of when a sandbox saw them first."""
+    if not any(one.intent is None and one.known is Known.UNKNOWN for one in evidence):
+        return list(evidence), served
+    ages = idempotency_ages_here(session)
+    if ages is None:
+        return list(evidence), served
+    dated = [
+        one._replace(served_at=ages.first_seen.get(one.key)) if one.intent is None else one
+        for one in evidence
+    ]
+    return dated, ages.now
 
 
 def _past_of(tables: BatchTables, results: Results | None) -> PastResults:
@@ -120,6 +137,8 @@ def _expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, SvcErr
 
 def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> BatchFacts:
     """Asks the service what it alone can say: whose keys were used, and what time it is."""
+    if facts.permissions.may_retry_failed:
+        facts = facts._replace(evidence=_with_present_status(session, facts.evidence))
     hints = {one.key_hint for one in facts.evidence if one.known in EFFECTIVE and one.key_hint}
     hints |= {one.key_hint for one in facts.duplicates}
     hints -= {facts.own_key}
@@ -139,6 +158,19 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
             relation = KeyRelation.SAME if all(seen) else KeyRelation.OTHER
         now = _date_of(client) if dated else None
     return facts._replace(account=account, unseen=relation, times=facts.times._replace(dated=now))
+
+
+def _with_present_status(session: Session, evidence: Sequence[Evidence]) -> list[Evidence]:
+    """Reads what became of done rows since: a refund or payout may fail days later (R117)."""
+    with session.client() as client:
+        return [_now(client, one) if one.known is Known.DONE else one for one in evidence]
+
+
+def _now(client: Client, one: Evidence) -> Evidence:
+    if one.object_id is None or not _is_readable(one.object_id):
+        return one
+    data = client.send(find.retrieve(one.object_id)).data
+    return one._replace(known=Known.FAILED) if has_failed(data) else one
 
 
 def _date_of(client: Client) -> float | None:

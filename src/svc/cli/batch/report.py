@@ -153,8 +153,7 @@ class Report(NamedTuple):
             out.note(f"Done before, as the service says: {_before(totals)}")
         out.note(f"Results: {self.results}")
         if totals.skipped == totals.rows > 0 and not totals.contradicted:
-            once_more = self.line.but("--again")
-            out.hint(f"Every row was done before. To send them once more: {once_more}")
+            out.note("Every row was done before.")
 
     def _lost(self, error: OSError) -> LocalError:
         why = system_words(error)

@@ -4,6 +4,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Final
+from unicodedata import normalize
 
 from svc.api_keys import refuse_secrets
 from svc.batch.columns import column_path, ignored_columns
@@ -54,7 +55,8 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
         data, form, operation, raw=asked.raw_csv, blank_means_all=blank, ignored=ignored
     )
     rows = [shaper.shape(read) for read in found]
-    name = asked.name or default_name(STDIN if is_read_once(asked.file) else asked.file, data)
+    named_so = normalize("NFC", asked.name.strip()) if asked.name else ""
+    name = named_so or default_name(STDIN if is_read_once(asked.file) else asked.file, data)
     batch = BatchName(name, operation.name, scope)
     return BatchInput(operation, batch, rows, (*shaper.left_out, *dict.fromkeys(names)))
 
@@ -66,7 +68,8 @@ def _with_row_id(operation: BatchOperation, column: str | None) -> BatchOperatio
         raise UsageError(f"--row-id {column!r} is no column.", param="--row-id")
     if not path or path[0] in operation.fields:
         return operation
-    return replace(operation, answered=operation.answered | {path[0]})
+    columns = {**operation.columns, path[0]: {}}
+    return replace(operation, answered=operation.answered | {path[0]}, columns=columns)
 
 
 def refuse_secrets_in(given: BatchInput, key: str) -> None:

@@ -113,7 +113,8 @@ _END: Final = "UPDATE batches SET lease = NULL WHERE id = ? AND lease = ?"
 _OTHERS: Final = "SELECT 1 FROM requests WHERE batch_id IS NOT ? LIMIT 1"
 # What was carried out outside a batch, and what is unresolved there.
 _ELSEWHERE: Final = """
-SELECT likeness, batch_id, state, id, settled_at, key_hint, profile, object_id, world FROM requests
+SELECT likeness, batch_id, state, id, settled_at, key_hint, profile, object_id, world,
+  served_at FROM requests
 WHERE {} AND likeness IN ({}) AND batch_id IS NOT ?"""
 _DONE: Final = f"state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'"
 _HELD: Final = """
@@ -138,6 +139,7 @@ class Duplicate(NamedTuple):
         key_hint: the API key that it was sent with.
         object_id: what it made or changed.
         world: the state of a sandbox that answered.
+        served_at: what a sandbox's clock said when it was sent.
     """
 
     likeness: str
@@ -149,6 +151,7 @@ class Duplicate(NamedTuple):
     profile: str
     object_id: str | None = None
     world: str | None = None
+    served_at: float | None = None
 
 
 class BatchTable:
@@ -328,6 +331,7 @@ def _seen(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
         row["profile"],
         row.get("object_id"),
         row.get("world"),
+        row.get("served_at"),
     )
 
 

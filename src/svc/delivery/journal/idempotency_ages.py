@@ -59,7 +59,8 @@ def clock_of(control: SandboxClient) -> float:
 def state_of(control: SandboxClient) -> tuple[float, str | None]:
     """What a sandbox's clock says, and the name of its state; raises as `idempotency_ages`."""
     reply = control.health()
-    return _seconds(reply.data.get("now")), reply.world
+    world = reply.data.get("world")
+    return _seconds(reply.data.get("now")), world if isinstance(world, str) else None
 
 
 def idempotency_ages(control: SandboxClient) -> IdempotencyAges:
