@@ -25,7 +25,7 @@ def rows(tmp_path: Path) -> str:
 def asking(rows: str) -> list[tuple[str, ...]]:
     return [
         ("post", "/v1/payouts", "-d", "amount:=5"),
-        ("batch", "refunds.create", rows),
+        ("batch", "refunds.create", rows, "--import", "rows"),
         ("sandbox", "reset"),
         ("profiles", "remove", "shop"),
     ]

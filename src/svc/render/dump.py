@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from svc.redaction import UNSAFE, is_plain, rewritten
+from svc.render.text import escaped
 
 if TYPE_CHECKING:  # of the service no number comes as one
     from decimal import Decimal
@@ -18,7 +19,6 @@ if TYPE_CHECKING:  # of the service no number comes as one
 TOKEN: Final = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"|[{}\[\],:]|[^\s{}\[\],:"]+|\S', re.DOTALL)
 _RAW_CONTROL: Final = f"{UNSAFE}|[\t\n]"
 _DEEPEST_INDENT: Final = 64  # hostile nesting must not make the output grow with its square
-_BASIC_PLANE: Final = 0xFFFF
 
 
 def indent(text: str, level: int = 0) -> str:
@@ -66,15 +66,6 @@ def harmless(token: str) -> str:
     if is_plain(token):
         return token
     return rewritten(_RAW_CONTROL, escaped, token)
-
-
-def escaped(char: str) -> str:
-    """Writes one character as a JSON escape, or as two above the basic plane."""
-    code = ord(char)
-    if code <= _BASIC_PLANE:
-        return f"\\u{code:04x}"
-    high, low = divmod(code - 0x10000, 0x400)
-    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"
 
 
 _quote: Final = json.JSONEncoder(ensure_ascii=False).encode

@@ -167,3 +167,15 @@ def _wrapped(text: str, width: int) -> list[str]:
     rest = text[start + len(first) :].strip(" ")
     others = wrap(rest, max(width - _INDENT, 1)) if rest else []
     return [f"{'':{start}}{first.rstrip()}", *(f"{'':{_INDENT}}{line}" for line in others)]
+
+
+_BASIC_PLANE: Final = 0xFFFF
+
+
+def escaped(char: str) -> str:
+    """Writes one character as a JSON escape, or as two above the basic plane."""
+    code = ord(char)
+    if code <= _BASIC_PLANE:
+        return f"\\u{code:04x}"
+    high, low = divmod(code - 0x10000, 0x400)
+    return f"\\u{0xD800 + high:04x}\\u{0xDC00 + low:04x}"

@@ -8,8 +8,7 @@ from collections.abc import Callable
 from typing import Final, TextIO
 
 from svc.redaction import Redactor, redact
-from svc.render.dump import escaped
-from svc.render.text import encodable, visible
+from svc.render.text import encodable, escaped, visible
 
 
 class Writer:

@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.render.csv_format import restore
-from svc.render.dump import escaped
-from svc.render.text import visible
+from svc.render.text import escaped, visible
 from svc.render.writer import Workflow
 
 PIECES = st.lists(st.text(alphabet=":#[] \t\n\rx\u00a0\u3000", max_size=6), max_size=8)

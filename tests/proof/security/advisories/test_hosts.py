@@ -156,7 +156,14 @@ def test_cve_2023_48052_there_is_no_request_besides_the_one_asked_for(
     monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
     assert svc("orders", "retrieve", "ord_1").code == 0
     assert (hostile.connections, len(hostile.requests)) == (1, 1)
-    texts = [path.read_text() for path in files_in(Path(__file__).parents[4] / "src/svc", "*.py")]
+    source = Path(__file__).parents[4] / "src/svc"
+    # Targets and receivers on this machine or a private network, where somebody has said so.
+    asked_for = {"listen/targets.py", "listen/forward/dial.py", "sandbox/webhooks/sender.py"}
+    texts = [
+        path.read_text()
+        for path in files_in(source, "*.py")
+        if str(path.relative_to(source)) not in asked_for
+    ]
     assert any("ssl.create_default_context" in text for text in texts)
     assert all(hasattr(ssl, name) for name in ("CERT_NONE", "_create_unverified_context"))
     unverified = ("CERT_NONE", "check_hostname = False", "verify=False", "_create_unverified")
