@@ -148,7 +148,6 @@ class ReplayJob:
                 hint="Say where to.",
             )
         if asked.rest_only:
-            urls |= dict.fromkeys(entry.targets if entry.state == "pending" else ())
             for row in tried:
                 if row["taken"]:
                     urls.pop(row["url"], None)
