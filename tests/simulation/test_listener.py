@@ -54,6 +54,18 @@ def pages_cross_what_was_forgotten() -> Iterator[None]:
 
 
 @contextmanager
+def pages_cross_what_came_back_from_a_lane() -> Iterator[None]:
+    away = Pump._away
+
+    def quietly(self: Any, item: Any, reply: Any) -> None:
+        away(self, item, reply)
+        self._turn -= 1
+
+    with patch.object(Pump, "_away", quietly):
+        yield
+
+
+@contextmanager
 def offers_are_accepted_during_a_read() -> Iterator[None]:
     offer = Pump.offer
 
@@ -202,6 +214,9 @@ def what_was_taken_elsewhere_fails() -> Iterator[None]:
 
 
 SABOTAGES = [
+    pytest.param(
+        pages_cross_what_came_back_from_a_lane, 10217, id="pages-cross-what-came-back-from-a-lane"
+    ),
     pytest.param(each_lane_puts_back_its_own, 129, id="each-lane-puts-back-its-own"),
     pytest.param(pages_cross_what_was_forgotten, 268, id="pages-cross-what-was-forgotten"),
     pytest.param(offers_are_accepted_during_a_read, 20, id="offers-are-accepted-during-a-read"),

@@ -368,6 +368,7 @@ class Pump:
             self._rest(PROBE_SECONDS, reply.error, self._probe)
         self._cursor = min(self._cursor, item.seq - 1)  # another lane found it away before
         self._behind = True
+        self._turn += 1  # a page that is under way leaves out what was in a lane when it was asked
 
     def _rest(
         self, seconds: float, why: str | None, then: Callable[[], None] | None = None
