@@ -169,7 +169,8 @@ def _taking(operation: str) -> Callable[..., None]:
     app = {"orders": orders.app, "payouts": payouts.app, "refunds": refunds.app}[word]
     command = next(each.callback for each in app.registered_commands if each.name == verb)
     assert command is not None
-    return with_fields(command, options_of(operation))
+    # The registry has given it its options where a command of this process has loaded it.
+    return command if hasattr(command, "rows") else with_fields(command, options_of(operation))
 
 
 def _pairs(body: dict[str, Any], inside: str = "") -> list[tuple[str, str, Any]]:
