@@ -43,13 +43,31 @@ def each_lane_puts_back_its_own() -> Iterator[None]:
 
 @contextmanager
 def pages_cross_what_was_forgotten() -> Iterator[None]:
-    forget = Pump._forget
+    forget, away = Pump._forget, Pump._away
 
     def forgetting(self: Any) -> None:
+        turn = self._turn
         forget(self)
+        self._turn = turn
+
+    def put_back(self: Any, item: Any, reply: Any) -> None:
+        turn = self._turn
+        away(self, item, reply)
+        self._turn = turn
+
+    with patch.object(Pump, "_forget", forgetting), patch.object(Pump, "_away", put_back):
+        yield
+
+
+@contextmanager
+def pages_cross_what_came_back_from_a_lane() -> Iterator[None]:
+    away = Pump._away
+
+    def quietly(self: Any, item: Any, reply: Any) -> None:
+        away(self, item, reply)
         self._turn -= 1
 
-    with patch.object(Pump, "_forget", forgetting):
+    with patch.object(Pump, "_away", quietly):
         yield
 
 

@@ -249,7 +249,6 @@ class Pump:
         self.pump()
 
     def _read(self, reading: Coroutine[Any, Any, None]) -> None:
-        self._gone.clear()
         self._reading = self._loop.create_task(owned_task(partial(self._patiently, reading)))
 
     async def _patiently(self, reading: Coroutine[Any, Any, None]) -> None:
@@ -264,6 +263,7 @@ class Pump:
     async def _read_on(self) -> None:
         """Reads what was not tried, behind the cursor."""
         self._declined = False
+        self._gone.clear()  # here, where the cursor is looked at, and not when the task was made
         turn = self._turn
         page = await self._hooks.due(self._cursor)
         if turn != self._turn:  # memory was dropped meanwhile, and the cursor is another one
@@ -278,6 +278,7 @@ class Pump:
     async def _read_again(self) -> None:
         """Reads what is due again, and when the next one is."""
         turn, now = self._turn, self._clock.now() + _TOLERANCE_SECONDS
+        self._gone.clear()
         self._look_at = None  # what is put off meanwhile may be missing in the page
         found: Retries | None = None
         try:
