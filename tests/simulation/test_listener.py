@@ -72,18 +72,6 @@ def pages_cross_what_came_back_from_a_lane() -> Iterator[None]:
 
 
 @contextmanager
-def pages_cross_what_came_back_from_a_lane() -> Iterator[None]:
-    away = Pump._away
-
-    def quietly(self: Any, item: Any, reply: Any) -> None:
-        away(self, item, reply)
-        self._turn -= 1
-
-    with patch.object(Pump, "_away", quietly):
-        yield
-
-
-@contextmanager
 def offers_are_accepted_during_a_read() -> Iterator[None]:
     offer = Pump.offer
 

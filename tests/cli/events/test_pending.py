@@ -245,7 +245,10 @@ def test_failed_events_go_only_to_who_did_not_take_them(
 
     with TargetServer(reply) as target:
         port = target.port
-        with listen(tmp_path, "--forward-to", f":{port}/a", "--forward-to", f":{port}/b") as it:
+        with listen(
+            tmp_path,
+            *("--forward-to", f":{port}/a", "--forward-to", f":{port}/b", "--retry", "off"),
+        ) as it:
             pay()
             it.wait("forward", 4)
             it.end()

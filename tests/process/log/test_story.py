@@ -26,6 +26,8 @@ pytestmark = pytest.mark.usefixtures("needed")
 SLEPT = int(os.environ.get("STORY_EVENTS", "2500"))
 AWAKE = SLEPT // 20
 SENDERS = 28
+# How a reader ends while the log has no leader, or the account was wiped under it.
+GONE = (ExitCode.UNAVAILABLE, ExitCode.NOT_FOUND)
 
 
 def say(*words: object) -> None:
@@ -118,10 +120,10 @@ class StoryTeam:
         """Whoever began when the log had no leader has ended and said so: he is started again."""
         for one in self.everybody:
             code = None if one.process is None else one.process.poll()
-            if code == ExitCode.UNAVAILABLE:
+            if code in GONE:
                 say(f"  {one.folder.name} begins again: {one.errors[-300:]}")
                 one.start()
-            assert code in (None, ExitCode.UNAVAILABLE, ExitCode.TERMINATED), one.errors
+            assert code in (None, *GONE, ExitCode.TERMINATED), one.errors
 
 
 def sent(team: StoryTeam, first: int, count: int) -> int:

@@ -153,7 +153,7 @@ def rows_of(operation: str) -> list[MatrixRow]:
     Of a path that nobody knows nobody knows either what it should answer with.
     """
     open_ended = (
-        ("no object: a list", "no object: no id", "another object once")
+        ("no object: a list", "no object: no id", "no object: empty", "another object once")
         if operation == "raw"
         else ()
     )

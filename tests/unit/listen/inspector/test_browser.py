@@ -196,13 +196,13 @@ def test_tab_reaches_every_control(watched: WatchedListener, open_page: Open) ->
     watched.settled(1)
     page = open_page("delivery/evt_1")
     way = []
-    for _ in range(9):
+    for _ in range(11):
         page.keyboard.press("Tab")
         way.append(focused(page))
         outline = page.evaluate("getComputedStyle(document.activeElement).outlineStyle")
         assert outline == "solid", way
-    assert way[1:7] == ["text", "type", "state", "evt_1", "", "to"]
-    assert way[7:] == ["original", ""]
+    assert way[1:9] == ["text", "type", "state", "target", "object", "evt_1", "", "to"]
+    assert way[9:] == ["original", ""]
 
 
 @pytest.mark.slow
