@@ -59,6 +59,32 @@ def secret_of(sandbox: Sandbox, order: str) -> str:
 # --- the operations -----------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("more", [(), ("--ignore-column", "invoice")], ids=["named", "ignored"])
+def test_a_column_names_the_rows(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, more: tuple[str, ...]
+) -> None:
+    """R115: what `--row-id` names is paid once, corrected or not; the column itself is not sent."""
+    (payment,) = paid(svc, sandbox, 1)
+    head = "payment,amount,invoice"
+    path = write(tmp_path / "r.csv", head, f"{payment['id']},100,a", f"{payment['id']},200,b")
+    batch = ("batch", "refunds.create", str(path), "--row-id", "invoice", *more)
+    assert svc.ok(*batch)["done"] == 2
+    write(path, head, f"{payment['id']},100,a", f"{payment['id']},250,b")
+    again = svc.ok(*batch)
+    assert (again["done"], again["skipped"]) == (0, 2)
+    assert sorted(one["amount"] for one in svc.ok("refunds", "list")["data"]) == [100, 200]
+
+
+def test_a_field_cannot_name_the_rows_and_be_left_out(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    path = write(tmp_path / "r.csv", "payment,reason", "pay_1,duplicate")
+    names = ("--row-id", "reason", "--ignore-column", "reason", "--blank-means-all")
+    refused = svc("batch", "refunds.create", str(path), *names)
+    assert (refused.code, refused.error["param"]) == (2, "--row-id")
+    assert "Nothing was sent" in refused.error["message"]
+
+
 def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """The recipe: payment, amount, reason; totals by currency; a line a row."""
     payments = paid(svc, sandbox, 3)

@@ -7,12 +7,13 @@ from typing import Final
 from unicodedata import normalize
 
 from svc.api_keys import refuse_secrets
-from svc.batch.columns import column_path, ignored_columns
+from svc.batch.columns import column_path, column_shape, ignored_columns
 from svc.batch.operations import BatchOperation, named
 from svc.batch.reading import SIZE_MAX, format_of, rows_of
 from svc.batch.validate import Validator
 from svc.cli.batch.options import BatchOptions
 from svc.cli.framework.session import Session
+from svc.client.fields import BodyPath
 from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.stored import Scope
 from svc.delivery.plan import Bad, BatchRow
@@ -48,6 +49,8 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
     form, blank = format_of(asked.file, data), asked.blank_means_all
     names = asked.ignore_column or ()
     ignored = ignored_columns(names, operation, blank_means_all=blank)
+    if asked.row_id is not None:
+        ignored -= _read_for_its_id(asked.row_id, operation, ignored)
     shaper = Validator(
         operation, scope, blank_means_all=blank, ignored=ignored, row_id=asked.row_id
     )
@@ -70,6 +73,24 @@ def _with_row_id(operation: BatchOperation, column: str | None) -> BatchOperatio
         return operation
     columns = {**operation.columns, path[0]: {}}
     return replace(operation, answered=operation.answered | {path[0]}, columns=columns)
+
+
+def _read_for_its_id(
+    column: str, operation: BatchOperation, ignored: frozenset[BodyPath]
+) -> set[BodyPath]:
+    """The ignored column that names the rows: it is read all the same, and not sent.
+
+    Raises:
+        UsageError: it is a field too, which would be sent if it was read.
+    """
+    shape = column_shape(column)
+    if shape in ignored and shape[0] in operation.fields:
+        raise UsageError(
+            f"--ignore-column {column} leaves out what --row-id {column} reads. Nothing was sent.",
+            param="--row-id",
+            hint=f"Name the rows by a column that is no field of {operation.name}",
+        )
+    return {shape}
 
 
 def refuse_secrets_in(given: BatchInput, key: str) -> None:
