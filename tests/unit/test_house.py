@@ -178,6 +178,12 @@ def test_statements_of_a_table_stand_in_the_room_that_owns_it() -> None:
     assert {table: rooms for table, rooms in rooms.items() if len(rooms) > 1} == IN_TWO_ROOMS
 
 
+def test_no_statement_numbers_its_parameters() -> None:
+    """SQLite calls `?1` a name: Python 3.12 warns of a sequence for it, and 3.14 refuses it."""
+    numbered = [_name(one) for one in _modules() if re.search(r"\?\d", one.read_text())]
+    assert numbered == []
+
+
 def test_errors_of_the_system_are_worded_in_one_place() -> None:
     """An `OSError` may have no text of its own: `system_words` knows what to say then."""
     named = {

@@ -20,8 +20,8 @@ SELECT = "SELECT * FROM requests"
 _BY_KEYS = f"{SELECT} WHERE idempotency_key IN ({{}})"
 DUPLICATES = f"{SELECT} WHERE {UNRESOLVED} AND likeness = ? ORDER BY seq DESC"
 # What decides over a request: whatever is unresolved and like it, and the newest of the others.
-_NEWEST = "SELECT seq FROM requests WHERE likeness = ?1 ORDER BY seq DESC LIMIT 5"
-LIKE = f"{SELECT} WHERE likeness = ?1 AND ({UNRESOLVED} OR seq IN ({_NEWEST})) ORDER BY seq DESC"
+_NEWEST = "SELECT seq FROM requests WHERE likeness = ? ORDER BY seq DESC LIMIT 5"
+LIKE = f"{SELECT} WHERE likeness = ? AND ({UNRESOLVED} OR seq IN ({_NEWEST})) ORDER BY seq DESC"
 # What was begun anew after a request that was not carried out, and was.
 _SINCE = f"{SELECT} WHERE state = 'done' AND likeness = ? AND seq > ? ORDER BY seq DESC"
 # Who is about to send the same as a row of a list.
@@ -91,7 +91,7 @@ class JournalTransaction(NamedTuple):
 
     def likes(self, asked: NewIntent) -> list[Like]:
         """Requests that are like one and may be of its account, the newest first (R5, R91)."""
-        found = map(intent_of, self.tx.rows(LIKE, (asked.likeness,)))
+        found = map(intent_of, self.tx.rows(LIKE, (asked.likeness, asked.likeness)))
         return [
             Like(one, self.leases.is_alive(one.lease))
             for one in found
