@@ -24,7 +24,7 @@ SvcError
 import os
 from collections.abc import Iterable
 from enum import IntEnum
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 Outcome = Literal["done", "failed", "refused", "not_sent", "unknown"]
 
@@ -198,6 +198,15 @@ class ServerError(ApiError):
 
     exit_code = ExitCode.UNAVAILABLE
     type = "api_error"
+
+
+# What an answer of the service means by its status; where none is named, `ApiError`: exit code 3.
+ERROR_OF_STATUS: Final[dict[int, type[ApiError]]] = {
+    401: Unauthorized,
+    403: Forbidden,
+    404: NotFound,
+    409: Conflict,
+}
 
 
 class NetworkError(SvcError):

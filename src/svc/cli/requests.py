@@ -103,8 +103,8 @@ def list_(
     """List the POSTs of this machine, newest first.
 
     With --unresolved, all whose outcome is not known; they are kept until you settle them. Others
-    are forgotten after 90 days, but not those with an idempotency key of your own, nor the rows of
-    a batch: they are what keeps you from sending them a second time.
+    are forgotten after {request_days} days, but not those with an idempotency key of your own, nor
+    the rows of a batch: they are what keeps you from sending them a second time.
 
     $ svc requests list --unresolved
     """
@@ -152,7 +152,7 @@ def resume(ctx: typer.Context, request_id: RequestId) -> None:
     """Send an unresolved request again; it is never doubled.
 
     It has the same key and the same bytes, so the service answers with the original result. After
-    23 hours it is refused.
+    {key_hours} hours it is refused.
 
     $ svc requests resume rq_4kd0v6x8gq2m7w1s9b3t
     """

@@ -10,7 +10,8 @@ from svc.client.json import NotJson, has_more_values, parse
 from svc.client.operations import near_command
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
-from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
+from svc.errors import ERROR_OF_STATUS, ApiError, Conflict, Forbidden, NotFound, Unauthorized
+from svc.service.errors import CODES, IDEMPOTENCY, INVALID
 from svc.service.facts import API_ROOT, ID_PREFIXES, REPLAYED_HEADER, SANDBOX_ROOT
 
 _OTHER_MODE: Final = (
@@ -100,30 +101,6 @@ _REQUEST_ID_HEADERS = ("request-id", "svc-request-id", "x-request-id")
 _MESSAGE_MAX = 1000
 _BODY_READ_MAX = 64 * 1024
 _VALUES_MAX = 1000  # of an error; more is somebody else's page
-_CLASSES: dict[int, type[ApiError]] = {
-    401: Unauthorized,
-    403: Forbidden,
-    404: NotFound,
-    409: Conflict,
-}
-
-
-# What the service looks at only after it has looked for the idempotency key: one of these says that
-# nothing was carried out under that key. Others are said before, or by what stands in between.
-_SETTLING: Final[dict[str, frozenset[str]]] = {
-    "invalid_request_error": frozenset(
-        (
-            "parameter_missing parameter_unknown parameter_invalid_empty parameter_invalid_integer "
-            "parameter_invalid_boolean parameter_invalid_type parameter_too_long "
-            "parameter_invalid_value parameter_invalid_timestamp parameters_exclusive "
-            "currency_invalid currency_unsupported country_code_invalid hs_code_invalid "
-            "amount_too_small amount_too_large resource_missing capture_not_allowed "
-            "order_unexpected_state dispute_unexpected_state payment_not_refundable "
-            "payment_already_refunded payment_disputed iban_invalid balance_insufficient "
-            "evidence_missing event_type_unknown webhook_endpoint_limit url_invalid"
-        ).split()
-    ),
-}
 _CONFLICT: Final = 409
 _LATE: Final = frozenset((408, _CONFLICT, 425, 499))
 # Of the key itself, not of its use for another request.
@@ -134,7 +111,7 @@ def is_about_key(type_: str | None, code: str | None) -> bool:
     """Whether a refusal says that the idempotency key belongs to another request (R12)."""
     if code == _KEY_FORM:
         return False
-    return type_ == "idempotency_error" or (code or "").startswith("idempotency_")
+    return type_ == IDEMPOTENCY or (code or "").startswith("idempotency_")
 
 
 def settles(refusal: Refusal) -> bool:
@@ -143,7 +120,8 @@ def settles(refusal: Refusal) -> bool:
     Only the service's own envelope does, with a documented type and a documented code together,
     about neither routing nor idempotency.
     """
-    return (refusal.code or "") in _SETTLING.get(refusal.type or "", ())
+    known = CODES.get(refusal.code or "")
+    return known is not None and known.settles and refusal.type == INVALID
 
 
 def may_follow_effect(finding: AttemptResult) -> bool:
@@ -199,7 +177,7 @@ def api_error(
     """Builds the error of a definite 4xx: the service's words, the class for the exit code."""
     refusal = finding.refusal or Refusal("The service refused the request.")
     status = finding.status or 0
-    kind = _CLASSES.get(status, ApiError)
+    kind = ERROR_OF_STATUS.get(status, ApiError)
     if is_about_key(refusal.type, refusal.code):
         kind = Conflict
     error = kind(
@@ -263,26 +241,21 @@ def _hint(call: Call, kind: type[ApiError], refusal: Refusal) -> str | None:
         return _hint_forbidden(call, code)
     if kind is NotFound:
         return not_found(call, code, param)
-    known = _HINTS_BY_CODE.get(code or "") or _HINTS_BY_CLASS.get(kind)
-    return known or parameter(call, code, param)
+    known = CODES.get(_OTHER_NAMES.get(code or "", code or ""))
+    hint = (known and known.hint) or _HINTS_BY_CLASS.get(kind)
+    return hint or parameter(call, code, param)
 
 
 def _hint_forbidden(call: Call, code: str | None) -> str:
     if code == "secret_key_required":
-        return "Use a secret or restricted key; a publishable key cannot read or change data."
+        return CODES[code].hint
     needed = permission(call)
     named = f" It needs {needed}." if needed else ""
     return f"The key's permissions do not cover this call.{named} Use a key that has it."
 
 
-_OTHER_USE = "The key was used with another request; use a new key for this one."
-_HINTS_BY_CODE = {
-    "api_key_expired": "The key was rolled and its old value no longer works: svc keys add",
-    "https_required": "Use an https:// base URL.",
-    "version_invalid": "Leave --api-version out to use the account's own version.",
-    "idempotency_key_reused": _OTHER_USE,
-    "idempotency_key_mismatch": _OTHER_USE,
-}
+# What the service may call a code that the specification does not show.
+_OTHER_NAMES: Final = {"idempotency_key_mismatch": "idempotency_key_reused"}
 _HINTS_BY_CLASS: dict[type[ApiError], str] = {
     Unauthorized: "svc whoami",
     Conflict: "Nothing was repeated. Look at the request that used this key first.",

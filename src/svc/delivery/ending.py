@@ -8,7 +8,7 @@ from svc.client.retry import safe_again
 from svc.delivery.account import AccountJudge
 from svc.delivery.journal.commands import Say, resume_command, where_to_look
 from svc.delivery.journal.entry import Intent, Settled, settled_by, settled_with
-from svc.delivery.journal.refusals import done_before, not_ours, refused_to_other_key
+from svc.delivery.journal.refusals import DONE_BEFORE, not_ours, refused_to_other_key
 from svc.delivery.sender import Sender
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
@@ -45,7 +45,7 @@ def as_known(sender: Sender, intent: Intent, error: SvcError) -> SvcError:
     """What an error means for a request of which the journal knows more than this sending."""
     known = error
     if intent.state == "done" and error.outcome != "done":
-        known = done_before(intent, error, sender.say)
+        known = DONE_BEFORE.about(intent, sender.say, answer=error, why=error.message)
     elif error.outcome == "refused" and intent.sent_before and not _is_own(sender.accounts, intent):
         known = refused_to_other_key(intent, error)
     if known is not error:

@@ -163,11 +163,13 @@ def choose_command(
         return None
     intent = found.intent
     if decision is CommandDecision.STOP_UNRESOLVED:
-        raise refusals.twin_in_flight(intent) if found.is_sending else refusals.twin_of(intent, now)
+        if found.is_sending:
+            raise refusals.DUPLICATE_IN_FLIGHT.about(intent)
+        raise refusals.refusal_of_duplicate(intent, now)
     if decision is CommandDecision.STOP_MEANWHILE:
-        raise refusals.done_meanwhile(intent, say)
+        raise refusals.DONE_MEANWHILE.about(intent, say)
     if decision is CommandDecision.STOP_RECENT:
-        raise refusals.done_recently(intent, say)
+        raise refusals.DONE_RECENTLY.about(intent, say)
     if decision is CommandDecision.NOTE:
         note(refusals.recent_note(intent))
     return intent if decision is CommandDecision.SAME_KEY else None

@@ -8,6 +8,7 @@ from typing import Final
 import typer
 
 from svc.batch.operations import names
+from svc.cli.framework.figures import fill
 from svc.cli.framework.options import OptionSet, argument
 from svc.delivery.plan import Permissions
 from svc.errors import UsageError
@@ -61,7 +62,9 @@ class BatchOptions(OptionSet):
         False, "--again", help="Do it all once more, under a new label, which is told."
     )
     goes_on: bool = typer.Option(
-        False, "--continue", help="Skip what was done 12 hours ago or more, and send the rest."
+        False,
+        "--continue",
+        help=fill("Skip what was done {done_hours} hours ago or more, and send the rest."),
     )
     edited: bool = typer.Option(
         False, "--edited", help="Send rows that seem to be done rows which were changed."

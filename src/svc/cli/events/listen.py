@@ -129,8 +129,8 @@ class ListenArguments(OptionSet):
         bool,
         flag(
             "--original-signature",
-            "Forward late events as they were signed; by default those of over 4 minutes ago are "
-            "signed anew.",
+            "Forward late events as they were signed; by default those of over {late_minutes} "
+            "minutes ago are signed anew.",
         ),
     ] = False
     max_body: BodySize = "1MiB"
@@ -197,7 +197,7 @@ class ListenArguments(OptionSet):
         option(
             "WHOSE",
             "With --from: own, made anew with this machine's secret; or original, which an "
-            "app refuses after 5 minutes.",
+            "app refuses after {signature_minutes} minutes.",
         ),
     ] = "own"
     secret_only: Annotated[bool, flag("--print-secret", "Print the signing secret and end.")] = (

@@ -22,7 +22,7 @@ from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes
 from svc.listen.targets import IpAddress, Target
 from svc.listen.tunnels.ssh import SshDestination
-from svc.service.facts import INSPECTOR_PORT, WEBHOOK_BODY_MAX
+from svc.service.facts import EVENT_TYPES, INSPECTOR_PORT, WEBHOOK_BODY_MAX
 from svc.system import PORT_MAX
 
 EventPart = Literal["summary", "payload", "none"]
@@ -34,7 +34,7 @@ EventTypes = Annotated[
         "TYPE|GLOB",
         "Event types; repeatable, or several as a,b.",
         "--events",
-        show_default="all 18",
+        show_default=f"all {len(EVENT_TYPES)}",
     ),
 ]
 LocalPort = Annotated[

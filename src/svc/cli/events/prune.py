@@ -28,7 +28,8 @@ def prune(
 ) -> None:
     """Forget received events that failed: they are kept until you say so.
 
-    What was forwarded is forgotten after 30 days, what is still to be forwarded never.
+    What was forwarded is forgotten after {forwarded_days} days, what is still to be forwarded
+    never.
 
     $ svc events prune --failed --before 30d --yes
     """

@@ -17,7 +17,9 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 import typer
 from typer.models import ParameterInfo
 
+from svc.cli.framework.figures import fill
 from svc.inputs import COLORS, FORMATS, Color, Format
+from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX
 
 Set = Literal["everywhere", "write", "listing", "preview"]
 
@@ -161,7 +163,10 @@ class ListOptions(OptionSet):
     """The options of every listing command and their values."""
 
     limit: int | None = _listing(
-        "--limit", metavar="1..100", help="How many objects a page has.", show_default="25"
+        "--limit",
+        metavar=f"1..{LIMIT_MAX}",
+        help="How many objects a page has.",
+        show_default=str(LIMIT_DEFAULT),
     )
     starting_after: str | None = _listing(
         "--starting-after", metavar="ID", help="Begin with what follows this object."
@@ -233,12 +238,12 @@ def collecting(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
 
 def option(metavar: str, words: str, *names: str, **more: Any) -> Any:
     """An option by its value and its help; `names` where the parameter's own is another."""
-    return typer.Option(*names, metavar=metavar, help=words, **more)
+    return typer.Option(*names, metavar=metavar, help=fill(words), **more)
 
 
 def flag(name: str, words: str, **more: Any) -> Any:
     """An option without a value: it has the one name and no opposite."""
-    return typer.Option(name, help=words, **more)
+    return typer.Option(name, help=fill(words), **more)
 
 
 def argument(metavar: str, words: str, *, show_default: str | bool = False) -> Any:

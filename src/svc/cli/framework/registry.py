@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import typer
 from typer.core import TyperCommand
 
+from svc.cli.framework.figures import fill
 from svc.errors import UsageError
 from svc.service.facts import ID_PREFIXES
 
@@ -257,8 +258,8 @@ def _listed(verb: Any) -> Any:
 
 
 def split_examples(text: str) -> tuple[list[str], str]:
-    """Parts a docstring into its example command lines and the rest."""
-    lines = text.splitlines()
+    """Parts a docstring into its example command lines and the rest, with its figures."""
+    lines = fill(text).splitlines()
     examples = [line.strip().removeprefix(_EXAMPLE) for line in lines if _is_example(line)]
     return examples, "\n".join(line for line in lines if not _is_example(line)).strip()
 

@@ -2,12 +2,11 @@
 
 from typing import Final
 
+from svc.cli.framework.figures import figure
 from svc.cli.help.page import Definitions, Page, ShellLines
-from svc.client.retry import KEY_SAFE_SECONDS
 from svc.money import EXPONENTS, format_amount
 from svc.service.facts import AMOUNT_MAX
 
-_KEY_HOURS: Final = KEY_SAFE_SECONDS // 3600
 _EXAMPLES: Final = ((12900, "EUR"), (12900, "JPY"), (12900, "KWD"))
 
 
@@ -53,15 +52,18 @@ PAGE: Final = Page(
             )
         ),
         f"""
-        The same command within ten minutes is refused in live mode, and told in test mode;
+        The same command within {figure("recent_minutes")} minutes is refused in live mode, and told
+        in test mode;
         --new-request means a second one. While the outcome of the first is unknown, the second is
-        refused in both. A request keeps its idempotency key for {_KEY_HOURS} hours until the
-        service itself has proved an outcome: what a gateway answers in its place proves nothing.
+        refused in both. A request keeps its idempotency key for {figure("key_hours")} hours
+        until the service itself has proved an outcome: what a gateway answers in its place proves
+        nothing.
         """,
-        """
+        f"""
         A batch skips what it has done, here and by its results file elsewhere, and stops where a
         payment might be made twice: svc help batch says what is promised on one machine, on two,
-        and after 24 hours. What an object's status calls failed is not done: exit 11, or 9 of a
+        and after {figure("service_hours")} hours. What an object's status calls failed is not done:
+        exit 11, or 9 of a
         batch.
         """,
         """

@@ -8,6 +8,7 @@ from pathlib import Path
 from textwrap import wrap
 from typing import Final
 
+from svc.cli.framework.figures import fill
 from svc.cli.framework.help_page import HEADING, columns, folded, styled, wrapped
 from svc.render.called import Called
 
@@ -151,7 +152,7 @@ def page_of(topic: str) -> Page:
     name, _ = TOPICS[topic]
     text = Path(__file__).with_name(f"{name}.txt")
     if text.exists():
-        return written(text.read_text(encoding="utf-8"))
+        return written(fill(text.read_text(encoding="utf-8")))
     page: Page = import_module(f"svc.cli.help.{name}").PAGE
     return page
 

@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from svc.cli.framework.figures import figure
 from svc.cli.help.page import Definitions, Heading, Page, ShellLines, WordList
 from svc.listen.tunnels import REMOTE_PORT
 from svc.service import facts
@@ -9,7 +10,9 @@ from svc.service import facts
 _HOURS: Final = facts.WEBHOOK_RETRY_WINDOW_SECONDS // 3600
 _EVERY: Final = facts.WEBHOOK_RETRY_INTERVAL // 3600
 _DELAYS: Final = ", ".join(f"{delay // 60} min" for delay in facts.WEBHOOK_RETRY_DELAYS)
-_TOLERANCE: Final = facts.SIGNATURE_TOLERANCE_SECONDS // 60
+_TOLERANCE: Final = figure("signature_minutes")
+_LATE: Final = figure("late_minutes")
+_FORWARDED: Final = figure("forwarded_days")
 _DEADLINE: Final = facts.WEBHOOK_DEADLINE_SECONDS
 _LAYOUT: Final = f"{facts.SIGNATURE_HEADER}: t=<unix seconds>,v1=<hex>"
 _KEYED: Final = (
@@ -19,7 +22,7 @@ _KEYED: Final = (
 # Ten lines on a terminal of 80 columns; a test counts them.
 _AWAY: Final = {
     "handler down": "Deliveries are kept and answered 200; all are forwarded when it is back, "
-    "signed anew if they are older than 4 minutes.",
+    f"signed anew if they are older than {_LATE} minutes.",
     "svc down": f"The service repeats for {_HOURS} hours; what was kept and not forwarded is "
     "forwarded by the next run of the same command.",
     "sender down": "What was kept stays kept, and nothing else notices; a delivery that is "
@@ -40,9 +43,9 @@ PAGE: Final = Page(
                 "svc events listen --forward-to 'order.*=:3000/orders' --inspect",
             )
         ),
-        """
+        f"""
         The listener verifies each delivery over its raw bytes, writes it to disk, answers, and
-        forwards the same bytes with the original signature, or a new one after four minutes
+        forwards the same bytes with the original signature, or a new one after {_LATE} minutes
         (Svc-Original-Signature has the first). What may come twice carries Svc-Redelivered. What
         is not authentic is answered 400 and goes nowhere. Your own handler should do the same:
         """,
@@ -115,10 +118,10 @@ PAGE: Final = Page(
             )
         ),
         Heading("What was received"),
-        """
+        f"""
         Every delivery that verified is kept: --pending those still to be forwarded, which the
         next listener does, or replay; --failed those that a target refused, until you prune them;
-        what was forwarded for 30 days.
+        what was forwarded for {_FORWARDED} days.
         """,
         ShellLines(
             (

@@ -16,6 +16,7 @@ from svc.cli.sandbox.served import RequestLines
 from svc.cli.sandbox.shared import Port
 from svc.client.resources import controls
 from svc.errors import CheckFailed, LocalError, UsageError, system_words
+from svc.service.facts import LIMIT_DEFAULT
 
 app = new_app()
 
@@ -35,7 +36,9 @@ def requests(
     body: Annotated[str | None, option("TEXT", "Only those whose body holds this text.")] = None,
     since: Annotated[str | None, option("TIME", "Only from this second of the sandbox on.")] = None,
     until: Annotated[str | None, option("TIME", "Only up to this second of the sandbox.")] = None,
-    limit: Annotated[int | None, option("1..1000", "How many at most.", show_default="25")] = None,
+    limit: Annotated[
+        int | None, option("1..1000", "How many at most.", show_default=str(LIMIT_DEFAULT))
+    ] = None,
     verify: Annotated[
         int | None, option("N", "Count them; the exit code is 11 if there are not N.")
     ] = None,

@@ -18,12 +18,18 @@ from svc.cli.framework.session import Session
 from svc.client.resources import controls
 from svc.errors import ApiError, UsageError, wrong_choice
 from svc.sandbox.store import DeliveryStatus
-from svc.service.facts import EVENT_TYPES, WEBHOOK_SECRET_GRACE_MAX_SECONDS
+from svc.service.facts import (
+    EVENT_TYPES,
+    LIMIT_DEFAULT,
+    LIMIT_MAX,
+    WEBHOOK_SECRET_GRACE_MAX_SECONDS,
+)
 
 app = new_app()
 
 PageSize = Annotated[
-    int | None, option("1..100", "How many objects a page has.", show_default="25")
+    int | None,
+    option(f"1..{LIMIT_MAX}", "How many objects a page has.", show_default=str(LIMIT_DEFAULT)),
 ]
 TriggerType = Annotated[str, argument("TYPE", f"One of {', '.join(EVENT_TYPES)}.")]
 _SHOWN: Final = ("object", "id", "status")

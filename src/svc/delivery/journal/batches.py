@@ -28,7 +28,7 @@ from typing import Final, NamedTuple
 from svc.client.request import uuid_of
 from svc.clock import Clock
 from svc.delivery.journal.entry import OBJECT_FAILED
-from svc.delivery.journal.journal import KEPT_SECONDS, lettered
+from svc.delivery.journal.journal import lettered
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import UNRESOLVED, ReadRows
@@ -83,6 +83,8 @@ def _digest(*parts: str) -> bytes:
     ).digest()
 
 
+# So long after its last run a batch keeps its requests whole; then their bodies are let go of.
+WHOLE_SECONDS: Final = 90 * 24 * 3600
 _PIECE: Final = 500  # parameters of one statement
 _BEGIN: Final = """
 INSERT INTO batches
@@ -204,14 +206,14 @@ class BatchTable:
         self._state.change(end)
 
     def compact_expired_batch(self) -> None:
-        """Lets go of the bodies of one batch that was last run 90 days ago, if there is any left.
+        """Lets go of the bodies of one batch that was last run `WHOLE_SECONDS` ago, if any is left.
 
         What is unresolved stays whole. A batch whose process was killed is as good as any other.
         """
         now = self._clock.now()
         found = [
             row
-            for row in self._state.rows(_OLD, (now - KEPT_SECONDS,))
+            for row in self._state.rows(_OLD, (now - WHOLE_SECONDS,))
             if not self._leases.is_alive(row["lease"])
         ]
         if not found:

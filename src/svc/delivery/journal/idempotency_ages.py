@@ -12,9 +12,10 @@ from svc.client.resources import controls
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.client.sandbox import SandboxClient
 from svc.client.text import one_line
+from svc.clock import utc
 from svc.delivery.journal.commands import Say
 from svc.delivery.journal.entry import Intent
-from svc.delivery.journal.refusals import forgotten, key_spent
+from svc.delivery.journal.refusals import FORGOTTEN, KEY_SPENT
 from svc.errors import SvcError, UsageError
 
 _LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers
@@ -47,8 +48,8 @@ class IdempotencyAges(NamedTuple):
         if self.age(intent) < KEY_SAFE_SECONDS:
             return None
         if intent.state == "done":
-            return key_spent(intent)
-        return forgotten(intent, self.now, say)
+            return KEY_SPENT.about(intent)
+        return FORGOTTEN.about(intent, say, now=utc(self.now))
 
 
 def clock_of(control: SandboxClient) -> float:

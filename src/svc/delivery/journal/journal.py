@@ -34,6 +34,7 @@ from svc.state import Database, Tx
 
 Found = TypeVar("Found")
 
+# A settled request is kept so long; the rows of a batch are for `batches` to let go of.
 KEPT_SECONDS: Final = 90 * 24 * 3600
 # One request in so many looks for old ones; others need not wait for it.
 EVERY: Final = 256

@@ -133,14 +133,16 @@ class JournalTransaction(NamedTuple):
 
     def _again(self, known: Intent, asked: NewIntent) -> Intent:
         if known.stored != stored(asked.call, asked.prepared):
-            raise refusals.key_reused(known)
+            raise refusals.KEY_REUSED.about(known)
         if known.state == "done" and refusals.is_too_old(known, self.now):
-            raise refusals.key_spent(known)
+            raise refusals.KEY_SPENT.about(known)
         self._refuse_in_flight(known)
         if (known.is_unresolved or known.state == "done") and not asked.is_own(
             known.scope.key_hint
         ):
-            raise refusals.other_key(known, asked.scope.key_hint)
+            is_done = known.state == "done"
+            row = refusals.DONE_BY_OTHER_KEY if is_done else refusals.OPEN_WITH_OTHER_KEY
+            raise row.about(known, own_key=asked.scope.key_hint)
         return self._begin(known, asked.scope.key_hint, asked.served_at, asked.first_sent_at)
 
     def take_up(self, known: Intent, asked: NewIntent) -> Intent:
@@ -163,7 +165,10 @@ class JournalTransaction(NamedTuple):
         later = self.tx.rows(_SINCE, (intent.likeness, intent.seq))
         for row in (*self.tx.rows(DUPLICATES, (intent.likeness,)), *later):
             if intent.batch is None or row["batch_id"] != intent.batch:
-                raise refusals.begun_anew(intent_of(row), self.say)
+                other = intent_of(row)
+                is_done = other.state == "done"
+                refusal = refusals.DONE_ANEW if is_done else refusals.BEGUN_ANEW
+                raise refusal.about(other, self.say)
 
     def forget(self, intent: Intent) -> None:
         """Deletes a request that nobody is sending."""
@@ -226,7 +231,7 @@ class JournalTransaction(NamedTuple):
 
     def _refuse_in_flight(self, intent: Intent) -> None:
         if self.leases.is_alive(intent.lease):
-            raise refusals.in_flight(intent)
+            raise refusals.IN_FLIGHT.about(intent)
 
     def _made(self, asked: NewIntent, seq: int) -> Intent:
         kept, now = stored(asked.call, asked.prepared), self.now

@@ -2,14 +2,19 @@
 
 from typing import Final, Literal
 
+from svc.service.errors import CODES
+
 ConnectionFault = Literal["close", "reset", "truncate", "garbage", "drip"]
 WebhookEffect = Literal["duplicate", "reorder", "drop", "bad_signature", "stale_timestamp", "delay"]
 METHODS: Final = ("GET", "POST")  # that the API has
 # The error statuses that a rule can answer with, and the codes of their errors.
 STATUSES: Final = {
-    429: "rate_limit",
-    500: "internal_error",
-    502: "bad_gateway",
-    503: "service_unavailable",
-    504: "gateway_timeout",
+    CODES[name].status: name
+    for name in (
+        "rate_limit",
+        "internal_error",
+        "bad_gateway",
+        "service_unavailable",
+        "gateway_timeout",
+    )
 }

@@ -1,13 +1,16 @@
 """The fidelity table (promise R80), as `svc help assumptions` shows it, and how it is written down.
 
 It stands in `fidelity.txt`. `== SUBJECT | SPEC SECTION` begins a section, `@ TEST` names the test
-of the rows below it, and a row is `NAME | says | TEXT` or `NAME | chose | TEXT`.
+of the rows below it, and a row is `NAME | says | TEXT` or `NAME | chose | TEXT`; of an error code
+the description of the API has the text.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final, Literal
+
+from svc.service.errors import CODES
 
 Mark = Literal["says", "chose"]
 MARKS: Final[dict[str, Mark]] = {"says": "says", "chose": "chose"}
@@ -43,7 +46,8 @@ def parse(text: str) -> Iterator[FidelityRow]:
         elif line.startswith("@ "):
             test = TESTS + line.removeprefix("@ ")
         elif line:
-            name, mark, what = line.split(" | ")
+            name, mark, *texts = line.split(" | ")
+            what = texts[0] if texts else "{0.status}, {0.meaning}.".format(CODES[name])
             yield FidelityRow(subject, name, what, MARKS[mark], section, test)
 
 

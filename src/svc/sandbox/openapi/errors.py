@@ -5,21 +5,19 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, Final
 
-from svc.sandbox.parameters.problems import type_of
+from svc.sandbox.parameters import tables
 from svc.sandbox.parameters.schema import TEXT, Schema, identifier, strict
-from svc.sandbox.parameters.tables import Codes, codes_of
+from svc.sandbox.parameters.tables import Codes
 from svc.sandbox.resources.operation import ApiOperation
+from svc.service.errors import IDEMPOTENCY, codes_of, type_of
 from svc.service.facts import ID_PREFIXES, REQUEST_ID_HEADER, VERSION_HEADER, VERSIONS
-
-IDEMPOTENCY: Final = type_of(409)
 
 
 @dataclass(frozen=True, slots=True)
 class ErrorAnswer:
-    """What a status means, the codes it may carry, and the headers that come with it."""
+    """What a status means, and the headers that come with it."""
 
     meaning: str
-    codes: tuple[str, ...]
     headers: Mapping[str, Any] = field(default_factory=dict)
     post_only: bool = False
 
@@ -31,42 +29,26 @@ def _header(schema: Schema) -> Schema:
 # Every status but 400, whose codes are each operation's own.
 BY_STATUS: Final[Mapping[int, ErrorAnswer]] = {
     401: ErrorAnswer(
-        "No key, an unknown or expired key, or plain HTTP.",
-        ("https_required", "api_key_missing", "api_key_invalid", "api_key_expired"),
-        {"WWW-Authenticate": _header(TEXT)},
+        "No key, an unknown or expired key, or plain HTTP.", {"WWW-Authenticate": _header(TEXT)}
     ),
-    403: ErrorAnswer("The key may not do this.", ("permission_denied", "secret_key_required")),
-    404: ErrorAnswer(
-        "There is no such object in this mode, or no such endpoint.",
-        ("resource_missing", "endpoint_unknown"),
-    ),
-    405: ErrorAnswer(
-        "The path does not take this method.", ("method_not_allowed",), {"Allow": _header(TEXT)}
-    ),
-    409: ErrorAnswer(
-        "A request with this idempotency key is running; try again.",
-        ("idempotency_key_in_use",),
-        post_only=True,
-    ),
-    408: ErrorAnswer("The body was not there in time.", ("request_timeout",), post_only=True),
-    413: ErrorAnswer("The body has more than 1 MiB.", ("request_too_large",), post_only=True),
-    415: ErrorAnswer(
-        "The body is neither JSON nor a form.", ("unsupported_media_type",), post_only=True
-    ),
+    403: ErrorAnswer("The key may not do this."),
+    404: ErrorAnswer("There is no such object in this mode, or no such endpoint."),
+    405: ErrorAnswer("The path does not take this method.", {"Allow": _header(TEXT)}),
+    409: ErrorAnswer("A request with this idempotency key is running; try again.", post_only=True),
+    408: ErrorAnswer("The body was not there in time.", post_only=True),
+    413: ErrorAnswer("The body has more than 1 MiB.", post_only=True),
+    415: ErrorAnswer("The body is neither JSON nor a form.", post_only=True),
     429: ErrorAnswer(
-        "Too many requests.",
-        ("rate_limit",),
-        {"Retry-After": _header({"type": "integer", "minimum": 1})},
+        "Too many requests.", {"Retry-After": _header({"type": "integer", "minimum": 1})}
     ),
-    500: ErrorAnswer("Something went wrong inside.", ("internal_error",)),
-    502: ErrorAnswer("Something went wrong inside.", ("bad_gateway",)),
+    500: ErrorAnswer("Something went wrong inside."),
+    502: ErrorAnswer("Something went wrong inside."),
     503: ErrorAnswer(
         "The service is not available now.",
-        ("service_unavailable",),
         {"Retry-After": {"schema": {"type": "integer", "minimum": 0}}},
     ),
-    504: ErrorAnswer("Something inside took too long.", ("gateway_timeout",)),
-    507: ErrorAnswer("The disk is full; nothing was done.", ("storage_full",), post_only=True),
+    504: ErrorAnswer("Something inside took too long."),
+    507: ErrorAnswer("The disk is full; nothing was done.", post_only=True),
 }
 KEY_REUSED: Final = "idempotency_key_reused"
 
@@ -76,7 +58,7 @@ _WRITING: Final = frozenset({"idempotency_key_invalid", "idempotency_key_missing
 
 def refusals_of(operation: ApiOperation) -> Codes:
     """The codes of type `invalid_request_error` that an operation answers with status 400."""
-    codes = _ALWAYS | codes_of(operation.fields) | operation.refuses
+    codes = _ALWAYS | tables.codes_of(operation.fields) | operation.refuses
     if operation.method == "POST":
         return codes | _WRITING
     # A list starts after an object; a cursor that names none is 400 (assumptions: Error codes).
@@ -95,7 +77,9 @@ EVERY_ANSWER: Final[dict[str, Any]] = {
 def responses() -> dict[str, Any]:
     """The responses that operations share, by status; 400 is each operation's own."""
     return {
-        str(status): response(answer.meaning, error(type_of(status), answer.codes), answer.headers)
+        str(status): response(
+            answer.meaning, error(type_of(status), codes_of(status)), answer.headers
+        )
         for status, answer in BY_STATUS.items()
     }
 

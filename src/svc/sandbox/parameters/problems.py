@@ -1,27 +1,9 @@
 """Refusals: every error answer of the API as an exception (assumptions: Error codes)."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from typing import Any
 
-_TYPES: Final = {
-    400: "invalid_request_error",
-    401: "authentication_error",
-    402: "card_error",
-    403: "permission_error",
-    404: "invalid_request_error",
-    405: "invalid_request_error",
-    408: "invalid_request_error",
-    409: "idempotency_error",
-    413: "invalid_request_error",
-    415: "invalid_request_error",
-    429: "rate_limit_error",
-}
-_SERVER_TYPE: Final = "api_error"
-
-
-def type_of(status: int) -> str:
-    """The type of an error with this status, where its code has none of its own."""
-    return _TYPES.get(status, _SERVER_TYPE)
+from svc.service.errors import type_of
 
 
 class Problem(Exception):  # noqa: N818  it is an answer, not a failure of ours

@@ -13,6 +13,7 @@ import pytest
 from support.launching import launched
 from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
+from svc.service.errors import CODES, codes_of
 
 SANDBOX = Path(__file__).parents[4] / "src" / "svc" / "sandbox"
 DOCUMENT = document(OPERATIONS)
@@ -125,19 +126,22 @@ API = (
 BEFORE = {"host_not_allowed", "page_not_allowed", "sandbox_header_required"}
 
 
-def raised_codes() -> set[str]:
-    """Every error code that is spelled out where the API's modules raise it."""
-    found: set[str] = set()
+def raised_codes() -> dict[str, int]:
+    """Every error code that is spelled out where the API's modules raise it, with its status."""
+    found: dict[str, int] = {}
     for name in API:
         text = (SANDBOX / f"{name}.py").read_text(encoding="utf-8")
-        found |= set(re.findall(r"(?:Problem\(\s*\d+,|invalid\()\s*\"([a-z_]+)\"", text))
-    return found - BEFORE
+        raised = re.findall(r"(?:Problem\(\s*(\d+),|invalid\()\s*\"([a-z_]+)\"", text)
+        found |= {code: int(status or 400) for status, code in raised if code not in BEFORE}
+    return found
 
 
 def test_catalogue_has_every_code_that_is_raised() -> None:
-    """No code of the API is missing from the document's error answers."""
-    listed = {code for answer in BY_STATUS.values() for code in answer.codes} | {KEY_REUSED}
+    """No code of the API is missing from the document's error answers; each has its status."""
+    listed = {code for status in BY_STATUS for code in codes_of(status)} | {KEY_REUSED}
     for operation in OPERATIONS:
         listed |= refusals_of(operation)
-    assert len(raised_codes()) > 30
-    assert raised_codes() <= listed
+    raised = raised_codes()
+    assert len(raised) > 30
+    assert set(raised) <= listed
+    assert {code: CODES[code].status for code in raised} == raised
