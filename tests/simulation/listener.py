@@ -3,10 +3,10 @@
 import argparse
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 if __name__ == "__main__":
     sys.path.insert(0, str(Path(__file__).parent.parent))
@@ -14,18 +14,24 @@ if __name__ == "__main__":
 from simulation.listener_histories import play
 from simulation.listener_verdicts import problems
 from simulation.listener_world import in_memory
+from svc.state import Database
 
 _AT_ONCE: Final = 500
 
 
-def judged(first: int, last: int) -> list[tuple[int, list[str]]]:
+def judged(
+    first: int,
+    last: int,
+    play: Callable[[int, Database], Any] = play,
+    problems: Callable[[Any], Iterable[str]] = problems,
+) -> list[tuple[int, list[str]]]:
     """Plays the histories of some seeds; gives those that broke a rule."""
     found = []
     state = in_memory()
     for seed in range(first, last):
         try:
             played = play(seed, state)
-            wrong = problems(played)
+            wrong = list(problems(played))
             played.world.loop.trouble.clear()
             played.world.close()
         except Exception as error:  # noqa: BLE001  it is told with its seed

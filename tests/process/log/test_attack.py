@@ -191,6 +191,33 @@ def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(
     assert sorted(target.ids) == ["evt_100"] * 2 + ["evt_101"] * 2
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "body"),
+    [
+        ("Status", "204", b"{}"),
+        ("Status", "404", b""),
+        ("Status", "503", b""),
+        ("Nats-Sequence", "999999", b"{}"),
+        ("Nats-Sequence", "x", b"{}"),
+        ("Nats-Last-Sequence", "7", b"{}"),
+        ("Nats-Subject", "svc.shop.test.order.refunded", b"{}"),
+    ],
+)
+def test_header_that_a_server_would_give_stops_no_reader(
+    name: str, value: str, body: bytes, server: Servers, tmp_path: Path
+) -> None:
+    """Whoever may publish may name its headers: it is put aside and passed, and no event skipped."""
+    with connect(server) as connection, TargetServer() as target:
+        connection.run(connection.request(INTO, body, {"Nats-Msg-Id": "evt_x", name: value}))
+        publish(connection, [1])
+        with reading(server, tmp_path, target.port) as both:
+            for one in both:
+                one.until(lambda one=one: len(one.events()) == 1, 20)
+                assert [record.reason for record in one.told(Rejected)] == ["proof_missing"]
+            publish(connection, [2])
+            wait_for(lambda: sorted(target.ids) == ["evt_1", "evt_1", "evt_2", "evt_2"])
+
+
 def test_member_without_the_key_or_with_another_one_does_not_begin(team: TeamCommands) -> None:
     """R128: it could neither prove nor check anything."""
     for credentials, code in (

@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from support.listening import OK, Received, TargetServer, status_line
+from support.servers.certificates import Authority, TlsServer
 from support.team.log import connect, job, publish, wait_for
 from support.team.servers import Servers
 from svc.listen.forward.pump import ForwardOptions
+from svc.listen.targets import TargetTrust
 
 
 def failed(server: Servers) -> list[dict[str, Any]]:
@@ -180,3 +182,22 @@ def test_same_job_takes_up_what_it_left(server: Servers, tmp_path: Path) -> None
             wait_for(lambda: pending(server) == (0, 0))
     assert sorted(target.ids) == ["evt_0", "evt_1", "evt_2"]
     assert {mark for one in target.received for mark in _mark(one)} == {b"1"}
+
+
+def test_target_with_a_certificate_of_its_own_authority_is_not_away(
+    server: Servers, tmp_path: Path
+) -> None:
+    """A job looks whether its target accepts connections; the certificate is the forwarding's."""
+    authority = Authority(tmp_path)
+    with (
+        TlsServer(authority.issue("127.0.0.1")) as target,
+        connect(server) as connection,
+        job(
+            server,
+            tmp_path / "a",
+            f"https://127.0.0.1:{target.port}",
+            trust=TargetTrust(str(authority.file)),
+        ) as listener,
+    ):
+        publish(connection, [1])
+        assert [one.status for one in listener.forwards(1)] == [200]

@@ -1,16 +1,27 @@
 """An operator's day: users without a restart, what was put aside, sizes, a majority that is gone."""
 
 import json
+import re
 from functools import partial
 from pathlib import Path
 
 import pytest
 
 from support.listening import OK, Received, TargetServer, status_line
-from support.running import Result
+from support.running import Result, Svc
+from support.servers.certificates import Authority
 from support.team.commands import TeamCommands
-from support.team.log import KEY, connect, job, laptop, make_streams, publish, wait_for
-from support.team.servers import Servers
+from support.team.log import (
+    KEY,
+    ORIGIN,
+    connect,
+    job,
+    laptop,
+    make_streams,
+    publish,
+    wait_for,
+)
+from support.team.servers import Servers, servers
 from svc.listen.log.template import bytes_for
 from svc.listen.records import LogReplaced
 
@@ -187,3 +198,37 @@ def test_log_that_is_another_one_is_told(anew: bool, server: Servers, tmp_path: 
     had = {f"evt_{number}" for number in range(10)}
     new = {"evt_30", "evt_31"} | ({f"evt_{n}" for n in range(20, 24)} if anew else set())
     assert sorted(target.ids) == sorted(had | new)
+
+
+def test_doctor_warns_before_a_certificate_ends(needed: None, svc: Svc, tmp_path: Path) -> None:
+    """Fourteen days before; a renewed one counts after a reload, without a restart."""
+    authority = Authority(tmp_path)
+    file = authority.issue("127.0.0.1", days=13)
+    env = {
+        "SVC_LOG_CREDENTIALS": KEY,
+        "SVC_BASE_URL": ORIGIN,
+        "SVC_API_KEY": "sk_test_of_no_use_1",
+    }
+    tls = f'tls {{ cert_file: "{file}", key_file: "{file}" }}'
+    with servers(tmp_path / "log", more=tls) as running:
+        running.scheme = "nats+tls"
+        node, url = running.nodes[0], running.url()
+
+        def run(*argv: str) -> Result:
+            return svc(*argv, "--ca-bundle", str(authority.file), env=env)
+
+        def detail() -> str:
+            [log] = [one for one in run("doctor", "-o", "json").json if one["name"] == "log"]
+            return str(log["detail"])
+
+        create = ("--replicas", "1", "--max-bytes", "64MiB")
+        assert run("events", "log", "create", "--to", url, *create).code == 0
+        run("events", "listen", "--from", url, "--timeout", "0")
+        assert re.search(r"the server's certificate ends in 1[23]\.\d days", detail())
+        authority.issue("127.0.0.1", days=40)
+        pid = node.process.pid if node.process else None
+        node.reload(node.config)
+        wait_for(lambda: "the certificate ends in 40 days" in detail())
+        assert node.process is not None
+        assert node.process.pid == pid
+        assert node.process.poll() is None

@@ -190,7 +190,7 @@ class Bug:
         raise RuntimeError("a bug")
 
     @property
-    def scheme(self) -> str:
+    def host(self) -> str:
         self.met.set()
         raise RuntimeError("a bug")
 

@@ -36,7 +36,9 @@ class Authority:
         certificate = made.sign(self.key, hashes.SHA256())
         self.file.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
 
-    def issue(self, host: str, *, expired: bool = False, self_signed: bool = False) -> Path:
+    def issue(
+        self, host: str, *, days: int = 1, expired: bool = False, self_signed: bool = False
+    ) -> Path:
         key = ec.generate_private_key(ec.SECP256R1())
         subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "server")])
         try:
@@ -44,7 +46,7 @@ class Authority:
         except ValueError:
             name = x509.DNSName(host)
         issuer = subject if self_signed else self.name
-        made = self._builder(subject, key, issuer, expired=expired).add_extension(
+        made = self._builder(subject, key, issuer, -1 if expired else days).add_extension(
             x509.SubjectAlternativeName([name]), critical=False
         )
         certificate = made.sign(key if self_signed else self.key, hashes.SHA256())
@@ -60,9 +62,8 @@ class Authority:
         return file
 
     def _builder(
-        self, subject: x509.Name, key: Any, issuer: x509.Name, *, expired: bool = False
+        self, subject: x509.Name, key: Any, issuer: x509.Name, days: int = 1
     ) -> x509.CertificateBuilder:
-        end = NOW - DAY if expired else NOW + DAY
         return (
             x509.CertificateBuilder()
             .subject_name(subject)
@@ -70,7 +71,7 @@ class Authority:
             .public_key(key.public_key())
             .serial_number(x509.random_serial_number())
             .not_valid_before(NOW - 2 * DAY)
-            .not_valid_after(end)
+            .not_valid_after(NOW + days * DAY)
         )
 
 

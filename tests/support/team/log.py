@@ -15,6 +15,7 @@ from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.signing import signed_anew
+from svc.listen.forward.waiting import status_for_group
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, OpenSource
@@ -139,7 +140,7 @@ def laptop(
 
 @contextmanager
 def job(
-    running: Servers, folder: Path, *forward_to: int, credentials: str = "", **told: Any
+    running: Servers, folder: Path, *forward_to: str | int, credentials: str = "", **told: Any
 ) -> Iterator[FromLog]:
     """One of those who share the queue `ci`."""
     clock = SystemClock()
@@ -147,8 +148,7 @@ def job(
     def signs(headers: bytes, body: bytes) -> tuple[bytes, bool]:
         return signed_anew(headers, body, [OWN], clock.now()), False
 
-    verdict = group.verdict_for_group
-    plan = plan_for(*forward_to, signs=signs, ack="forwarded", verdict=verdict)
+    plan = plan_for(*forward_to, signs=signs, ack="forwarded", verdict=status_for_group)
     plan = replace(plan, **{"forwarding": ForwardOptions(retry="off"), **told})
     with connect(running, credentials) as connection:
         queue = group.Queue("ci", "test", plan.forwarding.concurrency, trust_in(running))

@@ -213,13 +213,14 @@ def test_event_whose_sender_no_longer_waits_is_not_sent_for_it(world: ListenerWo
     assert world.outcomes(listener) == {"evt_1": "failed", "evt_2": "failed"}
 
 
-@pytest.mark.parametrize("up", [True, False])
+@pytest.mark.parametrize(("up", "status"), [(True, 503), (False, 503), (True, 422)])
 def test_event_that_others_may_have_is_handed_back_where_the_target_is_away(
-    world: ListenerWorld, up: bool
+    world: ListenerWorld, up: bool, status: int
 ) -> None:
     """Those who share a queue get it then; it is neither forwarded nor failed here."""
-    target = world.target(3001, lambda *_: Reaction(status=503))
+    target = world.target(3001, lambda *_: Reaction(status=status))
     target.up = up
+    refused = status == 422
     listener = world.listener(ack="forwarded", retry="off")
     listener.plan = replace(listener.plan, verdict=status_for_group)
     listener.start()
@@ -227,9 +228,9 @@ def test_event_that_others_may_have_is_handed_back_where_the_target_is_away(
     world.loop.run_for(1)
     assert listener.pipeline is not None
     progress = listener.pipeline.progress
-    assert answers == [503 if up else AWAY]
-    assert world.outcomes(listener) == {"evt_1": "failed" if up else "returned"}
-    assert len(progress.failed) == int(up)
+    assert answers == [422 if refused else AWAY]
+    assert world.outcomes(listener) == {"evt_1": "failed" if refused else "returned"}
+    assert len(progress.failed) == int(refused)
 
 
 def test_sender_that_cannot_be_answered_costs_no_lane(world: ListenerWorld) -> None:

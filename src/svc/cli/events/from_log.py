@@ -28,7 +28,7 @@ from svc.cli.events.team import (
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.signing import HeaderSigner, signed_anew
-from svc.listen.forward.waiting import status_for_sender
+from svc.listen.forward.waiting import status_for_group, status_for_sender
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.listeners import places, remember, remember_address, rename
 from svc.listen.inbox.sqlite import SqliteInbox
@@ -66,7 +66,7 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
             plan_of(session, asked, endpoint, inspection),
             ack="forwarded" if shared else "received",
             signs=_signing(session, endpoint) if log.signs_anew else "original",
-            verdict=group.verdict_for_group if shared else status_for_sender,
+            verdict=status_for_group if shared else status_for_sender,
         )
 
         def ways(inbox: SqliteInbox) -> tuple[SqliteInbox, OpenSource]:

@@ -15,6 +15,7 @@ _TAKEN: Final = 200
 _REFUSED: Final = 502
 _LATE: Final = 504
 _LATE_SECONDS: Final = 0.2  # for a verdict that comes at the last moment
+_AWAY_STATUSES: Final = frozenset((408, 425, 429, 502, 503, 504))
 AWAY: Final = 599  # no answer for anybody outside: the target is away, somebody else may have it
 
 
@@ -63,14 +64,12 @@ def status_for_sender(reply: TargetReply) -> int:
 
 
 def status_for_group(reply: TargetReply) -> int:
-    """Turns a target's reply into a verdict for those who share a queue."""
+    """Turns a target's reply into a verdict for those who share a queue: taken, away or refused."""
     if reply.is_taken:
         return _TAKEN
-    if reply.status is not None:
-        return min(reply.status, AWAY - 1)
-    if reply.trouble in ("unreachable", "closed"):
+    if reply.status is None or reply.status in _AWAY_STATUSES:
         return AWAY
-    return _LATE if reply.trouble == "timeout" else _REFUSED
+    return min(reply.status, AWAY - 1)
 
 
 class Waiters:

@@ -11,9 +11,9 @@ import logging
 import re
 import ssl
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from svc.errors import AuthError
 from svc.listen.log.address import LogAddress
@@ -31,9 +31,10 @@ if TYPE_CHECKING:
     from nats.aio.msg import Msg
     from nats.aio.subscription import Subscription
 
+T = TypeVar("T")
+
 _ROUND_SECONDS: Final = 0.2  # between two rounds through the servers
 _ONE_SECONDS: Final = 2.5  # for one server
-_LOOK_SECONDS: Final = 0.02
 _PONG_SECONDS: Final = 2.0
 _CLOSE_SECONDS: Final = 1.0
 _TOLD_SECONDS: Final = 0.005
@@ -43,16 +44,31 @@ _USELESS: Final = "eof_received() has no effect when using ssl"  # asyncio of na
 
 
 class LogLoop(asyncio.SelectorEventLoop):
-    """An event loop that knows the sockets opened in it, so that one can be dropped at once."""
+    """An event loop that knows the connections made in it, and can drop them at once.
+
+    `has_tls` says whether the newest is encrypted, `certificate_ends` when its certificate ends
+    (unix seconds).
+    """
 
     def __init__(self) -> None:
         super().__init__()
         self._wires: list[asyncio.BaseTransport] = []
+        self.has_tls = False
+        self.certificate_ends: float | None = None
 
     async def create_connection(self, *args: Any, **more: Any) -> Any:
+        self.has_tls, self.certificate_ends = False, None
         wire, protocol = await super().create_connection(*args, **more)
         self._wires.append(wire)
         return wire, protocol
+
+    async def start_tls(self, *args: Any, **more: Any) -> Any:
+        wire = await super().start_tls(*args, **more)
+        found = (wire.get_extra_info("peercert") if wire is not None else None) or {}
+        if isinstance(ends := found.get("notAfter"), str):
+            self.certificate_ends = ssl.cert_time_to_seconds(ends)
+        self.has_tls = True
+        return wire
 
     def drop_wires(self) -> None:
         """Drops all connections, with what has not been sent."""
@@ -60,42 +76,6 @@ class LogLoop(asyncio.SelectorEventLoop):
             if isinstance(wire, asyncio.WriteTransport):
                 wire.abort()
         self._wires.clear()
-
-
-class _Handshake:
-    """Whether the TLS of one connection is there: nothing secret is said before it is."""
-
-    def __init__(self, context: ssl.SSLContext | None) -> None:
-        self.is_due = context is not None
-        self.certificate_ends: float | None = None  # unix seconds
-        if context is not None:
-            notes = self
-
-            class Noting(ssl.SSLObject):
-                def do_handshake(self) -> None:
-                    super().do_handshake()
-                    notes.is_due = False
-                    found = self.getpeercert() or {}
-                    if isinstance(ends := found.get("notAfter"), str):
-                        notes.certificate_ends = ssl.cert_time_to_seconds(ends)
-
-            context.sslobject_class = Noting
-
-    def before(self, secret: Callable[..., Any]) -> Callable[..., Any]:
-        """Gives what hands a secret out after the handshake, and raises before."""
-
-        def given(*asked: Any) -> Any:
-            self.check()
-            return secret(*asked)
-
-        return given
-
-    def check(self) -> None:
-        """Raises an error of nats-py where there is no TLS and should be."""
-        from nats.errors import Error
-
-        if self.is_due:
-            raise Error("it offers no TLS")
 
 
 class LogClient:
@@ -117,12 +97,10 @@ class LogClient:
         self._credentials = credentials
         self._context = context
         self._client: Client | None = None
-        self.certificate_ends: float | None = None  # of the server that is connected, unix seconds
         self._opening = asyncio.Lock()
         self._first = 0  # which server is tried first
         self._trouble: BaseException | None = None
-        self._waiting: dict[str, set[asyncio.Future[Any]]] = {}
-        self._refusals: dict[asyncio.Future[Any], AuthError] = {}
+        self._waiting: set[tuple[str, asyncio.Future[AuthError]]] = set()
         self._doubting: asyncio.Task[None] | None = None
         self._down = False
 
@@ -174,20 +152,15 @@ class LogClient:
         end = loop.time() + seconds
         client = await self.ready(seconds)
         left = max(end - loop.time(), 0.01)
-
-        async def answered() -> "Msg":
-            with worded():
-                return await client.request(
-                    subject, payload, timeout=left, headers=dict(headers) if headers else None
-                )
-
-        answer: Msg = await self._unless_refused(subject, loop.create_task(answered()))
-        return answer
+        asked = client.request(
+            subject, payload, timeout=left, headers=dict(headers) if headers else None
+        )
+        return await self._unless_refused(subject, asked)
 
     async def gather(
         self, subject: str, payload: bytes, seconds: float, *, most: int
     ) -> "list[Msg]":
-        """Sends a message and gives its answers, up to the one with a status, at most so many.
+        """Sends a message and gives up to `most` answers; one with a status is the last.
 
         Raises:
             LogDown: an answer did not come in time.
@@ -196,69 +169,55 @@ class LogClient:
         client = await self.ready(seconds)
 
         async def answered() -> "list[Msg]":
-            with worded():
-                heard = await client.subscribe(client.new_inbox())
-                try:
-                    await client.publish(subject, payload, reply=heard.subject)
-                    found: list[Msg] = []
-                    while len(found) <= most:
-                        found.append(await heard.next_msg(timeout=seconds))
-                        if found[-1].headers and "Status" in found[-1].headers:
-                            break
-                    return found
-                finally:
-                    with suppress(Exception):
-                        await heard.unsubscribe()
+            heard = await client.subscribe(client.new_inbox())
+            try:
+                await client.publish(subject, payload, reply=heard.subject)
+                found: list[Msg] = []
+                while len(found) < most and not (found and is_status(found[-1])):
+                    found.append(await heard.next_msg(timeout=seconds))
+                return found
+            finally:
+                with suppress(Exception):
+                    await heard.unsubscribe()
 
-        asked = asyncio.get_running_loop().create_task(answered())
-        answers: list[Msg] = await self._unless_refused(subject, asked)
-        return answers
+        return await self._unless_refused(subject, answered())
 
     async def subscribe(
-        self, subject: str | None, got: "Callable[[Msg], Awaitable[None]]", seconds: float
+        self, subject: str, got: "Callable[[Msg], Awaitable[None]]", seconds: float
     ) -> "Subscription":
-        """Listens to a subject, or to a new one of our own, once the server has heard of it.
+        """Listens to a subject, once the server has heard of it.
 
         Raises:
             LogDown: it does not answer.
             AuthError: the user has no right to.
         """
         client = await self.ready(seconds)
-        heard = client.new_inbox() if subject is None else subject
 
         async def subscribed() -> "Subscription":
-            with worded():
-                found = await client.subscribe(heard, cb=got)
-                await client.flush()
-                await asyncio.sleep(_TOLD_SECONDS)  # a refusal is told in a task of its own
-                return found
+            found = await client.subscribe(subject, cb=got)
+            await client.flush()
+            await asyncio.sleep(_TOLD_SECONDS)  # a refusal is told in a task of its own
+            return found
 
-        asked = asyncio.get_running_loop().create_task(subscribed())
-        found: Subscription = await self._unless_refused(heard, asked)
-        return found
+        return await self._unless_refused(subject, subscribed())
 
-    async def _unless_refused(self, subject: str, asked: "asyncio.Task[Any]") -> Any:
-        """Waits for an answer; ends as soon as the server refuses the right to ask."""
-        self._waiting.setdefault(subject, set()).add(asked)
+    async def _unless_refused(self, subject: str, call: Coroutine[Any, Any, T]) -> T:
+        """Waits for an answer, or until the server refuses the right to ask."""
+        loop = asyncio.get_running_loop()
+        asked, refusal = loop.create_task(call), loop.create_future()
+        self._waiting.add((subject, refusal))
         try:
-            answer = await asked
-        except asyncio.CancelledError:
-            if asked in self._refusals:
-                raise self._refusals[asked] from None
-            asked.cancel()
-            raise
+            await asyncio.wait([asked, refusal], return_when=asyncio.FIRST_COMPLETED)
+            if refusal.done():
+                raise refusal.result()
+            with worded():
+                return asked.result()
         except LogDown:
             self.doubt()
             raise
-        else:
-            if asked in self._refusals:  # its cancellation was swallowed on the way
-                raise self._refusals[asked]
-            return answer
         finally:
-            self._refusals.pop(asked, None)
-            self._waiting[subject].discard(asked)
-            if not self._waiting[subject]:
-                del self._waiting[subject]
+            self._waiting.discard((subject, refusal))
+            asked.cancel()
 
     def doubt(self) -> None:
         """Looks whether the other end is still there, since no answer came from it."""
@@ -305,32 +264,26 @@ class LogClient:
         """Says whether a client is connected to a server; what it met otherwise is the trouble."""
         from nats.aio.client import Client
 
-        client, shake = Client(), _Handshake(self._context)
-        opening = asyncio.get_running_loop().create_task(self._connect(client, server, shake))
+        client = Client()
         try:
-            await self._waited(opening, seconds)
-            shake.check()
+            async with asyncio.timeout(max(seconds, 0.1)):
+                await self._connect(client, server)
         except Exception as error:  # noqa: BLE001  whatever it is, it is told, or the next one tried
             if not isinstance(self._trouble, AuthError):
                 self._trouble = self._trouble or error
-            await _let_go(opening)
             await _ended(client)
             return False
-        except BaseException:
-            await _let_go(opening)
-            raise
-        self._client, self.certificate_ends = client, shake.certificate_ends
+        self._client = client
         return True
 
-    async def _connect(self, client: "Client", server: str, shake: _Handshake) -> None:
-        user = self._credentials
-        options: dict[str, Any] = {
-            name: shake.before(of) for name, of in (user.options() if user else {}).items()
-        }
+    async def _connect(self, client: "Client", server: str) -> None:
+        user, options = self._credentials, dict[str, Any]()
+        if user is not None:
+            options = {name: self._after_tls(of) for name, of in user.options().items()}
+            if user.user is not None and user.jwt is None:
+                options["inbox_prefix"] = f"_INBOX_{user.label}"
         if self._context is not None:
             options["tls"] = self._context
-        if user is not None and user.user is not None and user.jwt is None:
-            options["inbox_prefix"] = f"_INBOX_{user.label}"
 
         async def closed() -> None:
             await self._lost(client)
@@ -340,24 +293,30 @@ class LogClient:
             name="svc",
             allow_reconnect=False,
             max_reconnect_attempts=1,
+            reconnect_time_wait=0,
             connect_timeout=2,
             ping_interval=10,
             error_cb=self._errors,
             closed_cb=closed,
             **options,
         )
+        self._check_tls()
 
-    async def _waited(self, opening: "asyncio.Task[None]", seconds: float) -> None:
-        """Waits for a connection; no longer than until its first trouble."""
+    def _after_tls(self, secret: Callable[..., Any]) -> Callable[..., Any]:
+        """Gives what hands a secret out once there is TLS, where there is to be any."""
+
+        def given(*asked: Any) -> Any:
+            self._check_tls()
+            return secret(*asked)
+
+        return given
+
+    def _check_tls(self) -> None:
+        from nats.errors import Error
+
         loop = asyncio.get_running_loop()
-        end, before = loop.time() + max(seconds, 0.1), self._trouble
-        while not opening.done():
-            if self._trouble is not before:
-                raise TimeoutError
-            if loop.time() > end:
-                raise TimeoutError
-            await asyncio.wait([opening], timeout=_LOOK_SECONDS)
-        opening.result()
+        if self._context is not None and not (isinstance(loop, LogLoop) and loop.has_tls):
+            raise Error("it offers no TLS")
 
     async def _errors(self, error: Exception) -> None:
         text = str(error).lower()
@@ -378,12 +337,9 @@ class LogClient:
 
         nats-py hands the subject on in lower case.
         """
-        asked_for = [one for one in self._waiting if one.lower() == lowered]
-        subject = asked_for[0] if asked_for else lowered
-        refusal = right_missing(self._user, verb, subject)
-        for asked in tuple(self._waiting.get(subject, ())):
-            self._refusals[asked] = refusal
-            asked.cancel()
+        for subject, refusal in self._waiting:
+            if subject.lower() == lowered and not refusal.done():
+                refusal.set_result(right_missing(self._user, verb, subject))
 
     async def _lost(self, client: "Client") -> None:
         if client is not self._client:
@@ -410,10 +366,13 @@ def _is_useful(record: logging.LogRecord) -> bool:
     return _USELESS not in record.getMessage()
 
 
-async def _let_go(opening: "asyncio.Task[None]") -> None:
-    opening.cancel()
-    with suppress(BaseException):
-        await opening
+def is_status(message: "Msg") -> bool:
+    """Says whether the server itself has answered so: an event has a body and is of a stream."""
+    return not message.data and "Status" in (message.headers or {}) and not _is_stored(message)
+
+
+def _is_stored(message: "Msg") -> bool:
+    return "Nats-Sequence" in (message.headers or {}) or message.reply.startswith("$JS.ACK.")
 
 
 async def _ended(client: "Client | None") -> None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from svc.errors import AuthError, SvcError
 from svc.listen.log.address import LogAddress
-from svc.listen.log.client import LogClient, LogLoop
+from svc.listen.log.client import LogClient, LogLoop, is_status
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.troubles import (
     LogDown,
@@ -46,12 +46,16 @@ _OF_ANOTHER_ACCOUNT: Final = 10039
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message; `reply` is where its receipt is acknowledged."""
+    """One message; `reply` is where its receipt is acknowledged.
+
+    `status` is what the server says in the place of one, such as 404.
+    """
 
     subject: str
     reply: str
     headers: LogHeaders
     body: bytes
+    status: str = ""
 
 
 class LogConnection:
@@ -118,7 +122,7 @@ class LogConnection:
     @property
     def certificate_ends(self) -> float | None:
         """When the certificate of the connected server ends (unix seconds); None without TLS."""
-        return self._client.certificate_ends
+        return self._loop.certificate_ends
 
     @property
     def is_up(self) -> bool:
@@ -146,10 +150,6 @@ class LogConnection:
         Then with None. It is called in the loop of the connection.
         """
         self._client.told = told
-
-    def doubt(self) -> None:
-        """Has the connection looked at, for nothing has come on it when it should have."""
-        self._loop.call_soon_threadsafe(self._client.doubt)
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine in the loop here and waits for its end.
@@ -187,7 +187,7 @@ class LogConnection:
     async def gather(
         self, verb: str, body: Mapping[str, Any], most: int, seconds: float = _CALL_SECONDS
     ) -> list[Message]:
-        """Asks JetStream what has up to `most` answers, and one with a status behind them.
+        """Asks JetStream what has up to `most` answers; one with a status is the last.
 
         Raises:
             LogDown: there was no answer in time.
@@ -198,7 +198,7 @@ class LogConnection:
         async def asked(subject: str) -> list[Message]:
             got = await self._client.gather(subject, payload, seconds, most=most)
             answers = [_message(one) for one in got]
-            if answers[0].headers.get("Status") == _NO_RESPONDER:
+            if answers[0].status == _NO_RESPONDER:
                 raise NoResponder("The log: nobody there answers.", retryable=True)
             return answers
 
@@ -249,21 +249,16 @@ class LogConnection:
         """Sends a message and waits for its answer; the same errors, but LogRefusal."""
         return _message(await self._client.ask(subject, payload, headers, seconds))
 
-    async def ask_for(self, verb: str, payload: bytes, reply: str) -> None:
-        """Asks JetStream for what comes to `reply`; by a name that an earlier call has found."""
-        for api in self._apis:
-            await self.publish(f"{api}{verb}", payload, reply)
-
-    async def publish(self, subject: str, payload: bytes, reply: str = "") -> None:
-        """Sends a message that nobody answers, except to `reply`."""
+    async def publish(self, subject: str, payload: bytes) -> None:
+        """Sends a message that has no answer."""
         client = await self._client.ready(_CALL_SECONDS)
         with worded():
-            await client.publish(subject, payload, reply=reply)
+            await client.publish(subject, payload)
 
     async def subscribe(
-        self, heard: Callable[[Message], Awaitable[None]], subject: str | None = None
-    ) -> tuple[str, Callable[[], Coroutine[Any, Any, None]]]:
-        """Listens to a subject, or to a new one of our own; gives it and what ends it."""
+        self, subject: str, heard: Callable[[Message], Awaitable[None]]
+    ) -> Callable[[], Coroutine[Any, Any, None]]:
+        """Listens to a subject; gives what ends it. Raises as `request` does."""
 
         async def got(msg: "Msg") -> None:
             await heard(_message(msg))
@@ -274,7 +269,7 @@ class LogConnection:
             with suppress(Exception):
                 await subscription.unsubscribe()
 
-        return subscription.subject, end
+        return end
 
     async def _close(self) -> None:
         await self._client.close()
@@ -304,4 +299,6 @@ def decoded(message: Message) -> dict[str, Any]:
 
 
 def _message(msg: "Msg") -> Message:
-    return Message(msg.subject, msg.reply, msg.headers or {}, msg.data)
+    headers = msg.headers or {}
+    status = headers["Status"] if is_status(msg) else ""
+    return Message(msg.subject, msg.reply, headers, msg.data, status)

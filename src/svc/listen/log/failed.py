@@ -149,5 +149,5 @@ def _set_aside(number: int, note: dict[str, Any], seq: int, message: Message | N
 
 async def _message(connection: LogConnection, mode: Mode, seq: int) -> Message | None:
     stream = connection.address.stream(mode)
-    [answer] = await connection.gather(f"DIRECT.GET.{stream}", {"seq": seq}, most=0)
-    return None if "Status" in answer.headers else answer
+    [answer] = await connection.gather(f"DIRECT.GET.{stream}", {"seq": seq}, most=1)
+    return None if answer.status else answer

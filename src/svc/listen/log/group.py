@@ -16,38 +16,38 @@ from typing import Any, Final
 
 from svc.clock import Clock
 from svc.errors import NotFound, SvcError
-from svc.listen.forward.connection import TargetReply
-from svc.listen.forward.dial import CannotConnect, open_connection
+from svc.listen.forward.dial import CannotConnect, Connect, open_connection
 from svc.listen.forward.waiting import AWAY
-from svc.listen.log.connection import LogConnection
-from svc.listen.log.messages import Trust, Unreadable, delivery_of, group_of, published_again
-from svc.listen.log.pulling import Broken, Pulled, Pulling
+from svc.listen.log.connection import LogConnection, Message
+from svc.listen.log.messages import (
+    Ticket,
+    Trust,
+    Unreadable,
+    delivery_of,
+    group_of,
+    published_again,
+    ticket_of,
+)
 from svc.listen.log.source import LogSource
 from svc.listen.log.streams import BACK_SECONDS, group_consumer, group_name, make_group, stream_info
-from svc.listen.log.troubles import LogRefusal, is_missing
+from svc.listen.log.troubles import LogRefusal, NoResponder, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord
 from svc.listen.targets import Target
 from svc.service.facts import Mode
 
 _TAKEN: Final = 200
-_NOT_NOW: Final = 503
-_BACK: Final = frozenset((502, 504, AWAY))  # no target answers so: the attempt itself has failed
-_AWAY_STATUSES: Final = frozenset((408, 425, 429, 502, 503, 504))
+_NOT_NOW: Final = 503  # this job ends, or its disk takes nothing
+# No verdict on a target's answer is one of these: the attempt itself has failed.
+_BACK: Final = frozenset((502, _NOT_NOW, 504, AWAY))
 _RENEW_SECONDS: Final = 10.0  # a third of the time after which another job gets it
 _PROBE_SECONDS: Final = 0.25
 _PAUSE_SECONDS: Final = 1.0
 _END_SECONDS: Final = 1.0
+_WAIT_SECONDS: Final = 3.0  # for a lone event; a connection that is dead is noticed a little later
+_PAGE_BYTES: Final = 8 * 1024 * 1024  # more than the largest event, and little enough for memory
+_NOTHING: Final = ("404", "408")  # nothing is there, the time is up
 _NANO: Final = 1_000_000_000
-
-
-def verdict_for_group(reply: TargetReply) -> int:
-    """Turns a target's reply into a verdict for those who share a queue: taken, away or refused."""
-    if reply.is_taken:
-        return _TAKEN
-    if reply.status is None or reply.status in _AWAY_STATUSES:
-        return AWAY
-    return min(reply.status, AWAY - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,8 +71,10 @@ class GroupSource(LogSource):
         clock: Clock,
         reception: Reception,
         tell: Callable[[ListenerRecord], None],
+        connect: Connect = open_connection,
     ) -> None:
         super().__init__(connection, clock, reception, tell)
+        self._connect = connect
         self._queue = queue
         self._targets = tuple(targets)
         # Where the receipts of what is under way are acknowledged, and how often each was given.
@@ -97,89 +99,96 @@ class GroupSource(LogSource):
 
     async def _take_on(self) -> None:
         while True:
-            pulling = Pulling(
-                self._connection,
-                self._connection.address.stream(self._queue.mode),
-                group_name(self._queue.group),
-            )
             try:
-                await self._take(pulling)
-            except Broken:
-                await self._look_for_queue()
-                await asyncio.sleep(_PROBE_SECONDS)
+                await self._until_ready()
+                page = await self._ask(self._pull(self._most - len(self._out)))
+                self._tell_state(None)
+                now = self._clock.now()
+                for one, ticket in page:
+                    self._give(one, ticket, now)
+            except NoResponder as error:  # a queue that was deleted; where another one begins is
+                self._tell_state(await self._why_silent() or error.message)  # not ours to say
+                await asyncio.sleep(_PAUSE_SECONDS)
             except SvcError as error:
                 self._tell_state(error.message)
                 await asyncio.sleep(_PAUSE_SECONDS)
-            finally:
-                self._hand_back(pulling.left())
-                self._connection.submit(pulling.close())
 
-    async def _look_for_queue(self) -> None:
-        """Tells of a queue that somebody has deleted: where another one begins is theirs to say."""
+    async def _why_silent(self) -> str | None:
+        """Says so where there is no queue any more; None where it is only not led."""
         try:
             there = await self._ask(is_there(self._connection, self._queue))
-        except SvcError as error:
-            self._tell_state(error.message)
-            return
-        if not there:
-            self._tell_state(_missing(self._connection, self._queue).message)
+        except SvcError:
+            return None
+        return None if there else _missing(self._connection, self._queue).message
 
-    async def _take(self, pulling: Pulling) -> None:
-        while True:
-            room = await self._until_ready(pulling)
-            page = await self._ask(pulling.page(room))
-            self._tell_state(None)
-            now = self._clock.now()
-            for one in page:
-                self._give(one, now)
+    async def _pull(self, most: int) -> list[tuple[Message, Ticket]]:
+        """Gives what waits in the queue; waits for one event, or for nothing in three seconds.
 
-    def _give(self, one: Pulled, now: float) -> None:
-        receipt, delivered = one.message.reply, one.ticket.delivered
+        The client library's own `fetch` would keep a lone event back until as many as were asked
+        for have come. Runs in the loop of the connection.
+
+        Raises:
+            LogDown, AuthError: the queue cannot be read.
+        """
+        stream = self._connection.address.stream(self._queue.mode)
+        verb = f"CONSUMER.MSG.NEXT.{stream}.{group_name(self._queue.group)}"
+        waiting = {"batch": 1, "expires": int(_WAIT_SECONDS * _NANO)}
+        for asked in ({"batch": most, "no_wait": True, "max_bytes": _PAGE_BYTES}, waiting):
+            found = await self._connection.gather(verb, asked, most=asked["batch"])
+            page = [(one, ticket) for one in found if (ticket := ticket_of(one.reply)) is not None]
+            if page:
+                return page
+            if found[-1].status not in _NOTHING:
+                await asyncio.sleep(_PROBE_SECONDS)  # its leader changes, or somebody deletes it
+                return []
+        return []
+
+    def _give(self, one: Message, ticket: Ticket, now: float) -> None:
+        receipt, delivered = one.reply, ticket.delivered
         try:
-            delivery = delivery_of(one.message, now, self._queue.trust)
+            delivery = delivery_of(one, now, self._queue.trust)
         except Unreadable as error:
-            self._refuse(error, one.ticket.seq, len(one.message.body))
+            self._refuse(error, ticket.seq, len(one.body))
             self._say(receipt, f"+TERM {error.message}".encode())
             return
-        if group_of(one.message) not in ("", self._queue.group):  # given again to another one
+        if group_of(one) not in ("", self._queue.group):  # given again to another one
             self._keep(self._connection.submit(self._acknowledge(receipt)))
             return
         self._out[receipt] = delivered
         self._reception.admit(
             delivery,
             partial(self._answered, receipt),
-            redelivered=delivered - 1 + published_again(one.message),
+            redelivered=delivered - 1 + published_again(one),
         )
 
-    async def _until_ready(self, pulling: Pulling) -> int:
-        """Waits for room, and for a target that is not away; gives how much may be taken.
-
-        What was asked for before the target was found away may still come: another job is to have
-        it, and not only when the log misses its acknowledgement.
-        """
+    async def _until_ready(self) -> None:
+        """Waits for room, and for a target that is not away."""
         while len(self._out) >= self._most:
             self._room.clear()
             await self._room.wait()
         while self._away:
-            self._hand_back(await self._ask(_left_of(pulling)))
             rest = self._rests_until - self._loop.time()
             if rest > 0:
-                await asyncio.sleep(min(rest, _PROBE_SECONDS))
-            elif all([await accepts(target) for target in self._targets]):
+                await asyncio.sleep(rest)
+            elif all([await self._accepts(target) for target in self._targets]):
                 self._away = False
             else:
                 await asyncio.sleep(_PROBE_SECONDS)
-        return self._most - len(self._out)
+
+    async def _accepts(self, target: Target) -> bool:
+        """Says whether a target accepts connections; what it answers is seen by an event."""
+        try:
+            async with asyncio.timeout(2):
+                wire = await self._connect(target, None)
+        except (CannotConnect, TimeoutError):
+            return False
+        wire.close()
+        return True
 
     @property
     def _most(self) -> int:
         """One alone shows whether a target that was away takes events again."""
         return 1 if self._failures else self._queue.concurrency
-
-    def _hand_back(self, left: Sequence[Pulled]) -> None:
-        """Gives back what was not tried: another job may have it at once."""
-        for one in left:
-            self._say(one.message.reply, b"-NAK")
 
     def _answered(self, receipt: str, status: int) -> None:
         delivered = self._out.pop(receipt, None)
@@ -189,11 +198,11 @@ class GroupSource(LogSource):
         if status == _TAKEN:
             self._failures = 0
             self._keep(self._connection.submit(self._acknowledge(receipt)))
+        elif status == _NOT_NOW and self.died.done():  # this job ends: another may have it at once
+            self._say(receipt, b"-NAK")
         elif status in _BACK:
             self._rest()
             self._say(receipt, back_after(delivered))
-        elif status == _NOT_NOW:  # this job ends, or could not keep it
-            self._say(receipt, b"-NAK")
         else:
             self._failures = 0
             self._say(receipt, f"+TERM the target answered {status}".encode())
@@ -233,24 +242,6 @@ class GroupSource(LogSource):
             await asyncio.sleep(_RENEW_SECONDS)
             for receipt in tuple(self._out):
                 self._say(receipt, b"+WPI")
-
-
-async def _left_of(pulling: Pulling) -> list[Pulled]:
-    return pulling.left()  # in the loop in which it is filled
-
-
-async def accepts(target: Target) -> bool:
-    """Says whether a target accepts connections."""
-    import ssl
-
-    context = ssl.create_default_context() if target.scheme == "https" else None
-    try:
-        async with asyncio.timeout(2):
-            wire = await open_connection(target, context)
-    except (CannotConnect, TimeoutError):
-        return False
-    wire.close()
-    return True
 
 
 async def ensure(connection: LogConnection, queue: Queue, start: dict[str, Any]) -> None:

@@ -209,8 +209,9 @@ class CursorSource(LogSource):
             await self._fewer.wait()
 
     async def _listen_to(self, subject: str) -> Callable[[], Coroutine[Any, Any, None]]:
-        notices = self._connection.address.notices(subject)
-        return (await self._connection.subscribe(self._heard, notices))[1]
+        return await self._connection.subscribe(
+            self._connection.address.notices(subject), self._heard
+        )
 
     async def _heard(self, notice: Message) -> None:
         number = notice.headers.get("Nats-Sequence", "")
@@ -251,7 +252,7 @@ async def check_right(connection: LogConnection, mode: Mode) -> None:
         """Nothing is done with it yet."""
 
     address = connection.address
-    _, end = await connection.subscribe(heard, address.notices(address.subjects(mode)))
+    end = await connection.subscribe(address.notices(address.subjects(mode)), heard)
     await end()
 
 

@@ -38,16 +38,16 @@ async def read_page(
         AuthError: the user may not read.
     """
     asked = {**start, "batch": PAGE, "max_bytes": _PAGE_BYTES, "next_by_subj": subject}
-    *messages, end = await connection.gather(f"DIRECT.GET.{stream}", asked, most=PAGE)
+    *messages, end = await connection.gather(f"DIRECT.GET.{stream}", asked, most=PAGE + 1)
     page = [
         StoredMessage(int(one.headers.get(_SEQ, "0")), one.headers.get("Nats-Subject", ""), one)
         for one in messages
     ]
-    if end.headers.get("Status") == _NONE:
+    if end.status == _NONE:
         return page
     before = [0, *(one.seq for one in page)]
     said = [int(one.headers.get("Nats-Last-Sequence", "-1")) for one in (*messages, end)]
-    if end.headers.get("Status") != _END or said[1:] != before[1:]:
+    if end.status != _END or said[1:] != before[1:]:
         raise LogDown("The log: a message was lost on the way.", retryable=True)
     return page
 

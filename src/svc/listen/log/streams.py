@@ -308,8 +308,8 @@ async def find_start(connection: LogConnection, mode: Mode, position: Position) 
 async def event_at(connection: LogConnection, mode: Mode, seq: int) -> str | None:
     """Gives the id of the event at a place, None where there is none."""
     stream = connection.address.stream(mode)
-    [answer] = await connection.gather(f"DIRECT.GET.{stream}", {"seq": seq}, most=0)
-    if "Status" in answer.headers:
+    [answer] = await connection.gather(f"DIRECT.GET.{stream}", {"seq": seq}, most=1)
+    if answer.status:
         return None
     return id_of(answer)
 
@@ -326,7 +326,7 @@ async def before(connection: LogConnection, mode: Mode, moment: float) -> Positi
     """Gives the place before the first event that came at a moment (unix seconds) or later."""
     stream, subjects = connection.address.stream(mode), connection.address.subjects(mode)
     asked = {"start_time": time_text(moment), "next_by_subj": subjects}
-    [answer] = await connection.gather(f"DIRECT.GET.{stream}", asked, most=0)
+    [answer] = await connection.gather(f"DIRECT.GET.{stream}", asked, most=1)
     found = int(answer.headers.get("Nats-Sequence", "0"))
     if not found:
         return await end_of(connection, mode)

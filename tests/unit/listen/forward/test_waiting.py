@@ -41,10 +41,10 @@ def trouble(kind: ForwardTrouble) -> TargetReply:
         (said(598), 502, 598),
         (said(599), 502, 598),  # 599 would say that the target is away
         (said(999), 502, 598),
-        (trouble("timeout"), 504, 504),
+        (trouble("timeout"), 504, AWAY),
         (trouble("unreachable"), 502, AWAY),
         (trouble("closed"), 502, AWAY),
-        (trouble("unreadable"), 502, 502),
+        (trouble("unreadable"), 502, AWAY),
     ],
 )
 def test_reply_of_a_target_is_answered_as_agreed(
