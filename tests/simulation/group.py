@@ -9,7 +9,7 @@ from random import Random
 from typing import Final
 
 from simulation import listener
-from simulation.group_world import Handout, SimJob, SimGroupQueue
+from simulation.group_world import Handout, SimGroupQueue, SimJob
 from simulation.listener_world import (
     Event,
     ListenerWorld,
