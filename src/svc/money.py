@@ -1,6 +1,5 @@
 """Money: minor units and the text that people read (spec: Conventions)."""
 
-import re
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:  # half of the commands calculate nothing
@@ -46,7 +45,7 @@ def round_half_up(value: "Decimal") -> int:
 
 
 def format_amount(amount: int, currency: str) -> str:
-    """Writes minor units as people read them: `15708, "EUR"` becomes `157.08 EUR`.
+    """Writes minor units as people read them: `1215708, "EUR"` becomes `12,157.08 EUR`.
 
     An unknown currency is never given decimals: the minor units are shown and marked as such.
     """
@@ -56,13 +55,7 @@ def format_amount(amount: int, currency: str) -> str:
     sign = "-" if amount < 0 else ""
     whole, fraction = divmod(abs(amount), 10**digits)
     decimals = f".{fraction:0{digits}d}" if digits else ""
-    return f"{sign}{whole}{decimals} {currency}"
-
-
-def grouped(amount: str) -> str:
-    """Parts the digits of a written amount for the eye: `1000000.00 AED`, `1,000,000.00 AED`."""
-    digits = re.match(r"-?\d+", amount)
-    return amount if digits is None else f"{int(digits[0]):,}{amount[digits.end() :]}"
+    return f"{sign}{whole:,}{decimals} {currency}"
 
 
 def minor_units(text: str, currency: str | None) -> int | None:

@@ -157,9 +157,14 @@ def test_readme_listen_screen_is_what_the_program_prints(sandbox: Sandbox, tmp_p
 
 
 def test_readme_ci_script_works_as_it_is(tmp_path: Path) -> None:
-    """It starts a sandbox, waits for order.paid and ends with 0."""
-    done = shell(f"cd {tmp_path}\n{block('run: ci')}")
+    """It starts a sandbox, waits for order.paid and ends with 0; it leaves nothing behind.
+
+    The ids and the signing secret of a sandbox in memory are gone with it.
+    """
+    script = f"cd {tmp_path}\n{block('run: ci')}"
+    done = shell(f"({script})\nsvc keys remind -q -o json\nls $SVC_CACHE_DIR/recent || true")
     assert done.returncode == 0, done.stdout
+    assert done.stdout.endswith("\n[]\n"), done.stdout
 
 
 def test_readme_refund_list_passes_its_check(sandbox: Sandbox, tmp_path: Path) -> None:

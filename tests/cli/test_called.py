@@ -40,7 +40,7 @@ def test_what_an_error_suggests_can_be_typed(shop: Path) -> None:
     said = typed(shop, "listen", "-o", "human")
     assert said.err.splitlines() == [
         "Error: No such command 'listen'. Did you mean '.venv/bin/svc events listen'?",
-        "  Next: What it takes: .venv/bin/svc events listen --help",
+        "  Next: .venv/bin/svc events listen -o human",
     ]
     assert "  Next: What it takes: .venv/bin/svc --help\n" in typed(shop, "x", "-o", "human").err
 
@@ -50,7 +50,7 @@ def test_a_name_that_the_shell_finds_is_enough(shop: Path) -> None:
     found = f"{shop}/.venv/bin{os.pathsep}{os.defpath}"
     for called in (".venv/bin/svc", f"{shop}/.venv/bin/svc"):
         said = typed(shop, "listen", "-o", "human", path=found, called=called)
-        assert "Next: What it takes: svc events listen --help\n" in said.err
+        assert "Next: svc events listen -o human\n" in said.err
 
 
 def test_another_program_of_that_name_on_path_is_not_suggested(shop: Path, tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_another_program_of_that_name_on_path_is_not_suggested(shop: Path, tmp_p
     other.write_text("#!/bin/sh\n", encoding="utf-8")
     other.chmod(0o755)
     said = typed(shop, "listen", "-o", "human", path=f"{other.parent}{os.pathsep}{os.defpath}")
-    assert "Next: What it takes: .venv/bin/svc events listen --help\n" in said.err
+    assert "Next: .venv/bin/svc events listen -o human\n" in said.err
 
 
 def test_programs_read_the_plain_name(shop: Path) -> None:

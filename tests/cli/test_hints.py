@@ -2,16 +2,19 @@
 
 import re
 import shlex
+from pathlib import Path
 
 import pytest
 
 from support.calls import EXAMPLES, NEEDS
+from support.on_terminal import OpenTerminal
 from support.running import Svc
 from support.servers.misbehaving import ScriptedServer
 
 ITEM = "--item 'name=J,quantity=1,unit_amount=100'"
 ORDER = f"orders create --amount 12900 --currency EUR --country DE {ITEM}"
 NEXT = {
+    "orders list --query '[?amount > 100]'": "Write numbers in backticks: [?amount > `100`]",
     "events list": "svc events inbox",
     "webhook-endpoints list": "svc sandbox endpoints list",
     "refunds create pay_x1": "svc refunds create --payment pay_x1",
@@ -38,7 +41,7 @@ NEXT = {
     "orders list --limit 500": "--max 500",
     "orders list --limit 0": "Next: --max N follows pages, --all gives every object",
     "config set profiles.shop.auth basic": "Next: Create it: svc profiles create shop --base-url",
-    "orders create --amount 129.50 --currency JPY": "such as 12900 for 12900 JPY, which has no decimals",
+    "orders create --amount 129.50 --currency JPY": "such as 12900 for 12,900 JPY, which has no decimals",
     "events inbox --created-gte 7d": "Did you mean '--since'?",
     "orders list --stat paid": "No such option: --stat. Did you mean '--status'?",
     "sandbox settings list": "Next: All are shown by: svc sandbox settings",
@@ -57,6 +60,18 @@ NEXT = {
     "orders create --amount 129.00 --currency JPY": "--amount 129 in minor units",
     "orders create --amount 129.00 --currency EUR": "--amount 12900 if 129.00 EUR is meant",
 }
+
+
+@pytest.mark.parametrize(("asked", "begins"), [((), "Error:"), (("-o", "json"), '{"error"')])
+def test_an_error_beside_a_pipe_is_for_whoever_sees_it(
+    open_terminal: OpenTerminal, tmp_path: Path, asked: tuple[str, ...], begins: str
+) -> None:
+    """A person at a terminal who pipes the result reads words; a program that asked reads JSON."""
+    with (tmp_path / "out").open("wb") as out:
+        terminal = open_terminal("orders", "crate", *asked, out=out.fileno())
+        with terminal:
+            assert terminal.end() == 2
+    assert terminal.seen.startswith(begins)
 
 
 @pytest.fixture

@@ -1,9 +1,11 @@
 """Times as people write them, and by whose clock it is late: the service's (promise R109)."""
 
 from email.utils import formatdate
+from pathlib import Path
 
 import pytest
 
+from support.listeners import Listen, Pay
 from support.running import Sandbox, Svc
 from support.servers.misbehaving import ScriptedServer
 
@@ -96,6 +98,30 @@ def test_whoami_tells_the_service_s_time(svc: Svc, sandbox: Sandbox) -> None:
     told = svc.ok("whoami")["service_time"]
     assert told[:13] == svc.ok("sandbox", "clock")["now"][:13]
     assert svc.ok("whoami", "--query", "service_time")[:13] == told[:13]
+
+
+def test_a_kept_delivery_is_dated_by_two_clocks(
+    svc: Svc, sandbox: Sandbox, pay: Pay, listen: Listen, tmp_path: Path
+) -> None:
+    """R109: its payload by the sandbox's, and when it came by this machine's."""
+    sandbox.control("POST", "/clock/advance", {"seconds": 20 * DAY})
+    with listen(tmp_path) as it:
+        pay()
+        it.wait("event", 2)
+        it.end()
+    kept = svc.ok("events", "inbox", "--type", "order.paid")[0]["id"]
+    shown = svc("events", "inbox", "show", kept, "-o", "human").out
+    assert "days" not in shown, shown
+    assert shown.count("just now") > 1, shown
+
+
+def test_a_turned_clock_is_told_as_such(svc: Svc, sandbox: Sandbox) -> None:
+    """It is no fault of this machine, but no agreement either."""
+    sandbox.control("POST", "/clock/advance", {"seconds": 20 * DAY})
+    found = {each["name"]: each for each in svc("doctor", "-o", "json").json}
+    assert found["clock"]["status"] == "ok"
+    assert found["clock"]["detail"].endswith(", in 20 days by this machine's")
+    assert "in 20 days" in svc("whoami", "-o", "human").out
 
 
 @pytest.mark.parametrize("date", [True, False])

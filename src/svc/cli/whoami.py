@@ -8,8 +8,9 @@ from svc import api_keys
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.key_check import ask, mend
 from svc.cli.framework.session import Session
+from svc.client.wire.proxy import chosen, proxy_for
 from svc.clock import utc
-from svc.errors import AuthError, NetworkError, SvcError, Unauthorized
+from svc.errors import AuthError, ConfigError, NetworkError, SvcError, Unauthorized
 from svc.keys.age import days_old
 from svc.keys.resolve import VARIABLE
 
@@ -46,7 +47,7 @@ def whoami(ctx: typer.Context) -> None:
 def _key_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     """Adds the key; without one, gives the error and leaves the rest open."""
     names = ("key", "key_kind", "key_source", "key_added", "key_age_days")
-    facts.update(dict.fromkeys((*names, "reachable", "key_accepted", "service_time")))
+    facts.update(dict.fromkeys((*names, "proxy", "reachable", "key_accepted", "service_time")))
     try:
         key = session.key
     except AuthError as error:
@@ -74,10 +75,15 @@ def _added(session: Session) -> float | None:
 
 
 def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
+    settings, address = session.settings, session.base_url
     try:
+        proxy = proxy_for(address, chosen(address, settings.proxy, session.env))
+        facts["proxy"] = None if proxy is None else str(proxy)
         ask(session, session.key.secret, session.key.mode, session.note_reply)
     except NetworkError as error:
         facts["reachable"] = False
+        return error
+    except ConfigError as error:
         return error
     except SvcError as error:  # it answered, whatever its answer is worth
         facts["reachable"] = True

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 from svc.base_url import BaseUrl
 from svc.client import refusal
 from svc.client.call import Call
+from svc.client.exchange import Trouble
 from svc.client.reply import NOT_OURS
 from svc.client.request import Prepared
 from svc.client.retry import OPEN, AttemptResult, Meaning, Reason, safe_again
@@ -20,6 +21,12 @@ _REASONS = {
     Reason.CLOCK_BEHIND: "; the clock was put back, so that the idempotency key's age is not known",
 }
 
+_CHECK_PROXY = "Check --proxy, SVC_PROXY, HTTPS_PROXY and the profile; the one in use: svc whoami"
+_PROXIES = {
+    Trouble.NO_PROXY: _CHECK_PROXY,
+    Trouble.PROXY: _CHECK_PROXY,
+    Trouble.PROXY_LOGIN: "Give both in its address: SVC_PROXY=http://USER:PASSWORD@HOST:PORT",
+}
 _FINAL = (Reason.KEY_AGE, Reason.CLOCK_BEHIND)
 _UNKNOWN = "may have been carried out, but {} gave no clear answer"
 _BUSY = "was not carried out, {} takes no more requests now"
@@ -101,10 +108,12 @@ def _unreached(ending: CallEnd) -> NetworkError:
 def _hint_unreached(ending: CallEnd) -> str | None:
     if ending.finding.status is not None:
         return f"Check that {ending.base_url} is the address of the service."
+    if ending.finding.trouble in _PROXIES:
+        return _PROXIES[ending.finding.trouble]
     if ending.finding.meaning is Meaning.UNTRUSTED:
         return "Nothing was sent. If the authority is your own, name its file with --ca-bundle."
     if ending.base_url.is_loopback:
-        return f"Is a sandbox running at {ending.base_url}? svc sandbox start"
+        return "If a sandbox is meant, start it: svc sandbox start --detach"
     return "Check the network and the base URL: svc doctor"
 
 

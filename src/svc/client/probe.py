@@ -5,9 +5,11 @@ from typing import NamedTuple
 from svc.base_url import BaseUrl
 from svc.client.exchange import Deadline, Failure, Wire, WireRequest, header
 from svc.client.operations import listing
+from svc.client.reply import served_at
 from svc.client.request import prepare
 from svc.client.retry import http_date
 from svc.clock import Clock
+from svc.service.facts import SANDBOX_TIME_HEADER
 
 _HALF = 0.5  # a Date header has whole seconds; on average half of one has passed
 
@@ -19,11 +21,14 @@ class Reached(NamedTuple):
         milliseconds: of name, connection, TLS and answer together.
         skew: seconds that this machine's clock is ahead of the service's; None where the answer
             has no readable `Date`.
+        turned: seconds that a sandbox's own clock is ahead of this machine's; None of any other
+            service.
     """
 
     status: int
     milliseconds: float
     skew: float | None
+    turned: float | None = None
 
 
 def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Reached | Failure:
@@ -43,7 +48,9 @@ def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Rea
         return answer
     served = http_date(header(answer.headers, "date") or "")
     skew = None if served is None else began_at + took / 2 - (served + _HALF)
-    return Reached(answer.status, took * 1000, skew)
+    own = served_at(answer.headers) if header(answer.headers, SANDBOX_TIME_HEADER) else None
+    turned = None if own is None else own - began_at - took / 2
+    return Reached(answer.status, took * 1000, skew, turned)
 
 
 def _none() -> str:

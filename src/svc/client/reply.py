@@ -265,7 +265,7 @@ def _list_complaint(data: dict[str, Any]) -> str | None:
 # Whether an object (its id, and the sandbox's world) is on record under another idempotency key.
 IsTaken: TypeAlias = Callable[[str, str | None], bool]
 
-_FINAL_UNSENT = (Trouble.CERTIFICATE, Trouble.PROXY)
+_FINAL_UNSENT = (Trouble.CERTIFICATE, Trouble.PROXY, Trouble.PROXY_LOGIN)
 _LOCATION_MAX = 200
 
 

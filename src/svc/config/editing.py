@@ -111,8 +111,11 @@ def remove_profile(path: Path, name: str) -> Config:
 
     def change(document: Any) -> None:
         if name not in document.get("profiles", {}):
+            from svc.nearest import meant, near_words
+
+            near = meant(near_words(name, document.get("profiles", {})))
             raise ConfigError(
-                f"There is no profile {name!r}.",
+                f"There is no profile {name!r}.{near}",
                 code="profile_unknown",
                 hint="Those that there are: svc profiles list",
             )

@@ -68,8 +68,11 @@ class Config(NamedTuple):
 
     def no_profile(self, name: str) -> ConfigError:
         """The error of a profile that the file does not hold; it says how to create one."""
+        from svc.nearest import meant, near_words
+
+        near = meant(near_words(name, self.profiles))
         return ConfigError(
-            f"There is no profile {name!r} (known: {self._known()}).",
+            f"There is no profile {name!r} (known: {self._known()}).{near}",
             code="profile_unknown",
             param="profile",
             hint=f"Create it: svc profiles create {name} --base-url URL",

@@ -84,6 +84,12 @@ def every_endpoint(state: Database) -> list[RegisteredEndpoint]:
     return [_endpoint(row) for row in state.rows(_ALL + _NEWEST, ())]
 
 
+def forget_test_data(state: Database, origin: str) -> None:
+    """Removes the endpoints of a sandbox whose state is gone."""
+    with state.write() as tx:
+        tx.execute("DELETE FROM endpoints WHERE origin = ? AND secret IS NOT NULL", (origin,))
+
+
 def signing_secrets(state: Database) -> list[Held]:
     """The signing secrets of all endpoints of this machine, by name; the text of none."""
     return [

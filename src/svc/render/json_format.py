@@ -44,7 +44,10 @@ class Json(Printer):
 
 
 class Ndjson(Printer):
-    """Writes an object a line and hands every line on at once."""
+    """Writes an object a line and hands every page on at once, in one write.
+
+    A reader such as `head -1`, which ends after a line, then costs no exit code of its own.
+    """
 
     def __init__(self, write: Write, warn: Write, flush: Callable[[], None]) -> None:
         super().__init__(write, warn)
@@ -53,25 +56,35 @@ class Ndjson(Printer):
     def one(self, text: str, data: object) -> None:
         """Prints an object as the service spelled it."""
         del data
-        self._write(compact(text) + "\n")
-        self._flush()
+        self._hand_on([compact(text)])
 
     def page(self, text: str, data: dict[str, Any]) -> None:
         """Prints the objects of a list object."""
-        for item in items(text):
-            self.one(item, data)
+        del data
+        self._hand_on([compact(item) for item in items(text)])
 
     def stream(self, objects: Objects) -> None:
-        """Prints objects as they arrive, in constant memory."""
-        for text, data in objects:
-            self.one(text, data)
+        """Prints objects as their pages arrive, in constant memory."""
+        lines: list[str] = []
+        try:
+            for text, _ in objects:
+                lines.append(compact(text))
+                if len(lines) >= self.page_size:
+                    self._hand_on(lines)
+        finally:
+            self._hand_on(lines)
 
     def value(self, data: object) -> None:
         """Prints a result of our own; a list takes a line for each of its values."""
         from svc.render.dump import dump
 
-        for item in data if isinstance(data, list) else [data]:
-            self._write(dump(item) + "\n")
+        self._hand_on([dump(item) for item in (data if isinstance(data, list) else [data])])
+
+    def _hand_on(self, lines: list[str]) -> None:
+        if lines:
+            text = "\n".join((*lines, ""))
+            lines.clear()
+            self._write(text)
             self._flush()
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeGuard
 from svc.errors import SvcError
 from svc.inputs import Format
 from svc.render.json_format import Ids, Json, Ndjson
-from svc.render.printer import Objects, Printer
+from svc.render.printer import PAGE_SIZE, Objects, Printer
 from svc.render.text import escape
 from svc.render.writer import Writer
 
@@ -26,7 +26,8 @@ class Output:
     """Prints results in the chosen format, and messages beside them (promises R61, R72, R75).
 
     `color` and `width` (columns) are decided by the caller, and `color_errors` where stderr is not
-    the same terminal. `now` gives epoch seconds; `tz` is the local zone, the machine's by default.
+    the same terminal. `now` gives epoch seconds by the service's clock, `here` by this machine's,
+    where it is another; `tz` is the local zone, the machine's by default.
     `query` and `fields` are checked here, so that a mistake in them sends nothing: UsageError.
     What is printed is flushed at once; an OSError of a stream passes up. `on_shown` is given every
     object that is about to be printed, of a stream the first ones. `secret` gives the key in use,
@@ -47,6 +48,7 @@ class Output:
         fields: tuple[str, ...] = (),
         utc: bool = False,
         now: Callable[[], float],
+        here: Callable[[], float] | None = None,
         tz: tzinfo | None = None,
         raw_csv: bool = False,
         raw: bool = False,
@@ -76,7 +78,8 @@ class Output:
             from svc.render.human import Human
             from svc.render.style import Screen
 
-            screen = Screen(width, utc, now, tz, "..." if self._out.encoding else "…")
+            ellipsis = "..." if self._out.encoding else "…"
+            screen = Screen(width, utc, now, here or now, tz, ellipsis)
             self._printer: Printer = Human(self._out.write, self.warn, screen, paths, color=color)
         else:
             self._printer = self._machine(paths, raw_csv=raw_csv)
@@ -152,10 +155,10 @@ class Output:
             self.line("")
             self.words(words)
 
-    def stream(self, objects: Objects, *, kind: str = "") -> None:
+    def stream(self, objects: Objects, *, kind: str = "", page_size: int | None = None) -> None:
         """Prints every object of all pages, as they come; with a query, its result over them all.
 
-        `kind` is what they are, as in `page`.
+        `kind` is what they are, as in `page`; they come `page_size` at a time.
         Raises PartlyDone when a CSV lacked a column for a later object; its rows are printed.
         """
         try:
@@ -164,6 +167,7 @@ class Output:
                 self._found(self._search(every), every)
             else:
                 self._printer.kind = kind
+                self._printer.page_size = page_size or PAGE_SIZE
                 self._printer.stream(self._noted(objects))
         finally:
             self._out.flush()

@@ -81,6 +81,11 @@ class Record:
         return record
 
     @property
+    def kind_data(self) -> dict[str, Any]:
+        """The object that says what kind this record is, or is part of."""
+        return self.data if "object" in self.data or not self._outer else self._outer.kind_data
+
+    @property
     def of_service(self) -> bool:
         """Says whether this is an object of the service, or inside one."""
         return "object" in self.data or bool(self._outer and self._outer.of_service)

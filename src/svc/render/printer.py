@@ -5,6 +5,8 @@ from typing import Any, Final
 
 from svc.errors import SvcError
 
+PAGE_SIZE: Final = 100  # the largest page of the service: a piece waits for no second request
+
 Write = Callable[[str], None]
 Objects = Iterator[tuple[str, object]]
 
@@ -16,9 +18,11 @@ class Printer:
 
     Attributes:
         kind: what the objects of a list are, such as `order`; empty where that is not known.
+        page_size: how many objects of a stream come at a time.
     """
 
     kind: str = ""
+    page_size: int = PAGE_SIZE
 
     def __init__(self, write: Write, warn: Write) -> None:
         self._write = write
@@ -43,9 +47,6 @@ class Printer:
         raise NotImplementedError
 
 
-_SIZE: Final = 100  # the largest page of the service: a piece waits for no second request
-
-
 def chunks(objects: Iterator[tuple[str, object]]) -> Iterator[list[object]]:
     """Yields lists of at most 100 parsed objects.
 
@@ -57,7 +58,7 @@ def chunks(objects: Iterator[tuple[str, object]]) -> Iterator[list[object]]:
     try:
         for _, data in objects:
             piece.append(data)
-            if len(piece) == _SIZE:
+            if len(piece) == PAGE_SIZE:
                 yield piece
                 piece = []
     except SvcError as error:

@@ -1,5 +1,6 @@
 """`--query`: a JMESPath expression over the whole result."""
 
+import re
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any, Final
@@ -15,7 +16,10 @@ from jmespath.functions import Functions
 from svc.errors import LocalError, UsageError
 from svc.render.dump import number
 
-_HINT: Final = "the language is described at https://jmespath.org"
+_HINT: Final = "The language is described at https://jmespath.org"
+_NUMBER: Final = re.compile(
+    r"([<>=]\s*)(-?\d+(?:\.\d+)?)\b"
+)  # JMESPath has none outside of backticks
 
 
 class _Spelled(float):
@@ -70,11 +74,12 @@ def _problem(expression: str, error: Exception) -> str:
 
 
 def _mistake(expression: str, problem: str) -> UsageError:
+    mended = _NUMBER.sub(r"\1`\2`", expression)
     return UsageError(
         f"--query: {problem}, in the JMESPath expression {expression!r}",
         code="query_invalid",
         param="query",
-        hint=_HINT,
+        hint=_HINT if mended == expression else f"Write numbers in backticks: {mended}",
     )
 
 

@@ -72,12 +72,14 @@ Line = list[Span]
 class Screen(NamedTuple):
     """The place where people read: `width` in columns, `now` in epoch seconds.
 
+    `here` is this machine's clock, by which its own records are dated; `now` is the service's.
     `zone` is the local time zone, None for the machine's. `ellipsis` marks shortened prose.
     """
 
     width: int
     utc: bool
     now: Callable[[], float]
+    here: Callable[[], float]
     zone: tzinfo | None
     ellipsis: str
 

@@ -122,7 +122,14 @@ RESOURCE: Final = Resource(
             fallback="amount",
         ),
         Field("amount_captured", amount(0), label="Captured", column=(60, 3), card=40),
-        Field("amount_refunded", amount(0), label="Refunded", column=(70, 3), card=50),
+        Field(
+            "amount_refunded",
+            amount(0),
+            label="Refunded",
+            column=(70, 3),
+            card=50,
+            part_of="amount_captured",
+        ),
         Field(
             "latest_payment",
             identifier("payment"),

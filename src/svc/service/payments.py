@@ -51,7 +51,14 @@ RESOURCE: Final = Resource(
         Field("amount", amount(), label="Amount", column=(20, 0), card=10),
         Field("amount_captured", amount(0), label="Captured", column=(50, 3), card=20),
         Field("amount_released", amount(0), label="Released", card=30),
-        Field("amount_refunded", amount(0), label="Refunded", column=(60, 3), card=40),
+        Field(
+            "amount_refunded",
+            amount(0),
+            label="Refunded",
+            column=(60, 3),
+            card=40,
+            part_of="amount_captured",
+        ),
         Field("currency", CURRENCY),
         Field("method", TEXT, label="Method", column=(25, 2), card=70),
         Field(

@@ -1,6 +1,7 @@
 """Loopback: which host names mean this machine and nothing else, and ports of our own there."""
 
 import socket
+from contextlib import suppress
 from importlib import import_module
 from typing import Any, Final
 
@@ -30,6 +31,16 @@ def host_of(header: str) -> str:
 
 def _is_port(text: str) -> bool:
     return text.startswith(":") and text[1:].isascii() and (text[1:].isdigit() or len(text) == 1)
+
+
+_LISTENS_SECONDS: Final = 0.5
+
+
+def listens(host: str, port: int) -> bool:
+    """Whether a program takes connections at a port of this machine; nothing is sent to it."""
+    with suppress(OSError), socket.create_connection((host, port), _LISTENS_SECONDS):
+        return True
+    return False
 
 
 _UNLIMITED: Final = 64 * 1024

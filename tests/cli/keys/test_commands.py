@@ -95,6 +95,20 @@ def test_a_key_that_the_service_does_not_know_is_not_stored(
     assert add(svc, CANARY, "--no-check")["checked"] is None
 
 
+def test_a_refused_key_of_the_environment_is_named_with_its_profile(
+    svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing
+) -> None:
+    """Set for one profile and used in another, it is the variable that is wrong."""
+    svc.ok("profiles", "create", "shop", "--base-url", at_sandbox.url)
+    add(svc, CANARY, "--no-check", "--profile", "shop")
+    env = {"SVC_API_KEY": CANARY}
+    refused = svc("orders", "list", "--profile", "default", env=env).error["message"]
+    assert "It is the key of profile shop; SVC_API_KEY is used for every profile" in refused
+    refused = svc("orders", "list", "--profile", "shop", env={"SVC_API_KEY": f"{CANARY}2"})
+    told = "It is used in place of the key that is stored for profile shop."
+    assert told in refused.error["message"]
+
+
 def test_a_restricted_key_that_may_not_list_orders_is_known(
     svc: Svc, at_sandbox: Sandbox, fake_ring: FakeRing
 ) -> None:

@@ -171,7 +171,7 @@ def test_people_are_told_what_was_not_checked(svc: Svc, stored: Any, dashboard: 
         pytest.param(0, ("--grace", "0"), False, True, "", marks=pytest.mark.slow),
         (0, ("--grace", "1h"), False, True, "works no more"),
         pytest.param(DAY, ("--grace", "24h"), True, True, "", marks=pytest.mark.slow),
-        (DAY, (), True, False, "still works; until when, nobody has said"),
+        (DAY, (), True, False, "still works; --grace was not given"),
         pytest.param(DAY, ("--grace", "0"), True, False, "still works", marks=pytest.mark.slow),
     ],
 )

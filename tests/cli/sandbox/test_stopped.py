@@ -79,6 +79,22 @@ def test_the_way_out_is_named(svc: Svc, stranger: ScriptedServer) -> None:
     assert f"--base-url {stranger.url}" in result.error["message"]
 
 
+def test_a_sandbox_that_was_stopped_is_started_by_what_is_suggested(svc: Svc) -> None:
+    """In the morning after: nothing listens there, and the next step is one line."""
+    port = svc.ok("sandbox", "start", "--detach", "--port", "0")["port"]
+    svc.ok("sandbox", "stop")
+    said = svc("orders", "list", "-o", "human")
+    assert (said.code, said.err.splitlines()) == (
+        8,
+        [
+            f"Error: No sandbox runs at http://127.0.0.1:{port}.",
+            f"  Next: Start it: svc sandbox start --detach --port {port}",
+        ],
+    )
+    svc.ok("sandbox", "start", "--detach", "--port", str(port))
+    assert svc.ok("orders", "list")["data"] == []
+
+
 def test_whoever_names_the_address_himself_reaches_it(
     svc: Svc, stranger: ScriptedServer, sandbox: Sandbox
 ) -> None:
@@ -122,7 +138,7 @@ def test_a_command_that_is_under_way_sends_a_stranger_no_key(svc: Svc) -> None:
     assert waiting.returncode != 0
     assert server.connections > 0
     assert server.requests == []
-    assert "whatever answers there gets no key" in said
+    assert "what answers there gets no key" in said
 
 
 def test_a_batch_that_is_under_way_sends_a_stranger_no_key(svc: Svc, tmp_path: Path) -> None:

@@ -122,7 +122,7 @@ def test_a_column_of_numbers_with_a_point_zero_is_named() -> None:
         shaped("refunds.create", "payment,amount\npay_1,4999.0\npay_2,12900.0\n", "csv", ())
     assert caught.value.code == "column_not_whole"
     assert caught.value.message.startswith("Every value of amount ends in .0")
-    assert caught.value.hint == "4999, or 499900 if 4999.00 EUR is meant"
+    assert caught.value.hint == "4999, or 499900 if 4,999.00 EUR is meant"
 
 
 def test_one_number_with_a_point_zero_is_its_row_s_mistake() -> None:

@@ -98,7 +98,7 @@ def test_an_empty_cell_leaves_its_field_out() -> None:
         ("amount,currency", "15.000,KWD", "15.000 KWD is 15000 in minor units"),
         ("amount,currency", "4999.0,JPY", "4999.0 JPY is 4999 in minor units"),
         ("amount", "12.90", "12.90 with two decimals is 1290 in minor units"),
-        ("amount,currency", "15.5,JPY", "such as 12900 for 12900 JPY, which"),
+        ("amount,currency", "15.5,JPY", "such as 12900 for 12,900 JPY, which"),
         ("amount", '"1,290"', "amount '1,290' is not a whole number"),
         ("amount", "1e3", "amount '1e3' is not a whole number"),
         ("amount", "9" * 5000, "is not from 1 to 999999999999"),

@@ -89,6 +89,7 @@ def test_an_unknown_profile_is_refused_with_the_known_ones(path: Path) -> None:
     with pytest.raises(ConfigError) as caught:
         load(written(path, GOOD)).profile("shpo")
     assert "sandbox, shop" in caught.value.message
+    assert caught.value.message.endswith(" Did you mean 'shop'?")
     assert caught.value.hint == "Create it: svc profiles create shpo --base-url URL"
 
 

@@ -107,8 +107,8 @@ def test_ndjson_page_is_a_line_an_object_spelled_as_sent(printed: Any) -> None:
     assert output.err == "Next page: svc payouts list --starting-after b\n"
 
 
-def test_ndjson_stream_hands_every_line_on_before_the_next_is_read() -> None:
-    """Lines are flushed one by one, and only one object is held."""
+def test_ndjson_stream_hands_every_page_on_in_one_write() -> None:
+    """`head -1` ends svc no more often than `git log`; only one page is held."""
     handed_on: list[str] = []
 
     class Pipe(io.StringIO):
@@ -117,14 +117,14 @@ def test_ndjson_stream_hands_every_line_on_before_the_next_is_read() -> None:
 
     def objects() -> Iterator[tuple[str, object]]:
         for n in range(3):
-            assert len(handed_on) == n
+            assert len(handed_on) == n // 2
             yield f'{{"id":"ord_{n}"}}', {"id": f"ord_{n}"}
 
     out = Pipe()
     Output(
         format="ndjson", stdout=out, stderr=io.StringIO(), color=False, width=80, now=lambda: 0.0
-    ).stream(objects())
-    assert handed_on[2] == '{"id":"ord_0"}\n{"id":"ord_1"}\n{"id":"ord_2"}\n'
+    ).stream(objects(), page_size=2)
+    assert handed_on[1] == '{"id":"ord_0"}\n{"id":"ord_1"}\n{"id":"ord_2"}\n'
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])

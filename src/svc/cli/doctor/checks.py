@@ -4,12 +4,14 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import closing
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc.cli.framework.key_check import ask, mend
 from svc.cli.framework.session import Session
 from svc.client.probe import Reached, probe
+from svc.clock import utc
 from svc.errors import (
     KeyStoreError,
     LocalError,
@@ -204,14 +206,23 @@ def service(session: Session) -> list[Finding]:
         return [Finding("service", "failed", what, _NOT_THE_API)]
     return [
         Finding("service", "ok", answer),
-        clock_finding(reached.skew),
+        clock_finding(reached.skew, reached.turned, session.clock.now()),
         _accepted(session),
     ]
 
 
-def clock_finding(skew: float | None) -> Finding:
-    """Judges how far this machine's clock is from the service's (seconds, ahead is positive)."""
+def clock_finding(skew: float | None, turned: float | None = None, now: float = 0.0) -> Finding:
+    """Judges how far this machine's clock is from the service's (seconds, ahead is positive).
+
+    `turned` is how far a sandbox's own clock is ahead of this machine's, which shows `now`.
+    """
     name = "clock"
+    if turned is not None and abs(turned) >= _SKEW_NOTED:
+        from svc.render.human.cells import distance
+
+        moment = datetime.fromtimestamp(now + turned, UTC)
+        words = f"the sandbox's clock was turned: it shows {utc(now + turned)}"
+        return Finding(name, "ok", f"{words}, {distance(moment, now)} by this machine's")
     if skew is None:
         return Finding(name, "skipped", "the service tells no time")
     if abs(skew) < _SKEW_NOTED:

@@ -26,6 +26,7 @@ from svc.system.files import make_private, open_private
 if TYPE_CHECKING:
     from svc.cli.framework.session import Session
     from svc.delivery.journal.entry import Intent
+    from svc.keys.resolve import ResolvedKey
     from svc.system.signals import Stopped
 
 
@@ -116,6 +117,27 @@ def _name_key_source(session: "Session", error: SvcError) -> None:
         # Behind the message, for what is `Next:` is there to be typed.
         said = error.message if error.message.endswith((".", "!", "?")) else f"{error.message}."
         error.message = f"{said} The key {key.fingerprint} came from: {key.source}."
+        error.message += _name_its_profile(session, key)
+
+
+def _name_its_profile(session: "Session", key: "ResolvedKey") -> str:
+    """Says of the key in SVC_API_KEY for which profile the same key is stored, where it is."""
+    from svc.keys.resolve import VARIABLE
+
+    if key.source != VARIABLE:
+        return ""
+    profile = session.settings.profile
+    with suppress(LocalError):  # a damaged state database is no news here
+        stored = session.key_facts.every()
+        names = {fact.profile for fact in stored if fact.fingerprint == key.fingerprint}
+        if names and profile not in names:
+            return (
+                f" It is the key of profile {min(names)}; {VARIABLE} is used for every "
+                f"profile, {profile} too."
+            )
+        if any(fact.place == session.key_place() for fact in stored):
+            return f" It is used in place of the key that is stored for profile {profile}."
+    return ""
 
 
 def _name_other_mode(session: "Session", error: SvcError) -> None:

@@ -107,10 +107,13 @@ class Invocation:
         return self.settings.output or ("human" if self.streams.person_reads else "json")
 
     def error_format(self) -> Format:
-        """The format of an error, which is known even where the settings are what is wrong."""
+        """The format of an error, which is known even where the settings are what is wrong.
+
+        Beside a pipe it is for people where stderr is a terminal and no format was asked for.
+        """
         asked = self.given.everywhere.output or _word_after(self.argv, "-o", "--output")
         asked = asked or self.env.get("SVC_OUTPUT")
-        fallback = "human" if self.streams.person_reads else "json"
+        fallback = "human" if self.streams.person_watches else "json"
         return cast("Format", asked if asked in FORMATS else fallback)
 
     def help_width(self) -> int:
@@ -277,6 +280,7 @@ def _word_after(argv: Sequence[str], *names: str) -> str | None:
     return None
 
 
+_NO_COMMAND: Final = "No such command '"
 _EXTRA: Final = "Got unexpected extra argument(s) ("
 _NO_KIND: Final = " is not a valid "
 _NO_ARGUMENT: Final = (
@@ -286,7 +290,7 @@ _NO_ARGUMENT: Final = (
 
 def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
     """Turns the parser's complaint of what was typed into ours, naming the command's help page."""
-    from svc.cli.framework.registry import no_such_option, option_for
+    from svc.cli.framework.registry import no_such_command, no_such_option, option_for
 
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "svc"
@@ -297,6 +301,10 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         from ast import literal_eval
 
         return wrong_choice(param or "", literal_eval(word), choices)
+    if str(error.message).startswith(_NO_COMMAND) and context is not None:
+        unknown = no_such_command(error, argv)
+        if unknown is not None:
+            return unknown
     message = _in_our_words(error, where, param)
     if message.startswith(_EXTRA):
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"

@@ -5,6 +5,8 @@ from pathlib import Path
 from svc.base_url import BaseUrl
 from svc.errors import CheckFailed, NetworkError, UsageError
 from svc.sandbox.process.records import RunRecord, running, running_at
+from svc.service.facts import SANDBOX_PORT
+from svc.system.loopback import listens
 
 _HINT = "svc sandbox start --detach"
 
@@ -47,13 +49,15 @@ def refuse_stranger(folder: Path, address: BaseUrl) -> None:
     Raises:
         NetworkError: none does; somebody else may have its port by now (promise R106).
     """
-    if not runs_at(folder, address):
-        raise NetworkError(
-            f"No sandbox of yours runs at {address.origin}; whatever answers there gets no key.",
-            code="sandbox_not_running",
-            outcome="not_sent",
-            hint=f"Name it to use it all the same, --base-url {address}, or start yours: {_HINT}",
-        )
+    if runs_at(folder, address):
+        return
+    message, hint = f"No sandbox runs at {address.origin}.", f"Start it: {_HINT}"
+    if listens(address.host, address.port):
+        message = f"No sandbox of yours runs at {address.origin}; what answers there gets no key."
+        hint = f"Name it to use it all the same, --base-url {address}, or start yours: {_HINT}"
+    elif address.port != SANDBOX_PORT:
+        hint += f" --port {address.port}"
+    raise NetworkError(message, code="sandbox_not_running", outcome="not_sent", hint=hint)
 
 
 def log_of(folder: Path, port: int | None) -> Path:

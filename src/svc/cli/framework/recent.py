@@ -179,6 +179,14 @@ class RecentFile:
             Path(path).unlink(missing_ok=True)
 
 
+def forget_origin(folder: Path, address: str) -> None:
+    """Removes what was kept of one address."""
+    with suppress(OSError):
+        for path in folder.glob("*.tsv"):
+            if path.read_text("ascii", "replace").startswith(f"# {address}\n"):
+                path.unlink()
+
+
 def forget(folder: Path) -> None:
     """Removes all of it; a link is not followed."""
     with suppress(OSError):

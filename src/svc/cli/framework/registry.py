@@ -66,9 +66,11 @@ EVENT_VERBS: Final = {
 SHORT_NAMES: Final = {"quotes": "landed-cost-quotes"}
 
 
-# What people type who come from other tools, or who leave out the resource.
+# What people type who come from other tools, or who leave out the resource; behind an option at the
+# end belongs the id.
 OTHER_TOOLS_WORDS: Final = {
     "auth": "keys",
+    "capture": "orders capture",
     "config list": "config get",
     "events trigger": "sandbox trigger",
     "inbox": "events inbox",
@@ -76,9 +78,15 @@ OTHER_TOOLS_WORDS: Final = {
     "login": "keys add",
     "logout": "keys remove",
     "logs": "sandbox requests",
+    "orders pay": "sandbox pay",
+    "orders refund": "payments list --order",
+    "payments cancel": "orders cancel",
+    "payments capture": "orders capture",
+    "payments refund": "refunds create --payment",
     "open": "sandbox checkout",
     "pay": "sandbox pay",
     "profiles show": "profiles list",
+    "refund": "refunds create --payment",
     "replay": "events replay",
     "start": "sandbox start",
     "status": "whoami",
@@ -128,15 +136,71 @@ def send_elsewhere(args: list[str]) -> None:
     """Raises UsageError on one or two words that mean a command of another name."""
     if len(args) > 1:
         _send_to_verb(args[0], args[1], args[2:])
-    for words in (" ".join(args[:2]), args[0] if args else ""):
+        _send_to_noun(*args)
+    for count in (2, 1):
+        words, rest = " ".join(args[:count]), args[count:]
         if words in OTHER_TOOLS_WORDS:
             there = OTHER_TOOLS_WORDS[words]
+            command, option, _ = there.partition(" --")
             raise UsageError(
-                f"No such command {words!r}. Did you mean 'svc {there}'?",
-                hint=f"What it takes: svc {there} --help",
+                f"No such command {words!r}. Did you mean 'svc {command}'?",
+                hint=_whole(there, rest)
+                if option or rest
+                else f"What it takes: svc {there} --help",
             )
         if words in OTHERWISE:
             raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
+
+
+def _send_to_noun(noun: str, verb: str, *rest: str) -> None:
+    """Raises UsageError on a resource in the singular, and on an operation in two words."""
+    import shlex
+
+    if noun == "batch" and verb in COMMANDS and rest and not rest[0].startswith("-"):
+        operation = f"{verb}.{rest[0]}"
+        line = shlex.join(("svc", noun, operation, *rest[1:]))
+        raise UsageError(f"An operation is one word: {operation}.", hint=line)
+    many = f"{noun}s"
+    own = verb.startswith(ID_PREFIXES.get(noun, " "))
+    if many in COMMANDS and noun not in COMMANDS and (own or not is_id(verb)):
+        line = shlex.join(("svc", many, *(("retrieve",) if own else ()), verb, *rest))
+        raise UsageError(f"No such command {noun!r}. Did you mean 'svc {many}'?", hint=line)
+
+
+def is_id(word: str) -> bool:
+    """Whether a word looks like the id of an object."""
+    return word.startswith(tuple(ID_PREFIXES.values()))
+
+
+def _whole(there: str, rest: Sequence[str]) -> str:
+    """A command line of ours with the words that were typed behind another one, the id first."""
+    import shlex
+
+    known = [word for word in rest if is_id(word)][:1]
+    others = [word for word in rest if word not in known]
+    missing = ["ID"] if " --" in there and not known else []
+    return shlex.join(["svc", *there.split(), *known, *missing, *others])
+
+
+def no_such_command(error: Any, argv: Sequence[str]) -> UsageError | None:
+    """Refuses a word that is none of a command's, with the line that was probably meant.
+
+    None where nothing is near.
+    """
+    import shlex
+
+    from svc.nearest import meant, near_words
+
+    context, word = error.ctx, str(error.message).split("'")[1]
+    message = f"No such command {word!r}."
+    if is_id(word):
+        return UsageError(message, hint=shlex.join(["svc", "get", word]))
+    near = near_words(word, context.command.list_commands(context))
+    if not near:
+        return None
+    at = list(argv).index(word)
+    line = [*argv[:at], near[0], *argv[at + 1 :]]
+    return UsageError(f"{message}{meant(near)}", hint=shlex.join(["svc", *line]))
 
 
 # Never suggested: who adds one has moved to live mode, or has answered what nobody asked.

@@ -130,7 +130,8 @@ def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None])
     out = session.out
     live = None if session.streams.person_reads else session.live_line()
     with session.client() as client, counting(live) as count:
-        out.stream(count(_objects(client, call, asked.max)), kind=_kind_of(session, call))
+        found = count(_objects(client, call, asked.max))
+        out.stream(found, kind=_kind_of(session, call), page_size=asked.limit)
 
 
 def _filter(name: str, value: str) -> str:

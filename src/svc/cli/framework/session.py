@@ -35,7 +35,7 @@ class Session(Invocation):
 
     done: str | None = None
     sandbox_version: str | None = None
-    _answered: "tuple[Reply, float] | None" = None
+    _served: tuple[float, float] | None = None
 
     @cached_property
     def shown(self) -> list[object]:
@@ -73,18 +73,17 @@ class Session(Invocation):
 
     def note_reply(self, reply: "Reply") -> None:
         """Remembers by whose clock what is shown from now on was written (promise R109)."""
-        self._answered = (reply, self.clock.monotonic())
+        self.note_time(reply.served_at)
+
+    def note_time(self, served: float | None) -> None:
+        """Remembers what the service's clock shows now; None where it does not say so."""
+        self._served = None if served is None else (served, self.clock.monotonic())
 
     def now(self) -> float:
         """Unix seconds on the clock of the service that answered last, else on this machine's."""
-        if self._answered is None:
+        if self._served is None:
             return self.clock.now()
-        from svc.client.reply import served_at
-
-        reply, heard_at = self._answered
-        served = served_at(reply.headers)
-        if served is None:
-            return self.clock.now()
+        served, heard_at = self._served
         return served + self.clock.monotonic() - heard_at
 
     # --- output -----------------------------------------------------------------------------
@@ -132,6 +131,7 @@ class Session(Invocation):
             fields=fields,
             utc=bool(asked.utc),
             now=self.now,
+            here=self.clock.now,
             raw_csv=self.given.listing.raw_csv,
             raw=bool(asked.raw),
             on_shown=self.shown.append,

@@ -20,7 +20,7 @@ from svc.cli.framework.prompts import HELD_BACK
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Definitions, Page, page_of
-from svc.errors import wrong_choice
+from svc.errors import UsageError, wrong_choice
 
 app = new_app()
 
@@ -51,11 +51,21 @@ def show(
     if words and SHORT_NAMES.get(words[0], words[0]) in COMMANDS and topic not in TOPICS:
         _show_command(session, words)
     elif topic and topic not in TOPICS:
-        raise wrong_choice("TOPIC", topic, TOPICS)
+        raise _no_such_topic(topic)
     elif _wants_data(session):
         session.out.value(_data(topic, part))
     else:
         print_page(session, _text(topic, part, session))
+
+
+def _no_such_topic(topic: str) -> UsageError:
+    """Refuses a word that is no topic, and names the command that it may have been meant for."""
+    from svc.nearest import near_words
+
+    refused = wrong_choice("TOPIC", topic, TOPICS)
+    near = near_words(topic, COMMANDS)
+    refused.hint = f"svc help {near[0]}" if near else None
+    return refused
 
 
 def _wants_data(session: Session) -> bool:

@@ -15,8 +15,8 @@ from svc.cli.framework.prompts import ask_line, may_ask, open_page, read_secret
 from svc.cli.framework.session import Session
 from svc.cli.keys import old_key
 from svc.cli.keys.old_key import Before, OldKey
-from svc.clock import utc
 from svc.errors import AuthError, KeyStoreError, LocalError, SvcError, UsageError
+from svc.keys.age import DAY_SECONDS
 from svc.keys.facts import KeyFact, Roll
 from svc.keys.places import SANDBOX_DATA, KeyPlace
 from svc.service.facts import KEY_GRACE_MAX_SECONDS
@@ -101,8 +101,8 @@ def _report(
         out.note("That it is of the same account was not checked: no object is known from it.")
     if works and fact.old_ends_at is None:
         out.warn(
-            f"The old key {fact.old_fingerprint} still works; until when, nobody has said "
-            f"(--grace). It ends by {utc(fact.added_at + KEY_GRACE_MAX_SECONDS)} at the latest."
+            f"The old key {fact.old_fingerprint} still works; --grace was not given. It ends "
+            f"{KEY_GRACE_MAX_SECONDS // DAY_SECONDS} days after it was rolled at the latest."
         )
     if works is False and asked:
         out.warn(

@@ -17,6 +17,7 @@ from svc.client.exchange import (
 )
 from svc.client.text import one_line
 from svc.client.wire.http import HttpExchange, NotHttp
+from svc.client.wire.proxy import Proxy
 from svc.errors import system_words
 from svc.service.facts import is_success
 from svc.system import signals
@@ -24,6 +25,7 @@ from svc.system import signals
 _READ = 64 * 1024
 _DETAIL_MAX = 120
 _BODILESS = (204, 304)
+_REFUSALS = {407: Trouble.PROXY_LOGIN}
 
 _Part = TypeVar("_Part")
 
@@ -57,25 +59,26 @@ class Connection:
         self._send(http.asked(), deadline)
         return self._answer(http, deadline, request.answer_max or self._body_max)
 
-    def tunnel(self, place: str, authorization: str | None, limit: Deadline) -> socket.socket:
+    def tunnel(self, place: str, proxy: Proxy, limit: Deadline) -> socket.socket:
         """Asks a proxy to connect to `place` (host:port); gives the socket to use from then on.
 
         Raises:
-            WireBroken: PROXY when it refuses, NO_CONNECTION when it could not connect.
+            WireBroken: PROXY or PROXY_LOGIN when it refuses, NO_CONNECTION when it could not
+                connect.
         """
         headers = [("Host", place)]
-        if authorization is not None:
-            headers.append(("Proxy-Authorization", authorization))
+        if proxy.authorization is not None:
+            headers.append(("Proxy-Authorization", proxy.authorization))
         http = HttpExchange(WireRequest("CONNECT", place, tuple(headers)))
         self._send(http.asked(), limit)
         try:
             status, _ = self._read(http, http.head, limit)
         except WireBroken as broken:
-            raise WireBroken(Trouble.NO_CONNECTION, "the proxy does not answer") from broken
+            raise WireBroken(Trouble.NO_PROXY, f"{proxy} does not answer") from broken
         if is_success(status):
             return self._sock
-        kind = Trouble.NO_CONNECTION if status >= 500 else Trouble.PROXY  # noqa: PLR2004
-        raise WireBroken(kind, f"the proxy answered {status}")
+        kind = _REFUSALS.get(status, Trouble.NO_CONNECTION if status >= 500 else Trouble.PROXY)  # noqa: PLR2004
+        raise WireBroken(kind, f"the proxy {proxy} answered {status}")
 
     def renew(self) -> bool:
         """Makes the line ready for another request; false if it cannot serve one."""

@@ -19,8 +19,11 @@ class Proxy(NamedTuple):
     port: int
     authorization: str | None = None
 
+    def __str__(self) -> str:
+        return f"{self.host}:{self.port}"
+
     def __repr__(self) -> str:
-        return f"Proxy({self.host}:{self.port})"
+        return f"Proxy({self})"
 
 
 def chosen(base_url: BaseUrl, option: str | None, environment: Mapping[str, str]) -> str | None:

@@ -124,7 +124,12 @@ class SocketWire:
 
     def _open(self, limit: Deadline) -> Connection:
         via = self._proxy or self._base_url
-        sock = connect(via.host, via.port, limit)
+        try:
+            sock = connect(via.host, via.port, limit)
+        except WireBroken as broken:
+            if self._proxy is None:
+                raise
+            raise WireBroken(Trouble.NO_PROXY, f"{self._proxy}: {broken.detail}") from broken
         try:
             # Behind the connection, not before it: whoever has the port now has it until then.
             if self._expected is not None and not self._expected():
@@ -141,7 +146,7 @@ class SocketWire:
 
         if self._proxy is not None:
             place = f"{_bracketed(self._base_url.host)}:{self._base_url.port}"
-            sock = Connection(sock).tunnel(place, self._proxy.authorization, limit)
+            sock = Connection(sock).tunnel(place, self._proxy, limit)
         return secured(sock, self._base_url.host, self._trusted, limit)
 
 

@@ -4,11 +4,12 @@ from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
 from typing import Any, Final, cast
 
-from svc.money import format_amount, grouped
+from svc.money import format_amount
 from svc.render.dump import dump
 from svc.render.paths import Record
 from svc.render.style import Cell, Screen, Style
 from svc.render.text import escape, one_line
+from svc.render.views.local import is_local
 from svc.render.views.model import MEANINGS, FieldKind, ViewField
 
 _LINES_MAX: Final = 10_000
@@ -127,14 +128,16 @@ def status(word: str) -> Cell:
 
 
 def _formed(value: object, field: ViewField, record: Record, screen: Screen) -> Cell | None:
-    if field.kind in ("money", "large_money"):
+    if field.kind == "money":
         return _money(value, field, record)
     if field.kind == "time":
-        return _time(value, screen)
+        return _time(value, _clock(record, screen), screen)
     if field.kind == "deadline":
-        return _deadline(value, screen)
+        return _deadline(value, _clock(record, screen), screen)
     if field.kind == "duty_rate":
         return _duty_rate(value, record)
+    if field.kind == "status":
+        return _status(value, field, record)
     form = _FORMS.get(field.kind)
     return form(value) if form else None
 
@@ -146,16 +149,18 @@ def _money(value: object, field: ViewField, record: Record) -> Cell | None:
     if not isinstance(currency, str):
         return Cell(f"{value} (minor units)", whole=True, right=True)
     amount = format_amount(value, one_line(currency))
-    if field.kind == "large_money":
-        amount = grouped(amount)
     return Cell(amount, whole=True, right=True, money=not amount.endswith(")"))
 
 
-def _time(value: object, screen: Screen) -> Cell | None:
+def _clock(record: Record, screen: Screen) -> float:
+    """Now by the clock that dates a record: a sandbox's may be turned far from this machine's."""
+    return screen.here() if is_local(record.kind_data) else screen.now()
+
+
+def _time(value: object, now: float, screen: Screen) -> Cell | None:
     moment = parse(value) if isinstance(value, str) else None
     if moment is None:
         return None
-    now = screen.now()
     return Cell(
         exact(moment, utc=screen.utc, zone=screen.zone),
         listed=listed(moment, utc=screen.utc, zone=screen.zone),
@@ -165,13 +170,13 @@ def _time(value: object, screen: Screen) -> Cell | None:
     )
 
 
-def _deadline(value: object, screen: Screen) -> Cell | None:
+def _deadline(value: object, now: float, screen: Screen) -> Cell | None:
     """A time until which something can be done: what is left is said in every form."""
-    found = _time(value, screen)
+    found = _time(value, now, screen)
     moment = parse(value) if isinstance(value, str) else None
     if found is None or moment is None:
         return None
-    left = moment.timestamp() - screen.now()
+    left = moment.timestamp() - now
     return found._replace(
         style="attention" if 0 < left <= _SOON_SECONDS else "",
         listed=f"{found.listed}, {found.hint}",
@@ -206,8 +211,18 @@ def _duty_rate(value: object, record: Record) -> Cell | None:
     return Cell(text if value < 0 else f"{text}%", whole=True, right=True)
 
 
-def _status(value: object) -> Cell | None:
-    return status(value) if isinstance(value, str) else None
+def _status(value: object, field: ViewField, record: Record) -> Cell | None:
+    """A state, and whether its money went back since: a refunded order must not look paid."""
+    if not isinstance(value, str):
+        return None
+    state = status(value)
+    for name, whole in field.undone:
+        back, taken = record.data.get(name), record.data.get(whole)
+        if isinstance(back, int) and isinstance(taken, int) and back > 0:
+            word = name.removeprefix("amount_")
+            word = word if back >= taken else f"partly {word}"
+            state = state._replace(listed=f"{state.text}, {word}", brief=word, style="quiet")
+    return state
 
 
 def _guarantee(value: object) -> Cell | None:
@@ -240,7 +255,6 @@ _FORMS: Final[dict[FieldKind, Callable[[object], Cell | None]]] = {
     "digest": _digest,
     "number": _number,
     "counter": _number,
-    "status": _status,
     "guarantee": _guarantee,
     "address": _address,
     "card": _card,

@@ -103,8 +103,8 @@ def view_of(data: dict[str, Any]) -> View | None:
     kind = data.get("object")
     if not isinstance(kind, str):
         return None
-    if kind == "request" and "operation" in data:
-        return SENT_REQUEST  # ours; the sandbox's log has another of the name
+    if kind == "request" and local.is_local(data):
+        return SENT_REQUEST  # the sandbox's log has another of the name
     return view_of_noun(kind) or sandbox.VIEWS.get(kind) or local.VIEWS.get(kind)
 
 

@@ -251,8 +251,9 @@ def flowed(items: Sequence[Cell], width: int) -> list[Line]:
     used = width
     for item in items:
         text = item.listed or one_line(item.text)
-        if item.urgent and cells(text) > width:
-            text = next((form for form in item.forms() if cells(form) <= width), item.hint)
+        if cells(text) > width:
+            shortest = item.hint if item.urgent else text
+            text = next((form for form in item.forms() if cells(form) <= width), shortest)
         text = text if item.whole else shorten(text, max(width, 1), "...")
         if used + _FLOWED_GAP + cells(text) > width:
             lines.append([])

@@ -71,6 +71,7 @@ WHOAMI: Final = View(
         ViewField("key_source", "Comes from"),
         ViewField("key_added", "Added", "time"),
         ViewField("key_age_days", "Age (days)", "number"),
+        ViewField("proxy", "Proxy", "id"),
         ViewField("reachable", "Reachable", "flag"),
         ViewField("key_accepted", "Key accepted", "flag"),
         ViewField("service_time", "Its time", "time"),
@@ -151,3 +152,9 @@ SENT_REQUEST: Final = view(
     also=(ViewField("created", "When", "time"),),
     parts=(Part("body", "Body", nested=True),),
 )
+
+
+def is_local(data: dict[str, object]) -> bool:
+    """Whether this program made an object and dated it by this machine's clock."""
+    kind = data.get("object")
+    return kind in VIEWS or (kind == "request" and "operation" in data)

@@ -10,7 +10,6 @@ FieldKind = Literal[
     "counter",
     "duty_rate",
     "money",
-    "large_money",
     "time",
     "deadline",
     "status",
@@ -32,7 +31,8 @@ class ViewField:
     one. `rank` orders the columns of a list: 0 is never left out, the highest goes first. `instead`
     is the path to read when the first has no value. `during` is the only status in which it says
     anything. What `leads` stands before the next one where there is no room for a table: a method
-    before its path. A `counter` that is zero says nothing.
+    before its path. A `counter` that is zero says nothing. A status that is `undone` names amounts
+    that went back, each with the amount of which it is a part.
     """
 
     path: str | tuple[str, ...]
@@ -43,6 +43,7 @@ class ViewField:
     instead: str = ""
     during: str = ""
     leads: bool = False
+    undone: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

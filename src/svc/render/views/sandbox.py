@@ -68,7 +68,7 @@ EMAIL: Final = View(
 
 BALANCE: Final = View(
     title="Balance",
-    columns=(ViewField("currency", "Currency"), ViewField("amount", "Balance", "large_money")),
+    columns=(ViewField("currency", "Currency"), ViewField("amount", "Balance", "money")),
 )
 
 _FIRED: Final = ViewField("fired", "Fired", "number")  # in a list, where a blank would ask why

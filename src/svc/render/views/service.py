@@ -33,7 +33,11 @@ def view_of_noun(kind: str) -> View | None:
 
 
 def _view(noun: Resource) -> View:
-    lines = list(_lines(noun.fields))
+    undone = tuple((field.name, field.part_of) for field in noun.fields if field.part_of)
+    lines = [
+        (field, replace(view, undone=undone) if view.kind == "status" else view)
+        for field, view in _lines(noun.fields)
+    ]
     columns = sorted((each for each in lines if each[0].column), key=lambda each: _place(each[0]))
     fields = sorted((each for each in lines if _is_line(each[0])), key=lambda each: each[0].card)
     headline = next((view for field, view in lines if field.name == noun.headline), None)

@@ -201,7 +201,8 @@ def test_a_proxy_that_refuses_sends_nothing(status: int, attempts: int, connect:
     with ConnectProxy(1, status) as proxy, pytest.raises(NetworkError) as caught:
         connect("https://api.example.com", proxy=f"http://127.0.0.1:{proxy.port}").send(POST)
     assert caught.value.outcome == "not_sent"
-    assert f"the proxy answered {status}" in caught.value.message
+    assert f"the proxy 127.0.0.1:{proxy.port} answered {status}" in caught.value.message
+    assert ("SVC_PROXY=http://USER:PASSWORD@HOST:PORT" in str(caught.value.hint)) == (status == 407)
     assert len(proxy.heads) == attempts
 
 

@@ -43,6 +43,7 @@ def test_list(printed: Any, samples: Any, kind: str, width: int) -> None:
     if kind == "order":
         second |= {"status": "paid", "amount_total": 1234500, "shipping": {"country": "JP"}}
         second |= {"latest_payment": samples["payment"]["id"]}
+        second |= {"amount_captured": 1234500, "amount_refunded": 1234500}
     if kind == "payout":
         second |= {"status": "paid", "amount": 9900, "currency": "EUR"}
     compare(f"list-{kind}-{width}", printed("human", width).page(first, second))

@@ -27,7 +27,7 @@ def test_block_keeps_ids_and_amounts_whole(printed: Any, samples: Any, kind: str
         for atom in atoms(data):
             assert any(atom in line for line in lines), atom
         if "amount" in data:
-            digits = "123456789012 JPY" if data["currency"] == "JPY" else "1234567890.12 EUR"
+            digits = "123,456,789,012 JPY" if data["currency"] == "JPY" else "1,234,567,890.12 EUR"
             assert any(digits in line for line in lines)
 
 
@@ -44,7 +44,7 @@ def test_list_keeps_ids_and_amounts_whole(printed: Any, samples: Any, kind: str)
         assert any(first["id"] in line for line in lines)
         assert any(second["id"] in line for line in lines)
         if "amount" in first:
-            most = "999999999999 JPY" if first["currency"] == "JPY" else "9999999999.99 EUR"
+            most = "999,999,999,999 JPY" if first["currency"] == "JPY" else "9,999,999,999.99 EUR"
             assert any(most in line for line in lines)
 
 
@@ -96,7 +96,7 @@ def test_later_rows_widen_columns_instead_of_being_cut(printed: Any, samples: An
     assert out.count("STATUS") == 1
     assert len(out.splitlines()) == 252
     assert "ord_" + "x" * 60 in out
-    assert "9999999999.99 EUR" in out
+    assert "9,999,999,999.99 EUR" in out
 
 
 def test_stream_prints_before_everything_has_arrived(printed: Any, samples: Any) -> None:

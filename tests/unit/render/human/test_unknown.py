@@ -74,15 +74,15 @@ def test_unknown_kind_is_shown_by_its_own_names(printed: Any) -> None:
         == """
 Transfer reversal  tr_1  pending  test mode
 
-  amount   1000 JPY
+  amount   1,000 JPY
   created  2026-10-01 12:00:00 +02:00  1 hour ago
 """
     )
     assert (
         "\n" + printed("human").page(data)
         == """
-ID    OBJECT             LIVEMODE  STATUS     AMOUNT  CURRENCY  CREATED
-tr_1  transfer_reversal  no        pending  1000 JPY  JPY       2026-10-01 12:00
+ID    OBJECT            LIVEMODE  STATUS      AMOUNT  CURRENCY  CREATED
+tr_1  transfer_revers…  no        pending  1,000 JPY  JPY       2026-10-01 12:00
 """
     )
 

@@ -79,7 +79,7 @@ def test_lines_are_aligned_as_agreed() -> None:
         ({"wrong_mode": True, "livemode": True}, "live mode, not forwarded  157.08 EUR"),
         ({"amount": None}, "verified"),
         ({"currency": None}, "verified"),
-        ({"amount": 1500, "currency": "JPY"}, "verified   1500 JPY"),
+        ({"amount": 1500, "currency": "JPY"}, "verified   1,500 JPY"),
         ({"currency": "XXQ"}, "verified   15708 XXQ (minor units, unknown currency)"),
     ],
 )

@@ -122,7 +122,7 @@ def test_item_reads_name_value_pairs() -> None:
 @pytest.mark.parametrize(
     ("text", "currency", "hint"),
     [
-        ("4999.0", None, "--amount 4999, or --amount 499900 if 4999.00 EUR is meant"),
+        ("4999.0", None, "--amount 4999, or --amount 499900 if 4,999.00 EUR is meant"),
         ("129.00", "EUR", "--amount 129, or --amount 12900 if 129.00 EUR is meant"),
         ("129,00", "EUR", "--amount 129, or --amount 12900 if 129.00 EUR is meant"),
         ("1,5", "EUR", "1,5 EUR is --amount 150 in minor units"),
