@@ -17,7 +17,6 @@ from svc.client.exchange import (
 )
 from svc.client.text import one_line
 from svc.client.wire.http import HttpExchange, NotHttp
-from svc.client.wire.proxy import Proxy
 from svc.errors import system_words
 from svc.service.facts import is_success
 from svc.system import signals
@@ -59,16 +58,18 @@ class Connection:
         self._send(http.asked(), deadline)
         return self._answer(http, deadline, request.answer_max or self._body_max)
 
-    def tunnel(self, place: str, proxy: Proxy, limit: Deadline) -> socket.socket:
-        """Asks a proxy to connect to `place` (host:port); gives the socket to use from then on.
+    def tunnel(
+        self, place: str, proxy: str, authorization: str | None, limit: Deadline
+    ) -> socket.socket:
+        """Asks a `proxy` to connect to `place` (host:port); gives the socket to use from then on.
 
         Raises:
             WireBroken: PROXY or PROXY_LOGIN when it refuses, NO_CONNECTION when it could not
                 connect.
         """
         headers = [("Host", place)]
-        if proxy.authorization is not None:
-            headers.append(("Proxy-Authorization", proxy.authorization))
+        if authorization is not None:
+            headers.append(("Proxy-Authorization", authorization))
         http = HttpExchange(WireRequest("CONNECT", place, tuple(headers)))
         self._send(http.asked(), limit)
         try:

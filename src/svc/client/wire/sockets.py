@@ -146,7 +146,8 @@ class SocketWire:
 
         if self._proxy is not None:
             place = f"{_bracketed(self._base_url.host)}:{self._base_url.port}"
-            sock = Connection(sock).tunnel(place, self._proxy, limit)
+            proxy = self._proxy
+            sock = Connection(sock).tunnel(place, str(proxy), proxy.authorization, limit)
         return secured(sock, self._base_url.host, self._trusted, limit)
 
 
