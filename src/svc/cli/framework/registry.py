@@ -154,16 +154,14 @@ def send_elsewhere(args: list[str]) -> None:
 
 def _send_to_noun(noun: str, verb: str, *rest: str) -> None:
     """Raises UsageError on a resource in the singular, and on an operation in two words."""
-    import shlex
-
     if noun == "batch" and verb in COMMANDS and rest and not rest[0].startswith("-"):
         operation = f"{verb}.{rest[0]}"
-        line = shlex.join(("svc", noun, operation, *rest[1:]))
+        line = _joined("svc", noun, operation, *rest[1:])
         raise UsageError(f"An operation is one word: {operation}.", hint=line)
     many = f"{noun}s"
     own = verb.startswith(ID_PREFIXES.get(noun, " "))
     if many in COMMANDS and noun not in COMMANDS and (own or not is_id(verb)):
-        line = shlex.join(("svc", many, *(("retrieve",) if own else ()), verb, *rest))
+        line = _joined("svc", many, *(("retrieve",) if own else ()), verb, *rest)
         raise UsageError(f"No such command {noun!r}. Did you mean 'svc {many}'?", hint=line)
 
 
@@ -174,12 +172,16 @@ def is_id(word: str) -> bool:
 
 def _whole(there: str, rest: Sequence[str]) -> str:
     """A command line of ours with the words that were typed behind another one, the id first."""
-    import shlex
-
     known = [word for word in rest if is_id(word)][:1]
     others = [word for word in rest if word not in known]
     missing = ["ID"] if " --" in there and not known else []
-    return shlex.join(["svc", *there.split(), *known, *missing, *others])
+    return _joined("svc", *there.split(), *known, *missing, *others)
+
+
+def _joined(*words: str) -> str:
+    from shlex import join  # only for what is refused
+
+    return join(words)
 
 
 def no_such_command(error: Any, argv: Sequence[str]) -> UsageError | None:
@@ -187,20 +189,18 @@ def no_such_command(error: Any, argv: Sequence[str]) -> UsageError | None:
 
     None where nothing is near.
     """
-    import shlex
-
     from svc.nearest import meant, near_words
 
     context, word = error.ctx, str(error.message).split("'")[1]
     message = f"No such command {word!r}."
     if is_id(word):
-        return UsageError(message, hint=shlex.join(["svc", "get", word]))
+        return UsageError(message, hint=_joined("svc", "get", word))
     near = near_words(word, context.command.list_commands(context))
     if not near:
         return None
     at = list(argv).index(word)
-    line = [*argv[:at], near[0], *argv[at + 1 :]]
-    return UsageError(f"{message}{meant(near)}", hint=shlex.join(["svc", *line]))
+    line = _joined("svc", *argv[:at], near[0], *argv[at + 1 :])
+    return UsageError(f"{message}{meant(near)}", hint=line)
 
 
 # Never suggested: who adds one has moved to live mode, or has answered what nobody asked.

@@ -35,7 +35,7 @@ class Session(Invocation):
 
     done: str | None = None
     sandbox_version: str | None = None
-    _served: tuple[float, float] | None = None
+    _served: "tuple[Reply | float, float] | None" = None
 
     @cached_property
     def shown(self) -> list[object]:
@@ -73,7 +73,7 @@ class Session(Invocation):
 
     def note_reply(self, reply: "Reply") -> None:
         """Remembers by whose clock what is shown from now on was written (promise R109)."""
-        self.note_time(reply.served_at)
+        self._served = (reply, self.clock.monotonic())
 
     def note_time(self, served: float | None) -> None:
         """Remembers what the service's clock shows now; None where it does not say so."""
@@ -83,8 +83,10 @@ class Session(Invocation):
         """Unix seconds on the clock of the service that answered last, else on this machine's."""
         if self._served is None:
             return self.clock.now()
-        served, heard_at = self._served
-        return served + self.clock.monotonic() - heard_at
+        answer, heard_at = self._served
+        served = answer if isinstance(answer, float) else answer.served_at
+        since = self.clock.monotonic() - heard_at
+        return self.clock.now() if served is None else served + since
 
     # --- output -----------------------------------------------------------------------------
 
