@@ -22,11 +22,13 @@ SvcError
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from enum import IntEnum
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeVar
 
 Outcome = Literal["done", "failed", "refused", "not_sent", "unknown"]
+_Foreign = TypeVar("_Foreign", bound=Exception)
 
 
 class ExitCode(IntEnum):
@@ -54,8 +56,8 @@ class StopRequest(BaseException):
     """The program is to end now; raised where it waits, never out of a signal's handler.
 
     Attributes:
-        sending: the recorded request that was being sent, to be named to the user.
-        unsent: the path of a request that had not begun to leave.
+        sending: the recorded request that may have been sent, to be named to the user.
+        unsent: the path of a request of which no byte had begun to leave in this process.
         ended: how the request had ended, where that was an error.
     """
 
@@ -284,6 +286,20 @@ def _choice(word: str, words: Iterable[str], near: str | None = None) -> str:
 def use_one_of(words: Iterable[str]) -> str:
     """Every word of a closed set, as each refusal ends that has one; without the full stop."""
     return f"Use one of: {', '.join(words)}"
+
+
+@contextmanager
+def translate_errors(
+    kind: type[_Foreign], translate: Callable[[_Foreign], Exception]
+) -> Iterator[None]:
+    """Raises what `translate` makes of an error of a kind, which may be that error itself."""
+    try:
+        yield
+    except kind as error:
+        translated = translate(error)
+        if translated is error:
+            raise
+        raise translated from error
 
 
 def system_error(number: int) -> OSError:

@@ -9,7 +9,7 @@ import json
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
@@ -18,7 +18,7 @@ from svc.client.contradiction import CONTRADICTED
 from svc.clock import seconds_of
 from svc.delivery.evidence import PastLine
 from svc.delivery.journal.batches import BatchName
-from svc.errors import LocalError, system_words
+from svc.errors import LocalError, system_words, translate_errors
 from svc.system import files
 
 RESULTS_ENDING: Final = ".results.ndjson"
@@ -177,7 +177,7 @@ class Results:
                 is a symbolic link or no such thing (promise R65).
         """
         self._force = force
-        with self._worded():
+        with self._translate_errors():
             if not stat.S_ISDIR(self.path.parent.lstat().st_mode):
                 raise LocalError(
                     f"{self.path.parent} is not a folder of its own.",
@@ -220,7 +220,7 @@ class Results:
         Raises:
             LocalError: it cannot be read, or a line of it is damaged.
         """
-        with self._worded():
+        with self._translate_errors():
             try:
                 handle = files.open_private(self.path, os.O_RDONLY)
             except FileNotFoundError:
@@ -282,7 +282,7 @@ class Results:
         # Once more: planning takes a while, and another list may have ended there meanwhile.
         self.check(force=self._force)
         self._refuse_changed()
-        with self._worded():
+        with self._translate_errors():
             self._lines = _WholeLines(self._new(), {})
             self._write(lines)
             self._publish()
@@ -361,7 +361,7 @@ class Results:
         """Does what can be done once rows were sent: whole lines stay, the reason is kept."""
         assert self._lines is not None
         try:
-            with self._worded(f" It holds {len(self._lines.ends)} results.", _AGAIN):
+            with self._translate_errors(f" It holds {len(self._lines.ends)} results.", _AGAIN):
                 yield
         except LocalError as error:
             self.failure = error
@@ -378,15 +378,15 @@ class Results:
             finally:
                 os.close(handle)
 
-    @contextmanager
-    def _worded(self, held: str = " Nothing was sent.", hint: str = _ELSEWHERE) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            why = system_words(error)
-            raise LocalError(
-                f"The results file {self.path} cannot be written: {why}.{held}",
+    def _translate_errors(
+        self, held: str = " Nothing was sent.", hint: str = _ELSEWHERE
+    ) -> AbstractContextManager[None]:
+        def not_written(error: OSError) -> LocalError:
+            return LocalError(
+                f"The results file {self.path} cannot be written: {system_words(error)}.{held}",
                 code="results_not_written",
                 param="--results",
                 hint=hint,
-            ) from error
+            )
+
+        return translate_errors(OSError, not_written)

@@ -86,11 +86,11 @@ def zsh_lines(tables: Tables) -> Iterator[str]:
 
 
 def _zsh_words(words: Words) -> str:
-    return f"fitting=({_described(words)})"
+    return f"fitting=({_describe_words(words)})"
 
 
 def _zsh_row(row: CommandRow) -> Iterator[str]:
-    yield f"commands=({_described(row.commands)})"
+    yield f"commands=({_describe_words(row.commands)})"
     yield f"options={_zsh_specs(row.options)}"
     yield f"arguments=({' '.join(map(quoted, row.arguments))})"
 
@@ -101,7 +101,7 @@ def _zsh_specs(specs: Iterable[Spec]) -> str:
     return f"({''.join(zsh_lines)})"
 
 
-def _described(words: Words) -> str:
+def _describe_words(words: Words) -> str:
     """`word:meaning`; a colon of either is escaped."""
     parts = ((part.replace(":", "\\:") for part in pair if part) for pair in words)
     return " ".join(quoted(":".join(pair)) for pair in parts)

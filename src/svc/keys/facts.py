@@ -119,7 +119,7 @@ class KeyFacts:
             _drop(tx, place)
         return fact
 
-    def rolled(self, place: KeyPlace, key: ApiKey, roll: Roll) -> KeyFact:
+    def note_roll(self, place: KeyPlace, key: ApiKey, roll: Roll) -> KeyFact:
         """Notes a key that took the place of another, and when that one stops working.
 
         A sandbox's key that is in no keyring (`SANDBOX_DATA`) is kept here itself.

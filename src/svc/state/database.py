@@ -3,12 +3,12 @@
 import sqlite3
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, Self, TypeVar
 
 from svc.clock import Clock
-from svc.errors import LocalError
+from svc.errors import LocalError, translate_errors
 from svc.state import files, opening
 from svc.state.log import SyncedLog
 from svc.state.opening import BusyRetry, damaged, open_database
@@ -98,7 +98,7 @@ class Database:
 
     def change(self, step: Callable[[Tx], Found]) -> Found:
         """Runs a step as a `write` of which nothing is left once it raises, whatever that is."""
-        with self._lock, self._worded():
+        with self._lock, self._translate_errors():
             return self._stepped(lambda: self._patience.run(self._begin), step)
 
     @contextmanager
@@ -108,7 +108,7 @@ class Database:
         Who writes again while a signal is dealt with uses `change`: one that came between this and
         its block leaves the lock held until the signal's traceback is gone.
         """
-        with self._lock, self._worded():
+        with self._lock, self._translate_errors():
             try:
                 self._patience.run(self._begin)
                 yield Tx(self._connection)
@@ -152,7 +152,7 @@ class Database:
 
     def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
         """Reads outside any transaction."""
-        with self._lock, self._worded():
+        with self._lock, self._translate_errors():
             return self._patience.run(lambda: self._connection.execute(sql, params).fetchall())
 
     def copy_log(self) -> None:
@@ -240,12 +240,8 @@ class Database:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
-    @contextmanager
-    def _worded(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            raise self._local_error(error) from error
+    def _translate_errors(self) -> AbstractContextManager[None]:
+        return translate_errors(sqlite3.Error, self._local_error)
 
     def _local_error(self, error: sqlite3.Error) -> LocalError:
         if not opening.is_damage(error):

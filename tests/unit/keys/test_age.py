@@ -74,7 +74,7 @@ def test_what_is_held_is_what_was_stored(state: Path, clock: ManualClock) -> Non
     old, new = parse("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "x"), parse("sk_live_abcdefghijkl", "x")
     facts.remember(PLACE, old, "fake.Keyring", checked=True)
     clock.advance(5)
-    rolled = facts.rolled(PLACE, new, Roll(old.fingerprint, None, "fake.Keyring", checked=True))
+    rolled = facts.note_roll(PLACE, new, Roll(old.fingerprint, None, "fake.Keyring", checked=True))
     shop = KeyPlace(PLACE.origin, "shop", "test", "publishable")
     facts.remember(shop, parse("pk_test_abcdefghijkl", "x"), "fake.Keyring", checked=False)
     (found,) = secrets.every(profile="shop")

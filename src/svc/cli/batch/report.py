@@ -227,10 +227,10 @@ def _check_data(
         "skipped": len(todo.done),
         "newest_hours": None if todo.newest is None else int(todo.newest // 3600),
         "invalid": len(todo.bad),
-        "unknown": _held(todo, RowDecision.STOP_ROW_TOO_OLD),
-        "failed": _held(todo, RowDecision.STOP_ROW_FAILED),
-        "contradicted": _held(todo, RowDecision.STOP_ROW_CONTRADICTED),
-        "done_by_hand": _held(todo, RowDecision.STOP_ROW_BY_HAND),
+        "unknown": _count_held(todo, RowDecision.STOP_ROW_TOO_OLD),
+        "failed": _count_held(todo, RowDecision.STOP_ROW_FAILED),
+        "contradicted": _count_held(todo, RowDecision.STOP_ROW_CONTRADICTED),
+        "done_by_hand": _count_held(todo, RowDecision.STOP_ROW_BY_HAND),
         "largest": _largest_data(todo),
         "equal": _equal_data(todo),
         "totals": money.as_data(),
@@ -247,7 +247,7 @@ def _check_in_words(given: BatchInput, todo: BatchPlan, money: Money) -> str:
     for count, words in (
         (len(todo.done), f"done before{newest}"),
         (len(todo.bad), "invalid"),
-        *((_held(todo, decision), words) for decision, words in _HELD_WORDS.items()),
+        *((_count_held(todo, decision), words) for decision, words in _HELD_WORDS.items()),
     ):
         if count:
             parts.append(f"{count:,} {words}")
@@ -266,7 +266,7 @@ _HELD_WORDS: Final = {
 }
 
 
-def _held(todo: BatchPlan, decision: RowDecision) -> int:
+def _count_held(todo: BatchPlan, decision: RowDecision) -> int:
     return sum(one.decision is decision for one in todo.held)
 
 

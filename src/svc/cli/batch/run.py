@@ -22,7 +22,7 @@ from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
 from svc.delivery.plan import BatchFacts, BatchPlan, Passed, plan_batch
 from svc.delivery.send import not_sent
-from svc.errors import LocalError, SvcError, UsageError
+from svc.errors import LocalError, SvcError, UsageError, translate_errors
 from svc.inputs import is_read_once
 from svc.keys.resolve import VARIABLE
 from svc.system.signals import Stopped
@@ -41,7 +41,7 @@ def check_batch(session: Session, asked: BatchOptions) -> None:
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
     refuse_secrets_in(given, session.env.get(VARIABLE) or "")
     with _tables(session) as tables:
-        given = _labelled(session, asked, given, tables)
+        given = _add_label(session, asked, given, tables)
         results = None
         if not asked.lacks_results:
             results = Results(asked.results_path(given.batch.label), given.batch)
@@ -94,10 +94,10 @@ def _refuse_nameless(session: Session, asked: BatchOptions, *, had_journal: bool
     )
 
 
-def _labelled(
+def _add_label(
     session: Session, asked: BatchOptions, given: BatchInput, tables: BatchTables
 ) -> BatchInput:
-    """The batch with the label of its occasion."""
+    """Gives the batch the label of its occasion, a new one with --again."""
     label = asked.run or ""
     if not label and asked.again:
         label = next_again_label(tables.batches.labels_of(given.batch), session.clock.now())
@@ -125,11 +125,11 @@ def _run_through(
     ended = _End()
     failure: SvcError | None = None
     with _tables(session) as tables:
-        given = _labelled(session, asked, given, tables)
+        given = _add_label(session, asked, given, tables)
         path = asked.results_path(given.batch.label)
         with Results(path, given.batch) as results:
             results.check(force=asked.force)
-            with _before_sending():
+            with translate_errors(LocalError, not_sent):
                 tables.batches.begin(given.batch)
             try:
                 run = _put_together(session, asked, given, tables, results)
@@ -147,16 +147,7 @@ def _run_through(
     return due[0], failure
 
 
-@contextmanager
-def _before_sending() -> Iterator[None]:
-    """Says of a state database that cannot be used that nothing was sent yet (promise R70)."""
-    try:
-        yield
-    except LocalError as error:
-        raise not_sent(error) from error
-
-
-@_before_sending()
+@translate_errors(LocalError, not_sent)
 def _put_together(
     session: Session, asked: BatchOptions, given: BatchInput, tables: BatchTables, results: Results
 ) -> Run:
@@ -202,11 +193,11 @@ class _End(NamedTuple):
 
 @contextmanager
 def _tables(session: Session) -> Iterator[BatchTables]:
-    with _before_sending():
+    with translate_errors(LocalError, not_sent):
         state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         journal = Journal(lambda: state, leases, session.clock, say=session.say)
-        with _before_sending():
+        with translate_errors(LocalError, not_sent):
             batches = BatchTable(state, leases, session.clock)
         yield BatchTables(journal, batches)
 

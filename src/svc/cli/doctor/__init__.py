@@ -53,7 +53,7 @@ def doctor(
     $ svc doctor --live --max-time 5
     """
     session = Session.of(ctx)
-    findings = list(_examined(session, log_monitor or ()))
+    findings = list(_examine(session, log_monitor or ()))
     out = session.repair_out
     shown = [finding.as_data() for finding in findings]
     if out.format == "id":
@@ -70,7 +70,7 @@ def doctor(
         )
 
 
-def _examined(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
+def _examine(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
     first = guarded("configuration", configuration, session)
     yield first
     if first.verdict == "failed":
@@ -104,17 +104,17 @@ _WORSE: Final = ("ok", "warning", "failed")
 def logs(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
     """One finding for each log; none, and nothing loaded, where no log was ever used."""
     try:
-        known = _known(session)
+        known = _find_logs(session)
     except (LocalError, OSError):  # the check of the state has said so
         return
     for address, fills in known.items():
         try:
-            yield _looked_at(session, address, monitors, fills=fills)
+            yield _check_log(session, address, monitors, fills=fills)
         except SvcError as error:
             yield failed("log", error)
 
 
-def _known(session: Session) -> dict[str, bool]:
+def _find_logs(session: Session) -> dict[str, bool]:
     """Gives the logs that were used here, and whether by a receiver."""
     settings = session.settings
     if not session.paths.has_state or settings.address is None:
@@ -129,7 +129,7 @@ def _known(session: Session) -> dict[str, bool]:
     return logs
 
 
-def _looked_at(session: Session, text: str, monitors: Sequence[str], *, fills: bool) -> Finding:
+def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: bool) -> Finding:
     from svc.cli.events.log import position_here
     from svc.cli.events.team import open_log
     from svc.listen.log import checks

@@ -56,7 +56,7 @@ class Endpoints:
         Raises:
             SvcError: the service refused, or was not reached.
         """
-        known = self._known(url, events)
+        known = self._find_known(url, events)
         if known is not None:
             return known
         earlier = self._earlier(path, events)
@@ -104,7 +104,7 @@ class Endpoints:
             return "enabled"
         return "disabled" if "disabled" in there else "forgotten"
 
-    def rolled(self, endpoint: Endpoint) -> Endpoint | None:
+    def take_rolled_secret(self, endpoint: Endpoint) -> Endpoint | None:
         """Gives an endpoint with the secrets that a sandbox signs with, where those are others.
 
         They are kept, so that the next run has them. A real service shows none.
@@ -121,7 +121,7 @@ class Endpoints:
         secrets = tuple(dict.fromkeys((signing[0], *endpoint.secrets)))[:SECRETS_MAX]
         return replace(endpoint, secrets=secrets)
 
-    def stored(self, endpoint_id: str) -> str | None:
+    def secret_of(self, endpoint_id: str) -> str | None:
         """Gives the secret that is kept of an endpoint, whatever the service knows of it."""
         return self._stored.get(endpoint_id)
 
@@ -152,7 +152,7 @@ class Endpoints:
                 return None
         return self._stored.get(endpoint_id)
 
-    def _known(self, url: str, events: tuple[str, ...]) -> Endpoint | None:
+    def _find_known(self, url: str, events: tuple[str, ...]) -> Endpoint | None:
         known = self._table.at(url, events)
         secret = None if known is None else self.secret_in_use(known.id, url)
         if known is None or secret is None:

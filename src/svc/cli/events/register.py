@@ -85,14 +85,14 @@ class Registrar:
                 self.session.out.warn(
                     "The sandbox was reset: the listener's webhook endpoint is gone."
                 )
-            return self._rolled(found) if standing == "enabled" else self(public())
+            return self._renew_secret(found) if standing == "enabled" else self(public())
 
         return renew
 
-    def _rolled(self, found: Endpoints) -> Endpoint | None:
+    def _renew_secret(self, found: Endpoints) -> Endpoint | None:
         """Takes a secret that was rolled meanwhile, and says so."""
         with self._one_at_a_time:
-            rolled = None if self._before is None else found.rolled(self._before)
+            rolled = None if self._before is None else found.take_rolled_secret(self._before)
             if rolled is not None:
                 self._before = rolled
                 self.session.out.warn(f"The signing secret of {rolled.id} was rolled.")

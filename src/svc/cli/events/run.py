@@ -194,7 +194,7 @@ def _with_own_address(
     state, own = session.state(), replace(asked, secrets=())
     endpoint_id = last_endpoint(state, _listening(session, own, chosen), asked.routes.spelled())
     endpoints = Endpoints(session, state, sandbox=sandbox)
-    known = endpoints.stored(endpoint_id) if endpoint_id is not None else None
+    known = endpoints.secret_of(endpoint_id) if endpoint_id is not None else None
     if endpoint_id is None or known not in asked.secrets:
         return asked
     endpoints.keep_rolled(endpoint_id, asked.secrets[0])

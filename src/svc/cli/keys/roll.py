@@ -84,7 +84,7 @@ def _swap(session: Session, old: Any, new: ApiKey, ends: float | None, *, checke
         backend = SANDBOX_DATA
     roll = Roll(old.fingerprint, ends, backend, checked=checked)
     try:
-        return session.key_facts.rolled(old.place, new, roll)
+        return session.key_facts.note_roll(old.place, new, roll)
     except LocalError as error:
         if backend != SANDBOX_DATA:
             error.message = f"The new key is in its place, but not noted. {error.message}"

@@ -1,9 +1,8 @@
 """A keyring through the keyring library, by the class that we have chosen (promise R33)."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
+from svc.errors import translate_errors
 from svc.keys.keyrings.backend import (
     Absent,
     Denied,
@@ -39,16 +38,16 @@ class LibraryBackend:
         self._keyring: Any = None
 
     def read(self, service: str, user: str) -> str | None:
-        with _worded():
+        with translate_errors(Exception, _sort_error):
             secret = self._open().get_password(service, user)
             return None if secret is None else str(secret)
 
     def write(self, service: str, user: str, secret: str) -> None:
-        with _worded():
+        with translate_errors(Exception, _sort_error):
             self._open().set_password(service, user, secret)
 
     def erase(self, service: str, user: str) -> bool:
-        with _worded():
+        with translate_errors(Exception, _sort_error):
             keyring = self._open()
             if keyring.get_password(service, user) is None:
                 return False
@@ -78,14 +77,10 @@ class LibraryBackend:
         return found
 
 
-@contextmanager
-def _worded() -> Iterator[None]:
+def _sort_error(error: Exception) -> Exception:
     """Sorts a library's exception by its name; its text may hold anything, so it is left out."""
-    try:
-        yield
-    except (KeyringTrouble, TimeoutError):
-        raise
-    except Exception as error:
-        names = [kind.__name__ for kind in type(error).__mro__]
-        kind = next((_KINDS[name] for name in names if name in _KINDS), KeyringFailed)
-        raise kind(_WORDS.get(kind, names[0])) from error
+    if isinstance(error, KeyringTrouble | TimeoutError):
+        return error
+    names = [kind.__name__ for kind in type(error).__mro__]
+    kind = next((_KINDS[name] for name in names if name in _KINDS), KeyringFailed)
+    return kind(_WORDS.get(kind, names[0]))
