@@ -21,7 +21,7 @@ from svc.delivery.journal.commands import resume_command
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.refusals import unknown_request
 from svc.delivery.journal.stored import restored
-from svc.delivery.send import deliver
+from svc.delivery.send import before_sending, deliver
 from svc.errors import UsageError
 from svc.redaction import redact
 from svc.state.files import set_aside_of
@@ -254,22 +254,21 @@ def resume_request(session: Session, identifier: str) -> None:
         known = journal.find(identifier)
         if known is None:
             raise unknown_request(identifier)
-        _go_where_it_went(session, known)
-        if known.is_unresolved:
-            refuse_expired_key(session, known, session.say)
-        out = session.out
-        with session.client() as client:
-            call, _ = restored(known.stored, session.base_url)
-            sender = sender_of(session, client, journal)
-            if not sender.accounts.is_own(known.scope.key_hint):
-                confirm_other_key(session, known)
-            confirm_money(session, call)
-
-            def begin() -> Intent:
+        with before_sending(known.stored.path, known):
+            _go_where_it_went(session, known)
+            if known.is_unresolved:
+                refuse_expired_key(session, known, session.say)
+            out, unopened = session.out, session.client()
+        with unopened as client:
+            with before_sending(known.stored.path, known):
+                call, _ = restored(known.stored, session.base_url)
+                sender = sender_of(session, client, journal)
+                if not sender.accounts.is_own(known.scope.key_hint):
+                    confirm_other_key(session, known)
+                confirm_money(session, call)
                 hint, served = session.key.fingerprint, served_now(session)
-                return journal.lease(identifier, key_hint=hint, served_at=served)
-
-            sent = deliver(sender, begin)
+                intent = journal.lease(identifier, key_hint=hint, served_at=served)
+            sent = deliver(sender, intent)
             tell_answer(session, sent.reply)
             finish(session, out, call, sent.reply, sent.unsaved)
 

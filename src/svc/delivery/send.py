@@ -1,7 +1,7 @@
 """How every POST is sent: recorded first, settled afterwards (promises R2, R10, R70)."""
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from typing import Final
 
 from svc.client.call import Call
@@ -26,8 +26,9 @@ from svc.delivery.journal.transaction import Like
 from svc.delivery.policy import CommandDecision, CommandState, decide_command
 from svc.delivery.rows import RowJob
 from svc.delivery.sender import Sender
-from svc.errors import LocalError, StopRequest, SvcError
+from svc.errors import Conflict, LocalError, StopRequest, SvcError
 from svc.service import operation as service_operation
+from svc.state import LOST
 
 # What a process that was told to end still waits for a journal that another one holds.
 _SHORT_SECONDS: Final = 0.1
@@ -69,42 +70,56 @@ def send_new(
         meant_at=meant_at,
     )
 
-    def begin() -> Intent:
-        known = asked._replace(account=_compare_keys(sender, asked))
-        return _record(sender, known, new_request=new_request)
+    def choose(likes: Sequence[Like]) -> Intent | None:
+        return choose_command(asked, likes, sender.clock.now(), sender.say, sender.note)
 
-    return deliver(sender, begin)
+    with before_sending(call.path):
+        known = _find_used(sender, asked)
+    with before_sending(call.path, known):
+        asked = asked._replace(account=_compare_keys(sender, asked, known))
+        intent = sender.journal.record(asked, choose, new_request=new_request)
+    return deliver(sender, intent)
 
 
-def deliver(sender: Sender, begin: Callable[[], Intent]) -> Sent:
-    """Sends a request of which `begin` makes a record or takes the lease, and keeps how it ended.
+def deliver(sender: Sender, intent: Intent) -> Sent:
+    """Sends a request whose lease this process has, and keeps how it ended.
 
-    The bytes are those of the record, whatever was typed now (promise R1). It begins in here, so
-    that no signal comes between that and what is to be said of it.
+    The bytes are those of the record, whatever was typed now (promise R1).
     """
-    intent: Intent | None = None
     end: Reply | SvcError | None = None
     try:
-        intent = _begin(begin)
         end = _send(sender, intent)
         return keep(sender, intent, end)
     except StopRequest as stopped:
-        if intent is not None:
-            _leave(sender.journal, intent, end, stopped)
+        _leave(sender.journal, intent, end, stopped)
         raise
     except SvcError:
         raise
     except Exception as bug:
-        if intent is None:
-            raise
         raise BrokenOffError(intent) from bug
 
 
-def _begin(begin: Callable[[], Intent]) -> Intent:
+@contextmanager
+def before_sending(path: str, known: Intent | None = None) -> Iterator[None]:
+    """Says of a signal, or an error of the journal, that it came before a byte was sent (R70).
+
+    What an earlier sending has left unresolved stays unknown (R10), whatever keeps it from being
+    sent again: `known` is the journal's record of that.
+    """
+    unknown = known if known is not None and known.is_unresolved else None
     try:
-        return begin()
-    except LocalError as error:
-        raise not_sent(error) from error
+        yield
+    except StopRequest as stopped:
+        stopped.unsent, stopped.sending = path, unknown
+        raise
+    except SvcError as error:
+        if isinstance(error, LocalError):
+            not_sent(error)
+        # A conflict says itself of which request it speaks.
+        if not (unknown is None or isinstance(error, Conflict)) and error.outcome != "unknown":
+            error.outcome, error.idempotency_key = "unknown", unknown.stored.idempotency_key
+            error.request = None if error.code in LOST else unknown.id
+        raise
 
 
 def not_sent(error: LocalError) -> LocalError:
@@ -114,39 +129,25 @@ def not_sent(error: LocalError) -> LocalError:
     return error
 
 
-def _compare_keys(sender: Sender, asked: NewIntent) -> Account:
+def _find_used(sender: Sender, asked: NewIntent) -> Intent | None:
+    """The request that used the user's key before; a fresh key stands in no row."""
+    key = asked.prepared.idempotency_key
+    return sender.journal.by_key(key, asked.scope) if asked.key_given and key else None
+
+
+def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> Account:
     """What is known of other keys under which the same was begun, or the user's key was used.
 
     Raises:
         OutcomeUnknown, Conflict: the user's key is too old to be sent again at all (promise R4).
     """
     strangers = sender.journal.strangers(asked)
-    key = asked.prepared.idempotency_key
-    # A fresh key stands in no row.
-    known = sender.journal.by_key(key, asked.scope) if asked.key_given and key else None
     if known is not None:
         sender.served.refuse_expired(known)
         strangers |= {known.scope.key_hint}
     if strangers <= {asked.scope.key_hint}:
         return NOBODY_ELSE
     return sender.accounts.compare(strangers)
-
-
-def _record(sender: Sender, asked: NewIntent, *, new_request: bool) -> Intent:
-    journal = sender.journal
-
-    def choose(likes: Sequence[Like]) -> Intent | None:
-        return choose_command(asked, likes, sender.clock.now(), sender.say, sender.note)
-
-    try:
-        return journal.record(asked, choose, new_request=new_request)
-    except StopRequest as stopped:
-        # It may be on disk by now; nothing of it has left.
-        stopped.unsent = asked.call.path
-        journal.hurry(_SHORT_SECONDS)
-        with suppress(LocalError):
-            journal.withdraw(str(asked.prepared.idempotency_key))
-        raise
 
 
 def choose_command(

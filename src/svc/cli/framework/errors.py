@@ -253,9 +253,11 @@ def _interrupted(session: "Session", stopped: "Stopped") -> SvcError | None:
     if intent is not None:
         from svc.delivery.journal.commands import resume_command
 
+        request = f"POST {intent.stored.path}"
         error = _stopped(
-            f"Stopped while POST {intent.stored.path} was being sent; it may have been carried "
-            "out.",
+            f"Stopped while {request} was being sent; it may have been carried out."
+            if stopped.unsent is None
+            else f"Stopped before {request} was sent again; it may have been carried out before.",
             outcome="unknown",
             request=intent.id,
             idempotency_key=intent.stored.idempotency_key,

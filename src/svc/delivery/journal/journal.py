@@ -145,10 +145,6 @@ class Journal:
             lambda change: change.reopen(change.find(identifier), key_hint, served_at)
         )
 
-    def withdraw(self, key: str) -> None:
-        """Takes back what this process may have recorded under a key, and will not send."""
-        self._changed(lambda change: change.withdraw(key), durable=False)
-
     # --- afterwards ---
 
     def settle(self, intent: Intent, settled: Settled) -> bool:

@@ -86,6 +86,7 @@ IN_FLIGHT: Final = SendRefusal(
     "request_in_flight",
     "The request {r.id} ({r.what}) is being sent by another process now.",
     "Wait for it, then look: {r.show}",
+    outcome="unknown",
 )
 DUPLICATE_IN_FLIGHT: Final = SendRefusal(  # promise R5
     "request_in_flight",

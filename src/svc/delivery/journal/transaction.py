@@ -51,12 +51,7 @@ UPDATE requests SET state = ?, status = ?, object_id = ?, request_id = ?, error_
   key_hint = ?
   WHERE id = ? AND (state != 'done' OR ? = 'done')"""
 _RELEASE = "UPDATE requests SET lease = NULL WHERE id = ? AND lease = ?"
-# Only what was never sent before is known not to have been sent now.
-_WITHDRAW = """
-UPDATE requests SET state = 'not_sent', settled_at = ? WHERE idempotency_key = ? AND lease = ?
-  AND state = 'open' AND sendings = 1"""
 _FORGOTTEN = "INSERT OR REPLACE INTO forgotten (idempotency_key, forgotten_at) VALUES (?, ?)"
-_RELEASE_KEY = "UPDATE requests SET lease = NULL WHERE idempotency_key = ? AND lease = ?"
 _TAKEN = f"""
 {SELECT} WHERE object_id = ? AND mode = ? AND state = 'done' AND coalesce(world, '') = ?"""
 _UNREAD = f"{SELECT} WHERE likeness IS NULL"
@@ -199,12 +194,6 @@ class JournalTransaction(NamedTuple):
 
     def release(self, intents: Iterable[Intent]) -> None:
         self.tx.many(_RELEASE, [(intent.id, intent.lease) for intent in intents])
-
-    def withdraw(self, key: str) -> None:
-        """Takes back what this process has recorded under a key and will not send."""
-        lease = self.leases.token
-        self.tx.execute(_WITHDRAW, (self.now, key, lease))
-        self.tx.execute(_RELEASE_KEY, (key, lease))
 
     def read_old(self) -> None:
         """Fills in what requests say that were recorded before that was kept."""

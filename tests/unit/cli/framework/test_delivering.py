@@ -1,5 +1,7 @@
 """What the commands make of a recorded request's past and of its end (promises R4, R10, R12)."""
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
@@ -8,8 +10,10 @@ import pytest
 from support.calls import refunds
 from support.clocks import ManualClock
 from svc.cli.framework.delivering import journal_of, send_recorded, sender_of
+from svc.cli.framework.errors import report_error, report_stopped
 from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
+from svc.cli.requests import resume_request
 from svc.client.client import Client
 from svc.client.exchange import RawReply
 from svc.client.reply import Reply
@@ -18,6 +22,7 @@ from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
 from svc.delivery.send import deliver
+from svc.errors import LocalError
 from svc.system.signals import Stopped
 
 KEY = "sk_test_canary7Qx2Lw9Zp4"
@@ -47,7 +52,7 @@ def test_a_request_is_sent_with_the_time_of_its_first_sending(isolated: Path) ->
         first = journal.record(NewIntent(call, prepared, scope))
         journal.settle(first, Settled("unknown"))
         clock.advance(3600)
-        deliver(sender_of(session, sender, journal), lambda: journal.lease(first.id))
+        deliver(sender_of(session, sender, journal), journal.lease(first.id))
     (past,) = sender.told
     assert (past["sent_before"], past["first_sent_at"]) == (True, first.first_sent_at)
 
@@ -68,35 +73,71 @@ def session_in(folder: Path) -> Session:
     return Session(["refunds"], env, Streams.of_process(), ManualClock())
 
 
-def interrupt(monkeypatch: pytest.MonkeyPatch, name: str, *, before: bool = False) -> None:
-    """Ctrl-C comes once, just before a step of the journal or when it has been done."""
-    step, left = getattr(Journal, name), [1]
+def fail(
+    monkeypatch: pytest.MonkeyPatch,
+    name: str,
+    error: BaseException | None = None,
+    *,
+    before: bool = True,
+) -> None:
+    """Has a step of the journal end once with an error, by default Ctrl-C, before it or after."""
+    step, left = getattr(Journal, name), [error or Stopped(2)]
 
     def stopped(self: Journal, *args: Any, **more: Any) -> Any:
-        comes = bool(left and left.pop())
-        if comes and before:
-            raise Stopped(2)
+        if before and left:
+            raise left.pop()
         found = step(self, *args, **more)
-        if comes:
-            raise Stopped(2)
+        if left:
+            raise left.pop()
         return found
 
     monkeypatch.setattr(Journal, name, stopped)
 
 
-def test_a_request_that_was_recorded_and_not_sent_is_settled_so(
+def test_a_request_that_was_not_recorded_is_said_to_be_unsent(
     isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Ctrl-C while the record is synced: nothing was sent, which is said and kept."""
-    interrupt(monkeypatch, "record")
+    """Ctrl-C while another process holds the journal: nothing was sent, which is said."""
+    fail(monkeypatch, "record")
     with session_in(isolated) as session, journal_of(session) as journal:
         client = Client(session.base_url, KEY, mode="test", wire=cast("Any", RefundWire()))
         with pytest.raises(Stopped) as caught:
             send_recorded(session, client, refunds.create({"payment": "pay_1"}))
         assert (caught.value.unsent, caught.value.sending) == ("/v1/refunds", None)
-        assert [one.state for one in journal.list()] == ["not_sent"]
-        sent = send_recorded(session, client, refunds.create({"payment": "pay_1"}))
-    assert sent.reply.data["id"] == "rf_1"
+        assert not journal.list()
+
+
+@pytest.mark.parametrize("step", ["record", "lease"])
+@pytest.mark.parametrize("error", [Stopped(2), LocalError("The disk is full.")], ids=["^C", "disk"])
+def test_what_an_earlier_sending_left_unknown_is_not_said_to_be_unsent(
+    isolated: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    step: str,
+    error: Any,
+) -> None:
+    """R10: the same once more with its own key, or resumed, ends before a byte has left."""
+    call = refunds.create({"payment": "pay_1"})
+    with session_in(isolated) as session, journal_of(session) as journal:
+        client = Client(session.base_url, KEY, mode="test", wire=cast("Any", RefundWire()))
+        scope = session.scope(session.key.fingerprint)
+        prepared = client.prepare(call, idempotency_key="own-1")
+        first = journal.record(NewIntent(call, prepared, scope, key_given=True))
+        journal.settle(first, Settled("unknown"))
+        fail(monkeypatch, step, error)
+        again: dict[str, Callable[[], object]] = {
+            "record": lambda: send_recorded(session, client, call, idempotency_key="own-1"),
+            "lease": lambda: resume_request(session, first.id),
+        }
+        with pytest.raises(type(error)):
+            again[step]()
+        is_signal = isinstance(error, Stopped)
+        report_stopped(session, error) if is_signal else report_error(session, error)
+        told = json.loads(capsys.readouterr().err)["error"]
+        assert (told["outcome"], told["request"]) == ("unknown", first.id)
+        assert told["idempotency_key"] == "own-1"
+        assert ("was sent again" if is_signal else "Nothing was sent.") in told["message"]
+        assert [one.is_unresolved for one in journal.list()] == [True]
 
 
 @pytest.mark.parametrize("before", [True, False])
@@ -104,7 +145,7 @@ def test_a_known_answer_survives_ctrl_c_while_it_is_kept(
     isolated: Path, monkeypatch: pytest.MonkeyPatch, before: bool
 ) -> None:
     """The id is known: it is told and kept, and nobody is sent to resume it."""
-    interrupt(monkeypatch, "settle", before=before)
+    fail(monkeypatch, "settle", before=before)
     with session_in(isolated) as session, journal_of(session) as journal:
         client = Client(session.base_url, KEY, mode="test", wire=cast("Any", RefundWire()))
         with pytest.raises(Stopped) as caught:

@@ -256,20 +256,6 @@ def test_too_old_a_request_says_where_to_look(
     assert "$(" not in hint
 
 
-def test_what_will_not_be_sent_is_taken_back(opened: Open) -> None:
-    """R78: a signal came in the midst of recording; no twin stands in the way afterwards."""
-    one, two = opened(), opened()
-    first = record(one, asked())
-    two.withdraw("key-1")  # of another process
-    assert is_busy(two, first)
-    one.withdraw("key-1")
-    kept = two.find(first.id)
-    assert kept is not None
-    assert (kept.state, kept.is_unresolved) == ("not_sent", False)
-    assert not is_busy(two, first)
-    assert two.record(asked(key="key-2")).sendings == 1
-
-
 def test_whoever_ends_waits_no_longer_for_other_processes(intents: Journal, path: Path) -> None:
     """R78: stopped within a second, also while somebody else holds the database."""
     intents.hurry(0.01)  # nothing is open yet

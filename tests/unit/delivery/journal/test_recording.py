@@ -69,7 +69,6 @@ def test_only_what_must_survive_a_power_cut_waits_for_the_disk(
     assert commits[0] < loose[0] < commits[1] < tight[0] < commits[2]
     for call in (
         lambda: intents.settle(first, DONE),
-        lambda: intents.withdraw("key-2"),
         lambda: intents.release(first),
     ):
         said.clear()
