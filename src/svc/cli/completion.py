@@ -91,7 +91,7 @@ def remove_script(session: Session, shell: str) -> None:
         return
     session.out.line(f"{'Removed' if changed else 'Not there:'} {path}")
     if shell == "zsh" and changed:
-        session.out.hint(f"In ~/.zshrc, a line that begins fpath=('{path.parent}' may go too.")
+        session.out.hint(f"In ~/.zshrc, the line that names {path} may go too.")
 
 
 def _shown(shell: str, path: Path, changed: bool) -> dict[str, object]:
@@ -133,10 +133,9 @@ def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, s
         return f"New sessions read it from {profile_of(env)} (not tested on this system).", line
     if _knows(env, path.parent):
         return "New shells complete svc.", ""
-    return (
-        "Put this line into ~/.zshrc, above compinit:",
-        f"fpath=({shlex.quote(str(path.parent))} $fpath)",
-    )
+    place = shlex.quote(str(path))
+    # Once the file is taken away, the line does nothing.
+    return "Put this line into ~/.zshrc:", f"[[ ! -r {place} ]] || source {place}"
 
 
 def _knows(env: Mapping[str, str], folder: Path) -> bool:

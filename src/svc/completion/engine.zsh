@@ -1,6 +1,22 @@
 #compdef svc
 # svc completion for zsh: no process is started by a Tab. Made by: svc completion zsh
 
+# Read by ~/.zshrc, before compinit or after it: registered at once, or before the next prompt.
+_svc_register() {
+  add-zsh-hook -d precmd _svc_register
+  (( ! $+functions[compdef] )) || compdef _svc svc
+}
+if [[ $funcstack[1] != _svc ]]; then
+  autoload -Uz add-zsh-hook
+  if (( $+functions[compdef] )); then _svc_register; else add-zsh-hook precmd _svc_register; fi
+  # What is installed is read whole at the first Tab.
+  if [[ ${(%):-%x} == */_svc ]]; then
+    fpath=(${${(%):-%x}:A:h} $fpath)
+    autoload -Uz _svc
+    return
+  fi
+fi
+
 # Sets `file` to where the program keeps what it has shown lately (profile, mode, address).
 _svc_recent_file() {
   local folder profile=$1 mode=$2 base=$3 line
@@ -174,4 +190,4 @@ _svc() {
 }
 
 @tables@
-if [[ $funcstack[1] == _svc ]]; then _svc "$@"; else compdef _svc svc; fi
+if [[ $funcstack[1] == _svc ]]; then _svc "$@"; fi

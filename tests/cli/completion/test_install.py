@@ -2,6 +2,7 @@
 
 import shlex
 import stat
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -124,10 +125,11 @@ def test_a_profile_of_powershell_keeps_what_it_says(svc: Svc, isolated: Path) ->
 def test_zsh_is_told_what_its_settings_lack(svc: Svc, isolated: Path) -> None:
     """Only while neither FPATH nor .zshrc names the folder."""
     folder = isolated / ".local/share/zsh/site-functions"
-    line = f"fpath=({shlex.quote(str(folder))} $fpath)"
+    place = shlex.quote(str(folder / "_svc"))
+    line = f"[[ ! -r {place} ]] || source {place}"
     assert line in svc("completion", "zsh", "--install", "-o", "human").out.splitlines()
     told = svc("completion", "zsh", "--install", "-o", "human", env={"FPATH": f"/x:{folder}"})
-    assert "fpath" not in told.out
+    assert "source" not in told.out
     (isolated / ".zshrc").write_text(f"{line}\n")
     assert svc.ok("completion", "zsh", "--install")["line"] is None
 
@@ -163,10 +165,30 @@ def test_bash_finds_the_installed_script_by_itself(svc: Svc, isolated: Path) -> 
         ]
 
 
-def test_zsh_finds_the_installed_script_with_the_line_it_was_told(svc: Svc, isolated: Path) -> None:
-    """The line that --install prints is all that is needed."""
+COMPINIT = "autoload -Uz compinit; compinit -u"
+
+
+@pytest.mark.parametrize(
+    "lines",
+    [
+        pytest.param("{line}\n{compinit} -D", id="before"),
+        pytest.param("{compinit} -D\n{line}", id="after"),
+        pytest.param("{line}\n{compinit} -C", id="a dump of before"),
+        pytest.param('eval "$(<{script})"\n{compinit} -D', id="eval"),
+    ],
+)
+def test_zsh_finds_the_script_wherever_compinit_runs(svc: Svc, isolated: Path, lines: str) -> None:
+    """The line that --install prints is all that is needed; so is what `svc completion` prints."""
+    if "-C" in lines:  # which reads what was found when there was no svc
+        subprocess.run(
+            [program("zsh"), "--no-globalrcs", "-c", COMPINIT],
+            env={"HOME": str(isolated)},
+            check=True,
+        )
     line = svc.ok("completion", "zsh", "--install")["line"]
-    (isolated / ".zshrc").write_text(f"{line}\nautoload -Uz compinit; compinit -u -D\n")
+    (isolated / ".zshrc").write_text(
+        lines.format(line=line, compinit=COMPINIT, script=SCRIPTS / "_svc") + "\n"
+    )
     with ShellTerminal([program("zsh"), "--no-globalrcs", "-i"], isolated) as terminal:
         terminal.type("svc ready\n")
         terminal.wait_for("ARGS<ready|>")
