@@ -801,7 +801,7 @@ _svc_own() {
       ;;
     'sandbox checkout')
       commands=''
-      options='--print:- '
+      options='--print:- --return-url:t '
       arguments='i.ord_'
       shared='global'
       ;;

@@ -766,7 +766,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox checkout'
             set commands 
-            set options --print '-' 'Print the address and open nothing.'
+            set options --print '-' 'Print the address and open nothing.' --return-url 't' 'Where the shopper goes in the end.'
             set arguments 'i.ord_'
             set shared 'global'
         case 'sandbox dispute'

@@ -598,7 +598,7 @@ $script:SvcCommands = @{
     }
     'sandbox checkout' = @{
         Commands = @()
-        Options = @(,@('--print', '-', 'Print the address and open nothing.'))
+        Options = @(@('--print', '-', 'Print the address and open nothing.'), @('--return-url', 't', 'Where the shopper goes in the end.'))
         Arguments = @(,'i.ord_')
         Shared = @(,'global')
     }

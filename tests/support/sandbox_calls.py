@@ -11,12 +11,10 @@ from queue import SimpleQueue
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from starlette.applications import Starlette
-
 from support.clocks import ManualClock
 from support.orders import JACKET, ORDER
 from support.serving import Hook, Postman
-from svc.sandbox.app import create_app
+from svc.sandbox.app import SandboxApp
 from svc.sandbox.clock import parse
 
 START = "2026-10-01T09:00:00Z"
@@ -64,7 +62,7 @@ class AsgiSandbox:
     def __init__(self, path: str = ":memory:", **options: Any) -> None:
         self.clock = ManualClock(parse(START).timestamp())
         self.postman = Postman()
-        self.app: Starlette = create_app(
+        self.app = SandboxApp(
             path,
             **{"seed": 7, "real_clock": self.clock, "sender": self.postman, **options},
         )
@@ -198,7 +196,7 @@ class AsgiSandbox:
     # --- ASGI -----------------------------------------------------------------------------------
 
     async def _enter(self) -> None:
-        await self._stack.enter_async_context(self.app.router.lifespan_context(self.app))
+        await self._stack.enter_async_context(self.app.running())
 
     async def _send(
         self,

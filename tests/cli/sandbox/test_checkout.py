@@ -5,6 +5,7 @@ import socket
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_address_is_printed_into_a_pipe(svc: Svc, sandbox: Sandbox, argv: tuple[
     order = unpaid(sandbox)
     result = svc("sandbox", "checkout", order["id"], *argv)
     assert (result.code, result.err) == (0, "")
-    path = f"/checkout/{order['client_secret']}"
+    path = f"/checkout/{order['client_secret']}?key=pk_test_sandbox"
     assert result.out == f"{sandbox.url}{path}\n"
     status, page = call(sandbox, "GET", path)
     assert status == 200
@@ -76,8 +77,17 @@ def test_programs_get_json_when_they_ask(svc: Svc, sandbox: Sandbox) -> None:
     order = unpaid(sandbox)
     assert svc.ok("sandbox", "checkout", order["id"], "-o", "json") == {
         "object": "checkout_url",
-        "url": f"{sandbox.url}/checkout/{order['client_secret']}",
+        "url": f"{sandbox.url}/checkout/{order['client_secret']}?key=pk_test_sandbox",
     }
+
+
+def test_return_url_goes_with_the_shopper(svc: Svc, sandbox: Sandbox) -> None:
+    """Written into the address; one that leads off this machine without TLS is told on the page."""
+    order = unpaid(sandbox)
+    for back, status in (("http://localhost:3000/thanks?a=b", 200), ("http://shop.example/", 400)):
+        url = svc("sandbox", "checkout", order["id"], "--return-url", back).out.strip()
+        assert parse_qs(urlsplit(url).query)["return_url"] == [back]
+        assert call(sandbox, "GET", url.removeprefix(sandbox.url))[0] == status
 
 
 def test_live_order_is_found_in_live_mode(svc: Svc, sandbox: Sandbox) -> None:
@@ -105,7 +115,7 @@ def test_browser_opens_for_a_person(
 ) -> None:
     """At a terminal the page is opened, and its address shown."""
     order = unpaid(sandbox)
-    url = f"{sandbox.url}/checkout/{order['client_secret']}"
+    url = f"{sandbox.url}/checkout/{order['client_secret']}?key=pk_test_sandbox"
     printed, opened = with_browser(open_terminal, tmp_path, order["id"])
     assert opened == f"{url}\n"
     assert url in printed

@@ -9,35 +9,15 @@ import sys
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from types import SimpleNamespace
-
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse
-from starlette.routing import Route
+from typing import Any
 
 from svc.errors import LocalError
-from svc.sandbox.http.exchange import refusal
+from svc.sandbox.app import SandboxApp
+from svc.sandbox.http.exchange import AsgiScope, HttpReply, Receive, fields_of, refusal
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.serve import run
 
 FAILS_AT_START = 1
-
-
-async def health(request: Request) -> JSONResponse:
-    """What the real health check answers, and the scheme that the app believes in."""
-    return JSONResponse({"object": "sandbox", "scheme": request.url.scheme})
-
-
-async def slow(request: Request) -> JSONResponse:
-    """Takes as long as it is asked to."""
-    await asyncio.sleep(float(request.query_params["seconds"]))
-    return JSONResponse({"slept": True})
-
-
-async def broken(request: Request) -> JSONResponse:
-    """Meets a bug."""
-    raise RuntimeError("a bug in the app")
 
 
 def note(diary: Path, word: str) -> None:
@@ -45,33 +25,39 @@ def note(diary: Path, word: str) -> None:
     diary.write_text(word)
 
 
-def make_app(options: LaunchOptions) -> Starlette:
-    """An app whose life span is written down beside its run record."""
-    diary = Path(options.state_dir, "diary")
+class StubApp(SandboxApp):
+    """The sandbox's own application with other rooms; its life is noted beside its run record."""
+
+    def __init__(self, options: LaunchOptions) -> None:
+        super().__init__(":memory:")
+        self._diary = Path(options.state_dir, "diary")
+        self._fails = options.seed == FAILS_AT_START
 
     @asynccontextmanager
-    async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        if options.seed == FAILS_AT_START:
+    async def running(self) -> AsyncIterator[None]:
+        if self._fails:
             raise LocalError("The engine would not start.", hint="Try again")
-        note(diary, "up")
+        note(self._diary, "up")
         yield
-        note(diary, "down")
+        note(self._diary, "down")
 
-    routes = [
-        Route("/_sandbox/health", health),
-        Route("/slow", slow),
-        Route("/broken", broken),
-    ]
-    app = Starlette(routes=routes, lifespan=lifespan)
-    app.state.surface = SimpleNamespace(refuse=lambda problem: refusal(problem, "req_stub"))
-    return app
+    def refuse(self, problem: Any) -> HttpReply:
+        return refusal(problem, "req_stub")
+
+    async def _reply(self, scope: AsgiScope, receive: Receive) -> HttpReply | None:
+        if scope["path"] == "/broken":
+            raise RuntimeError("a bug in the app")
+        if scope["path"] == "/slow":
+            await asyncio.sleep(float(fields_of(scope["query_string"])["seconds"]))
+        shown = {"object": "sandbox", "scheme": scope["scheme"]}
+        return HttpReply(200, json.dumps(shown).encode())
 
 
 if __name__ == "__main__":
     try:
         run(
             LaunchOptions.from_json(sys.argv[1]),
-            make_app,
+            StubApp,
             lambda record: print(json.dumps(record._asdict()), flush=True),
         )
     except LocalError as error:

@@ -12,7 +12,7 @@ from support.clocks import ManualClock
 from support.launching import launch_options
 from support.serving import Postman
 from svc.clock import SystemClock
-from svc.sandbox.app import create_app
+from svc.sandbox.app import SandboxApp
 from svc.sandbox.clock import parse
 from svc.sandbox.process import launch
 
@@ -86,12 +86,10 @@ class AsgiCalls(Calls):
     def __init__(self, **options: Any) -> None:
         clock = ManualClock(parse(START).timestamp())
         chosen = {"seed": 7, "real_clock": clock, "sender": Postman(), **options}
-        self.app = create_app(":memory:", **chosen)
+        self.app = SandboxApp(":memory:", **chosen)
         self._runner = asyncio.Runner()
         self._stack = AsyncExitStack()
-        self._runner.run(
-            self._stack.enter_async_context(self.app.router.lifespan_context(self.app))
-        )
+        self._runner.run(self._stack.enter_async_context(self.app.running()))
 
     def close(self) -> None:
         try:

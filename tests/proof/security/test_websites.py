@@ -195,7 +195,7 @@ def asked_as_the_same_site(page: Page, port: int, paths: list[str]) -> list[int]
 def test_a_rebound_name_is_not_the_sandbox(page: Page, sandbox: Sandbox) -> None:
     """R103: API, controls and checkout answer to the names of this machine alone."""
     made = order(sandbox)
-    checkout = f"/checkout/{made['client_secret']}"
+    checkout = f"/checkout/{made['client_secret']}?key=pk_test_sandbox"
     paths = ["/v1/orders", f"/v1/orders/{made['id']}/cancel", "/_sandbox/reset", checkout, "/"]
     assert set(asked_as_the_same_site(page, sandbox.port, paths)) == {403}
     shown = page.goto(f"http://{REBOUND}:{sandbox.port}{checkout}")
@@ -235,7 +235,7 @@ def test_no_text_of_a_merchant_runs_in_the_checkout(
             metadata={"note": attack[:250]},
             shipping={"country": "DE", "city": city, "postal_code": "10115"},
         )
-        page.goto(f"{sandbox.url}/checkout/{made['client_secret']}")
+        page.goto(f"{sandbox.url}/checkout/{made['client_secret']}?key=pk_test_sandbox")
         assert name in page.evaluate("document.body.textContent")
         assert page.evaluate("window.owned") is False
         own = "script[src='/checkout/card.js']"

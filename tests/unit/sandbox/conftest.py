@@ -16,7 +16,7 @@ import uvicorn
 
 from support.sandbox_calls import AsgiSandbox, Served
 from support.serving import Hook, HookReceiver
-from svc.sandbox.app import create_app
+from svc.sandbox.app import SandboxApp
 from svc.sandbox.process.records import listen_on
 from unit.sandbox.diary import Diary
 from unit.sandbox.lab import Kit, Lab, ScriptedReceiver, status
@@ -79,7 +79,7 @@ def served() -> Iterator[Served]:
     hooks: SimpleQueue[Hook] = SimpleQueue()
     with HookReceiver(heard=hooks.put).listening() as receiver, listen_on(0) as sock:
         config = uvicorn.Config(
-            create_app(":memory:"),
+            SandboxApp(":memory:"),
             http="h11",
             ws="none",
             loop="asyncio",

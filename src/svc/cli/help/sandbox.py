@@ -64,6 +64,13 @@ PAGE: Final = Page(
         one. --fixture demo begins with one of everything, and what is in it stays until svc
         sandbox reset; with --db :memory: nothing stays.
         """,
+        """
+        svc sandbox checkout opens the page on which the shopper pays; --return-url is where it
+        leads in the end. A page of your own on this machine mounts it with
+        <script src="http://127.0.0.1:4242/checkout.js"></script> and SvcCheckout.mount("#checkout",
+        {key, clientSecret, returnUrl, language, onOutcome}): it learns the order's status and sees
+        no card. Anyone can open the address that a shopper returns to: fulfil on order.paid.
+        """,
         "The keys are public constants:",
         Definitions(tuple((SANDBOX_KEYS[name], meaning) for name, meaning in _KEYS.items())),
         """

@@ -23,7 +23,7 @@ from svc.service.facts import SANDBOX_PORT
 from svc.system.files import make_private
 
 if TYPE_CHECKING:
-    from svc.sandbox.process.serve import ServedRequest
+    from svc.sandbox.app import ServedRequest
 
 app = new_app()
 

@@ -2,6 +2,7 @@
 
 from datetime import timedelta
 from typing import Annotated, Any, Final
+from urllib.parse import urlencode
 
 import typer
 
@@ -18,7 +19,6 @@ from svc.client.resources import controls
 from svc.errors import ApiError, UsageError
 from svc.sandbox.reference import cards
 from svc.service.disputes import REASONS
-from svc.service.facts import SANDBOX_KEYS
 
 app = new_app()
 
@@ -170,19 +170,18 @@ def checkout(
     ctx: typer.Context,
     order: OrderOrSecret,
     print_only: Annotated[bool, flag("--print", "Print the address and open nothing.")] = False,
+    return_url: Annotated[str | None, option("URL", "Where the shopper goes in the end.")] = None,
 ) -> None:
     """Open the page on which the shopper pays an order.
 
-    In a pipe, print its address.
+    In a pipe, print its address. A page of your own shows it with the sandbox's /checkout.js.
 
     $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj
-    $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj --print
+    $ svc sandbox checkout ord_3kPq0aVb7cXd9eYf1gZh2iWj --return-url http://localhost:3000/thanks
     """
     session = Session.of(ctx)
-    key = session.publishable_key()
-    url = session.base_url.url(_path(session, order))
-    if key not in SANDBOX_KEYS.values():  # the page needs no other one than its own
-        url += f"?key={key}"
+    query = urlencode(without_empty(key=session.publishable_key(), return_url=return_url))
+    url = f"{session.base_url.url(_path(session, order))}?{query}"
     if session.given.everywhere.output in ("json", "ndjson"):
         session.out.value({"object": "checkout_url", "url": url})
     else:

@@ -6,18 +6,24 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from starlette.types import Receive, Scope, Send
-
 from svc.clock import Clock
 from svc.sandbox.api import idempotency
 from svc.sandbox.api.idempotency import InFlight, KeyClaim
 from svc.sandbox.api.memory import PARAMS_MAX, LoggedRequest, RunMemory
 from svc.sandbox.engine import Engine
 from svc.sandbox.faults import chaos
-from svc.sandbox.faults.api import send_broken
 from svc.sandbox.http import auth
 from svc.sandbox.http.auth import SITE
-from svc.sandbox.http.exchange import AsgiRequest, HttpReply, failure, read_request, refusal
+from svc.sandbox.http.exchange import (
+    AsgiRequest,
+    AsgiScope,
+    HttpReply,
+    Receive,
+    failure,
+    read_request,
+    refusal,
+)
+from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.parameters import tables
 from svc.sandbox.parameters.bodies import (
     FORM_TYPE,
@@ -30,7 +36,7 @@ from svc.sandbox.parameters.bodies import (
 from svc.sandbox.parameters.problems import Problem, unknown
 from svc.sandbox.parameters.tables import SandboxSettings
 from svc.sandbox.resources import api_keys
-from svc.sandbox.resources.operation import ApiOperation, ApiRoutes, target_of
+from svc.sandbox.resources.operation import ApiOperation, target_of
 from svc.sandbox.store.documents import KnownDoc, compact
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import (
@@ -106,9 +112,7 @@ def decode(
 
 
 def _body(request: AsgiRequest, only: str | None) -> DecodedInput:
-    if isinstance(request.body, Problem):
-        raise request.body
-    given = decode_body(request.header("content-type"), request.body)
+    given = decode_body(request.header("content-type"), request.content)
     if request.body and only is not None and given.textual is not (only == "form"):
         wanted = FORM_TYPE if only == "form" else JSON_TYPE
         message = f"The specification shows this operation with {wanted}: encodings=documented."
@@ -168,27 +172,21 @@ class RequestContext:
 
 @dataclass(slots=True)
 class Api:
-    """An ASGI application; with `strict_https` no setting lets plain HTTP pass."""
+    """The room below `/v1/`; with `strict_https` no setting lets plain HTTP pass."""
 
     engine: Engine
-    routes: ApiRoutes
+    routes: RouteTable[ApiOperation]
     memory: RunMemory
     limit: RateLimit
     strict_https: bool
     _in_flight: InFlight = field(default_factory=InFlight, init=False)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        request = await read_request(scope, receive)
-        if request is None:
-            return
-        reply = await self.answer(request)
-        if reply.connection is None:
-            await reply.send(send)
-        else:
-            await send_broken(reply, receive, send)
+    def check(self, scope: AsgiScope) -> None:
+        auth.check_page(scope, from_own=False)
 
-    async def answer(self, request: AsgiRequest) -> HttpReply:
+    async def answer(self, scope: AsgiScope, receive: Receive) -> HttpReply:
         """The answer to a request, whatever happens on the way."""
+        request = await read_request(scope, receive)
         context = self._context(request)
         try:
             reply = await self._pass(context)
@@ -205,6 +203,14 @@ class Api:
             (VERSION_HEADER, context.version),
             (SANDBOX_WORLD_HEADER, context.world),
             (SANDBOX_TIME_HEADER, self.engine.clock.now_text()),
+        )
+
+    def refuse(self, problem: Problem, _: AsgiScope) -> HttpReply:
+        """The answer to what came no further than the door, with the headers of every answer."""
+        identity = self.engine.request_id()
+        version = self.engine.settings["pinned_version"] or VERSIONS[-1]
+        return refusal(problem, identity).with_headers(
+            (REQUEST_ID_HEADER, identity), (VERSION_HEADER, str(version))
         )
 
     async def _pass(self, context: RequestContext) -> HttpReply:

@@ -7,7 +7,7 @@ from svc.sandbox.checkout.visit import Visit, token_of
 from svc.sandbox.engine import Engine
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import check
-from svc.sandbox.reference import cards
+from svc.sandbox.reference import cards, methods
 from svc.sandbox.resources import orders, shopper
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
@@ -55,12 +55,11 @@ async def attempt(
         return problem
 
 
-def needs_challenge(fields: dict[str, Any], today: date) -> bool:
-    """Says whether the card in `fields` is one whose bank asks the shopper first."""
-    if "card" not in fields:
-        return False
-    profile = cards.assess(**fields["card"], today=today)
-    return profile.problem is None and profile.challenge
+def needs_challenge(number: str, fields: dict[str, Any], today: date) -> bool:
+    """Says whether a card, new or saved, is one whose bank asks the shopper first."""
+    behaviour = cards.BEHAVIOURS.get(number)
+    asked = fields["method"] == methods.CARD and behaviour is not None and behaviour.challenge
+    return asked and not unusable(fields, today)
 
 
 def unusable(fields: dict[str, Any], today: date) -> dict[str, str]:

@@ -7,6 +7,7 @@ from svc.sandbox.checkout import test_cards
 from svc.sandbox.checkout.forms import form_id
 from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.visit import Visit
+from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.documents import Doc
 
 _WHAT_FOLLOWS: Final = {
@@ -23,6 +24,15 @@ _WHAT_FOLLOWS: Final = {
         "svc sandbox settle {payment}",
     ),
     "cancelled": ("order.cancelled was sent. Nothing is to be fulfilled.", "svc orders list"),
+}
+_KEY: Final = ("Open the page with a working publishable key:", "?key=pk_test_…")
+_MENDED: Final = {  # by the code of a refusal
+    "api_key_expired": _KEY,
+    "api_key_invalid": _KEY,
+    "api_key_missing": _KEY,
+    "publishable_key_required": _KEY,
+    "return_url_invalid": ("As in:", "?return_url=https://shop.example/thanks"),
+    "parent_invalid": ("As in:", "?parent=http://localhost:3000"),
 }
 _REDIRECT: Final = (
     "This page is only the browser's redirect. Do not fulfil an order because a shopper arrived "
@@ -70,10 +80,12 @@ def end_note(visit: Visit) -> Markup:
     )
 
 
-def key_note(message: str) -> Markup:
-    """Why the page cannot be mounted with a key."""
-    text = "Open the page with a working publishable key:"
-    return note("The key", el("p", message), el("p", text, " ", el("code", "?key=pk_test_…")))
+def why_note(problem: Problem) -> MarkupPart:
+    """What was wrong with the address, where a developer can mend it; None elsewhere."""
+    if problem.code not in _MENDED:
+        return None
+    text, example = _MENDED[problem.code]
+    return note("The address", el("p", problem.message), el("p", text, " ", el("code", example)))
 
 
 def _attempt(payment: Doc | None) -> MarkupPart:
@@ -113,7 +125,7 @@ def _button(form: str, name: str, tag: str, label: str, ending: str) -> Markup:
 
 
 def _facts(visit: Visit) -> Markup:
-    rows = {"Order": visit.order["id"], "Status": visit.order["status"], "Key": visit.key}
+    rows = {"Order": visit.order["id"], "Status": visit.order["status"], "Key": visit.address.key}
     if visit.payment:
         rows["Payment"] = visit.payment["id"]
     return el("dl", [el("div", el("dt", name), el("dd", text)) for name, text in rows.items()])

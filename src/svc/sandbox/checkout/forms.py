@@ -31,6 +31,7 @@ class Entries:
     cvc: str = field(default="", repr=False)
     save_card: bool = False
     iban: str = ""
+    saved: str = ""  # the id of a card that was saved before
 
     @property
     def plain_number(self) -> str:
@@ -64,11 +65,12 @@ def read(form: Mapping[str, str], today: date) -> Entries:
         cvc=form.get("cvc", ""),
         save_card="save_card" in form,
         iban=form.get("iban", ""),
+        saved=form.get("saved", ""),
     )
     card = test_cards.card(form.get("test_card", ""))
     account = test_cards.account(form.get("test_iban", ""))
     if card is not None:
-        return filled(typed, card, test_cards.expiry(today))
+        return filled(replace(typed, saved=""), card, test_cards.expiry(today))
     return typed if account is None else replace(typed, method=_SEPA_DEBIT, iban=account.iban)
 
 
@@ -79,7 +81,9 @@ def filled(entries: Entries, card: test_cards.TrialCard, expiry: str) -> Entries
 
 def absent(entries: Entries) -> dict[str, str]:
     """The fields that are needed and are not there: name to key of the text that says so."""
-    if entries.method == methods.CARD:
+    if entries.saved:
+        needed = {}
+    elif entries.method == methods.CARD:
         needed = {
             "number": bool(entries.plain_number),
             "expiry": entries.month_and_year is not None,
@@ -91,9 +95,11 @@ def absent(entries: Entries) -> dict[str, str]:
 
 
 def payment_fields(entries: Entries) -> dict[str, Any]:
-    """What `checkout_pay.PAY` takes for a card or a debit; nothing must be absent."""
+    """What `shopper.PAY` takes for a card or a debit; nothing must be absent."""
     fields: dict[str, Any] = {"method": entries.method}
-    if entries.method == methods.CARD:
+    if entries.saved:
+        fields["payment_method"] = entries.saved
+    elif entries.method == methods.CARD:
         month, year = entries.month_and_year or (0, 0)
         code = _GAPS.sub("", _folded(entries.cvc))
         number = entries.plain_number
@@ -102,6 +108,12 @@ def payment_fields(entries: Entries) -> dict[str, Any]:
     elif entries.method == _SEPA_DEBIT:
         fields["iban"] = _GAPS.sub("", _folded(entries.iban))
     return fields
+
+
+def number_of(visit: Visit, entries: Entries) -> str:
+    """The number of the card that pays: the saved one's, or what was typed."""
+    saved = visit.saved.get(entries.saved)
+    return saved["_test_number"] if saved else entries.plain_number
 
 
 def _folded(text: str) -> str:
@@ -132,16 +144,17 @@ def form_id(method: str) -> str:
 
 def payment_forms(visit: Visit, draft: Draft) -> Markup:
     """The section in which a shopper pays."""
-    offered = visit.order["methods"]
-    chosen = draft.entries.method if draft.entries.method in offered else offered[0]
-    options = [_option(visit, draft, name, chosen=name == chosen) for name in offered]
+    names = [*visit.saved, *visit.order["methods"]]
+    wanted = draft.entries.saved or draft.entries.method
+    chosen = wanted if wanted in names else names[0]
+    options = [_option(visit, draft, name, chosen=name == chosen) for name in names]
     legend = el("legend", el("h2", visit.say("payment_method")))
     return el("section", _message(draft), el("fieldset", legend, options), class_="card pay")
 
 
 def hidden(visit: Visit, **values: str) -> list[Markup]:
-    """Fields that every form carries: what the shopper agreed to pay, and the publishable key."""
-    carried = {"key": visit.key, "total": visit.token, **values}
+    """Fields that every form carries: what the shopper agreed to pay, and more."""
+    carried = {"total": visit.token, **values}
     return [el("input", type="hidden", name=name, value=text) for name, text in carried.items()]
 
 
@@ -155,28 +168,31 @@ def _message(draft: Draft) -> MarkupPart:
     )
 
 
-def _option(visit: Visit, draft: Draft, method: str, *, chosen: bool) -> Markup:
-    identity = f"choose-{method}"
-    radio = el("input", type="radio", name="choice", id=identity, value=method, checked=chosen)
-    name = el("bdi", visit.language.method(method))
-    return el(
-        "div", radio, el("label", name, for_=identity), _form(visit, draft, method), class_="option"
-    )
+def _option(visit: Visit, draft: Draft, name: str, *, chosen: bool) -> Markup:
+    """A way to pay: a card that was saved, by its id, or a method."""
+    identity = f"choose-{name}"
+    saved = visit.saved.get(name)
+    radio = el("input", type="radio", name="choice", id=identity, value=name, checked=chosen)
+    label = visit.card(saved["card"]) if saved else visit.language.method(name)
+    form = _form(visit, draft, name)
+    return el("div", radio, el("label", el("bdi", label), for_=identity), form, class_="option")
 
 
-def _form(visit: Visit, draft: Draft, method: str) -> Markup:
+def _form(visit: Visit, draft: Draft, name: str) -> Markup:
+    saved = name in visit.saved
+    method = methods.CARD if saved else name
     redirects = methods.kind(method) == "redirect"
     words = visit.say("go_to", method=visit.language.method(method))
     button = words if redirects else visit.say("pay", amount=visit.total)
     return el(
         "form",
-        hidden(visit, method=method),
-        _fields(visit, draft, method),
+        hidden(visit, method=method, **({"saved": name} if saved else {})),
+        None if saved else _fields(visit, draft, method),
         _reserve_note(visit),
         el("button", button, type="submit", class_="main"),
         method="post",
         action=visit.address.url(),
-        id=form_id(method),
+        id=form_id(name),
         novalidate=True,  # complaints come in the shopper's language, not in the browser's
     )
 

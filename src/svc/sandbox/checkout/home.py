@@ -2,20 +2,15 @@
 
 from typing import Final
 
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
-
 from svc.html import Markup, MarkupPart
 from svc.sandbox.checkout import test_cards
 from svc.sandbox.checkout.html import el, join
 from svc.sandbox.checkout.languages import ENGLISH
-from svc.sandbox.checkout.layout import answer, document
-from svc.sandbox.parameters.problems import Problem
-from svc.service.facts import API_ROOT, SANDBOX_KEYS
+from svc.sandbox.checkout.layout import document
+from svc.service.facts import API_ROOT, SANDBOX_KEYS, SANDBOX_ROOT
 
 HOME: Final = "/"
 _TITLE: Final = "The order service, as a sandbox"
-_METHODS: Final = ("GET", "HEAD")
 _KEYS: Final = {
     "secret_test": "Secret, test mode",
     "publishable_test": "Publishable, test mode",
@@ -34,8 +29,8 @@ _COMMANDS: Final = {
 }
 
 
-def home_page(address: str, described: str) -> Markup:
-    """The page of a sandbox at an address; `described` is the path of its OpenAPI document."""
+def home_page(address: str) -> Markup:
+    """The page of a sandbox at an address."""
     curl = f"curl -u {SANDBOX_KEYS['secret_test']}: {address}{API_ROOT}/orders"
     page = el(
         "section",
@@ -44,7 +39,7 @@ def home_page(address: str, described: str) -> Markup:
         _section("Try it", _pairs({curl: "Without svc", **_COMMANDS})),
         _keys(),
         _test_cards(),
-        _api(described),
+        _api(address),
         class_="card home",
     )
     return document(ENGLISH, _TITLE, el("main", page))
@@ -68,9 +63,11 @@ def _test_cards() -> Markup:
     return _section("Test cards", el("p", rule, class_="hint"), groups)
 
 
-def _api(described: str) -> Markup:
-    link = el("a", "Its OpenAPI document", href=described)
-    return _section("The API", el("p", link, ", as this sandbox has it."))
+def _api(address: str) -> Markup:
+    link = el("a", "Its OpenAPI document", href=f"{SANDBOX_ROOT}/openapi.json")
+    script = el("code", f'<script src="{address}/checkout.js"></script>')
+    mount = el("p", "The checkout in a page of your own: ", script, class_="hint")
+    return _section("The API", el("p", link, ", as this sandbox has it."), mount)
 
 
 def _cards(name: str, group: tuple[test_cards.TrialCard, ...]) -> Markup:
@@ -84,24 +81,3 @@ def _section(title: str, *content: MarkupPart) -> Markup:
 def _pairs(rows: dict[str, str]) -> Markup:
     shown = [el("div", el("dt", el("code", text)), el("dd", words)) for text, words in rows.items()]
     return el("dl", shown, class_="pairs")
-
-
-class HomePage:
-    """Serves that page and nothing else."""
-
-    def __init__(self, described: str) -> None:
-        self._described = described
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["method"] not in _METHODS:
-            allowed = {"Allow": ", ".join(_METHODS)}
-            raise Problem(405, "method_not_allowed", "This page is only read.", headers=allowed)
-        response: Response = answer(home_page(_address(scope), self._described))
-        await response(scope, receive, send)
-
-
-def _address(scope: Scope) -> str:
-    """Where the sandbox listens: of the socket, for a Host may say anything."""
-    host, port = scope.get("server") or ("127.0.0.1", None)
-    shown = f"[{host}]" if ":" in host else host
-    return f"{scope['scheme']}://{shown}{'' if port is None else f':{port}'}"

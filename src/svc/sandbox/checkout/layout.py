@@ -2,45 +2,60 @@
 
 from collections.abc import Mapping
 from typing import Final
-
-from starlette.responses import Response
+from urllib.parse import urlsplit
 
 from svc.html import Markup, MarkupPart
 from svc.sandbox.checkout.html import el, join
 from svc.sandbox.checkout.languages import LANGUAGES, Language
-from svc.sandbox.checkout.visit import ROOT, Visit
+from svc.sandbox.checkout.visit import ROOT, Address, Visit
+from svc.sandbox.http.exchange import HttpReply
+from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import goods
 from svc.sandbox.store.documents import Doc
 
 STYLE: Final = f"{ROOT}/style.css"
 ICON: Final = f"{ROOT}/icon.svg"
 SCRIPT: Final = f"{ROOT}/card.js"
-_POLICY: Final = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'"
+OUTCOME: Final = f"{ROOT}/outcome.js"
+_HEADERS: Final = (
+    ("X-Content-Type-Options", "nosniff"),
+    ("Referrer-Policy", "no-referrer"),
+    ("Cache-Control", "no-store"),
 )
-HEADERS: Final[Mapping[str, str]] = {
-    "Content-Security-Policy": _POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cache-Control": "no-store",
-}
 
 
-def answer(content: Markup, status: int = 200, *, scripted: bool = False) -> Response:
-    """A page as it is sent; one that is `scripted` runs a script of ours and no other."""
-    policy = f"{_POLICY}; script-src 'self'" if scripted else _POLICY
-    return Response(
-        f"<!doctype html>{content}".encode(errors="replace"),
-        status,
-        {**HEADERS, "Content-Security-Policy": policy},
-        "text/html; charset=utf-8",
+def policy(query: Mapping[str, str]) -> str:
+    """What a page may do: run our own scripts, and lead on to its `return_url`.
+
+    It stands in a frame of `parent` alone, the page of the shop that mounted it.
+    """
+    try:
+        address = Address.of("", query)
+    except Problem:
+        address = Address("")
+    back = urlsplit(address.return_url or "")
+    forms = f"'self' {back.scheme}://{back.netloc}" if back.netloc else "'self'"
+    frames = address.parent or "'none'"
+    return (
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
+        f"form-action {forms}; frame-ancestors {frames}; base-uri 'none'"
     )
 
 
-def redirect(url: str) -> Response:
-    """Sends the browser on with a GET; the address is a path of our own."""
-    return Response(b"", 303, {**HEADERS, "Location": url})
+def protected(reply: HttpReply, policy: str) -> HttpReply:
+    """What leaves the checkout: under a policy, kept nowhere, its address told to no other site."""
+    return reply.with_headers(("Content-Security-Policy", policy), *_HEADERS)
+
+
+def answer(content: Markup, status: int = 200) -> HttpReply:
+    """A page as it is sent."""
+    body = f"<!doctype html>{content}".encode(errors="replace")
+    return HttpReply(status, body, media_type="text/html; charset=utf-8")
+
+
+def redirect(url: str) -> HttpReply:
+    """Sends the browser on with a GET."""
+    return HttpReply(303, b"", (("Location", url),))
 
 
 def page(visit: Visit, title: str, main: Markup, *, step: str = "", **query: str) -> Markup:

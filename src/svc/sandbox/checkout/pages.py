@@ -7,10 +7,10 @@ from svc.sandbox.checkout import attempt, test_cards
 from svc.sandbox.checkout.developer import end_note, note, trial_panel
 from svc.sandbox.checkout.forms import Draft, Entries, hidden, payment_fields, payment_forms
 from svc.sandbox.checkout.html import el
-from svc.sandbox.checkout.layout import SCRIPT, card, hint, page, summary
+from svc.sandbox.checkout.layout import OUTCOME, SCRIPT, card, hint, page, summary
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, Visit
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.reference import cards, methods
+from svc.sandbox.reference import methods
 from svc.sandbox.store.documents import Doc
 
 # What `?result=` says after a redirect; what really happened is read from the order.
@@ -35,7 +35,8 @@ def pay_page(visit: Visit, draft: Draft) -> Markup:
 
 def fresh(visit: Visit, result: str | None, method: str | None) -> Draft:
     """Empty forms, with a word on the attempt that the shopper comes back from."""
-    entries, failed = Entries(method or methods.CARD), _failed(visit)
+    failed = _failed(visit)
+    entries = Entries(method or methods.CARD, saved="" if method else next(iter(visit.saved), ""))
     if result == ABANDONED:
         return Draft(entries, (visit.say("abandoned"), visit.say("not_charged")))
     if result == CHANGED:
@@ -73,15 +74,12 @@ def _failed(visit: Visit) -> Doc | None:
     return payment if payment and payment["status"] == "failed" else None
 
 
-def challenge_page(
-    visit: Visit, card: test_cards.TrialCard, expiry: str, save: str | None
-) -> Markup:
+def challenge_page(visit: Visit, card: test_cards.TrialCard, carried: dict[str, str]) -> Markup:
     """The card's bank asks whether it is really the shopper (`three_ds`)."""
-    carried = {"card": card.tag, "expiry": expiry, **({"save_card": save} if save else {})}
     return _page(
         visit,
         CHALLENGE,
-        carried,
+        {"card": card.tag, **carried},
         heading=visit.say("challenge_heading"),
         lead=visit.say("challenge_lead", amount=visit.total, last4=card.last4),
         buttons={
@@ -150,7 +148,10 @@ def end_page(visit: Visit) -> Markup:
         _more(visit),
         sign=el("p", class_=f"sign {status}", aria_hidden="true"),
     )
-    return page(visit, heading, el("main", content, end_note(visit)), step=COMPLETE)
+    parent = visit.address.parent
+    told = {"data_outcome": status, "data_page": parent}
+    script = el("script", src=OUTCOME, defer=True, **told) if parent else None
+    return page(visit, heading, el("main", content, end_note(visit), script), step=COMPLETE)
 
 
 def _amount(visit: Visit) -> str:
@@ -171,10 +172,7 @@ def _facts(visit: Visit) -> list[Markup]:
 def _means(visit: Visit) -> str:
     payment = visit.payment or {}
     card = payment.get("card")
-    if not card:
-        return visit.language.method(payment["method"])
-    brand = cards.LABELS.get(card["brand"], card["brand"])
-    return visit.say("card_ending", brand=brand, last4=card["last4"])
+    return visit.card(card) if card else visit.language.method(payment["method"])
 
 
 def _more(visit: Visit) -> Markup:

@@ -1,57 +1,98 @@
 """Who comes to the checkout and what for: the order behind a client secret, and its addresses."""
 
+import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import partial
 from typing import Final
-from urllib.parse import quote, urlencode
+from urllib.parse import parse_qsl, quote, urlencode, urlsplit
 
 from svc.sandbox.checkout.languages import Language, choose
 from svc.sandbox.engine import Engine
 from svc.sandbox.http import auth
 from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.reference import cards
 from svc.sandbox.resources import orders, payments, shopper
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import MODES, SANDBOX_KEYS
 
 ROOT: Final = "/checkout"
 CHALLENGE: Final = "/challenge"
 BANK: Final = "/bank"
 COMPLETE: Final = "/complete"
+# What is no host of this machine frames nothing, nor is it returned to without TLS.
+_NEAR: Final = r"http://(?:localhost|[a-z0-9.-]+\.localhost|127\.0\.0\.1|\[::1\])(?::\d{1,5})?"
+_PARENT: Final = re.compile(_NEAR.replace("http", "https?").replace(r"|\[::1\]", ""))
+_RETURN: Final = re.compile(rf"(?:{_NEAR}|https://[A-Za-z0-9.-]+(?::\d{{1,5}})?)(?:[/?#][!-~]*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Address:
     """One order's checkout, and what stays with the shopper from page to page.
 
-    `language` and `key` are what was asked for in the address; None means the usual one.
+    `key` is the publishable key that the page is mounted with, `lang` what was asked for, None
+    for the usual one. `return_url` is where the shopper goes in the end. `parent` is the origin of
+    the page that shows the checkout in a frame: it is told the outcome and returns by itself.
     """
 
     secret: str
-    language: str | None = None
     key: str | None = None
+    lang: str | None = None
+    return_url: str | None = None
+    parent: str | None = None
+
+    @classmethod
+    def of(cls, secret: str, query: Mapping[str, str]) -> "Address":
+        """The address that was asked for.
+
+        Raises:
+            Problem: 400 if one in it is none that the shopper may be sent to, or told.
+        """
+        return_url, parent = query.get("return_url"), query.get("parent")
+        if return_url is not None and not _RETURN.fullmatch(return_url):
+            message = "return_url is an https address, or an http address of this machine."
+            raise Problem(400, "return_url_invalid", message)
+        if parent is not None and not _PARENT.fullmatch(parent):
+            message = "The sandbox's checkout is shown in pages of this machine alone."
+            raise Problem(400, "parent_invalid", message)
+        return cls(secret, query.get("key"), query.get("lang"), return_url, parent)
 
     def url(self, step: str = "", **query: str | None) -> str:
         """The path and query of a page; parameters that are None are left out."""
-        kept = {"lang": self.language, "key": self.key, **query}
+        kept = {
+            "key": self.key,
+            "lang": self.lang,
+            "return_url": self.return_url,
+            "parent": self.parent,
+            **query,
+        }
         pairs = urlencode({name: value for name, value in kept.items() if value is not None})
         path = f"{ROOT}/{quote(self.secret, safe='')}{step}"
         return f"{path}?{pairs}" if pairs else path
+
+    def returned(self, order: Doc) -> str | None:
+        """Where the shopper goes in the end, with the order and its status; None to stay."""
+        if self.return_url is None or self.parent is not None:
+            return None
+        parts = urlsplit(self.return_url)
+        query = parse_qsl(parts.query, keep_blank_values=True)
+        query += [("order", order["id"]), ("outcome", order["status"])]
+        return parts._replace(query=urlencode(query)).geturl()
 
 
 @dataclass(frozen=True, slots=True)
 class Visit:
     """One look at an order; `payment` is the latest attempt to pay it.
 
-    `key` is the publishable key that the page is mounted with, `today` a day of the sandbox's
+    `saved` are the cards that its shopper has saved, by id, `today` is a day of the sandbox's
     clock.
     """
 
     order: Doc
     payment: Doc | None
+    saved: Mapping[str, Doc]
     mode: str
-    key: str
     today: date
     language: Language
     address: Address
@@ -70,60 +111,53 @@ class Visit:
         """What the shopper agreed to pay, as forms carry it."""
         return token_of(self.order)
 
+    def offers(self, method: str, saved: str = "") -> bool:
+        """Whether the order can be paid so: by a method, with a saved card where one is named."""
+        return method in self.order["methods"] and (not saved or saved in self.saved)
+
     def money(self, amount: int) -> str:
         return self.language.money(amount, self.order["currency"])
 
     def say(self, key: str, **values: str) -> str:
         return self.language.say(key, **values)
 
+    def card(self, card: Doc) -> str:
+        """A card as the shopper knows it."""
+        brand = cards.LABELS.get(card["brand"]) or str(card["brand"])
+        return self.say("card_ending", brand=brand, last4=card["last4"])
+
 
 def token_of(order: Doc) -> str:
     return f"{order['amount_total']}-{order['currency']}"
 
 
-async def visit(engine: Engine, address: Address, key: str | None = None) -> Visit:
-    """Finds the order of a client secret; a key that was given decides the mode.
+async def visit(engine: Engine, address: Address) -> Visit:
+    """Finds the order of a client secret; the key decides the mode.
 
     Raises:
         Problem: 404 if no order has the secret; 401 or 403 if the key is not a working
             publishable one.
     """
-    key = key or address.key
-    modes = MODES if key is None else (auth.mode_of(key),)
-    for mode in modes:
-        found = await engine.read(mode, partial(_look, address=address, key=key))
-        if found is not None:
-            return found
-    raise Problem(404, "resource_missing", "No order has this client secret.")
+    key = address.key
+    if not key:
+        message = "The checkout is mounted with the publishable key, which this address has not."
+        raise Problem(401, "api_key_missing", message)
+    return await engine.read(auth.mode_of(key), partial(_look, address=address, key=key))
 
 
-def _look(tx: Transaction, address: Address, key: str | None) -> Visit | None:
-    shown = _view(tx, address.secret)
-    if shown is None:
-        return None
-    key = key or SANDBOX_KEYS[f"publishable_{tx.mode}"]
-    _check_key(tx, key)
+def _look(tx: Transaction, address: Address, key: str) -> Visit:
+    shown = shopper.view(tx, {"client_secret": address.secret})
+    if auth.authenticate(tx, key)["type"] != "publishable":
+        message = "The checkout takes a publishable key; secret keys stay on the server."
+        raise Problem(403, "publishable_key_required", message)
     order = tx.stored(orders.KIND, shown["order"])
     latest = order["latest_payment"]
     return Visit(
         order=order,
         payment=tx.get(payments.KIND, latest) if latest else None,
+        saved={card["id"]: card for card in shopper.saved_cards(tx, order)},
         mode=tx.mode,
-        key=key,
         today=tx.now.date(),
-        language=choose(address.language, shown["locale"]),
+        language=choose(address.lang, shown["locale"]),
         address=address,
     )
-
-
-def _view(tx: Transaction, secret: str) -> Doc | None:
-    try:
-        return shopper.view(tx, {"client_secret": secret})
-    except Problem:  # no such order in this mode
-        return None
-
-
-def _check_key(tx: Transaction, key: str) -> None:
-    if auth.authenticate(tx, key)["type"] != "publishable":
-        message = "The checkout takes a publishable key; secret keys stay on the server."
-        raise Problem(403, "publishable_key_required", message)

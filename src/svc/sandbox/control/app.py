@@ -1,65 +1,45 @@
 """The `/_sandbox/` surface: guarded, then routed to controls of the engine and of the service."""
 
-import logging
 from collections.abc import Callable
 from typing import Final
-
-from starlette.exceptions import HTTPException
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route, Router
-from starlette.types import Receive, Scope, Send
 
 from svc.sandbox.api.memory import KEPT, RequestLog, RunMemory
 from svc.sandbox.checkout.visit import Address
 from svc.sandbox.control import engine as controls_of_engine
 from svc.sandbox.control import faults, lint, resources
-from svc.sandbox.control.call import ControlCall, ControlEndpoint, json_response, route
+from svc.sandbox.control.call import ControlCall, ControlEndpoint, carry_out
 from svc.sandbox.engine import Engine
 from svc.sandbox.faults import METHODS
 from svc.sandbox.http import auth
-from svc.sandbox.http.auth import ERROR_TYPE, check_control
-from svc.sandbox.http.exchange import BODY, CallerGoneError, HttpReply, failure, read_body, refusal
-from svc.sandbox.parameters.bodies import decode_body
+from svc.sandbox.http.auth import ERROR_TYPE
+from svc.sandbox.http.exchange import AsgiScope, HttpReply, Receive, read_request, refusal
+from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.parameters.kinds import Choice, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.parameters.tables import Fields, Parameter, Params, check, coerce, refuse_unknown
+from svc.sandbox.parameters.tables import Fields, Parameter, Params
 from svc.sandbox.resources import orders, shopper
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import LIMIT_DEFAULT, REQUEST_ID_HEADER, SANDBOX_ROOT
+from svc.service.facts import LIMIT_DEFAULT, REQUEST_ID_HEADER, SANDBOX_KEYS, SANDBOX_ROOT
 
-_ROOT: Final = SANDBOX_ROOT + "/checkout"
+_DESCRIBED: Final = "/openapi.json"
 ControlAct = Callable[[Transaction, Params], Doc | Problem]
 
 
-def routes(engine: Engine) -> list[Route]:
-    """Looking at a checkout, and paying."""
-    return [
-        _route(engine, "/view", shopper.view, shopper.VIEW),
-        _route(engine, "/pay", shopper.pay, shopper.PAY),
-    ]
+def _of_shopper(path: str, act: ControlAct, fields: Fields) -> ControlEndpoint:
+    """A control with a key: of a page the publishable one, which decides the mode."""
 
-
-def _route(engine: Engine, path: str, act: ControlAct, fields: Fields) -> Route:
-    async def endpoint(request: Request) -> Response:
-        text = auth.key_text(request.headers.get("authorization"))
+    async def done(call: ControlCall) -> Doc:
+        text = auth.key_text(call.authorization)
         mode = auth.mode_of(text)
-        kind = await engine.read(mode, lambda tx: auth.authenticate(tx, text)["type"])
-        given = decode_body(
-            request.headers.get("content-type"),
-            await read_body(request.scope, request.receive, BODY),
-        )
-        tree = coerce(fields, given)
-        _check_key(kind, by_id="order" in tree)
-        refuse_unknown(fields, tree)
-        params = check(fields, tree, engine.settings)
-        result = await engine.run(mode, lambda tx: act(tx, params))
+        kind = await call.engine.read(mode, lambda tx: auth.authenticate(tx, text)["type"])
+        _check_key(kind, by_id="order" in call.params)
+        result = await call.engine.run(mode, lambda tx: act(tx, call.params))
         if isinstance(result, Problem):
             raise result
-        return json_response(engine, result)
+        return result
 
-    return Route(_ROOT + path, endpoint, methods=["POST"])
+    return ControlEndpoint("POST", path, done, fields, own_mode=True)
 
 
 def _check_key(kind: str, *, by_id: bool) -> None:
@@ -109,60 +89,59 @@ _WHICH: Final = (
 async def checkout_url(call: ControlCall) -> Doc:
     """The path of an order's checkout page; its origin is that of this call."""
     order = await call.read(lambda tx: tx.named(orders.KIND, call.id))
-    secret = order["_client_secret"]
+    secret, key = order["_client_secret"], SANDBOX_KEYS[f"publishable_{call.mode}"]
     shown = {"object": "checkout_url", "order": order["id"], "client_secret": secret}
-    return {**shown, "path": Address(secret).url()}
+    return {**shown, "path": Address(secret, key, **call.params).url()}
 
 
-CONTROLS: Final = (ControlEndpoint("GET", "/orders/{id}/checkout_url", checkout_url),)
-
-
-_log: Final = logging.getLogger(__name__)
-_CODES: Final = {404: "endpoint_unknown", 405: "method_not_allowed"}
+CONTROLS: Final = (
+    ControlEndpoint(
+        "GET", "/orders/:id/checkout_url", checkout_url, (Parameter("return_url", Text()),)
+    ),
+    _of_shopper("/checkout/view", shopper.view, shopper.VIEW),
+    _of_shopper("/checkout/pay", shopper.pay, shopper.PAY),
+)
+_CARD_ERROR: Final = 402
 
 
 class ControlApi:
-    """An ASGI application; its errors have the shape of the API's and a type of their own."""
+    """The room below `/_sandbox/`; its errors have the shape of the API's and a type of their own.
 
-    def __init__(self, engine: Engine, memory: RunMemory) -> None:
-        self._engine = engine
-        own = (
+    `described` answers with the OpenAPI document, which says the same to everybody and changes
+    nothing: a web page may ask for it as well.
+    """
+
+    def __init__(
+        self, engine: Engine, memory: RunMemory, described: Callable[[], Doc] = dict
+    ) -> None:
+        async def describe(call: ControlCall) -> Doc:  # noqa: ARG001  a control takes its call
+            return described()
+
+        every = (
             *controls_of_engine.CONTROLS,
             *resources.CONTROLS,
             *faults.controls(memory.faults, memory.webhook_faults),
             *controls(memory.log),
             *lint.controls(memory.log),
             *CONTROLS,
+            ControlEndpoint("GET", _DESCRIBED, describe),
         )
-        self._router = Router(
-            [
-                *(route(engine, control) for control in own),
-                *routes(engine),
-            ],
-            redirect_slashes=False,
-        )
+        self._engine = engine
+        self._routes = RouteTable((each.method, SANDBOX_ROOT + each.path, each) for each in every)
 
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        try:
-            check_control(scope)
-            await self._router(scope, receive, send)
-        except Problem as problem:
-            await self._refused(problem).send(send)
-        except HTTPException as error:
-            await self._refused(_unrouted(error, scope["path"])).send(send)
-        except CallerGoneError:
-            return
-        except Exception as error:  # noqa: BLE001  an answer in the error shape, whatever broke
-            _log.exception("%s %s broke", scope["method"], scope["path"])
-            await self._refused(failure(error)).send(send)
+    def check(self, scope: AsgiScope) -> None:
+        if scope["path"] != SANDBOX_ROOT + _DESCRIBED:
+            auth.check_page(scope, from_own=False)
+            auth.check_control(scope)
 
-    def _refused(self, problem: Problem) -> HttpReply:
-        if problem.status != 402:  # noqa: PLR2004  card results keep their type
+    async def answer(self, scope: AsgiScope, receive: Receive) -> HttpReply:
+        """What a control answers."""
+        control, identity = self._routes.find(scope["method"], scope["path"])
+        request = await read_request(scope, receive, control.limit)
+        return await carry_out(self._engine, control, request, identity, receive)
+
+    def refuse(self, problem: Problem, _: AsgiScope) -> HttpReply:
+        if problem.status != _CARD_ERROR:  # which keeps its type
             problem.type = ERROR_TYPE
         identity = self._engine.request_id()
         return refusal(problem, identity).with_headers((REQUEST_ID_HEADER, identity))
-
-
-def _unrouted(error: HTTPException, path: str) -> Problem:
-    code = _CODES.get(error.status_code, "request_invalid")
-    return Problem(error.status_code, code, f"{error.detail}: {path}", headers=error.headers)

@@ -6,15 +6,11 @@ from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeVar
 
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.routing import Route
-
 from svc.sandbox.engine import Engine
-from svc.sandbox.http.exchange import BODY, Limit, read_body
+from svc.sandbox.http.exchange import BODY, AsgiRequest, HttpReply, Limit, Receive
 from svc.sandbox.parameters.bodies import DecodedInput, decode_body, decode_query
 from svc.sandbox.parameters.kinds import Choice, Integer, Text
-from svc.sandbox.parameters.problems import Problem, resource_missing
+from svc.sandbox.parameters.problems import resource_missing
 from svc.sandbox.parameters.schema import Schema
 from svc.sandbox.parameters.tables import (
     NO_CODES,
@@ -30,10 +26,9 @@ from svc.sandbox.parameters.tables import (
 )
 from svc.sandbox.store.documents import Doc, compact, public
 from svc.sandbox.store.transaction import Transaction
-from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX, MODES, SANDBOX_ROOT, SANDBOX_TIME_HEADER
+from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX, MODES, SANDBOX_TIME_HEADER
 
 T = TypeVar("T")
-_TYPE: Final = "sandbox_error"
 _MODE: Final = Parameter("mode", Choice(MODES))
 PAGING: Final[Fields] = (
     Parameter("limit", Integer(1, LIMIT_MAX)),
@@ -45,7 +40,8 @@ PAGING: Final[Fields] = (
 class ControlCall:
     """One control request, read and checked; `id` is the one in the path.
 
-    `gone` is set when nobody waits for the answer any more.
+    `gone` is set when nobody waits for the answer any more. `authorization` is the header, which
+    only the checkout's controls look at.
     """
 
     engine: Engine
@@ -53,6 +49,7 @@ class ControlCall:
     params: dict[str, Any]
     id: str
     gone: asyncio.Event = field(default_factory=asyncio.Event)
+    authorization: str | None = None
 
     async def read(self, find: Callable[[Transaction], T]) -> T:
         """Looks at something in the call's mode."""
@@ -98,34 +95,12 @@ class ControlEndpoint:
     is_long: bool = False
 
 
-def route(engine: Engine, control: ControlEndpoint) -> Route:
-    """The starlette route; refusals leave it as Problem of type `sandbox_error`."""
-
-    async def endpoint(request: Request) -> Response:
-        try:
-            call = await _read(engine, control, request)
-            async with _noticing(request, call.gone) if control.is_long else nullcontext():
-                answer = await control.act(call)
-        except Problem as problem:
-            problem.type = _TYPE
-            raise
-        return json_response(engine, answer)
-
-    return Route(SANDBOX_ROOT + control.path, endpoint, methods=[control.method])
-
-
-def json_response(engine: Engine, answer: Doc) -> Response:
-    """What a control answers, with the time by which its moments are to be read."""
-    headers = {SANDBOX_TIME_HEADER: engine.clock.now_text()}
-    return Response(compact(answer), 200, headers, "application/json; charset=utf-8")
-
-
 @asynccontextmanager
-async def _noticing(request: Request, gone: asyncio.Event) -> AsyncIterator[None]:
+async def _noticing(receive: Receive, gone: asyncio.Event) -> AsyncIterator[None]:
     """Sets `gone` when the caller hangs up; its body has been read."""
 
     async def watch() -> None:
-        while (await request.receive())["type"] != "http.disconnect":
+        while (await receive())["type"] != "http.disconnect":
             """What a GET brings as its body is let go."""
         gone.set()
 
@@ -154,19 +129,30 @@ class Unchecked(ParameterKind):
         return {}
 
 
-async def _read(engine: Engine, control: ControlEndpoint, request: Request) -> ControlCall:
+async def carry_out(
+    engine: Engine, control: ControlEndpoint, request: AsgiRequest, identity: str, receive: Receive
+) -> HttpReply:
+    """The answer of a control, with the time by which its moments are to be read."""
+    call = _read(engine, control, request, identity)
+    async with _noticing(receive, call.gone) if control.is_long else nullcontext():
+        answer = await control.act(call)
+    return HttpReply(200, compact(answer), ((SANDBOX_TIME_HEADER, engine.clock.now_text()),))
+
+
+def _read(
+    engine: Engine, control: ControlEndpoint, request: AsgiRequest, identity: str
+) -> ControlCall:
     fields = control.fields if control.own_mode else (*control.fields, _MODE)
-    query = decode_query(request.scope["query_string"])
+    query = decode_query(request.query)
     given = query
     if request.method == "POST":
-        given = decode_body(
-            request.headers.get("content-type"),
-            await read_body(request.scope, request.receive, control.limit),
-        )
+        given = decode_body(request.header("content-type"), request.content)
     tree = coerce(fields, given)
     if given is not query:
         tree = {**coerce(fields, DecodedInput(query.tree, textual=True)), **tree}
     refuse_unknown(fields, tree)
     params = check(fields, tree, engine.settings)
     mode = "test" if control.own_mode else params.pop("mode", "test")
-    return ControlCall(engine, mode, params, request.path_params.get("id", ""))
+    return ControlCall(
+        engine, mode, params, identity, authorization=request.header("authorization")
+    )

@@ -110,7 +110,7 @@ def _over(
         ControlEndpoint("GET", path, show),
         ControlEndpoint("POST", path, add, fields),
         ControlEndpoint("DELETE", path, clear),
-        ControlEndpoint("DELETE", path + "/{id}", remove),
+        ControlEndpoint("DELETE", path + "/:id", remove),
     )
 
 

@@ -214,7 +214,7 @@ async def _change_endpoint(call: ControlCall, act: Callable[[Transaction, Doc], 
     return await call.run(change)
 
 
-_ENDPOINT: Final = "/webhook_endpoints/{id}"
+_ENDPOINT: Final = "/webhook_endpoints/:id"
 _WEBHOOKS: Final = (
     ControlEndpoint("GET", "/webhook_endpoints", list_endpoints),
     ControlEndpoint("POST", _ENDPOINT + "/enable", enable),
@@ -227,7 +227,7 @@ _WEBHOOKS: Final = (
         (Parameter("expires_in", Integer(0, WEBHOOK_SECRET_GRACE_MAX_SECONDS)),),
     ),
     ControlEndpoint("GET", "/events", list_events, (Parameter("type", EventType()), *PAGING)),
-    ControlEndpoint("POST", "/events/{id}/resend", resend, (Parameter("endpoint", Text()),)),
+    ControlEndpoint("POST", "/events/:id/resend", resend, (Parameter("endpoint", Text()),)),
     ControlEndpoint(
         "GET",
         "/deliveries",
@@ -246,7 +246,7 @@ CONTROLS: Final = (
     *_WEBHOOKS,
     ControlEndpoint(
         "POST",
-        "/payments/{id}/transition",
+        "/payments/:id/transition",
         _settling(
             payments.KIND, "processing", "failure_code", _DEBIT_REFUSED, handlers.finish_debit
         ),
@@ -254,7 +254,7 @@ CONTROLS: Final = (
     ),
     ControlEndpoint(
         "POST",
-        "/refunds/{id}/transition",
+        "/refunds/:id/transition",
         _settling(
             refunds.KIND, "pending", "failure_reason", _REFUND_REFUSED, handlers.finish_refund
         ),
@@ -262,7 +262,7 @@ CONTROLS: Final = (
     ),
     ControlEndpoint(
         "POST",
-        "/payouts/{id}/transition",
+        "/payouts/:id/transition",
         move_payout,
         (_to("sent", "paid", "failed"), _reason(payouts.FAILURE_MESSAGES)),
     ),
@@ -278,19 +278,19 @@ CONTROLS: Final = (
     ),
     ControlEndpoint(
         "POST",
-        "/disputes/{id}/decide",
+        "/disputes/:id/decide",
         decide_dispute,
         (Parameter("outcome", Choice(described.RESOURCE.final), required=True),),
     ),
     ControlEndpoint(
         "POST",
-        "/orders/{id}/customs",
+        "/orders/:id/customs",
         charge_customs,
         (Parameter("charged", Amount(0), required=True),),
     ),
     ControlEndpoint("GET", "/keys", list_keys),
     ControlEndpoint("POST", "/keys", create_key, api_keys.CREATE),
-    ControlEndpoint("POST", "/keys/{id}/roll", roll_key, api_keys.ROLL),
+    ControlEndpoint("POST", "/keys/:id/roll", roll_key, api_keys.ROLL),
     ControlEndpoint(
         "POST",
         "/events/trigger",

@@ -8,12 +8,10 @@ from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from typing import Any, Final
 
-from starlette.types import Receive, Send
-
 from svc.sandbox.faults import STATUSES
 from svc.sandbox.faults.rules import Rule, Rules, Sleep
 from svc.sandbox.http.auth import key_text
-from svc.sandbox.http.exchange import AsgiRequest, HttpReply
+from svc.sandbox.http.exchange import AsgiRequest, HttpReply, Receive, Send
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.documents import Doc
 

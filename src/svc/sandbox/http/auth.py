@@ -3,8 +3,7 @@
 import base64
 from typing import Final
 
-from starlette.types import Scope
-
+from svc.sandbox.http.exchange import AsgiScope
 from svc.sandbox.parameters.problems import Problem, http_invalid
 from svc.sandbox.resources import api_keys
 from svc.sandbox.store.documents import KnownDoc
@@ -93,19 +92,17 @@ def _user_name(encoded: str) -> str:
 ERROR_TYPE: Final = "sandbox_error"
 SITE: Final = b"sec-fetch-site"  # which every browser of today sends to this machine
 _HEALTH: Final = ("GET", f"{SANDBOX_ROOT}/health")
-
-
 _FRAMING: Final = (b"content-length", b"transfer-encoding")
 
 
-def check_framing(scope: Scope) -> None:
+def check_framing(scope: AsgiScope) -> None:
     """Refuses a body with two lengths: who stands between would see another request than we do."""
     framing = {name for name, _ in scope["headers"] if name in _FRAMING}
     if len(framing) > 1:
         raise http_invalid("A request has a Content-Length or a Transfer-Encoding, not both.")
 
 
-def check_host(scope: Scope) -> None:
+def check_host(scope: AsgiScope) -> None:
     """Refuses a Host that is no loopback name: a page whose name was bound to this machine.
 
     HTTP/1.0 knows requests without one, and no browser sends them.
@@ -118,7 +115,7 @@ def check_host(scope: Scope) -> None:
         raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)
 
 
-def check_page(scope: Scope, *, from_own: bool) -> None:
+def check_page(scope: AsgiScope, *, from_own: bool) -> None:
     """Refuses what a page has its browser send: the keys of a sandbox are known to all (R103).
 
     A form or a frame asks nobody's leave and may name a key in its address; a browser tells of
@@ -132,7 +129,7 @@ def check_page(scope: Scope, *, from_own: bool) -> None:
             raise Problem(403, "page_not_allowed", message, type=ERROR_TYPE)
 
 
-def check_control(scope: Scope) -> None:
+def check_control(scope: AsgiScope) -> None:
     """Refuses a control request without `Svc-Sandbox: 1`, which no web page can send unasked."""
     if (scope["method"], scope["path"]) == _HEALTH:
         return

@@ -5,17 +5,20 @@ costs a millisecond (promise R59).
 """
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
-from typing import Final
-
-from starlette.types import Receive, Scope, Send
+from typing import Any, Final
+from urllib.parse import parse_qsl
 
 from svc.errors import LocalError
 from svc.sandbox.parameters.problems import Problem, internal
 from svc.sandbox.store.documents import compact
 from svc.sandbox.store.sqlite import DISK_FULL
 from svc.service.facts import REQUEST_BODY_MAX, SANDBOX_STATE_MAX
+
+AsgiScope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _PATIENCE: Final = 10.0  # seconds for all of a body; the callers are on this machine
 _STATE_PATIENCE: Final = 120.0
@@ -38,7 +41,7 @@ class CallerGoneError(ConnectionError):
     """Whoever sent the request has closed the connection in the middle of it."""
 
 
-async def read_body(scope: Scope, receive: Receive, limit: Limit) -> bytes:
+async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
     """Reads a whole body.
 
     A length that is announced and over the limit is refused before anybody is told to go on; what
@@ -68,7 +71,7 @@ def _is_whole(receive: Receive) -> bool:
     return getattr(getattr(receive, "__self__", None), "more_body", True) is False
 
 
-async def _read(scope: Scope, receive: Receive, limit: Limit, chunks: list[bytes]) -> None:
+async def _read(scope: AsgiScope, receive: Receive, limit: Limit, chunks: list[bytes]) -> None:
     """Adds a body to `chunks`, with what made it too large."""
     headers = dict(scope["headers"])
     if _announced(headers) > limit.size:
@@ -121,7 +124,10 @@ _JSON: Final = "application/json; charset=utf-8"
 
 @dataclass(frozen=True, slots=True)
 class AsgiRequest:
-    """A request with its body read; `body` is the refusal where it was too large or too late."""
+    """A request with its body read; `body` is the refusal where it was too large or too late.
+
+    `origin` is where the sandbox listens: of the socket, for a Host may say anything.
+    """
 
     method: str
     path: str
@@ -129,6 +135,18 @@ class AsgiRequest:
     secure: bool
     headers: Mapping[bytes, str]
     body: bytes | Problem
+    origin: str = ""
+
+    @property
+    def content(self) -> bytes:
+        """The body; raises Problem where it was refused."""
+        if isinstance(self.body, Problem):
+            raise self.body
+        return self.body
+
+    @property
+    def fields(self) -> dict[str, str]:
+        return fields_of(self.query)
 
     def header(self, name: str) -> str | None:
         """The value of a header; several of one name are joined by a comma (RFC 9110 5.3)."""
@@ -168,6 +186,11 @@ class HttpReply:
         await send({"type": "http.response.body", "body": self.body})
 
 
+def fields_of(query: bytes) -> dict[str, str]:
+    """The parameters of a query; of several with one name the last."""
+    return dict(parse_qsl(query.decode("latin-1"), keep_blank_values=True))
+
+
 def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> HttpReply:
     """An error answer; `nested` wraps it as `{"error": …}` (assumptions: Error codes)."""
     body = problem.body(request_id)
@@ -182,15 +205,17 @@ def failure(error: Exception) -> Problem:
     return internal()
 
 
-async def read_request(scope: Scope, receive: Receive) -> AsgiRequest | None:
-    """Reads a request and its body; None when the caller has gone."""
+async def read_request(scope: AsgiScope, receive: Receive, limit: Limit = BODY) -> AsgiRequest:
+    """Reads a request and its body.
+
+    Raises:
+        CallerGoneError: nobody waits for an answer.
+    """
     body: bytes | Problem
     try:
-        body = await read_body(scope, receive, BODY)
+        body = await read_body(scope, receive, limit)
     except Problem as problem:
         body = problem
-    except CallerGoneError:
-        return None
     return AsgiRequest(
         method=scope["method"],
         path=scope["path"],
@@ -198,7 +223,14 @@ async def read_request(scope: Scope, receive: Receive) -> AsgiRequest | None:
         secure=scope["scheme"] == "https",
         headers=_headers(scope["headers"]),
         body=body,
+        origin=_origin(scope),
     )
+
+
+def _origin(scope: AsgiScope) -> str:
+    host, port = scope.get("server") or ("127.0.0.1", None)
+    shown = f"[{host}]" if ":" in host else host
+    return f"{scope['scheme']}://{shown}{'' if port is None else f':{port}'}"
 
 
 def _headers(lines: list[tuple[bytes, bytes]]) -> dict[bytes, str]:

@@ -1,21 +1,14 @@
 """The OpenAPI document of the `/v1` surface (promise R88), put together from the tables."""
 
 from collections.abc import Iterable, Mapping
-from functools import cached_property
 from typing import Any, Final
-
-from starlette.types import Receive, Scope, Send
 
 from svc import service
 from svc.sandbox.api.idempotency import KEY_PATTERN
-from svc.sandbox.engine import Engine
-from svc.sandbox.http.auth import ERROR_TYPE
-from svc.sandbox.http.exchange import HttpReply, refusal
 from svc.sandbox.openapi import errors
 from svc.sandbox.parameters.bodies import FORM_TYPE, JSON_TYPE
 from svc.sandbox.parameters.described import answer, schema_name
 from svc.sandbox.parameters.metadata import Metadata
-from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.schema import (
     BLANK,
     BOOLEAN,
@@ -37,15 +30,13 @@ from svc.sandbox.resources import (
     webhook_endpoints,
 )
 from svc.sandbox.resources.operation import ID, ApiOperation
-from svc.sandbox.store.documents import Doc, compact
+from svc.sandbox.store.documents import Doc
 from svc.service import events as event
 from svc.service.facts import (
     EVENT_TYPES,
     IDEMPOTENCY_HEADER,
     LIMIT_MAX,
     REPLAYED_HEADER,
-    REQUEST_ID_HEADER,
-    SANDBOX_ROOT,
     VERSION_HEADER,
     VERSIONS,
 )
@@ -251,30 +242,3 @@ def _links_from(answer: str) -> dict[str, Any]:
     if single == "Payment":
         links["createRefund"] = {"operationId": "createRefund", "requestBody": {"payment": place}}
     return links
-
-
-PATH: Final = f"{SANDBOX_ROOT}/openapi.json"
-
-
-class Described:
-    """An ASGI application that answers GET with the document.
-
-    It says the same to everybody and changes nothing, so a web page may ask for it as well.
-    """
-
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:  # noqa: ARG002  no body
-        identity = self._engine.request_id()
-        reply = self._shown if scope["method"] == "GET" else refusal(_wrong_method(), identity)
-        await reply.with_headers((REQUEST_ID_HEADER, identity)).send(send)
-
-    @cached_property
-    def _shown(self) -> HttpReply:
-        return HttpReply(200, compact(document()))
-
-
-def _wrong_method() -> Problem:
-    message = "GET the document; it takes no other method."
-    return Problem(405, "method_not_allowed", message, type=ERROR_TYPE)

@@ -5,80 +5,29 @@ import logging
 import os
 import signal
 import socket
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from types import FrameType
-from typing import Any, Final, NamedTuple, TypeAlias
+from typing import Any, Final
 
 import uvicorn
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from svc.errors import LocalError, system_words
-from svc.sandbox.app import create_app
+from svc.sandbox.app import OnServed, SandboxApp
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
 from svc.sandbox.process.records import LOOPBACK, RunRecord, holding, listen_on
-from svc.service.facts import SANDBOX_ROOT
 from svc.system.signals import STOPPING
 
-MakeApp = Callable[[LaunchOptions], Any]
+MakeApp = Callable[[LaunchOptions], SandboxApp]
 OnReady = Callable[[RunRecord], None]
 
 _LOG_MAX: Final = 1024 * 1024  # bytes; a longer log begins anew with the next start
 _GRACE: Final = 0.3  # seconds for requests in flight once a stop is asked for (promise R78)
 _KEEP_ALIVE: Final = 75  # seconds that an idle connection stays open
-
-
-_CONTROLS: Final = f"{SANDBOX_ROOT}/"
-
-
-class ServedRequest(NamedTuple):
-    """One request with its answer; `status` is None where none has left."""
-
-    method: str
-    path: str
-    status: int | None
-    milliseconds: float
-
-
-OnServed: TypeAlias = Callable[[ServedRequest], None]
-
-
-class Watched:
-    """An app whose requests are told, each when it has ended.
-
-    Reading controls are not: that is how svc itself looks at a sandbox, with every command.
-    """
-
-    def __init__(self, app: ASGIApp, on_served: OnServed) -> None:
-        self._app = app
-        self._on_served = on_served
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or _is_a_look(scope):
-            await self._app(scope, receive, send)
-            return
-        begun, status = time.perf_counter(), None
-
-        async def noted(message: Message) -> None:
-            nonlocal status
-            if message["type"] == "http.response.start":
-                status = message["status"]
-            await send(message)
-
-        try:
-            await self._app(scope, receive, noted)
-        finally:
-            took = (time.perf_counter() - begun) * 1000
-            self._on_served(ServedRequest(scope["method"], scope["path"], status, took))
-
-
-def _is_a_look(scope: Scope) -> bool:
-    return scope["method"] == "GET" and str(scope["path"]).startswith(_CONTROLS)
 
 
 def run(
@@ -110,12 +59,10 @@ def _serve(
     on_ready: Callable[[], None],
     on_served: OnServed | None,
 ) -> list[int]:
-    made = make_app(options)
-    watched = made if on_served is None else Watched(made, on_served)
-    surface = made.state.surface
-    app = _Noticing(watched, surface.refuse)
+    app = make_app(options)
+    app.on_served = on_served
     server = _Server(_config(app, options), app, on_ready)
-    surface.under_way = server.server_state.tasks
+    app.under_way = server.server_state.tasks
     # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
     runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
     with _stopped_by_signals(server) as caught, runner:
@@ -125,7 +72,7 @@ def _serve(
     return caught
 
 
-def _config(app: "_Noticing", options: LaunchOptions) -> uvicorn.Config:
+def _config(app: SandboxApp, options: LaunchOptions) -> uvicorn.Config:
     protocol: Any = partial(DeadlineProtocol, refuse=app.refuse)
     return uvicorn.Config(
         app,
@@ -146,28 +93,11 @@ def _config(app: "_Noticing", options: LaunchOptions) -> uvicorn.Config:
     )
 
 
-class _Noticing:
-    """An app that remembers why its start failed; uvicorn only logs it."""
-
-    def __init__(self, app: ASGIApp, refuse: Any) -> None:
-        self.app = app
-        self.refuse = refuse
-        self.failure: BaseException | None = None
-
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        try:
-            await self.app(scope, receive, send)
-        except BaseException as error:
-            if scope["type"] == "lifespan":
-                self.failure = error
-            raise
-
-
 class _Server(uvicorn.Server):
     """uvicorn's server, telling when it is ready and leaving signals to `run`."""
 
     def __init__(
-        self, config: uvicorn.Config, app: _Noticing, on_ready: Callable[[], None]
+        self, config: uvicorn.Config, app: SandboxApp, on_ready: Callable[[], None]
     ) -> None:
         super().__init__(config)
         self._app = app
@@ -283,8 +213,8 @@ def serve(options: LaunchOptions, on_ready: OnReady, on_served: OnServed | None 
     run(options, _app, on_ready, on_served)
 
 
-def _app(options: LaunchOptions) -> Any:
-    return create_app(
+def _app(options: LaunchOptions) -> SandboxApp:
+    return SandboxApp(
         options.db,
         seed=options.seed,
         fixture=options.fixture,

@@ -1,13 +1,12 @@
 """Operations as data: what a method and path ask for, and what is needed for it."""
 
-import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal, TypeAlias
 
 from svc.sandbox.parameters.described import ObjectRule, example, parameters, schema_name
 from svc.sandbox.parameters.kinds import Integer, Text, Timestamp
-from svc.sandbox.parameters.problems import Problem, resource_missing
+from svc.sandbox.parameters.problems import resource_missing
 from svc.sandbox.parameters.tables import NO_CODES, Codes, Fields, Object, Parameter, Params
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
@@ -68,38 +67,6 @@ class ApiOperation:
     def level(self) -> str:
         """What a restricted key needs for it, on the resource of its permission."""
         return "write" if self.method == "POST" else "read"
-
-
-class ApiRoutes:
-    """Finds operations by method and path; every segment but `:id` is literal."""
-
-    def __init__(self, operations: Iterable[ApiOperation]) -> None:
-        self._operations: dict[str, dict[str, ApiOperation]] = {}
-        for operation in operations:
-            self._operations.setdefault(operation.path, {})[operation.method] = operation
-        patterned = [path for path in self._operations if ID in path]
-        self._patterns = [(re.compile(p.replace(ID, "([^/]+)")), p) for p in patterned]
-
-    def find(self, method: str, path: str) -> tuple[ApiOperation, str]:
-        """The operation and the id in the path.
-
-        Raises:
-            Problem: 404 `endpoint_unknown` or 405 `method_not_allowed` with `Allow`.
-        """
-        methods, identity = self._methods(path)
-        if method not in methods:
-            allowed = ", ".join(sorted(methods))
-            message = f"{method} is not allowed here; use {allowed}."
-            raise Problem(405, "method_not_allowed", message, headers={"Allow": allowed})
-        return methods[method], identity
-
-    def _methods(self, path: str) -> tuple[dict[str, ApiOperation], str]:
-        if path in self._operations and ID not in path:
-            return self._operations[path], ""
-        for pattern, template in self._patterns:
-            if match := pattern.fullmatch(path):
-                return self._operations[template], match[1]
-        raise Problem(404, "endpoint_unknown", f"There is no endpoint {path}.")
 
 
 def operations(

@@ -20,9 +20,12 @@ from svc.sandbox.reference.cards import CardProfile, error_code, message_for
 from svc.sandbox.resources import orders, payments
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
+from svc.service.facts import LIMIT_MAX
 from svc.service.payment_methods import RESOURCE
 
 KIND: Final = RESOURCE.name
+CUSTOMER: Final = "customer"  # a key of metadata
+_OFFERED_MAX: Final = 3
 _DAY: Final = 24 * 3600  # seconds
 
 
@@ -53,7 +56,23 @@ def card_of(tx: Transaction, params: Params) -> UsedCard:
     return _new_card(tx, params["card"])
 
 
-def save(tx: Transaction, card: UsedCard) -> Doc:
+def saved_cards(tx: Transaction, order: Doc) -> list[Doc]:
+    """The latest cards that the shopper of an order has saved, each once and none expired.
+
+    Orders with the same `metadata[customer]` are one shopper's; so are all that have none.
+    """
+    if methods.CARD not in order["methods"]:
+        return []
+    month, shopper = (tx.now.year, tx.now.month), order["metadata"].get(CUSTOMER)
+    found: dict[str, Doc] = {}
+    for saved in tx.page(KIND, limit=LIMIT_MAX)[0]:
+        until = (saved["card"]["exp_year"], saved["card"]["exp_month"])
+        if saved.get("_customer") == shopper and until >= month:
+            found.setdefault(saved["_test_number"], saved)
+    return list(found.values())[:_OFFERED_MAX]
+
+
+def save(tx: Transaction, order: Doc, card: UsedCard) -> Doc:
     """Stores a card as a network token where its brand has tokens; returns what is shown of it."""
     profile = card.profile
     fields = {
@@ -65,6 +84,7 @@ def save(tx: Transaction, card: UsedCard) -> Doc:
             "exp_year": card.exp_year,
         },
         "_test_number": card.test_number,
+        "_customer": order["metadata"].get(CUSTOMER),
     }
     method = tx.new(KIND, fields)
     tx.add(method)
@@ -188,7 +208,7 @@ def _pay_by_card(tx: Transaction, order: Doc, params: Params) -> Doc | Problem:
         payments.fail(tx, order, payment, code, cards.decline_type(code))
         return _declined(code, payment)
     if card.saved or params.get("save_card"):
-        payment["payment_method"] = card.saved or save(tx, card)
+        payment["payment_method"] = card.saved or save(tx, order, card)
     payment["_dispute_reason"] = card.profile.dispute_reason
     payment["_refund_scenario"] = card.profile.refund_scenario
     payments.approve(tx, order, payment)

@@ -13,7 +13,7 @@ from support.browsing import browser, needs_chromium
 from support.listening import Received, TargetServer, delivery, event, talk
 from unit.listen.inspector.attacks import ATTACKS
 from unit.listen.inspector.watched import WatchedListener, watching
-from unit.sandbox.checkout.test_browser import CONTRASTS
+from unit.sandbox.checkout.windows import CONTRASTS
 
 __all__ = ["browser"]  # a fixture
 

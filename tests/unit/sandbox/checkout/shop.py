@@ -181,5 +181,7 @@ class Shop:
         return [event["type"] for event in reversed(shown)]
 
 
-def path_of(order: Doc) -> str:
-    return f"/checkout/{order['client_secret']}"
+def path_of(order: Doc, step: str = "", **query: str) -> str:
+    """The path of an order's page, mounted with the publishable key of its mode."""
+    key = "pk_live_sandbox" if order["livemode"] else "pk_test_sandbox"
+    return f"/checkout/{order['client_secret']}{step}?{urlencode({'key': key, **query})}"

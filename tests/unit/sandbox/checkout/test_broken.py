@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from svc.sandbox.checkout.app import CheckoutApp
+from svc.sandbox.app import SandboxApp
+from svc.sandbox.checkout.app import Checkout
 
 
 class BrokenEngine:
@@ -23,7 +24,7 @@ def answered(method: str, incoming: dict[str, Any]) -> list[dict[str, Any]]:
         "type": "http",
         "method": method,
         "path": "/checkout/ord_x_secret_y",
-        "query_string": b"lang=fr",
+        "query_string": b"key=pk_test_sandbox&lang=fr",
         "scheme": "http",
         "headers": [
             (b"host", b"127.0.0.1:4242"),
@@ -38,8 +39,9 @@ def answered(method: str, incoming: dict[str, Any]) -> list[dict[str, Any]]:
     async def send(message: Any) -> None:
         sent.append(message)
 
-    pages = CheckoutApp(BrokenEngine())  # type: ignore[arg-type]
-    asyncio.run(pages(scope, receive, send))
+    app, pages = SandboxApp(":memory:"), Checkout(BrokenEngine())  # type: ignore[arg-type]
+    app._rooms, app._alone, app._api = (("/", pages),), {}, pages  # type: ignore[assignment]
+    asyncio.run(app(scope, receive, send))
     return sent
 
 

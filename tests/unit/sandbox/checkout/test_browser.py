@@ -1,111 +1,32 @@
 """The checkout in a real Chromium: clicks, keys, colours, sizes, and what other sites may not do."""
 
-from collections.abc import Callable, Iterator
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, ViewportSize, expect
+from playwright.sync_api import Locator, Page, expect
 
-from support.browsing import browser, needs_chromium
+from support.browsing import needs_chromium
 from unit.sandbox.checkout.shop import Shop
+from unit.sandbox.checkout.windows import (
+    CONTRASTS,
+    PHONE,
+    SCHEMES,
+    TARGETS,
+    Open,
+    browser,
+    complaints,
+    open_page,
+)
 
-__all__ = ["browser"]  # a fixture
+__all__ = ["browser", "complaints", "open_page"]  # fixtures
 
-PHONE: ViewportSize = {"width": 360, "height": 740}
-DESKTOP: ViewportSize = {"width": 1280, "height": 800}
-SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 LANGUAGES = ("en", "de", "fr", "es", "ja")
-
-# Contrast of every visible text with what lies behind it, and of every field's edge (WCAG 2.1,
-# 1.4.3 and 1.4.11).
-CONTRASTS = """
-() => {
-  const light = (part) => {
-    const value = part / 255;
-    return value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4;
-  };
-  const parts = (color) => color.match(/[0-9.]+/g).map(Number);
-  const luminance = (color) => {
-    const [red, green, blue] = parts(color);
-    return 0.2126 * light(red) + 0.7152 * light(green) + 0.0722 * light(blue);
-  };
-  const ratio = (one, other) => {
-    const [low, high] = [luminance(one), luminance(other)].sort((a, b) => a - b);
-    return (high + 0.05) / (low + 0.05);
-  };
-  const behind = (element) => {
-    for (let each = element; each; each = each.parentElement) {
-      const color = getComputedStyle(each).backgroundColor;
-      const [, , , alpha = 1] = parts(color);
-      if (alpha === 1) return color;
-      if (alpha !== 0) throw new Error(`half transparent: ${color}`);
-    }
-    throw new Error("nothing behind");
-  };
-  const seen = (element) => element.getClientRects().length > 0;
-  const found = [];
-  for (const element of document.body.querySelectorAll("*")) {
-    if (!seen(element)) continue;
-    const style = getComputedStyle(element);
-    const own = [...element.childNodes].some((n) => n.nodeType === 3 && n.data.trim());
-    const typed = element.matches("input[type=text]");
-    if (own || typed) found.push([element.outerHTML.slice(0, 80), ratio(style.color, behind(element)), 4.5]);
-    if (typed) {
-      const around = behind(element.parentElement);
-      found.push([element.id + " edge", ratio(style.borderTopColor, around), 3]);
-    }
-  }
-  return found;
-}
-"""
-# Every control that a finger hits, with its size; a radio or a box is hit through its label.
-TARGETS = """
-() => [...document.querySelectorAll("a, button, summary, input[type=text], label[for]")]
-  .filter((e) => e.getClientRects().length > 0)
-  .filter((e) => !e.matches("label") || document.getElementById(e.htmlFor).type !== "text")
-  .map((e) => [e.outerHTML.slice(0, 80), e.getBoundingClientRect().width,
-               e.getBoundingClientRect().height])
-"""
-
 pytestmark = needs_chromium
-Open = Callable[..., Page]
-
-
-@pytest.fixture
-def complaints() -> list[str]:
-    """What the browser wrote into its console; at the end of a test there must be nothing."""
-    return []
-
-
-@pytest.fixture
-def open_page(browser: Browser, shop: Shop, complaints: list[str]) -> Iterator[Open]:
-    """Opens an address in a window of its own, which nothing may complain about."""
-    contexts = []
-
-    def note(message: ConsoleMessage) -> None:
-        # A decline is answered with 402 and a gap with 400; Chromium notes that of any page.
-        if "the server responded with a status of 40" not in message.text:
-            complaints.append(message.text)
-
-    def opened(path: str = "", *, size: ViewportSize = DESKTOP, **options: Any) -> Page:
-        context = browser.new_context(base_url=shop.url, viewport=size, locale="en-GB", **options)
-        contexts.append(context)
-        page = context.new_page()
-        page.set_default_timeout(10_000)
-        page.on("console", note)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        if path:
-            page.goto(path)
-        return page
-
-    yield opened
-    for context in contexts:
-        context.close()
-    assert complaints == []
 
 
 def english(path: Any, order: Any) -> str:
-    return f"{path(order)}?lang=en"
+    return str(path(order, lang="en"))
 
 
 def test_test_card_pays_by_one_click(shop: Shop, path: Any, open_page: Open) -> None:
@@ -120,7 +41,7 @@ def test_test_card_pays_by_one_click(shop: Shop, path: Any, open_page: Open) -> 
     expect(note).to_contain_text("Fulfilment follows the webhook event order.paid.")
     assert shop.again(order)["status"] == "paid"
     page.go_back()
-    expect(page).to_have_url(f"{shop.url}{path(order)}/complete")
+    expect(page).to_have_url(shop.url + path(order, "/complete"))
 
 
 def typed(field: Locator, keys: str) -> None:
@@ -278,7 +199,7 @@ def test_page_works_without_javascript(shop: Shop, path: Any, open_page: Open) -
     page.get_by_text("SEPA Direct Debit", exact=True).click()
     page.get_by_label("IBAN").fill("DE89370400440532013000")
     page.get_by_role("button", name="Pay €").click()
-    page.wait_for_url("**/complete?lang=en")
+    page.wait_for_url("**/complete?*lang=en")
     assert shop.again(order)["status"] == "processing"
 
 
@@ -329,7 +250,7 @@ def every_page(shop: Shop, path: Any, page: Page) -> Iterator[str]:
     page.goto(second)
     press(page, "Confirmed after 3 min")
     yield "processing"
-    page.goto("/checkout/nothing")
+    page.goto("/checkout/nothing?key=pk_test_sandbox")
     yield "missing"
 
 
@@ -364,7 +285,7 @@ def test_every_language_fits_a_small_phone(shop: Shop, path: Any, open_page: Ope
     order = shop.order(items=items, amount=999_999_999_99)
     page = open_page(size={"width": 320, "height": 640})
     for tag in LANGUAGES:
-        page.goto(f"{path(order)}?lang={tag}")
+        page.goto(path(order, lang=tag))
         assert page.evaluate("document.documentElement.scrollWidth") == 320, tag
 
 

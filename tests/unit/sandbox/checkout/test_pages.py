@@ -8,7 +8,7 @@ import pytest
 from unit.sandbox.checkout.shop import CheckoutPage, Shop
 
 POLICY = (
-    "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; form-action 'self'; "
     "frame-ancestors 'none'; base-uri 'none'"
 )
 NBSP = "\N{NO-BREAK SPACE}"
@@ -16,14 +16,13 @@ HOSTILE = "\"><script>alert(1)</script><img src=x onerror=alert(2)>'&amp;\u202e"
 
 
 def assert_protected(page: CheckoutPage) -> None:
-    """Every page refuses scripts, frames, other sites, sniffing and keeping.
+    """Every page refuses scripts but our own files, frames, other sites, sniffing and keeping.
 
-    The one with a card's fields has one script, of ours and from a file, which sets their digits.
+    The one with a card's fields has one script, which sets their digits; the others have none.
     """
     scripts = [element.attrs["src"] for element in page.all("script")]
     assert scripts in ([], ["/checkout/card.js"])
-    more = "; script-src 'self'" if scripts else ""
-    assert page.headers["content-security-policy"] == POLICY + more
+    assert page.headers["content-security-policy"] == POLICY
     assert page.headers["x-content-type-options"] == "nosniff"
     assert page.headers["referrer-policy"] == "no-referrer"
     assert page.headers["cache-control"] == "no-store"
@@ -61,7 +60,7 @@ def test_shopper_may_choose_another_language(shop: Shop, path: Any, tag: str) ->
     chosen = shop.get(link.attrs["href"])
     assert chosen.one("html").attrs["lang"] == tag
     form = chosen.one("form", id="pay-card")
-    assert form.attrs["action"].endswith(f"?lang={tag}")
+    assert form.attrs["action"].endswith(f"&lang={tag}")
     paid = shop.send(form.attrs["action"], test_card="visa", **chosen.hidden("pay-card"))
     assert shop.get(paid.location).one("html").attrs["lang"] == tag
 
@@ -70,7 +69,7 @@ def test_total_is_broken_down(shop: Shop, path: Any) -> None:
     """Items, shipping, duty, tax and total, as the order has them (spec: What it does, 2)."""
     order = shop.order()
     charges = order["landed_cost"]
-    page = shop.get(path(order) + "?lang=en")
+    page = shop.get(path(order, lang="en"))
     assert page.rows == {
         "Items": "€129.00",
         "Shipping": "€9.90",
@@ -87,7 +86,7 @@ def test_fees_are_a_row_of_their_own(shop: Shop, path: Any) -> None:
     """Where a customs fee is due, the rows still add up to the total."""
     order = shop.order(currency="USD", shipping={"country": "CA"}, amount=60000)
     assert order["landed_cost"]["fees"] > 0
-    rows = shop.get(path(order) + "?lang=en").rows
+    rows = shop.get(path(order, lang="en")).rows
     cents = {name: int(re.sub(r"\D", "", text)) for name, text in rows.items()}
     total = cents.pop("Total USD")
     assert "Customs fees" in cents
@@ -96,7 +95,7 @@ def test_fees_are_a_row_of_their_own(shop: Shop, path: Any) -> None:
 
 def test_shortfall_is_a_discount(shop: Shop, path: Any) -> None:
     """An order cheaper than its items shows the difference as a discount (assumptions: Order)."""
-    rows = shop.get(path(shop.order(amount=12000)) + "?lang=en").rows
+    rows = shop.get(path(shop.order(amount=12000), lang="en")).rows
     assert rows["Discount"] == "\N{MINUS SIGN}€9.00"
     assert "Shipping" not in rows
 
@@ -105,7 +104,7 @@ def test_charges_that_are_not_collected_are_not_in_the_total(shop: Shop, path: A
     """With `collect_landed_cost` off, the shopper is told what comes at the door."""
     shop.control("POST", "/settings", {"collect_landed_cost": False})
     order = shop.order()
-    page = shop.get(path(order) + "?lang=en")
+    page = shop.get(path(order, lang="en"))
     assert page.rows == {"Items": "€129.00", "Shipping": "€9.90", "Total EUR": "€138.90"}
     due = f"about €{order['landed_cost']['total'] / 100:.2f} are not included"
     assert due in page.one("section", class_="summary").text
@@ -122,7 +121,7 @@ def test_guarantee_is_told_apart_from_an_estimate(
     shop: Shop, path: Any, changes: Any, words: str
 ) -> None:
     """Nothing is promised that the order does not promise (spec: What it does, 6)."""
-    page = shop.get(path(shop.order(**changes)) + "?lang=en")
+    page = shop.get(path(shop.order(**changes), lang="en"))
     assert words in page.one("section", class_="summary").text
 
 
@@ -137,7 +136,7 @@ def test_order_without_charges_says_so(shop: Shop, path: Any) -> None:
 def test_long_orders_are_folded(shop: Shop, path: Any) -> None:
     """A hundred items do not push the payment out of sight."""
     items = [{"name": f"Item {i}", "quantity": 1, "unit_amount": 100} for i in range(100)]
-    page = shop.get(path(shop.order(items=items)) + "?lang=en")
+    page = shop.get(path(shop.order(items=items), lang="en"))
     assert page.one("summary").text == "Show 96 more items"
     shown = [e for e in page.all("ul", class_="items")[0].inside if e.tag == "li"]
     assert len(shown) == 4
@@ -182,11 +181,11 @@ def test_a_mark_that_turns_text_is_seen(shop: Shop, path: Any, mark: str) -> Non
     assert f"A{shown}B" in page.body
 
 
-@pytest.mark.parametrize("query", ["lang", "key", "method", "result"])
+@pytest.mark.parametrize("query", ["lang", "key", "method", "result", "return_url", "parent"])
 def test_hostile_queries_stay_text(shop: Shop, path: Any, query: str) -> None:
     """Nor does what anybody writes into an address."""
-    page = shop.get(f"{path(shop.order())}?{query}=%22%3E%3Cscript%3Ealert(1)%3C/script%3E")
-    assert page.status in (200, 403)
+    page = shop.get(path(shop.order(), **{query: '"><script>alert(1)</script>'}))
+    assert page.status in (200, 400, 403)
     assert_protected(page)
 
 
@@ -211,7 +210,7 @@ def test_no_secret_key_reaches_the_browser(shop: Shop, path: Any) -> None:
     order = shop.order()
     first = shop.get(path(order))
     last = shop.get(shop.submit(path(order), test_card="visa").location)
-    assert first.hidden("pay-card")["key"] == "pk_test_sandbox"
+    assert "key=pk_test_sandbox" in first.one("form", id="pay-card").attrs["action"]
     for page in (first, last):
         assert "sk_" not in page.body
         assert "whsec_" not in page.body
@@ -235,7 +234,7 @@ def test_every_field_has_label_and_autocomplete(shop: Shop, path: Any) -> None:
 @pytest.mark.parametrize("tag", ["en", "de", "fr", "es", "ja"])
 def test_notes_for_developers_are_english_and_marked(shop: Shop, path: Any, tag: str) -> None:
     """They are set apart from what a shopper would see, in every language of the page."""
-    note = shop.get(f"{path(shop.order())}?lang={tag}").one("aside")
+    note = shop.get(path(shop.order(), lang=tag)).one("aside")
     assert note.attrs["lang"] == "en"
     assert note.text.startswith("For developers")
 
@@ -245,8 +244,8 @@ def test_notes_for_developers_are_english_and_marked(shop: Shop, path: Any, tag:
 
 def end(shop: Shop, order: Any, path: Any) -> CheckoutPage:
     """Where the checkout of an order that is not to be paid leads to."""
-    page = shop.get(path(order) + "?lang=en")
-    assert page.location == path(order) + "/complete?lang=en"
+    page = shop.get(path(order, lang="en"))
+    assert page.location == path(order, "/complete", lang="en")
     return shop.get(page.location)
 
 
@@ -276,7 +275,7 @@ def test_refund_shows_on_the_last_page(shop: Shop, path: Any) -> None:
 def test_authorized_order_is_not_called_paid(shop: Shop, path: Any) -> None:
     """The amount is reserved; the developer is told that order.paid follows the capture."""
     order = shop.order(capture_method="manual")
-    assert "reserved now" in shop.get(path(order) + "?lang=en").one("form", id="pay-card").text
+    assert "reserved now" in shop.get(path(order, lang="en")).one("form", id="pay-card").text
     shop.submit(path(order), test_card="visa")
     page = end(shop, order, path)
     assert page.one("h1").text == "Thank you. Your payment is reserved."
@@ -327,6 +326,6 @@ def test_cancelled_order_asks_for_nothing(shop: Shop, path: Any) -> None:
 def test_unpaid_order_has_no_last_page(shop: Shop, path: Any) -> None:
     """Whoever opens the last address early is led to paying, and told nothing of a failure."""
     order = shop.order()
-    page = shop.get(shop.get(path(order) + "/complete").location)
+    page = shop.get(shop.get(path(order, "/complete")).location)
     assert page.all("div", role="alert") == []
     assert page.one("form", id="pay-card")

@@ -67,7 +67,7 @@ def test_forms_of_our_own_pages_are_taken(shop: Shop, path: Any, headers: dict[s
 @pytest.mark.parametrize("step", ["", "/challenge", "/bank"])
 def test_every_post_is_guarded(shop: Shop, path: Any, step: str) -> None:
     """Not only the first one."""
-    page = shop.call("POST", path(shop.order()) + step, {"Content-Type": FORM}, "a=b")
+    page = shop.call("POST", path(shop.order(), step), {"Content-Type": FORM}, "a=b")
     assert_refused(page, 403)
 
 
@@ -84,7 +84,7 @@ def test_only_loopback_hosts_are_served(shop: Shop, path: Any, host: str) -> Non
 )
 def test_unknown_secret_is_a_plain_404(shop: Shop, secret: str) -> None:
     """It names neither the order nor what was asked for."""
-    page = shop.get(f"/checkout/{secret}")
+    page = shop.get(f"/checkout/{secret}?key=pk_test_sandbox")
     assert_refused(page, 404)
     assert page.one("h1").text == "This checkout does not exist"
     assert "script" not in page.body
@@ -94,14 +94,14 @@ def test_wrong_secret_of_a_real_order_is_unknown(shop: Shop, path: Any) -> None:
     """Half of the secret, or the id alone, opens nothing."""
     order = shop.order()
     for secret in (order["id"], order["client_secret"][:-1], order["client_secret"] + "x"):
-        assert_refused(shop.get(f"/checkout/{secret}"), 404)
-    assert_refused(shop.get(path(order) + "/"), 404)
-    assert_refused(shop.get(path(order) + "/other"), 404)
+        assert_refused(shop.get(f"/checkout/{secret}?key=pk_test_sandbox"), 404)
+    assert_refused(shop.get(path(order, "/")), 404)
+    assert_refused(shop.get(path(order, "/other")), 404)
 
 
 def test_missing_page_speaks_the_language_that_was_asked_for(shop: Shop) -> None:
     """There is no order that could say another."""
-    page = shop.get("/checkout/nothing?lang=fr")
+    page = shop.get("/checkout/nothing?key=pk_test_sandbox&lang=fr")
     assert page.one("html").attrs["lang"] == "fr"
     assert page.one("h1").text.startswith("Cette page")
 
@@ -137,7 +137,7 @@ def test_made_up_answer_of_a_bank_is_refused(shop: Shop, path: Any) -> None:
     """An outcome that no button has changes nothing."""
     order = shop.order()
     fields = {**shop.get(path(order)).hidden("pay-klarna"), "answer": "perhaps"}
-    assert_refused(shop.send(path(order) + "/bank", **fields), 400)
+    assert_refused(shop.send(path(order, "/bank"), **fields), 400)
     assert shop.payments(order) == []
 
 
@@ -150,18 +150,26 @@ def test_made_up_answer_of_a_bank_is_refused(shop: Shop, path: Any) -> None:
 def test_only_publishable_keys_mount_the_page(shop: Shop, path: Any, key: str) -> None:
     """A secret key in the address is refused, told to the developer and not repeated."""
     order = shop.order()
-    page = shop.get(f"{path(order)}?key={key}")
+    page = shop.get(path(order, key=key))
     assert page.status in (403, 404)
     assert_refused(page, page.status)
     assert key not in page.one("main").text
-    fields = {**shop.get(path(order)).hidden("pay-card"), "key": key, "test_card": "visa"}
-    assert shop.send(path(order), **fields).status == page.status
+    fields = {**shop.get(path(order)).hidden("pay-card"), "test_card": "visa"}
+    assert shop.send(path(order, key=key), **fields).status == page.status
     assert shop.payments(order) == []
+
+
+@pytest.mark.parametrize("query", ["", "?key=", "?lang=de"])
+def test_page_that_forgets_its_key_is_told(shop: Shop, query: str) -> None:
+    """Nothing is mounted without the publishable key, and the developer reads why (spec: 2)."""
+    page = shop.get(f"/checkout/{shop.order()['client_secret']}{query}")
+    assert_refused(page, 403)
+    assert "?key=pk_test_" in page.one("aside").text
 
 
 def test_secret_key_is_explained(shop: Shop, path: Any) -> None:
     """The developer learns what to open instead."""
-    note = shop.get(f"{path(shop.order())}?key=sk_test_sandbox").one("aside").text
+    note = shop.get(path(shop.order(), key="sk_test_sandbox")).one("aside").text
     assert "secret keys stay on the server" in note
     assert "?key=pk_test_" in note
 
@@ -170,12 +178,11 @@ def test_another_publishable_key_stays_with_the_shopper(shop: Shop, path: Any) -
     """From page to page, and into the payment."""
     made = shop.control("POST", "/keys", {"type": "publishable"})["secret"]
     order = shop.order()
-    address = f"{path(order)}?key={made}"
+    address = path(order, key=made)
     page = shop.get(address)
-    assert page.hidden("pay-card")["key"] == made
     assert all(made in link.attrs["href"] for link in page.all("a", hreflang="de"))
     paid = shop.send(address, test_card="visa", **page.hidden("pay-card"))
-    assert paid.location == f"{path(order)}/complete?key={made}"
+    assert paid.location == path(order, "/complete", key=made)
     assert shop.get(paid.location).status == 200
 
 
@@ -191,4 +198,4 @@ def test_rolled_key_mounts_nothing(shop: Shop, path: Any) -> None:
 
 def test_key_of_the_other_mode_finds_no_order(shop: Shop, path: Any) -> None:
     """Modes are kept apart (spec: What it does, 9)."""
-    assert_refused(shop.get(f"{path(shop.order())}?key=pk_live_sandbox"), 404)
+    assert_refused(shop.get(path(shop.order(), key="pk_live_sandbox")), 404)

@@ -7,14 +7,10 @@ from typing import Any
 
 import httpx
 import pytest
-from starlette.applications import Starlette
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
 
 from svc import __version__
-from svc.sandbox.control import engine as controls
-from svc.sandbox.control import resources
-from svc.sandbox.control.call import route
+from svc.sandbox.api.memory import RunMemory
+from svc.sandbox.control.app import ControlApi
 from svc.sandbox.engine import Engine
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.settings import DEFAULTS
@@ -51,9 +47,18 @@ class ControlClient:
         return answer.json()
 
 
-async def show_problem(request: Request, error: Exception) -> Response:
-    assert isinstance(error, Problem)
-    return JSONResponse(error.body("req_1"), error.status)
+def surface_of(engine: Engine) -> Any:
+    """The controls alone as an application."""
+    room = ControlApi(engine, RunMemory())
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        try:
+            reply = await room.answer(scope, receive)
+        except Problem as problem:
+            reply = room.refuse(problem, scope)
+        await reply.send(send)
+
+    return app
 
 
 @pytest.fixture
@@ -63,10 +68,7 @@ def play(lab: Lab) -> Callable[..., None]:
     def run(story: Story, **options: Any) -> None:
         async def main() -> None:
             async with lab.running(**options) as engine:
-                every = (*controls.CONTROLS, *resources.CONTROLS)
-                routes = [route(engine, control) for control in every]
-                app = Starlette(routes=routes, exception_handlers={Problem: show_problem})
-                transport = httpx.ASGITransport(app)
+                transport = httpx.ASGITransport(surface_of(engine))
                 async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as c:
                     await story(ControlClient(engine, c))
 
