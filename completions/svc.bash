@@ -258,7 +258,7 @@ _svc_words() {
     sandbox_clock_mode) words='realtime frozen' ;;
     sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= allow_self_signed_webhooks= rate_limit= signature_time= webhook_delivery= encodings= require_idempotency_key= chaos= voucher_days= payment_fee_bps= negative_balances=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
-    help) words='exit-codes environment output webhooks team team-operations money sandbox faults ci reminders comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
+    help) words='exit-codes environment output webhooks team team-operations money sandbox faults ci audit reminders comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
     *) words='' ;;
   esac
 }
@@ -446,7 +446,7 @@ _svc_own() {
       shared='global'
       ;;
     'events')
-      commands='retrieve listen receive log inbox replay prune verify'
+      commands='retrieve listen receive log inbox audit replay prune verify'
       options=''
       arguments=''
       shared='global'
@@ -575,6 +575,12 @@ _svc_own() {
       commands=''
       options=''
       arguments='i.evt_'
+      shared='global'
+      ;;
+    'events audit')
+      commands=''
+      options='--since:t --from:t --created-since:t '
+      arguments=''
       shared='global'
       ;;
     'events replay')

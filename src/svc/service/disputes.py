@@ -10,6 +10,7 @@ from svc.service.model import (
     TIMESTAMP,
     Action,
     Field,
+    Implied,
     Resource,
     amount,
     choice,
@@ -131,6 +132,12 @@ RESOURCE: Final = Resource(
             "update",
             answered="never",
         ),
+    ),
+    implies=(
+        Implied("dispute.opened", at="created"),
+        Implied("dispute.evidence_submitted", at="evidence_submitted_at"),
+        Implied("dispute.won", at="closed_at", status="won"),
+        Implied("dispute.lost", at="closed_at", status="lost"),
     ),
     actions=(
         Action(

@@ -4,6 +4,7 @@ Look-ups alone have names here; what a room makes of a description is that room'
 NamedTuples, for a command loads them each time that it starts.
 """
 
+from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc.service.facts import AMOUNT_MAX, API_ROOT, ID_PREFIXES
@@ -192,6 +193,28 @@ class Action(NamedTuple):
         return self.verb not in ("create", "list")
 
 
+class Implied(NamedTuple):
+    """An event that the state of an object shows to have been sent (spec: Events).
+
+    Attributes:
+        event: its type.
+        at: the field with its time; empty where no field has it.
+        given: the field whose value shows that it was sent, where `at` does not.
+        status: the only status that shows it; empty for every status.
+    """
+
+    event: str
+    at: str = ""
+    given: str = ""
+    status: str = ""
+
+    def is_shown_by(self, data: Mapping[str, Any]) -> bool:
+        """Whether an object has the status and the fields that show the event."""
+        fields = [name for name in (self.at, self.given) if name]
+        has_fields = all(data.get(name) is not None for name in fields)
+        return has_fields and self.status in ("", data.get("status"))
+
+
 class Resource(NamedTuple):
     """One noun of the API.
 
@@ -209,6 +232,7 @@ class Resource(NamedTuple):
         headline: the field that people read as its status.
         permission: what a restricted key needs.
         short: its title in an operation's id, where not the whole.
+        implies: the events that an object's state shows to have been sent.
     """
 
     name: str
@@ -224,6 +248,7 @@ class Resource(NamedTuple):
     headline: str = "status"
     permission: str = ""
     short: str = ""
+    implies: tuple[Implied, ...] = ()
 
     @property
     def prefix(self) -> str:

@@ -13,6 +13,7 @@ from svc.service.model import (
     TIMESTAMP,
     Action,
     Field,
+    Implied,
     Resource,
     amount,
     choice,
@@ -168,6 +169,10 @@ RESOURCE: Final = Resource(
         CREATED,
         LIVEMODE,
         Field("client_secret", TEXT, answered="create", label="Client secret", card=140),
+    ),
+    implies=(
+        Implied("order.paid", at="paid_at"),
+        Implied("order.cancelled", at="cancelled_at"),
     ),
     actions=(
         Action(

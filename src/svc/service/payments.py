@@ -13,6 +13,7 @@ from svc.service.model import (
     TIMESTAMP,
     Action,
     Field,
+    Implied,
     Resource,
     amount,
     choice,
@@ -108,6 +109,14 @@ RESOURCE: Final = Resource(
         Field("captured_at", TIMESTAMP, nullable=True, label="Captured at", card=110),
         CREATED,
         LIVEMODE,
+    ),
+    implies=(
+        # A payment that was processing and is settled shows no trace of it.
+        Implied("payment.processing", at="created", status="processing"),
+        Implied("payment.authorized", at="created", given="authorization_expires_at"),
+        Implied("payment.captured", at="captured_at"),
+        Implied("payment.failed", status="failed"),
+        Implied("payment.cancelled", status="cancelled"),
     ),
     actions=(
         Action("retrieve", "Retrieve a payment.", "pay_7cXd9eYf1gZh2iWj3kPq0aVb"),

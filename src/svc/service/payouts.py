@@ -14,6 +14,7 @@ from svc.service.model import (
     TIMESTAMP,
     Action,
     Field,
+    Implied,
     Resource,
     amount,
     choice,
@@ -178,6 +179,12 @@ RESOURCE: Final = Resource(
         METADATA._replace(given="create"),
         CREATED,
         LIVEMODE,
+    ),
+    implies=(
+        Implied("payout.created", at="created"),
+        Implied("payout.sent", at="sent_at"),
+        Implied("payout.paid", at="paid_at"),
+        Implied("payout.failed", at="failed_at"),
     ),
     actions=(
         Action(

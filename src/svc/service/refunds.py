@@ -9,6 +9,7 @@ from svc.service.model import (
     METADATA,
     Action,
     Field,
+    Implied,
     Resource,
     amount,
     choice,
@@ -82,6 +83,11 @@ RESOURCE: Final = Resource(
         METADATA._replace(given="create"),
         CREATED,
         LIVEMODE,
+    ),
+    implies=(
+        Implied("refund.created", at="created"),
+        Implied("refund.succeeded", status="succeeded"),
+        Implied("refund.failed", status="failed"),
     ),
     actions=(
         Action(

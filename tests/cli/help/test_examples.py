@@ -26,6 +26,7 @@ NOT_HERE: Final = {
     "svc events listen": _PROGRAM,
     "svc events receive": _LOG,
     "svc events log": _LOG,
+    "svc events audit --since 2026-11-20 --from": _LOG,
     "svc events inbox show": _INBOX,
     "svc events replay": _INBOX,
     "svc requests show": _REQUEST,

@@ -56,6 +56,12 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
         assert "not visible from here" in log["detail"]
     refilled = team.run("admin", "events", "log", "refill", "--to", team.url).json
     assert (refilled["copies"], refilled["added"]) == (2, 0)
+    team.svc("sandbox", "trigger", "dispute.opened")  # no receiver runs any more
+    team.svc("sandbox", "advance", "2m")
+    audit = ("events", "audit", "--from", team.url, "-o", "json")
+    missed = team.run("anna", *audit, code=11)
+    kinds = sorted(one["type"] for one in json.loads(missed.out))
+    assert kinds == ["dispute.opened", "order.paid", "payment.captured"]
 
 
 IN_GROUP = ("events", "listen", "--from", "LOG", "--forward-to", "9")

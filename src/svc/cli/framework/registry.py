@@ -58,6 +58,7 @@ EVENT_VERBS: Final = {
     "receive": Entry("Put what the service delivers into a team's log.", WEBHOOKS),
     "log": Entry("Set up a team's log and see how it is.", WEBHOOKS),
     "inbox": Entry("Show what was received.", WEBHOOKS),
+    "audit": Entry("List the events that should have come and did not.", WEBHOOKS),
     "replay": Entry("Send received events again, signed anew.", WEBHOOKS),
     "prune": Entry("Forget received events that failed.", WEBHOOKS),
     "verify": Entry("Check one delivery offline.", WEBHOOKS),

@@ -137,6 +137,7 @@ TOPICS: Final = {
     "sandbox": ("sandbox", "The service on this machine: keys, test cards, time."),
     "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),
     "ci": ("ci", "Running svc where nobody watches."),
+    "audit": ("audit", "Which events never came, told from the objects of the service."),
     "reminders": ("reminders", "When keys are to be replaced, and who says so."),
     "comparison": ("comparison", "svc beside the Stripe CLI."),
     "changes": ("changes", "What is new, and what changed for scripts."),

@@ -55,6 +55,16 @@ KEPT_DELIVERY: Final = view(
     ),
 )
 
+MISSED_EVENT: Final = view(
+    "Event that never came",
+    "type object_id sent_at:1 retried_until:2",
+    _TYPE,
+    ViewField("object_id", "Object", "id"),
+    ViewField("sent_at", "Sent", "time", rank=1),
+    ViewField("sent_after", "Sent after", "time", rank=3),
+    ViewField("retried_until", "Tried until", "time", rank=2),
+)
+
 _PROFILE: Final = ViewField("profile", "Profile", "id")
 _ORIGIN: Final = ViewField("origin", "Origin", "id")
 _MODE: Final = ViewField("mode", "Mode", "id")
@@ -114,6 +124,7 @@ CONFIGURATION: Final = View(title="Configuration")
 
 VIEWS: Final = {
     "kept_delivery": KEPT_DELIVERY,
+    "missed_event": MISSED_EVENT,
     "whoami": WHOAMI,
     "key": STORED_KEY,
     "profile": NAMED_PROFILE,

@@ -1,0 +1,156 @@
+"""`svc events audit`: which events never came, told from the objects of the service."""
+
+import json
+from collections.abc import Iterator
+from itertools import chain
+from typing import TYPE_CHECKING, Annotated, Any, Final
+
+import typer
+
+from svc import service
+from svc.cli.events.inbox import scope_of
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.control import moments
+from svc.cli.framework.options import option
+from svc.cli.framework.progress import counting
+from svc.cli.framework.session import Session
+from svc.client.operations import listing
+from svc.client.pages import pages
+from svc.clock import utc
+from svc.errors import CheckFailed, UsageError
+from svc.listen.audit import ON_THE_WAY_SECONDS, Audit
+from svc.listen.endpoints import every_endpoint
+from svc.listen.inbox.forgetting import KEEP_SECONDS
+from svc.listen.inbox.received import ReceivedEvents
+from svc.service.facts import EVENT_TYPES, LIMIT_MAX
+
+if TYPE_CHECKING:
+    from svc.state import Database
+
+app = new_app()
+
+# Objects may change long after they were made: a payout arrives days later, a dispute ends weeks
+# later.
+_OLDER_SECONDS: Final = 30 * 24 * 3600
+
+
+@verb(app)
+def audit(
+    ctx: typer.Context,
+    since: Annotated[
+        str, option("TIME", "Events sent since: 2h, 3d, yesterday or 2026-11-21.")
+    ] = "2d",
+    log: Annotated[
+        str | None, option("URL", "Compare with a team's log in place of the inbox.", "--from")
+    ] = None,
+    created_since: Annotated[
+        str | None,
+        option("TIME", "Look at objects made since; by default 30 days before --since."),
+    ] = None,
+) -> None:
+    """List the events that should have come and did not.
+
+    Orders, payments, refunds, payouts and disputes are read, and what their states show is compared
+    with the inbox: an order that is paid has sent order.paid. The API has no list of events. Exit
+    code 11 where one is missing.
+
+    A payment that was processing and is settled shows no trace of it, so payment.processing is
+    looked for only while it lasts. An event that was sent in the last minute may be on its way.
+
+    $ svc events audit --since 2d
+    $ svc events audit --since 2026-11-20 --from nats+tls://log.example.com/shop
+    """
+    session = Session.of(ctx)
+    session.is_long_running()
+    clock = moments(session)
+    now, begin = (clock.read(each, "--since").begin.timestamp() for each in ("now", since))
+    oldest = begin - _OLDER_SECONDS
+    if created_since is not None:
+        oldest = clock.read(created_since, "--created-since").begin.timestamp()
+    if begin >= now:
+        raise UsageError(f"--since {since} is not in the past.", param="--since")
+    state = session.state()
+    received = ReceivedEvents(state)
+    if log is None:
+        _add_inbox(session, received, now - begin)
+    else:
+        from svc.cli.events.audit.log import add_log
+
+        add_log(session, log, received)
+    found = Audit(received.has, _subscribed(session, state), begin, now - ON_THE_WAY_SECONDS)
+    missed = _missed(session, found, oldest, now)
+    first = next(missed, None)
+    if first is not None or session.format != "human":
+        listed = missed if first is None else chain([first], missed)
+        session.out.stream(listed, kind="missed_event")
+    _conclude(session, found, begin)
+
+
+def _add_inbox(session: Session, received: ReceivedEvents, seconds: float) -> None:
+    """Adds what the inbox holds, and says where events are missing from it that came."""
+    received.add_inbox(scope_of(session))
+    if not received.count():
+        session.out.warn(
+            "This inbox holds no event of this profile and mode: everything is missing from it."
+        )
+    elif seconds > KEEP_SECONDS:
+        days = KEEP_SECONDS // 86400
+        session.out.warn(f"The inbox keeps forwarded events for {days} days; older ones are gone.")
+
+
+def _subscribed(session: Session, state: "Database") -> frozenset[str]:
+    """The types that the endpoints of this profile and mode get; every type where none is known."""
+    settings, origin = session.settings, session.base_url.origin
+    here = (origin, settings.profile, settings.mode)
+    known = [one for one in every_endpoint(state) if (one.origin, one.profile, one.mode) == here]
+    return frozenset(each for one in known for each in one.events) or frozenset(EVENT_TYPES)
+
+
+def _missed(
+    session: Session, found: Audit, oldest: float, now: float
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    live = session.live_line()
+    with session.client() as client, counting(live) as count:
+
+        def objects() -> Iterator[tuple[str, dict[str, Any]]]:
+            for resource in service.nouns():
+                if resource.implies:
+                    params = (("limit", str(LIMIT_MAX)), ("created[gte]", utc(oldest)))
+                    for page in pages(client, listing(resource.name, params)):
+                        yield from ((item.text, item.data) for item in page.items)
+
+        for _, data in count(objects()):
+            for event in found.compare(data):
+                shown = event.as_data(now)
+                live.clear()
+                yield json.dumps(shown), shown
+
+
+def _conclude(session: Session, found: Audit, begin: float) -> None:
+    """Says what was compared.
+
+    Raises:
+        CheckFailed: an event is missing.
+    """
+    told = (
+        f"{_count(found.expected, 'event')} since {utc(begin)}, "
+        f"in the states of {_count(found.objects, 'object')}"
+    )
+    if found.undated:
+        session.out.note(
+            f"Not received, and perhaps sent before {utc(begin)}: "
+            f"{_count(found.undated, 'event')} of older objects that have no time of it. "
+            "An earlier --since includes them."
+        )
+    if found.missed:
+        raise CheckFailed(
+            f"{found.missed:,} of {told} never came.",
+            code="events_missed",
+            hint="Go by what each object is now: svc get ID",
+        )
+    tell = session.out.words if session.format == "human" else session.out.note
+    tell(f"All came: {told}.")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"

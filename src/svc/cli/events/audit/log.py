@@ -1,0 +1,41 @@
+"""What an audit compares with where it is given a team's log in place of the inbox."""
+
+from svc.cli.events.team import examine, open_log
+from svc.cli.framework.session import Session
+from svc.listen.inbox.received import ReceivedEvents
+from svc.listen.log.address import LogAddress
+from svc.listen.log.connection import LogConnection
+from svc.listen.log.messages import Trust, Unreadable, delivery_of
+from svc.listen.log.pages import read_stream
+
+
+def add_log(session: Session, log: str, received: ReceivedEvents) -> None:
+    """Adds what a log holds of the session's mode; a message that no receiver put there is passed.
+
+    Raises:
+        UsageError: the address is none.
+        AuthError, LogDown: the log cannot be read.
+    """
+    address, mode = LogAddress.parse(log, "--from"), session.settings.mode
+    with open_log(session, address) as connection:
+        keys = examine(session, connection, writes=None)
+        trust = Trust(address.stream(mode), keys)
+        unread = connection.run(_read(session, connection, trust, received))
+    if unread:
+        session.out.warn(f"{unread:,} messages of the log were put there by no receiver of it.")
+
+
+async def _read(
+    session: Session, connection: LogConnection, trust: Trust, received: ReceivedEvents
+) -> int:
+    """Adds what can be read, and counts what cannot."""
+    unread = 0
+    subjects = connection.address.subjects(session.settings.mode)
+    async for one in read_stream(connection, trust.stream, {"seq": 1}, subjects):
+        try:
+            facts = delivery_of(one.message, session.clock.now(), trust).facts
+        except Unreadable:
+            unread += 1
+        else:
+            received.add([(facts.type, facts.object_id)])
+    return unread

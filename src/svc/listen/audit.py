@@ -1,0 +1,100 @@
+"""Which events should have come: what objects show, held against what was received."""
+
+from collections.abc import Callable, Collection, Iterator, Mapping
+from typing import Any, Final, NamedTuple
+
+from svc import service
+from svc.clock import seconds_of, utc
+from svc.service.facts import WEBHOOK_RETRY_WINDOW_SECONDS
+
+# A delivery that was sent within the last minute may still be on its way.
+ON_THE_WAY_SECONDS: Final = 60
+
+
+class ExpectedEvent(NamedTuple):
+    """An event that an object's state shows to have been sent.
+
+    Attributes:
+        at: when it was sent (Unix seconds); None where no field of the object has that time.
+        not_before: when the object was made (Unix seconds).
+    """
+
+    type: str
+    object_id: str
+    at: float | None
+    not_before: float
+
+    def as_data(self, now: float) -> dict[str, Any]:
+        """The same as `-o json` shows it; `now` is in Unix seconds."""
+        ends = 0.0 if self.at is None else self.at + WEBHOOK_RETRY_WINDOW_SECONDS
+        return {
+            "object": "missed_event",
+            "type": self.type,
+            "object_id": self.object_id,
+            "sent_at": None if self.at is None else utc(self.at),
+            "sent_after": utc(self.not_before),
+            "retried_until": utc(ends) if ends > now else None,
+        }
+
+
+def expected_events(data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
+    """Yields the events that one object of the service shows, in the order of the description.
+
+    An object of a kind that is not described, or without a readable `created`, shows none.
+    """
+    resource = service.noun(str(data.get("object")))
+    created = _time(data.get("created"))
+    if resource is None or created is None:
+        return
+    for each in resource.implies:
+        if each.is_shown_by(data):
+            at = _time(data.get(each.at)) if each.at else None
+            yield ExpectedEvent(each.event, str(data.get("id")), at, created)
+
+
+def _time(value: object) -> float | None:
+    return seconds_of(value) if isinstance(value, str) else None
+
+
+class Audit:
+    """Compares objects with what was received between two times.
+
+    Attributes:
+        objects: how many were compared.
+        expected: how many events they show in that time.
+        missed: how many of these were not received.
+        undated: events that were not received, that may have been sent before the first time: no
+            field has their time, and their object is older.
+    """
+
+    def __init__(
+        self,
+        has: Callable[[str, str], bool],
+        types: Collection[str],
+        since: float,
+        until: float,
+    ) -> None:
+        self._has = has
+        self._types = types
+        self._since = since
+        self._until = until
+        self.objects = self.expected = self.missed = self.undated = 0
+
+    def compare(self, data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
+        """Yields the events of one object that should have come and did not."""
+        self.objects += 1
+        for event in expected_events(data):
+            if event.type not in self._types or not self._is_in_time(event):
+                continue
+            self.expected += 1
+            if not self._has(event.type, event.object_id):
+                self.missed += 1
+                yield event
+
+    def _is_in_time(self, event: ExpectedEvent) -> bool:
+        if event.at is not None:
+            return self._since <= event.at <= self._until
+        if event.not_before >= self._since:
+            return event.not_before <= self._until
+        self.undated += not self._has(event.type, event.object_id)
+        return False

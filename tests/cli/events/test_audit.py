@@ -1,0 +1,81 @@
+"""`svc events audit` against a real sandbox: what came while the listener was away."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from support.listeners import Listen, Pay
+from support.running import Sandbox, Svc
+
+
+def refund_while_away(svc: Svc, listen: Listen, pay: Pay, folder: Path) -> str:
+    """Has an order paid while a listener runs and refunded when it has ended; gives the refund."""
+    with listen(folder) as running:
+        order = pay()
+        running.wait("event", 2)
+        assert running.end() == 130
+    payment = svc.ok("orders", "retrieve", order)["latest_payment"]
+    refund = svc.ok("refunds", "create", "--payment", payment, "--amount", "500")["id"]
+    svc.ok("sandbox", "advance", "1h")
+    return str(refund)
+
+
+def test_lists_what_came_while_nothing_listened(
+    sandbox: Sandbox, svc: Svc, listen: Listen, pay: Pay, tmp_path: Path
+) -> None:
+    """The paid order's two events came, both of its refund did not; exit code 11."""
+    refund = refund_while_away(svc, listen, pay, tmp_path)
+    found = svc("events", "audit", "--since", "2h", "-o", "ndjson")
+    assert found.code == 11
+    missed = [json.loads(line) for line in found.out.splitlines()]
+    assert [one["type"] for one in missed] == ["refund.created", "refund.succeeded"]
+    assert {one["object_id"] for one in missed} == {refund}
+    assert [one["sent_at"] for one in missed] == [missed[0]["sent_after"], None]
+    error = json.loads(found.err)["error"]
+    assert error["code"] == "events_missed"
+    assert error["message"].startswith("2 of 4 events since ")
+
+    shown = svc("events", "audit", "--since", "2h", "-o", "human", env={"COLUMNS": "80"})
+    assert shown.code == 11
+    assert shown.out.splitlines()[0].split() == ["EVENT", "OBJECT", "SENT", "TRIED", "UNTIL"]
+    assert "refund.created" in shown.out
+    assert "svc get ID" in shown.err
+
+    # Days later the refund is older than what is asked about, and has no time of its end.
+    svc.ok("sandbox", "advance", "3d")
+    later = svc("events", "audit", "--since", "2d", "-o", "human")
+    assert later.code == 0
+    assert later.out.startswith("All came: 0 events since ")
+    assert "1 event of older objects that have no time of it." in later.err
+    recent = svc("events", "audit", "--since", "2d", "--created-since", "1h", "-o", "csv")
+    assert recent.err.startswith("All came: 0 events")
+
+
+def test_looks_only_for_what_the_endpoint_is_sent(
+    sandbox: Sandbox, svc: Svc, listen: Listen, pay: Pay, tmp_path: Path
+) -> None:
+    """An endpoint that was registered for order.paid misses no refund."""
+    with listen(tmp_path, "--events", "order.paid") as running:
+        pay()
+        running.wait("event")
+        assert running.end() == 130
+    svc.ok("sandbox", "advance", "1h")
+    found = svc("events", "audit", "--since", "2h", "-o", "human")
+    assert (found.code, found.err) == (0, "")
+    assert found.out.startswith("All came: 1 event since 2")
+
+
+def test_empty_inbox_is_told(sandbox: Sandbox, svc: Svc, pay: Pay) -> None:
+    pay()
+    svc.ok("sandbox", "advance", "1h")
+    found = svc("events", "audit", "-o", "human")
+    assert found.code == 11
+    assert "This inbox holds no event of this profile and mode" in found.err
+
+
+@pytest.mark.parametrize("since", ["now", "2999-01-01", "soon"])
+def test_refuses_a_time_that_is_not_in_the_past(sandbox: Sandbox, svc: Svc, since: str) -> None:
+    found = svc("events", "audit", "--since", since)
+    assert found.code == 2
+    assert json.loads(found.err)["error"]["param"] == "--since"
