@@ -14,6 +14,7 @@ from svc.sandbox.parameters.schema import (
     BOOLEAN,
     EMPTY,
     SHARED,
+    TEXT,
     Schema,
     ref,
     strict,
@@ -33,10 +34,14 @@ from svc.sandbox.resources.operation import ID, ApiOperation
 from svc.sandbox.store.documents import Doc
 from svc.service import events as event
 from svc.service.facts import (
+    ATTEMPT_HEADER,
+    DELIVERY_ID_HEADER,
+    EVENT_ID_HEADER,
     EVENT_TYPES,
     IDEMPOTENCY_HEADER,
     LIMIT_MAX,
     REPLAYED_HEADER,
+    SIGNATURE_HEADER,
     VERSION_HEADER,
     VERSIONS,
 )
@@ -153,6 +158,7 @@ def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
         "servers": [{"url": "/"}],
         "security": [{"basic": []}, {"bearer": []}],
         "paths": _paths(operations),
+        "webhooks": {kind: {"post": _delivery(kind)} for kind in EVENT_TYPES},
         "components": {
             "schemas": {**SHARED, **_objects(), **_events()},
             "responses": errors.responses(),
@@ -174,6 +180,23 @@ def _paths(operations: Iterable[ApiOperation]) -> Doc:
         path = operation.path.replace(ID, "{id}")
         paths.setdefault(path, {})[operation.method.lower()] = _described(operation)
     return paths
+
+
+def _delivery(kind: str) -> Doc:
+    """What an endpoint that is registered for a type of event is sent."""
+    return {
+        "summary": f"A delivery of {kind}, signed over its raw bytes.",
+        "tags": [event.RESOURCE.section],
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "schema": TEXT}
+            for name in (SIGNATURE_HEADER, EVENT_ID_HEADER, DELIVERY_ID_HEADER, ATTEMPT_HEADER)
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {JSON_TYPE: {"schema": ref(_name_of(kind))}},
+        },
+        "responses": {"2XX": {"description": "Taken; anything else is a failure, and repeated."}},
+    }
 
 
 def _described(operation: ApiOperation) -> Doc:

@@ -45,9 +45,13 @@ SHARED: Final[Mapping[str, Schema]] = {
     },
     "Empty": {
         "description": "Equals an absent field; on update it unsets the field.",
-        "enum": [None, "", []],
+        "anyOf": [  # a type each: generators know no enum of several
+            {"type": "null"},
+            {"type": "string", "enum": [""]},
+            {"type": "array", "items": {"type": "string"}, "maxItems": 0},
+        ],
     },
-    "Blank": {"description": "The same in a form.", "enum": [""]},
+    "Blank": {"description": "The same in a form.", "type": "string", "enum": [""]},
 }
 
 
