@@ -921,7 +921,7 @@ _svc_own() {
       ;;
     'sandbox settings')
       commands=''
-      options=''
+      options='--of:t '
       arguments='+w.sandbox_setting'
       shared='global'
       ;;

@@ -866,7 +866,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox settings'
             set commands 
-            set options 
+            set options --of 't' 'For this key, with the orders it makes, or for this order alone.'
             set arguments '+w.sandbox_setting'
             set shared 'global'
         case 'sandbox keys'

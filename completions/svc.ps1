@@ -718,7 +718,7 @@ $script:SvcCommands = @{
     }
     'sandbox settings' = @{
         Commands = @()
-        Options = @()
+        Options = @(,@('--of', 't', 'For this key, with the orders it makes, or for this order alone.'))
         Arguments = @(,'+w.sandbox_setting')
         Shared = @(,'global')
     }

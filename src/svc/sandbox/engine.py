@@ -138,6 +138,10 @@ class Engine:
         """The settings in force (assumptions: Settings)."""
         return self._shared.settings.current
 
+    def settings_of(self, *whose: str) -> Mapping[str, object]:
+        """The settings for a key or an order, by id."""
+        return self._shared.settings.of(*whose)
+
     # --- time -----------------------------------------------------------------------------------
 
     @property
@@ -183,7 +187,7 @@ class Engine:
         """Puts an exported state in place of the present one, clock and ids included.
 
         Raises:
-            Problem: it is no state of this format; nothing was changed.
+            StateInvalidError: it is no state of this format; nothing was changed.
         """
         await self._replace(lambda tx: self._reload(tx, state))
 

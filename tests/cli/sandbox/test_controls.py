@@ -661,3 +661,13 @@ def test_a_key_that_is_not_there_is_called_an_api_key(svc: Svc, sandbox: Sandbox
     """In the spelling of everything else."""
     refused = svc("sandbox", "keys", "roll", "key_3kPq0aVb7cXd9eYf1gZh2iWj")
     assert refused.error["message"] == "No such API key: key_3kPq0aVb7cXd9eYf1gZh2iWj."
+
+
+def test_settings_of_one_order_leave_the_others_alone(svc: Svc, sandbox: Sandbox) -> None:
+    """`--of` sets and shows them; one that there is not is refused, and nothing is set."""
+    made = svc.ok("sandbox", "trigger", "payment.authorized")["event"]["data"]["object"]["order"]
+    svc.ok("sandbox", "settings", "voucher_days=3", "--of", made)
+    assert svc.ok("sandbox", "settings", "--of", made)["voucher_days"] == 3
+    assert svc.ok("sandbox", "settings")["voucher_days"] == 0
+    assert svc("sandbox", "settings", "voucher_days=3", "--of", "ord_none").code == 3
+    assert svc.ok("sandbox", "settings")["voucher_days"] == 0

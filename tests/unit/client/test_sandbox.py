@@ -157,7 +157,7 @@ def test_a_client_never_reaches_a_control(bench: Any) -> None:
     """Not even a call made by hand goes to /_sandbox with a key."""
     made = bench(HEALTHY)
     with pytest.raises(UsageError):
-        made.client.send(controls.settings())
+        made.client.send(controls.settings({}))
     with pytest.raises(UsageError):
         made.client.send(Call("POST", "/_sandbox/reset"))
     assert made.attempts == 0
@@ -179,7 +179,7 @@ CALLS = [
     (controls.settle_payout("po_1", {}), "POST /_sandbox/payouts/po_1/transition"),
     (controls.open_dispute({}), "POST /_sandbox/disputes"),
     (controls.decide_dispute("dp_1", "won"), "POST /_sandbox/disputes/dp_1/decide"),
-    (controls.settings(), "GET /_sandbox/settings"),
+    (controls.settings({}), "GET /_sandbox/settings"),
     (controls.change_settings({}), "POST /_sandbox/settings"),
     (controls.keys(), "GET /_sandbox/keys"),
     (controls.create_key({}), "POST /_sandbox/keys"),

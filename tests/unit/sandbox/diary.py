@@ -16,7 +16,7 @@ class Diary:
 
     def note(self, tx: Transaction, job: Job) -> None:
         assert job.mode == tx.mode
-        assert job.due == tx.now
+        assert job.due == tx.now_micros
         self.entries.append((tx.now_text[11:19], job.subject, str(job.args.get("x", ""))))
 
     def again(self, tx: Transaction, job: Job) -> None:

@@ -49,7 +49,7 @@ class FaultArguments(OptionSet):
     path: Annotated[str | None, _of_requests("GLOB", "Only these paths, as '/v1/orders*'.")] = None
     idempotency_key: Annotated[str | None, _of_requests("KEY", "Only with this key.")] = None
     api_key: Annotated[str | None, _of_requests("KEY", "Only by this key of the sandbox.")] = None
-    order: Annotated[str | None, _of_requests("ID", "Only about this order, ord_... .")] = None
+    order: Annotated[str | None, option("ID", "Only about this order, ord_... .")] = None
     after: Annotated[
         bool,
         flag(
@@ -122,9 +122,9 @@ def _adding(session: Session, given: FaultArguments) -> Call:
         path=given.path,
         idempotency_key=given.idempotency_key,
         api_key=given.api_key,
-        order=given.order,
     )
     delivery = without_empty(type=given.event_type, endpoint=given.endpoint)
+    order = without_empty(order=given.order)
     if given.webhook is None:
         _refuse(
             without_empty(delivery=delivery, count=given.count),
@@ -132,13 +132,18 @@ def _adding(session: Session, given: FaultArguments) -> Call:
             _DELIVERIES,
         )
         rule = _request_rule(
-            often, request, without_empty(**answer, delay_ms=given.delay_ms), after=given.after
+            often,
+            {**request, **order},
+            without_empty(**answer, delay_ms=given.delay_ms),
+            after=given.after,
         )
         return controls.add_fault(rule, API)
     own = {**answer, **request, **without_empty(after=given.after or None)}
     _refuse(own, f"--{', --'.join(own).replace('_', '-')}", _REQUESTS)
     spoilt = without_empty(effect=given.webhook, count=given.count, delay_ms=given.delay_ms)
-    return controls.add_fault(without_empty(**often, match=delivery, **spoilt), WEBHOOK)
+    return controls.add_fault(
+        without_empty(**often, match={**delivery, **order}, **spoilt), WEBHOOK
+    )
 
 
 @verb(app, "list")

@@ -9,8 +9,8 @@ import typer
 
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
-from svc.cli.framework.inputs import pairs_of, parse_object
-from svc.cli.framework.options import argument, flag
+from svc.cli.framework.inputs import pairs_of, parse_object, without_empty
+from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm, will_ask
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
@@ -42,19 +42,25 @@ _ALL_WORDS: Final = "All with their words: svc sandbox settings --help"
 def settings(
     ctx: typer.Context,
     changes: Annotated[list[str] | None, argument("[KEY=VALUE]...", _SETTINGS_HELP)] = None,
+    of: Annotated[
+        str | None,
+        option("KEY|ORDER", "For this key, with the orders it makes, or for this order alone."),
+    ] = None,
 ) -> None:
     """Show the account's settings, or change some.
 
     $ svc sandbox settings smart_retries=true country=DE
+    $ svc sandbox settings voucher_days=3 --of ord_3kPq0aVb7cXd9eYf1gZh2iWj
     """
     changed = pairs_of(changes, "KEY=VALUE", "All are shown by: svc sandbox settings")
     if changed:
         _check_words(changed)
     # As a form: the sandbox knows which of the values are numbers and which are words.
-    changing = controls.change_settings(changed)._replace(encoding="form")
+    own = without_empty(of=of)
+    changing = controls.change_settings({**own, **changed})._replace(encoding="form")
     session = Session.of(ctx)
     try:
-        reply = ask(session, changing if changed else controls.settings())
+        reply = ask(session, changing if changed else controls.settings(own))
     except ApiError as error:
         error.hint = _ALL_WORDS if changed else error.hint
         raise

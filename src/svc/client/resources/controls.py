@@ -59,9 +59,9 @@ def charge_customs(order: str, charged: int) -> Call:
     return Call("POST", path, body={"charged": charged})
 
 
-def settings() -> Call:
-    """Reads the account and server settings."""
-    return Call("GET", f"{SANDBOX_ROOT}/settings")
+def settings(params: QueryParams) -> Call:
+    """Reads the settings: the account's, or `of` one key or order."""
+    return Call("GET", f"{SANDBOX_ROOT}/settings", query=query_of(params))
 
 
 def change_settings(body: Body) -> Call:

@@ -69,6 +69,7 @@ class Execution:
 
     def run(self, tx: Transaction) -> HttpReply:
         """Checks the parameters against the object and the state, and carries the request out."""
+        tx.act_for(self.key["id"], self.identity)
         target = target_of(tx, self.operation, self.identity)
         if (also := self.operation.reveals(target)) is not None:
             auth.permit(self.key, also, "read")
@@ -250,6 +251,7 @@ class Api:
             await self.engine.run(context.mode, _pin)
         operation, identity = self.routes.find(request.method, request.path)
         auth.permit(key, operation.permission, operation.level)
+        context.settings = settings = self.engine.settings_of(key["id"], identity)
         if settings["rate_limit"] == "on":
             self.limit.take(context.mode)
         return operation, identity, key

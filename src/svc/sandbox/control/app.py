@@ -18,6 +18,7 @@ from svc.sandbox.parameters.kinds import Choice, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Fields, Parameter, Params
 from svc.sandbox.resources import orders, shopper
+from svc.sandbox.resources.operation import named
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import LIMIT_DEFAULT, REQUEST_ID_HEADER, SANDBOX_KEYS, SANDBOX_ROOT
@@ -88,7 +89,7 @@ _WHICH: Final = (
 
 async def checkout_url(call: ControlCall) -> Doc:
     """The path of an order's checkout page; its origin is that of this call."""
-    order = await call.read(lambda tx: tx.named(orders.KIND, call.id))
+    order = await call.read(lambda tx: named(tx, orders.KIND, call.id))
     secret, key = order["_client_secret"], SANDBOX_KEYS[f"publishable_{call.mode}"]
     shown = {"object": "checkout_url", "order": order["id"], "client_secret": secret}
     return {**shown, "path": Address(secret, key, **call.params).url()}

@@ -24,6 +24,7 @@ from svc.sandbox.parameters.tables import (
     coerce,
     refuse_unknown,
 )
+from svc.sandbox.resources.operation import named
 from svc.sandbox.store.documents import Doc, compact, public
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX, MODES, SANDBOX_TIME_HEADER
@@ -61,7 +62,7 @@ class ControlCall:
 
     async def change(self, kind: str, act: Callable[[Transaction, Doc, Params], Doc]) -> Doc:
         """Has an action done with the document in the path, and shows what it returns."""
-        return await self.run(lambda tx: public(act(tx, tx.named(kind, self.id), self.params)))
+        return await self.run(lambda tx: public(act(tx, named(tx, kind, self.id), self.params)))
 
     async def page(
         self, kind: str, find: Callable[[Transaction, int, str | None], tuple[list[Doc], bool]]

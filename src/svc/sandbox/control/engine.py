@@ -23,14 +23,17 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.http.exchange import STATE
 from svc.sandbox.jobs.runner import Counts
 from svc.sandbox.parameters.kinds import Choice, Currency, Integer, Text, Timestamp
-from svc.sandbox.parameters.problems import Problem, invalid, missing
+from svc.sandbox.parameters.problems import Problem, invalid, missing, resource_missing
 from svc.sandbox.parameters.tables import Parameter
+from svc.sandbox.resources import api_keys, orders
 from svc.sandbox.store import INTEGER_MAX, settings
 from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.export import StateInvalidError
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import AMOUNT_MAX
 
 _LAST: Final = "9000-01-01T00:00:00Z"  # dates end in 9999, and what is scheduled must fit too
+_OF: Final = Parameter("of", Text())
 _JUMP_MAX: Final = (parse(_LAST) - EPOCH).days * 86400
 
 
@@ -105,18 +108,42 @@ async def export(call: ControlCall) -> Doc:
 
 
 async def restore(call: ControlCall) -> Doc:
-    await call.engine.restore(call.params)
+    try:
+        await call.engine.restore(call.params)
+    except StateInvalidError as error:
+        raise Problem(400, "state_invalid", str(error)) from error
     return await health(call)
 
 
 async def read_settings(call: ControlCall) -> Doc:
-    return {"object": "settings", **call.engine.settings}
+    whose = await call.read(lambda tx: _whose(tx, call.params.get("of")))
+    return {"object": "settings", **call.engine.settings_of(*filter(None, [whose]))}
 
 
 async def change_settings(call: ControlCall) -> Doc:
-    await call.run(lambda tx: tx.update_settings(call.params))
+    """Changes settings for all, or `of` one key or order alone."""
+    changes = {name: value for name, value in call.params.items() if name != "of"}
+
+    def change(tx: Transaction) -> None:
+        whose = _whose(tx, call.params.get("of"))
+        if whose is not None and (general := sorted(changes.keys() - settings.OF_ONE)):
+            message = f"{general[0]} is set for the whole sandbox, without of."
+            raise invalid("parameters_exclusive", general[0], message)
+        tx.update_settings(changes, whose)
+
+    await call.run(change)
     call.engine.runner.wake()
     return await read_settings(call)
+
+
+def _whose(tx: Transaction, given: str | None) -> str | None:
+    """The id of a key, named by it or by its text, or of an order; raises Problem for others."""
+    if given is None or tx.get(orders.KIND, given) or tx.get(api_keys.KIND, given):
+        return given
+    key = api_keys.find(tx, given)
+    if key is None:
+        raise resource_missing("key or order", given, "of", 400)
+    return str(key["id"])
 
 
 def _to(call: ControlCall) -> int | None:
@@ -215,8 +242,8 @@ CONTROLS: Final = (
         tuple(Parameter(name, Unchecked()) for name in ("object", "format", "tables")),
         limit=STATE,
     ),
-    ControlEndpoint("GET", "/settings", read_settings),
-    ControlEndpoint("POST", "/settings", change_settings, settings.FIELDS),
+    ControlEndpoint("GET", "/settings", read_settings, (_OF,)),
+    ControlEndpoint("POST", "/settings", change_settings, (_OF, *settings.FIELDS)),
     ControlEndpoint("GET", "/emails", list_emails, PAGING),
     ControlEndpoint("GET", "/balances", list_balances),
     ControlEndpoint(

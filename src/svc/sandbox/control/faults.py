@@ -71,7 +71,9 @@ _API: Final[Fields] = (
 
 
 _WEBHOOK: Final[Fields] = (
-    Parameter("match", Object((Parameter("type", Text()), Parameter("endpoint", Text())))),
+    Parameter(
+        "match", Object(tuple(Parameter(name, Text()) for name in ("type", "endpoint", "order")))
+    ),
     *_HOW_OFTEN,
     Parameter("effect", Choice(get_args(WebhookEffect)), required=True),
     Parameter("count", Integer(1, _COPIES_MAX)),

@@ -19,6 +19,7 @@ from svc.sandbox.resources import (
     refunds,
     webhook_endpoints,
 )
+from svc.sandbox.resources.operation import named
 from svc.sandbox.store import DeliveryStatus, deliveries, events
 from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
@@ -70,7 +71,7 @@ async def open_dispute(call: ControlCall) -> Doc:
     """The shopper disputes a captured payment."""
 
     def act(tx: Transaction) -> Doc:
-        payment = tx.named(payments.KIND, call.params["payment"], "payment")
+        payment = named(tx, payments.KIND, call.params["payment"], "payment")
         due = call.params.get("evidence_due_by")
         if due is not None and parse(due) <= tx.now:
             message = "evidence_due_by must lie in the future."
@@ -205,7 +206,7 @@ async def resend(call: ControlCall) -> Doc:
 
 async def _change_endpoint(call: ControlCall, act: Callable[[Transaction, Doc], object]) -> Doc:
     def change(tx: Transaction) -> Doc:
-        endpoint = tx.named(webhook_endpoints.KIND, call.id)
+        endpoint = named(tx, webhook_endpoints.KIND, call.id)
         secret = endpoint["_secret"]
         act(tx, endpoint)
         fresh = endpoint["_secret"]

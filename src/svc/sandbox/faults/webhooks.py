@@ -104,11 +104,13 @@ class WebhookRule(Rule):
         """How many deliveries wait for each other; 0 for none."""
         return max(self.count, _PAIR) if self.effect == "reorder" else 0
 
-    def matches(self, event_type: str, endpoint: str) -> bool:
+    def matches(self, event_type: str, endpoint: str, order: str | None) -> bool:
         """Says whether an attempt is one of those that the rule is for."""
-        wanted = self.match.get("endpoint")
-        pattern = self.match.get("type") or "*"
-        return wanted in (None, endpoint) and fnmatchcase(event_type, pattern)
+        return (
+            self.match.get("endpoint") in (None, endpoint)
+            and self.match.get("order") in (None, order)
+            and fnmatchcase(event_type, self.match.get("type") or "*")
+        )
 
     def shown_effect(self) -> Doc:
         return {"effect": self.effect, "count": self.count, "delay_ms": self.delay_ms}
@@ -122,13 +124,15 @@ class WebhookFaults(Rules[WebhookRule]):
         self.holding = Reorder()
         self._sleep = sleep
 
-    def pick(self, event_type: str, endpoint: str, *, at_once: bool) -> WebhookRule | None:
+    def pick(
+        self, event_type: str, endpoint: str, order: str | None, *, at_once: bool
+    ) -> WebhookRule | None:
         """The first rule that applies to an attempt; one made `at_once` is never held.
 
         A group that waits takes what matches; `times` counts groups there.
         """
         for rule in self:
-            if not rule.matches(event_type, endpoint) or (rule.group and at_once):
+            if not rule.matches(event_type, endpoint, order) or (rule.group and at_once):
                 continue
             if self.holding.is_open(rule.id) or rule.counts():
                 return rule

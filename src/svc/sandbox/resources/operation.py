@@ -154,11 +154,19 @@ def _listing(noun: Resource, filters: tuple[str, ...]) -> CarryOut:
     return listed
 
 
+def named(tx: Transaction, kind: str, identity: str, param: str = "id") -> Doc:
+    """The document that a caller named in a parameter; raises Problem if there is none."""
+    found = tx.get(kind, identity)
+    if found is None:
+        raise resource_missing(kind, identity, param)
+    return found
+
+
 def target_of(tx: Transaction, operation: ApiOperation, identity: str) -> Doc:
     """The object that a path names; raises Problem if this mode has none."""
     if operation.kind is None:
         return {}
-    return tx.named(operation.kind, identity)
+    return named(tx, operation.kind, identity)
 
 
 def _page(tx: Transaction, noun: Resource, filters: tuple[str, ...], params: Params) -> Doc:

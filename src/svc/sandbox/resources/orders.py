@@ -34,6 +34,7 @@ def create(tx: Transaction, params: Params) -> Doc:
         params,
         status="requires_payment",
         settlement_currency=_settlement_currency(tx, params),
+        _key=tx.key,
         _client_secret=tx.new_secret(f"{identity}_secret_", _SECRET_LENGTH),
     )
     order = tx.new(KIND, fields, identity)

@@ -166,8 +166,10 @@ def latest(tx: Transaction, order: Doc) -> Doc:
 
 
 def order_of(tx: Transaction, payment: Doc) -> Doc:
-    """The order that a payment belongs to."""
-    return tx.stored("order", payment["order"])
+    """The order that a payment belongs to; its settings hold from here on."""
+    order = tx.stored("order", payment["order"])
+    tx.act_for(order.get("_key"), order["id"])
+    return order
 
 
 def _authorize(tx: Transaction, order: Doc, payment: Doc) -> None:

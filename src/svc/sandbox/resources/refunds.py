@@ -24,7 +24,7 @@ _SCENARIOS: Final = {
 
 def create(tx: Transaction, params: Params) -> Doc:
     """Accepts a refund of all that is left of a payment, or of a part of it."""
-    payment = tx.named(payments.KIND, params["payment"], "payment")
+    payment = operation.named(tx, payments.KIND, params["payment"], "payment")
     fields = stored(
         RESOURCE,
         params,

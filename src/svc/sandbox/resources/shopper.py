@@ -18,6 +18,7 @@ from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import banks, cards, methods
 from svc.sandbox.reference.cards import CardProfile, error_code, message_for
 from svc.sandbox.resources import orders, payments
+from svc.sandbox.resources.operation import named
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import LIMIT_MAX
@@ -100,7 +101,7 @@ def _new_card(tx: Transaction, given: Params) -> UsedCard:
 
 
 def _saved_card(tx: Transaction, identity: str) -> UsedCard:
-    method = tx.named(KIND, identity, "payment_method")
+    method = named(tx, KIND, identity, "payment_method")
     card, number = method["card"], method["_test_number"]
     month, year = card["exp_month"], card["exp_year"]
     cvc = "0000" if card["brand"] == "amex" else "000"  # a saved card is charged without one
@@ -159,6 +160,7 @@ def pay(tx: Transaction, params: Params) -> Doc | Problem:
     A declined attempt is returned as its 402, not raised: the failed payment and its event stay.
     """
     order = _order_of(tx, params)
+    tx.act_for(order.get("_key"), order["id"])
     if order["status"] != "requires_payment":
         message = f"The order is {order['status']}; only an unpaid order can be paid."
         raise unexpected_state(orders.KIND, order["status"], message)
@@ -191,7 +193,7 @@ def _order_by_id(tx: Transaction, params: Params) -> Doc:
     if "client_secret" in params:
         message = "Give either client_secret or order, not both."
         raise invalid("parameters_exclusive", "client_secret", message)
-    return tx.named(orders.KIND, params["order"], "order")
+    return named(tx, orders.KIND, params["order"], "order")
 
 
 def _pay_by_card(tx: Transaction, order: Doc, params: Params) -> Doc | Problem:

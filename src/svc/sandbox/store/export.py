@@ -7,7 +7,6 @@ from typing import Any, Final, NamedTuple, get_args
 
 from svc.errors import LocalError
 from svc.sandbox.clock import LAST, parse
-from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store import INTEGER_MAX, DeliveryStatus, jobs, settings, sqlite
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.sqlite import Store
@@ -38,7 +37,7 @@ def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
     Every row is looked at first: `job_names` are the jobs that somebody can do.
 
     Raises:
-        Problem: it is no state of this format, or one of its rows cannot be worked with.
+        StateInvalidError: it is none of this format, or a row cannot be worked with.
     """
     if state.get("object") != OBJECT or state.get("format") != sqlite.VERSION:
         raise unfit(f"it is not what export gives in format {sqlite.VERSION}")
@@ -61,9 +60,12 @@ def check_of(table: str, job_names: Collection[str]) -> Callable[[ExportedRow], 
     return _CHECKS[table]
 
 
-def unfit(why: str) -> Problem:
-    """The refusal of a state."""
-    return Problem(400, "state_invalid", f"The state cannot be taken: {why}.")
+class StateInvalidError(ValueError):
+    """It is no state of this format; nothing was changed."""
+
+
+def unfit(why: str) -> StateInvalidError:
+    return StateInvalidError(f"The state cannot be taken: {why}.")
 
 
 def _dump_table(store: Store, table: str) -> list[Doc]:
@@ -135,8 +137,8 @@ def _check_result(row: ExportedRow) -> None:
 
 def _check_meta(row: ExportedRow) -> None:
     value = _object(row["value"])
-    if row["name"] == settings.META:
-        settings.check_stored(value)
+    if row["name"] in (settings.META, settings.META_OF):
+        settings.check_stored(row["name"], value)
 
 
 def _check_types(_: ExportedRow) -> None:

@@ -6,12 +6,11 @@ One that broke is out of the others' way for a minute at a time, and never given
 import json
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from datetime import datetime
-from typing import Any, Final
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
 
-from svc.sandbox.clock import EPOCH, LAST, SECOND, moment
-from svc.sandbox.store.sqlite import SqlRow, Store
+from svc.sandbox.clock import LAST, SECOND
+from svc.sandbox.store.sqlite import Store
 
 ATTEMPT = "webhook.attempt"  # the engine's own jobs; all others belong to its `handlers`
 DISABLE = "webhook.disable"
@@ -21,22 +20,25 @@ MAIN = ""  # the lane of ordinary jobs; each webhook endpoint has a lane named b
 _FIELDS = "seq, due, mode, name, subject, args, lane"
 
 
-@dataclass(frozen=True, slots=True)
-class Job:
-    """One thing to do: `due` is what its handler sees as now.
+class Job(NamedTuple):
+    """One thing to do: `due` is what its handler sees as now, in microseconds."""
 
-    Attributes:
-        unreadable: what is wrong with its row, or None; such a job cannot be done.
-    """
-
+    seq: int
+    due: int
+    mode: str
     name: str
     subject: str
-    args: dict[str, Any]
-    due: datetime
-    mode: str
-    seq: int
+    written: str
     lane: str
-    unreadable: str | None = None
+
+    @property
+    def args(self) -> dict[str, Any]:
+        """What it was scheduled with.
+
+        Raises:
+            ValueError: the row is damaged; whoever runs the job sets it aside.
+        """
+        return _read(self.due, self.written)
 
 
 def add(
@@ -68,16 +70,10 @@ def finish(store: Store, job: Job) -> bool:
     return store.write(sql, job.seq, job.name, job.subject) > 0
 
 
-def refuse_unreadable(job: Job) -> None:
-    """Raises ValueError for a job whose row could not be read: whoever runs it sets it aside."""
-    if job.unreadable is not None:
-        raise ValueError(f"its row cannot be read: {job.unreadable}")
-
-
 def of_subject(store: Store, name: str, subject: str) -> list[Job]:
     """The jobs of this name and subject, in the order in which they run."""
     sql = f"SELECT {_FIELDS} FROM jobs WHERE subject = ? AND name = ? ORDER BY due, seq"  # noqa: S608
-    return [_job(row) for row in store.all(sql, subject, name)]
+    return [Job(*row) for row in store.all(sql, subject, name)]
 
 
 def next_due(store: Store, lane: str, busy: Collection[int] = ()) -> int | None:
@@ -99,15 +95,7 @@ def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int]) 
         f"SELECT {_FIELDS} FROM jobs WHERE lane = ? AND due <= ? AND seq NOT IN ({marks})"  # noqa: S608
         " ORDER BY due, seq LIMIT ?"
     )
-    return [_job(row) for row in store.all(sql, lane, until, *busy, limit)]
-
-
-def _job(row: SqlRow) -> Job:
-    seq, when, mode, name, subject, args, lane = row
-    try:
-        return Job(name, subject, _args(args), _moment(when), mode, seq, lane)
-    except (ValueError, OverflowError) as error:
-        return Job(name, subject, {}, EPOCH, mode, seq, lane, unreadable=str(error))
+    return [Job(*row) for row in store.all(sql, lane, until, *busy, limit)]
 
 
 def check(row: Mapping[str, Any], names: Collection[str]) -> None:
@@ -116,25 +104,21 @@ def check(row: Mapping[str, Any], names: Collection[str]) -> None:
     Raises:
         ValueError: what is wrong with it.
     """
-    _args(row["args"])
-    _moment(row["due"])
+    _read(row["due"], row["args"])
     if row["name"] not in names:
         raise ValueError(f"no job is called {row['name']}")
     if (row["name"] in LANES) == (row["lane"] == MAIN):
         raise ValueError(f"the lane of {row['name']} is not {row['lane'] or 'empty'}")
 
 
-def _args(text: str) -> dict[str, Any]:
-    args = json.loads(text)
-    if not isinstance(args, dict):
-        raise ValueError("its args are no object")  # noqa: TRY004  the text is wrong, no type
+def _read(due: int, written: str) -> dict[str, Any]:
+    args = None
+    with suppress(ValueError):
+        args = json.loads(written)
+    if not isinstance(args, dict) or not 0 <= due <= LAST:
+        why = "its row cannot be read: args are an object, due is a moment before 10000"
+        raise ValueError(why)
     return args
-
-
-def _moment(when: int) -> datetime:
-    if not 0 <= when <= LAST:
-        raise ValueError(f"{when} is no moment between 1970 and 9999")
-    return moment(when)
 
 
 RETRY_SECONDS: Final = 60  # of the sandbox's clock

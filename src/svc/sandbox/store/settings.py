@@ -1,6 +1,7 @@
 """Account and server settings of the sandbox: defaults, their table, storage."""
 
 import json
+from collections import ChainMap
 from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, Final
@@ -40,38 +41,62 @@ _TABLE: Final[tuple[tuple[str, Any, ParameterKind], ...]] = (
 DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({name: value for name, value, _ in _TABLE})
 FIELDS: Final[Fields] = tuple(Parameter(name, kind, clearable=False) for name, _, kind in _TABLE)
 META: Final = "settings"
+META_OF: Final = "settings_of"  # of one key or one order, by its id
+# What one key or one order can have for itself; the others are asked for before either is known.
+OF_ONE: Final = frozenset(
+    "smart_retries settlement_currency country collect_landed_cost unknown_parameters "
+    "error_envelope rate_limit encodings require_idempotency_key chaos voucher_days "
+    "payment_fee_bps negative_balances".split()
+)
 
 
-def check_stored(changed: Mapping[str, Any]) -> None:
-    """Looks at stored settings that come from outside.
+def check_stored(name: str, value: Mapping[str, Any]) -> None:
+    """Looks at stored settings that come from outside; `name` is that of their row.
 
     Raises:
         ValueError: a name that there is not, or a value that it cannot have.
     """
     try:
-        refuse_unknown(FIELDS, dict(changed))
-        check(FIELDS, dict(changed), DEFAULTS)
+        for changed in value.values() if name == META_OF else [value]:
+            refuse_unknown(FIELDS, dict(changed))
+            check(FIELDS, dict(changed), DEFAULTS)
     except Problem as problem:
         raise ValueError(problem.message) from problem
 
 
 class StoredSettings:
-    """The settings in force: the defaults, changed by what is stored."""
+    """The settings in force: the defaults, changed by what is stored for all and for one."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
         self._current: Mapping[str, Any] | None = None
+        self._of_one: dict[str, dict[str, Any]] = {}
 
     @property
     def current(self) -> Mapping[str, Any]:
         if self._current is None:
             changed = json.loads(self._store.meta(META) or "{}")
+            self._of_one = json.loads(self._store.meta(META_OF) or "{}")
             self._current = MappingProxyType({**DEFAULTS, **changed})
         return self._current
 
-    def update(self, changes: Mapping[str, Any]) -> None:
+    def of(self, *whose: str) -> Mapping[str, Any]:
+        """What holds for a key or an order, by id: the later ones go before the earlier."""
+        current = self.current
+        own = [self._of_one[one] for one in whose if one in self._of_one]
+        return ChainMap(*reversed(own), dict(current)) if own else current
+
+    def is_set(self, name: str) -> bool:
+        """Whether a setting that is off by default is on for all or for somebody."""
+        return bool(self.current[name]) or any(own.get(name) for own in self._of_one.values())
+
+    def update(self, changes: Mapping[str, Any], whose: str | None = None) -> None:
         """Stores checked settings, inside the open transaction; KeyError for an unknown one."""
         merged = {**self.current, **changes}
+        if whose is not None:
+            self._of_one[whose] = {**self._of_one.get(whose, {}), **changes}
+            self._store.set_meta(META_OF, json.dumps(self._of_one))
+            return
         changed = {name: value for name, value in merged.items() if value != DEFAULTS[name]}
         self._store.set_meta(META, json.dumps(changed))
         self._current = MappingProxyType(merged)

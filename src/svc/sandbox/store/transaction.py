@@ -6,7 +6,6 @@ from datetime import datetime
 from typing import Any
 
 from svc.sandbox.clock import SECOND, micros, moment, text_of
-from svc.sandbox.parameters.problems import resource_missing
 from svc.sandbox.store import deliveries, events, jobs
 from svc.sandbox.store.documents import Doc, DocumentRows, Seen, decode
 from svc.sandbox.store.ids import IdSource
@@ -65,13 +64,14 @@ class Transaction(DocumentRows):
     `now_micros` is the sandbox's clock when the call began, or the due moment of the job that runs.
     """
 
-    __slots__ = ("_shared", "emitted", "now_micros")
+    __slots__ = ("_shared", "_whose", "emitted", "now_micros")
 
     def __init__(self, shared: SharedState, mode: str, now: int) -> None:
         super().__init__(shared.store, mode, shared.seen)
         self._shared = shared
         self.now_micros = now
         self.emitted = 0
+        self._whose: tuple[str, ...] = ()
 
     @property
     def now(self) -> datetime:
@@ -95,12 +95,25 @@ class Transaction(DocumentRows):
 
     @property
     def settings(self) -> Mapping[str, Any]:
-        """The settings in force (assumptions: Settings); account-wide."""
-        return self._shared.settings.current
+        """The settings in force (assumptions: Settings): of all, of the key and of the order."""
+        return self._shared.settings.of(*self._whose)
 
-    def update_settings(self, changes: Mapping[str, Any]) -> None:
+    def is_set(self, name: str) -> bool:
+        """Whether a setting that is off by default is on for all or for somebody."""
+        return self._shared.settings.is_set(name)
+
+    @property
+    def key(self) -> str | None:
+        """The id of the key that calls, where one does."""
+        return self._whose[0] if self._whose else None
+
+    def act_for(self, key: str | None, order: str | None = None) -> None:
+        """From here on the settings of a key and of an order hold, by their ids."""
+        self._whose = tuple(filter(None, (key, order)))
+
+    def update_settings(self, changes: Mapping[str, Any], whose: str | None = None) -> None:
         """Stores settings that were checked (`settings.FIELDS`); KeyError for an unknown one."""
-        self._shared.settings.update(changes)
+        self._shared.settings.update(changes, whose)
 
     def new_id(self, prefix: str) -> str:
         """Prefix and 24 characters of `[0-9A-Za-z]`."""
@@ -122,13 +135,6 @@ class Transaction(DocumentRows):
             "created": self.now_text,
             "livemode": self.livemode,
         }
-
-    def named(self, kind: str, identity: str, param: str = "id") -> Doc:
-        """The document that a caller named in a parameter; raises Problem if there is none."""
-        found = self.get(kind, identity)
-        if found is None:
-            raise resource_missing(kind, identity, param)
-        return found
 
     def stored(self, kind: str, identity: str) -> Doc:
         """The document that another one refers to, so that it must be there."""

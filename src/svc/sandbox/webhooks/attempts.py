@@ -6,9 +6,10 @@ from typing import Any
 from svc.sandbox.clock import SECOND
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import webhook_endpoints
+from svc.sandbox.resources.operation import named
 from svc.sandbox.store import DeliveryStatus, deliveries, events, jobs
 from svc.sandbox.store.deliveries import DELIVERY_PREFIX, DeliveryRow
-from svc.sandbox.store.documents import Doc, KnownDoc
+from svc.sandbox.store.documents import Doc, KnownDoc, decode
 from svc.sandbox.store.jobs import Job
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
@@ -31,10 +32,12 @@ _ONCE = 0  # the step of an extra attempt, which is not retried
 class PreparedAttempt:
     """One attempt about to be made; `started` is its moment on the sandbox's clock.
 
+    `chain` says which attempt it is and when the first one was.
     `allowed` is false for a receiver outside this machine, unless the settings allow it.
     """
 
     job: Job
+    chain: dict[str, Any]
     delivery: DeliveryRow
     started: int
     outgoing: Outgoing
@@ -54,7 +57,21 @@ def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAt
         return None
     allowed = _is_reached(tx, endpoint["url"])
     outgoing = _request(tx, endpoint, delivery, body, _signed_at(tx, wall) - age)
-    return PreparedAttempt(job, delivery, tx.now_micros, outgoing, allowed)
+    return PreparedAttempt(job, job.args, delivery, tx.now_micros, outgoing, allowed)
+
+
+def subject_of(tx: Transaction, identity: str) -> tuple[DeliveryRow, str | None, float] | None:
+    """A delivery, the order that its event is about, and the chaos that holds for that one."""
+    delivery = deliveries.retrieve(tx.store, identity)
+    body = events.body(tx.store, delivery.event) if delivery else None
+    if delivery is None or body is None:
+        return None
+    changed = decode(body)["data"]["object"]
+    named = changed["id"] if changed["object"] == "order" else changed.get("order")
+    order = tx.get("order", named) if named else None
+    if order is not None:
+        tx.act_for(order.get("_key"), order["id"])
+    return delivery, named, tx.settings["chaos"]
 
 
 def copy_of(
@@ -131,10 +148,10 @@ def _finish(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> 
 
 
 def _follow_up(tx: Transaction, attempt: PreparedAttempt, endpoint: Doc) -> None:
-    step = attempt.job.args["step"]
+    step = attempt.chain["step"]
     if step == _ONCE:
         return
-    first = attempt.job.args.get("first", attempt.started)
+    first = attempt.chain.get("first", attempt.started)
     due = attempt.started + retry_delay(step) * SECOND
     if due - first > WEBHOOK_RETRY_WINDOW_SECONDS * SECOND:
         webhook_endpoints.note_exhausted(tx, endpoint, attempt.delivery.event)
@@ -190,7 +207,7 @@ def queue(tx: Transaction, event: str, endpoint: str | None) -> list[Job]:
     Raises:
         Problem: the event or endpoint is unknown, or the endpoint is disabled.
     """
-    found = tx.named("event", event)
+    found = named(tx, "event", event)
     return [_queue_one(tx, found, target) for target in _targets(tx, found, endpoint)]
 
 
@@ -208,7 +225,7 @@ def _targets(tx: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
             message = f"Nothing was sent: no enabled endpoint takes {event['type']}."
             raise Problem(400, "endpoint_missing", message)
         return found
-    target = tx.named(webhook_endpoints.KIND, endpoint, "endpoint")
+    target = named(tx, webhook_endpoints.KIND, endpoint, "endpoint")
     if target["status"] != "enabled":
         message = f"The endpoint {endpoint} is disabled; enable it first."
         raise Problem(400, "endpoint_disabled", message, param="endpoint")

@@ -4,11 +4,11 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from svc.sandbox.clock import SECOND, VirtualClock, micros
+from svc.sandbox.clock import SECOND, VirtualClock
 from svc.sandbox.faults import chaos
 from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
 from svc.sandbox.resources import webhook_endpoints
-from svc.sandbox.store import deliveries, documents, jobs
+from svc.sandbox.store import documents, jobs
 from svc.sandbox.store.commit import GroupCommit
 from svc.sandbox.store.jobs import BrokenJobs, Job
 from svc.sandbox.store.sqlite import Store
@@ -151,7 +151,6 @@ class WebhookDispatcher:
 
     async def _attempt_job(self, queue: EndpointQueue, job: Job, *, at_once: bool) -> None:
         try:
-            jobs.refuse_unreadable(job)
             if job.name == jobs.DISABLE:
                 await self.groups.run(job.mode, lambda tx: _disable(tx, job))
             else:
@@ -174,15 +173,13 @@ class WebhookDispatcher:
 
     async def _rule_for(self, job: Job, *, at_once: bool) -> WebhookRule | None:
         """The fault rule for an attempt that is still owed, or what chaos makes of it."""
-        share = self.groups.peek(job.mode, lambda tx: tx.settings["chaos"])
-        if not self.faults.every() and not share:
+        if not self.faults.every() and not self.groups.peek(job.mode, _may_be_chaotic):
             return None
-        delivery = await self.groups.read(
-            job.mode, lambda tx: deliveries.retrieve(tx.store, job.subject)
-        )
-        if delivery is None or delivery.status != "pending":
+        found = await self.groups.read(job.mode, lambda tx: attempts.subject_of(tx, job.subject))
+        if found is None or found[0].status != "pending":
             return None
-        rule = self.faults.pick(delivery.type, job.lane, at_once=at_once)
+        delivery, order, share = found
+        rule = self.faults.pick(delivery.type, job.lane, order, at_once=at_once)
         return rule or chaos.rule_for(share, delivery.id)
 
     async def _make(self, job: Job, rule: WebhookRule | None) -> PreparedAttempt | None:
@@ -226,8 +223,12 @@ class WebhookDispatcher:
 
     def _start_of(self, job: Job) -> int:
         """When the attempt is made: its due moment, unless it was held or the sandbox was down."""
-        now, due = self.clock.now(), micros(job.due)
+        now, due = self.clock.now(), job.due
         return now if now - due >= _LATE or due > now else due
+
+
+def _may_be_chaotic(tx: Transaction) -> bool:
+    return tx.is_set("chaos")
 
 
 def _disable(tx: Transaction, job: Job) -> None:

@@ -27,7 +27,7 @@ def test_an_unreadable_job_holds_up_no_other(
 ) -> None:
     """It is parked, counted and logged; the job behind it runs on time."""
     ran: list[str] = []
-    lab.handlers["bell"] = lambda tx, job: ran.append(job.subject)
+    lab.handlers["bell"] = lambda tx, job: ran.append(job.subject + str(job.args or ""))
 
     async def fill() -> None:
         async with lab.running() as engine:
