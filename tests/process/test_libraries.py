@@ -30,6 +30,7 @@ def installed(folder: Path, name: str, version: str, *needs: str) -> None:
         (["lib-a>=1.2"], None),
         (["lib-a<1.3,>=1.2"], None),
         (["lib-a>=1.2.0"], None),
+        (["lib-bare>=1"], None),
         (["lib-a"], None),
         (["lib-z>=3; extra == 'dev'"], None),
         (["lib-a>=1.10"], "lib-a 1.2"),
@@ -41,8 +42,12 @@ def installed(folder: Path, name: str, version: str, *needs: str) -> None:
 def test_what_is_not_as_declared_is_named(
     needs: list[str], found: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Versions are compared as numbers; what is only needed for work on svc is left out."""
+    """Versions are compared as numbers; what is only needed for work on svc is left out.
+
+    A build of one file has modules that no metadata describes: `lib-bare`.
+    """
     installed(tmp_path, "program-a", "1", *needs)
+    (tmp_path / "lib_bare.py").touch()
     installed(tmp_path, "lib-a", "1.2")
     monkeypatch.syspath_prepend(tmp_path)
     error = unmet("program-a")

@@ -3,6 +3,7 @@
 import shlex
 import stat
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -59,12 +60,12 @@ def install_script(session: Session, shell: str, text: str, *, force: bool) -> N
     Raises:
         LocalError: it cannot be written, lies behind a link, or is somebody else's file.
     """
-    path = place_of(shell, session.env)
+    path, profile = place_of(shell, session.env)
     changed = put_script(path, text, force=force)
     told, line = _still_to_do(shell, session.env, path)
-    if shell == "powershell":
-        changed = put_line(profile_of(session.env), line) or changed
-        line = ""
+    if profile is not None:
+        changed = put_line(profile, _powershell_line(path)) or changed
+        told = f"New sessions read it from {profile} (not tested on this system)."
     if session.format != "human":
         session.out.value({**_shown(shell, path, changed), "next": told, "line": line or None})
         return
@@ -80,12 +81,10 @@ def remove_script(session: Session, shell: str) -> None:
     Raises:
         LocalError: it cannot be removed, lies behind a link, or is somebody else's file.
     """
-    path = place_of(shell, session.env)
+    path, profile = place_of(shell, session.env)
     changed = take_away(path)
-    line = _still_to_do(shell, session.env, path)[1]
-    if shell == "powershell":
-        changed = take_line(profile_of(session.env), line) or changed
-        line = ""
+    if profile is not None:
+        changed = take_line(profile, _powershell_line(path)) or changed
     if session.format != "human":
         session.out.value(_shown(shell, path, changed))
         return
@@ -98,28 +97,64 @@ def _shown(shell: str, path: Path, changed: bool) -> dict[str, object]:
     return {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
 
 
-def place_of(shell: str, env: Mapping[str, str]) -> Path:
-    """The file that the shell reads by itself; for zsh in a folder that `fpath` must name.
+def place_of(shell: str, env: Mapping[str, str]) -> tuple[Path, Path | None]:
+    """The file of the script, and of PowerShell the profile that must name it.
 
     Raises:
-        LocalError: there is no home folder.
+        LocalError: there is no home folder, or no PowerShell that says where its profile is.
     """
+    if shell == "powershell":
+        profile = _ask_powershell(env)
+        return profile.with_name("svc.ps1"), profile
+    return _own_place(shell, env), None
+
+
+def _own_place(shell: str, env: Mapping[str, str]) -> Path:
     home = _home(env)
     if shell == "bash":
         own = env.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]
         return Path(own or _data(env, home) / "bash-completion") / "completions" / "svc"
     if shell == "zsh":
         return _data(env, home) / "zsh" / "site-functions" / "_svc"
-    if shell == "fish":
-        return _config(env, home) / "fish" / "completions" / "svc.fish"
-    return profile_of(env).with_name("svc.ps1")
+    return _config(env, home) / "fish" / "completions" / "svc.fish"
 
 
-def profile_of(env: Mapping[str, str]) -> Path:
-    """PowerShell's own `$PROFILE`, in its usual place."""
-    home = _home(env)
-    folder = home / "Documents" / "PowerShell" if env.get("OS") == "Windows_NT" else None
-    return (folder or _config(env, home) / "powershell") / "Microsoft.PowerShell_profile.ps1"
+_POWERSHELL_SECONDS: Final = 20.0
+_PROFILE: Final = "[Console]::OutputEncoding = [Text.UTF8Encoding]::new(); $PROFILE"
+
+
+def _ask_powershell(env: Mapping[str, str]) -> Path:
+    """Asks PowerShell for its `$PROFILE`: Windows may keep a person's documents anywhere."""
+    import subprocess
+
+    from svc.listen.tunnels.program import environment, installed
+
+    found = (installed(name, env.get("PATH", "")) for name in ("pwsh", "powershell"))
+    program = next(filter(None, found), None)
+    said = b""
+    if program is not None:
+        argv = [program, "-NoLogo", "-NoProfile", "-NonInteractive", "-Command", _PROFILE]
+        with suppress(OSError, subprocess.SubprocessError):
+            said = subprocess.run(  # noqa: S603  the person's own shell
+                argv,
+                env=environment(env),
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_POWERSHELL_SECONDS,
+                check=True,
+            ).stdout
+    profile = Path(said.decode("utf-8", "replace").strip().removeprefix("\ufeff"))
+    if not profile.is_absolute():
+        why = "is not in PATH" if program is None else "does not say where its profile is"
+        raise LocalError(
+            f"PowerShell {why}.",
+            hint="In PowerShell: svc completion powershell | Out-String | Invoke-Expression",
+        )
+    return profile
+
+
+def _powershell_line(path: Path) -> str:
+    return f". '{str(path).replace(chr(39), chr(39) * 2)}'"
 
 
 def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, str]:
@@ -128,10 +163,7 @@ def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, s
         return "New shells complete svc, where the package bash-completion is installed.", ""
     if shell == "fish":
         return "Every fish completes svc from now on.", ""
-    if shell == "powershell":
-        line = f". '{str(path).replace(chr(39), chr(39) * 2)}'"
-        return f"New sessions read it from {profile_of(env)} (not tested on this system).", line
-    if _knows(env, path.parent):
+    if shell == "powershell" or _knows(env, path.parent):
         return "New shells complete svc.", ""
     place = shlex.quote(str(path))
     # Once the file is taken away, the line does nothing.

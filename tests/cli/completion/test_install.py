@@ -1,5 +1,6 @@
 """`svc completion SHELL --install` writes the right file once and says which."""
 
+import os
 import shlex
 import stat
 import subprocess
@@ -15,8 +16,19 @@ PLACES = {
     "bash": (".local/share/bash-completion/completions/svc", "svc.bash"),
     "zsh": (".local/share/zsh/site-functions/_svc", "_svc"),
     "fish": (".config/fish/completions/svc.fish", "svc.fish"),
-    "powershell": (".config/powershell/svc.ps1", "svc.ps1"),
+    "powershell": ("My Documents/PowerShell/svc.ps1", "svc.ps1"),
 }
+PROFILE = "My Documents/PowerShell/profile.ps1"
+
+
+@pytest.fixture(autouse=True)
+def _fake_powershell(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """There is no PowerShell here: what stands for it tells the place that a person has chosen."""
+    fake = isolated / "fake" / "pwsh"
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/sh\nprintf '\\357\\273\\277%s\\r\\n' '{isolated / PROFILE}'\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}:{os.environ['PATH']}")
 
 
 @pytest.mark.parametrize("shell", PLACES)
@@ -36,7 +48,7 @@ def test_install_writes_the_file_once_and_says_where(svc: Svc, isolated: Path, s
 @pytest.mark.parametrize("shell", PLACES)
 def test_uninstall_takes_away_what_install_put_there(svc: Svc, isolated: Path, shell: str) -> None:
     """A profile keeps the lines that are not ours; a second time nothing changes."""
-    profile = isolated / ".config" / "powershell" / "Microsoft.PowerShell_profile.ps1"
+    profile = isolated / PROFILE
     profile.parent.mkdir(parents=True)
     profile.write_text("Set-Alias a b\n")
     svc.ok("completion", shell, "--install")
@@ -111,7 +123,7 @@ def test_a_link_is_not_written_through(
 
 def test_a_profile_of_powershell_keeps_what_it_says(svc: Svc, isolated: Path) -> None:
     """One line is added at its end, once; its rights stay."""
-    profile = isolated / ".config/powershell/Microsoft.PowerShell_profile.ps1"
+    profile = isolated / PROFILE
     profile.parent.mkdir(parents=True)
     profile.write_text("Set-Alias ll ls")
     profile.chmod(0o600)
@@ -120,6 +132,23 @@ def test_a_profile_of_powershell_keeps_what_it_says(svc: Svc, isolated: Path) ->
     line = f". '{profile.with_name('svc.ps1')}'"
     assert profile.read_text() == f"Set-Alias ll ls\n{line}\n"
     assert stat.S_IMODE(profile.stat().st_mode) == 0o600
+
+
+@pytest.mark.parametrize("said", ["", "echo not-a-path", "exit 3"])
+def test_powershells_folder_is_asked_for_and_not_guessed(
+    svc: Svc, isolated: Path, said: str
+) -> None:
+    """Where no PowerShell tells it, nothing is written; what does without is told."""
+    fake = isolated / "fake" / "pwsh"
+    fake.write_text(f"#!/bin/sh\n{said}\n")
+    before = sorted(isolated.rglob("*"))
+    refused = svc("completion", "powershell", "--install", env={"PATH": str(fake.parent)})
+    fake.unlink()
+    missing = svc("completion", "powershell", "--install", env={"PATH": str(fake.parent)})
+    assert (refused.code, missing.code) == (10, 10)
+    assert "does not say where its profile is" in refused.error["message"]
+    assert "PowerShell is not in PATH. In PowerShell: svc completion" in missing.error["message"]
+    assert sorted({*isolated.rglob("*"), fake}) == before
 
 
 def test_zsh_is_told_what_its_settings_lack(svc: Svc, isolated: Path) -> None:

@@ -148,7 +148,7 @@ def completion(session: Session) -> Finding:
     shell = Path(session.env.get("SHELL", "")).name
     if shell not in SHELLS:
         return Finding(name, "skipped", "SHELL names none that svc has a script for")
-    path = place_of(shell, session.env)
+    path, _ = place_of(shell, session.env)
     fix = f"Install it: svc completion {shell} --install"
     if not path.is_file():
         return Finding(name, "skipped", f"not installed for {shell}", fix)

@@ -4,6 +4,7 @@ import re
 import sys
 from collections.abc import Iterable
 from importlib import metadata
+from importlib.util import find_spec
 from typing import Final
 
 from svc.errors import LocalError
@@ -42,7 +43,9 @@ def _wrong(declared: Iterable[str]) -> Iterable[tuple[str, str, str | None]]:
         try:
             installed = metadata.version(name)
         except metadata.PackageNotFoundError:
-            yield name, limits, None
+            # A program of one file has its libraries without what describes them.
+            if find_spec(name.replace("-", "_").lower()) is None:
+                yield name, limits, None
             continue
         if not _within(installed, limits):
             yield name, limits, installed
