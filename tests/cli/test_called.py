@@ -1,15 +1,20 @@
 """What is suggested to people begins with the name by which svc was called."""
 
 import os
+import shlex
 import subprocess
 import sys
+import sysconfig
+import venv
 from pathlib import Path
 
 import pytest
 
+import svc
 from support.running import Result
 
 PROGRAM = f"#!{sys.executable}\nfrom svc.__main__ import main\n\nmain()\n"
+START = ("sandbox", "start", "--detach", "--port", "0", "-o", "human")
 
 
 @pytest.fixture
@@ -95,11 +100,30 @@ def test_examples_and_remedies_can_be_typed(
 
 def test_what_a_started_sandbox_suggests_can_be_typed(shop: Path) -> None:
     """The README's second step, by the path of its first."""
-    started = typed(shop, "sandbox", "start", "--detach", "--port", "0", "-o", "human")
+    started = typed(shop, *START)
     stopped = typed(shop, "sandbox", "stop")
     assert "; .venv/bin/svc sandbox stop ends it)\n" in started.out
     assert started.out.endswith("\nNext: .venv/bin/svc orders list\n")
     assert stopped.code == 0
+
+
+def test_an_environment_whose_path_has_blanks_serves_as_any_other(tmp_path: Path) -> None:
+    """As pipx has it on macOS: it starts what it starts, and what it suggests can be typed."""
+    folder = tmp_path / "Application Support" / "it's svc"
+    venv.create(folder, symlinks=True)
+    libraries = f"{Path(str(svc.__file__)).parents[1]}\n{sysconfig.get_path('purelib')}\n"
+    Path(sysconfig.get_path("purelib", vars={"base": str(folder)}), "svc.pth").write_text(libraries)
+    program = folder / "bin" / "svc"
+    # What pip writes for such a path.
+    begins = f"#!/bin/sh\n'''exec' \"{folder}/bin/python\" \"$0\" \"$@\"\n' '''\n"
+    program.write_text(begins + PROGRAM.partition("\n")[2])
+    program.chmod(0o755)
+    started = typed(tmp_path, *START, called=str(program))
+    suggested = started.out.rpartition("\nNext: ")[2]
+    listed = subprocess.run(["bash", "-c", suggested], capture_output=True, check=False)
+    stopped = typed(tmp_path, "sandbox", "stop", called=str(program))
+    assert suggested.startswith(shlex.quote(str(program)))
+    assert (started.code, listed.returncode, stopped.code) == (0, 0, 0), (started, listed)
 
 
 def test_a_file_to_copy_keeps_the_plain_name(shop: Path) -> None:

@@ -9,10 +9,13 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from svc.errors import LocalError
 from svc.system.signals import KILL
+
+if TYPE_CHECKING:
+    from svc.system.jobs import JobObject
 
 _POSIX: Final[Any] = os  # with what is not on every system
 _HAS_GROUPS: Final = hasattr(os, "killpg")
@@ -56,12 +59,24 @@ def own_program(module: str, env: Mapping[str, str]) -> tuple[list[str], dict[st
 def dying_with_us(argv: Sequence[str]) -> list[str]:
     """What is to be started for a program that dies when we do, even by kill -9.
 
-    `argv` begins with an absolute path. That holds on Linux, for what the main thread starts;
-    elsewhere only a proper end of ours ends it.
+    `argv` begins with an absolute path. That holds on Linux, for what the main thread starts, and
+    on Windows by its `job_of`; elsewhere only a proper end of ours ends it.
     """
     if not _HAS_EXEC or not _PDEATHSIG.is_file():  # in a zip archive it is none
         return [*argv]
     return [sys.executable, "-I", "-S", str(_PDEATHSIG), str(os.getpid()), *argv]
+
+
+def job_of(pid: int) -> "JobObject | None":
+    """Has a process that was just started end with us on Windows; None elsewhere."""
+    if _HAS_GROUPS:
+        return None
+    import ctypes
+
+    from svc.system.jobs import JobObject
+
+    windows: Any = ctypes
+    return JobObject(pid, windows.WinDLL("kernel32"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,11 +84,13 @@ class Group:
     """A process that leads a group of its own, and all that it has started in it.
 
     `leader_ended` tells whether our own child has; while it is not known to have ended, its
-    number is not given to another process. On Windows nobody can ask after the others.
+    number is not given to another process. On Windows, where it is in a `job`, nobody can ask after
+    the others.
     """
 
     leader: int
     leader_ended: Callable[[], bool]
+    job: "JobObject | None" = None
 
     def lives(self) -> bool:
         """Says whether anything is left of it."""
@@ -85,8 +102,8 @@ class Group:
         self._send(number if _HAS_GROUPS else getattr(signal, "CTRL_BREAK_EVENT", number))
 
     def kill(self) -> None:
-        """Ends all of it by force, on Windows its leader."""
-        self._send(KILL)
+        """Ends all of it by force."""
+        self._send(KILL) if self.job is None else self.job.kill()
 
     def _send(self, number: int) -> bool:
         try:

@@ -6,6 +6,7 @@ Promises R113 to R119: a request is sent or skipped by one judgement, whoever as
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def lines(path: Path, label: str = "") -> list[dict[str, Any]]:
 
 def age(machine: UserMachine, hours: float) -> None:
     """Time passes for everything that the journal has."""
-    with sqlite3.connect(machine.state / "state.db") as database:
+    with closing(sqlite3.connect(machine.state / "state.db")) as database, database:
         database.execute(
             "UPDATE requests SET first_sent_at = first_sent_at - ?, settled_at = settled_at - ?",
             (hours * 3600, hours * 3600),

@@ -7,6 +7,7 @@ import signal
 import socket
 import sqlite3
 import time
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -144,7 +145,7 @@ def test_advice_goes_to_the_account_that_it_is_about(machine: UserMachine) -> No
     machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4)
     lost = machine.run(*PAYOUT, "--profile", "shop")
     assert machine.run("profiles", "use", "other").code == 0
-    with sqlite3.connect(machine.state / "state.db") as database:
+    with closing(sqlite3.connect(machine.state / "state.db")) as database, database:
         database.execute("UPDATE requests SET first_sent_at = first_sent_at - 90000")
     refused = machine.run("requests", "resume", lost.error["request"], "-o", "json")
     assert refused.code == 7
@@ -171,7 +172,7 @@ def test_advice_about_a_row_goes_to_its_account(machine: UserMachine, tmp_path: 
     argv = ("batch", "payouts.create", str(path), *profile, "-o", "json")
     machine.ledger.spoil(*(Fault(closed, carried_out=True),) * 4)
     assert machine.run(*argv).code == 9
-    with sqlite3.connect(machine.state / "state.db") as database:
+    with closing(sqlite3.connect(machine.state / "state.db")) as database, database:
         database.execute("UPDATE requests SET first_sent_at = first_sent_at - 90000")
     assert machine.run(*argv).code == 9
     said = json.loads(Path(f"{path}.results.ndjson").read_text())["error"]["message"]
@@ -256,7 +257,7 @@ def test_a_list_that_was_done_long_ago_is_not_skipped_in_silence(
     argv = ("batch", "refunds.create", str(path), "-o", "json")
     assert machine.run(*argv).code == 0
     assert machine.run(*argv).json["skipped"] == 2
-    with sqlite3.connect(machine.state / "state.db") as database:
+    with closing(sqlite3.connect(machine.state / "state.db")) as database, database:
         database.execute("UPDATE batches SET whole_at = whole_at - 30 * 86400")
         database.execute("UPDATE requests SET first_sent_at = first_sent_at - 30 * 86400")
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))

@@ -22,7 +22,7 @@ from svc.listen.owners import BugCounter, owned, owned_task, place_of
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.records import BugMet, ListenerRecord, Ready, Summary
 from svc.system import loops
-from svc.system.processes import Group, group_of_its_own, tell_ready
+from svc.system.processes import Group, group_of_its_own, job_of, tell_ready
 from svc.system.signals import STOPPING
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
@@ -95,7 +95,9 @@ class ExecProcess:
             self._broken = error
             ended()
             return
-        self._group = Group(process.pid, lambda: process.returncode is not None)
+        self._group = Group(
+            process.pid, lambda: process.returncode is not None, job_of(process.pid)
+        )
         code = await process.wait()
         if self._asked_at is None:  # else it is our doing how it ended
             self.code = code if code >= 0 else 128 - code

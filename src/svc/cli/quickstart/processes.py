@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError
 from svc.system import signals
-from svc.system.processes import dying_with_us, own_program
+from svc.system.processes import dying_with_us, job_of, own_program
 
 _SECONDS_TO_END = 3.0
 _POLL = 0.02
@@ -66,6 +66,7 @@ class SvcProcesses:
                 stdout=out,
                 stderr=out,
             )
+            job_of(process.pid)
         try:
             yield process
         finally:

@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
-from svc.system.processes import Group, dying_with_us, group_of_its_own
+from svc.system.processes import Group, dying_with_us, group_of_its_own, job_of
 
 _SECONDS_TO_END: Final = 0.4  # promise R78; the programs hold nothing that could be lost
 _LAST_WORDS_SECONDS: Final = 0.3
@@ -53,7 +53,8 @@ class Program:
             stderr=subprocess.STDOUT,
             **group_of_its_own(),
         )
-        self._group = Group(self._process.pid, lambda: self._process.poll() is not None)
+        pid = self._process.pid
+        self._group = Group(pid, lambda: self._process.poll() is not None, job_of(pid))
         self._pump = threading.Thread(target=self._read, daemon=True)
         self._pump.start()
         threading.Thread(target=self._wait, daemon=True).start()

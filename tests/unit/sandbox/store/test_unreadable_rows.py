@@ -2,6 +2,7 @@
 
 import logging
 import sqlite3
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from unit.sandbox.lab import Kit, Lab
 
 
 def change_file(lab: Lab, sql: str, *args: Any) -> None:
-    with sqlite3.connect(lab.path) as db:
+    with closing(sqlite3.connect(lab.path)) as db, db:
         assert db.execute(sql, args).rowcount > 0
     db.close()
 
