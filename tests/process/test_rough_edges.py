@@ -1,13 +1,11 @@
 """What comes from outside and is not as it should be: one clear line, and nothing is lost."""
 
-import fcntl
 import io
 import json
 import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -274,23 +272,6 @@ def test_too_many_open_files_is_what_is_said(argv: tuple[str, ...]) -> None:
     assert "too many open files" in said
     assert "ulimit -n" in said
     assert "space" not in said
-
-
-def test_a_held_configuration_is_waited_for_ten_seconds(isolated: Path, svc: Svc) -> None:
-    """As the state database's lock: then words, and nothing was changed."""
-    svc.ok("config", "set", "color", "never")
-    folder = isolated / "config"
-    handle = os.open(folder, os.O_RDONLY)
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    try:
-        began = time.monotonic()
-        result = svc("config", "set", "color", "always")
-        assert 9 < time.monotonic() - began < 30
-    finally:
-        os.close(handle)
-    assert result.code == 10
-    assert f"Another svc process holds {folder} for too long" in result.error["message"]
-    assert svc.ok("config", "get", "color") == "never"
 
 
 def test_the_line_for_zsh_is_quoted(tmp_path: Path) -> None:

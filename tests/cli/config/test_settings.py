@@ -1,5 +1,6 @@
 """`svc profiles`, `svc config` and `svc whoami` through the real program."""
 
+import fcntl
 import os
 import socket
 from datetime import UTC, datetime
@@ -7,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from support.clocks import ManualClock
 from support.on_terminal import AtTerminal
 from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
+from svc.config import editing
 
 URL = "https://api.example.com"
 ASKED = "[y/N] "
@@ -360,3 +363,22 @@ def test_whoami_without_an_address_says_how_to_begin(svc: Svc) -> None:
     ended = svc("whoami", "-o", "human")
     assert (ended.code, ended.out) == (2, "")
     assert "svc sandbox start" in ended.err
+
+
+def test_a_held_configuration_is_waited_for_ten_seconds(
+    isolated: Path, svc: Svc, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As the state database's lock: then words, and nothing was changed."""
+    svc.ok("config", "set", "color", "never")
+    clock, folder = ManualClock(), isolated / "config"
+    monkeypatch.setattr(editing, "SystemClock", lambda: clock)
+    handle = os.open(folder, os.O_RDONLY)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    try:
+        result = svc("config", "set", "color", "always")
+    finally:
+        os.close(handle)
+    assert clock.monotonic() == pytest.approx(10, abs=0.1)
+    assert result.code == 10
+    assert f"Another svc process holds {folder} for too long" in result.error["message"]
+    assert svc.ok("config", "get", "color") == "never"
