@@ -23,14 +23,21 @@ def slow(sandbox: Sandbox, path: str, **effect: object) -> None:
 
 
 def test_a_wait_is_told_with_its_attempt_and_vanishes(
-    on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
+    on_terminal: OnTerminal, open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
 ) -> None:
-    """Nothing for two seconds, then one line in place; what is printed then stands alone."""
+    """Nothing for two seconds, then one line in place; what is printed then stands alone.
+
+    So does the next line of --verbose.
+    """
     slow(sandbox, "/v1/orders", delay_ms=2600)
-    seen = on_terminal("orders", "list", NO_COLOR="1")
+    with open_terminal("orders", "list", "-v", NO_COLOR="1") as verbose:
+        seen = on_terminal("orders", "list", NO_COLOR="1")
+        assert verbose.end() == 0
     assert re.match(r"\rWaiting 2 s, attempt 1 of 4: GET /v1/orders *\r\r *\r(?=\S)", seen), seen
     assert seen.count("Waiting") == 1
     assert "\n" not in seen.partition("Waiting")[0]
+    told = next(line for line in verbose.seen.splitlines() if "attempt 1  200" in line)
+    assert told.rpartition("\r")[2].startswith("GET /v1/orders"), verbose.seen
 
 
 def test_the_attempt_that_is_waited_for_is_named_with_what_came_before(
@@ -45,30 +52,19 @@ def test_the_attempt_that_is_waited_for_is_named_with_what_came_before(
     assert lines[0] == "Waiting 2 s, attempt 2 of 4 after 429"  # the path has no room
 
 
-def test_what_verbose_says_stands_alone(
-    on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
-) -> None:
-    """The next line of --verbose begins on a line of its own."""
-    slow(sandbox, "/v1/orders", delay_ms=2300)
-    seen = on_terminal("orders", "list", "-v", NO_COLOR="1")
-    told = next(line for line in seen.splitlines() if "attempt 1  200" in line)
-    assert told.rpartition("\r")[2].startswith("GET /v1/orders"), seen
-
-
-@pytest.mark.parametrize("how", [("-q",), ("dumb",)])
 def test_who_wants_no_line_gets_none(
-    on_terminal: OnTerminal, how: tuple[str, ...], svc: Svc, sandbox: Sandbox
+    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
 ) -> None:
+    """R73: nor does a program, whose stderr holds an error or nothing."""
     slow(sandbox, "/v1/orders", delay_ms=2300)
-    words, term = (how, "xterm") if how == ("-q",) else ((), "dumb")
-    assert "Waiting" not in on_terminal("orders", "list", *words, NO_COLOR="1", TERM=term)
-
-
-def test_a_pipe_is_told_nothing(svc: Svc, sandbox: Sandbox) -> None:
-    """Promise R73: stderr of a program holds an error or nothing."""
-    slow(sandbox, "/v1/orders", delay_ms=2300)
-    result = svc("orders", "list")
-    assert (result.code, result.err) == (0, "")
+    with (
+        open_terminal("orders", "list", "-q") as quiet,
+        open_terminal("orders", "list", TERM="dumb") as dumb,
+    ):
+        piped = svc("orders", "list")
+        assert (quiet.end(), dumb.end()) == (0, 0)
+    assert "Waiting" not in quiet.seen + dumb.seen
+    assert (piped.code, piped.err) == (0, "")
 
 
 def test_a_wait_within_a_wait_says_nothing_of_its_own() -> None:
@@ -111,18 +107,21 @@ def on_screen(written: str, columns: int) -> list[str]:
     return ["".join(row).rstrip() for row in rows]
 
 
-@pytest.mark.parametrize("columns", [80, 40])
 def test_ctrl_c_leaves_a_fresh_line_and_one_word(
-    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox, columns: int
+    open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
 ) -> None:
     """Nothing stays of what was waited for, nor of what the terminal shows of the keys."""
     slow(sandbox, "/v1/orders", delay_ms=20_000)
-    with open_terminal("orders", "list", columns=columns) as terminal:
-        terminal.read_until("Waiting 2 s")
-        terminal.press_ctrl_c()
-        assert terminal.end() == 130
-    assert "^C" in terminal.seen
-    assert on_screen(terminal.seen, columns) == ["", "Stopped.", ""]
+    with (
+        open_terminal("orders", "list", columns=80) as wide,
+        open_terminal("orders", "list", columns=40) as narrow,
+    ):
+        for terminal, columns in ((wide, 80), (narrow, 40)):
+            terminal.read_until("Waiting 2 s")
+            terminal.press_ctrl_c()
+            assert terminal.end() == 130
+            assert "^C" in terminal.seen
+            assert on_screen(terminal.seen, columns) == ["", "Stopped.", ""]
 
 
 @pytest.mark.parametrize("columns", [80, 40])
@@ -178,9 +177,9 @@ def test_what_settles_later_is_waited_for_by_name(
     created = svc.ok("sandbox", "trigger", "order.paid")["created"]
     payment = next(one["id"] for one in created if one["object"] == "payment")
     svc.ok("sandbox", "clock", "frozen")
-    argv = ("--payment", payment, "--amount", "100", "--wait", "--max-time", "4")
+    argv = ("--payment", payment, "--amount", "100", "--wait", "--max-time", "2.6")
     seen = on_terminal("refunds", "create", *argv, "-y", NO_COLOR="1")
-    assert re.search(r"is pending\n.*\rWaiting [23] s for \w+ to settle +\r\r +\r", seen), seen
+    assert re.search(r"is pending\n.*\rWaiting 2 s for \w+ to settle +\r\r +\r", seen), seen
 
 
 ITEM = "name=J,hs_code=6203.39,quantity=1,unit_amount=12900"

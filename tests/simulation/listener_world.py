@@ -258,6 +258,9 @@ class SimListener:
             self.pipeline = Pipeline(
                 self.plan, inbox, world, self.records.append, lambda: None, self._connect
             )
+            looking = self.pipeline.writer._looking
+            assert looking is not None
+            looking.cancel()  # there is no file to look for twice a second of all those days
             self._starting = self.pipeline.dispatcher.start()
             world.loop.create_task(self._starting)
         finally:

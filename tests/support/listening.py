@@ -99,7 +99,9 @@ class Received:
 
 @dataclass
 class TargetServer:
-    """A server that answers each request with what `reply` says; None keeps silent for ever.
+    """A server that answers each request with what `reply` says.
+
+    None keeps silent for ever, no bytes close the connection.
 
     `unheard` is called with a request whose answer could not be written any more.
     """
@@ -171,7 +173,9 @@ class TargetServer:
             except OSError:
                 self.unheard(request)
             with suppress(OSError):
-                if b"close" in answer[:200].lower():
+                if not answer:
+                    peer.shutdown(socket.SHUT_RDWR)
+                elif b"close" in answer[:200].lower():
                     peer.shutdown(socket.SHUT_WR)
         return rest[length:]
 

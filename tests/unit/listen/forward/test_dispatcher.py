@@ -326,7 +326,7 @@ def test_target_that_dies_of_an_event_holds_up_no_other(tmp_path: Path) -> None:
     def reply(request: Received) -> bytes:
         return b"" if b'"evt_1"' in request.body else OK
 
-    with Dying(reply) as target, listening(tmp_path, target.port, forwarding=quick) as listener:
+    with TargetServer(reply) as target, listening(tmp_path, target.port, forwarding=quick) as listener:
         listener.send(event(1))
         listener.forwards(1)
         listener.send(event(2))
@@ -336,7 +336,7 @@ def test_target_that_dies_of_an_event_holds_up_no_other(tmp_path: Path) -> None:
 
 def test_target_that_only_accepts_is_probed_by_one_lane(tmp_path: Path) -> None:
     """As many silent failures in a row as there are lanes, and 200 events cost no 200 attempts."""
-    with Dying(lambda _: b"") as target, listening(tmp_path, target.port) as listener:
+    with TargetServer(lambda _: b"") as target, listening(tmp_path, target.port) as listener:
         with listener.peer() as peer:
             for number in range(200):
                 assert listener.send_on(peer, event(number)) == 200
@@ -344,17 +344,6 @@ def test_target_that_only_accepts_is_probed_by_one_lane(tmp_path: Path) -> None:
         target.reply = lambda _: OK
         listener.until(lambda: len(target.received) > 190)
     assert len([one for one in listener.forwards() if one.status is None]) < 20
-
-
-class Dying(TargetServer):
-    """A target that closes the connection where its answer is empty."""
-
-    def _answer(self, peer: socket.socket, data: bytes) -> bytes:
-        before = len(self.received)
-        rest = super()._answer(peer, data)
-        if len(self.received) > before and self.reply(self.received[-1]) == b"":
-            peer.shutdown(socket.SHUT_RDWR)
-        return rest
 
 
 def test_idle_connection_that_the_target_closed_costs_nothing(tmp_path: Path) -> None:
