@@ -4,9 +4,10 @@ import ast
 import re
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 import pytest
 
@@ -26,6 +27,7 @@ LONG_FUNCTIONS: Final = frozenset({"render/output.py: __init__"})  # an argument
 SAME_FIRST_WORD: Final[frozenset[str]] = frozenset()
 TWO_MEANINGS: Final[frozenset[str]] = frozenset()
 IN_TWO_ROOMS: Final[dict[str, set[str]]] = {}
+NAMED_TABLE: Final = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
 TYPE_NAME: Final = re.compile(r"[A-Z][a-z]\w*")
 
 
@@ -39,6 +41,34 @@ def _modules() -> list[Path]:
     modules = sorted(HOUSE.rglob("*.py"))
     assert len(modules) > 200
     return modules
+
+
+class Contents(NamedTuple):
+    """What stands in a module: functions with their lines, types, and texts that name tables."""
+
+    functions: list[tuple[str, int]]
+    types: list[str]
+    aliases: list[str]
+    tables: set[str]
+
+
+@cache
+def _contents() -> dict[Path, Contents]:
+    """Every module, read once for all tests."""
+    found = {}
+    for path in _modules():
+        module = ast.parse(path.read_text())
+        contents = found[path] = Contents([], [], [*_aliases(module)], set())
+        contents.types.extend(contents.aliases)
+        for node in ast.walk(module):
+            match node:
+                case ast.FunctionDef() | ast.AsyncFunctionDef():
+                    contents.functions.append((node.name, _lines(node)))
+                case ast.ClassDef(name=name):
+                    contents.types.append(name.strip("_"))
+                case ast.Constant(value=str(text)):
+                    contents.tables.update(NAMED_TABLE.findall(text))
+    return found
 
 
 def _name(path: Path) -> str:
@@ -71,11 +101,10 @@ def test_no_module_is_too_long_to_read() -> None:
 def test_no_function_is_too_long_to_read() -> None:
     """With what it takes; what it promises, its docstring, is not read line by line."""
     long = {
-        f"{_name(module)}: {node.name}"
-        for module in _modules()
-        for node in ast.walk(ast.parse(module.read_text()))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        if _lines(node) > MOST_LINES_OF_A_FUNCTION
+        f"{_name(module)}: {name}"
+        for module, contents in _contents().items()
+        for name, lines in contents.functions
+        if lines > MOST_LINES_OF_A_FUNCTION
     }
     assert long == LONG_FUNCTIONS
 
@@ -102,8 +131,8 @@ def test_siblings_with_a_common_first_word_are_a_folder() -> None:
 def test_a_name_of_a_type_means_one_thing() -> None:
     """A class, a type that is put together of others, or an option that has a name."""
     where = defaultdict(set)
-    for module in _modules():
-        for name in _types(ast.parse(module.read_text())):
+    for module, contents in _contents().items():
+        for name in contents.types:
             where[name].add(_name(module))
     assert len(where) > 600
     assert {name for name, places in where.items() if len(places) > 1} == TWO_MEANINGS, where
@@ -115,7 +144,7 @@ def test_what_the_tests_of_a_room_share_means_one_thing() -> None:
     for module in Path(__file__).parent.glob("*/**/*.py"):
         room = module.relative_to(Path(__file__).parent).parts[0]
         if not module.name.startswith("test_"):
-            for name in _types(ast.parse(module.read_text())):
+            for name in re.findall(r"^class _*(\w+)", module.read_text(), re.MULTILINE):
                 where[room, name].add(module)
     assert len(where) > 20
     assert {name for name, places in where.items() if len(places) > 1} == set()
@@ -128,18 +157,12 @@ def test_a_name_of_a_class_means_one_thing_in_the_tests_too() -> None:
     for module in chain(_modules(), tests):
         for name in re.findall(r"^class _*(\w+)", module.read_text(), re.MULTILINE):
             where[name].append(module.name)
-    for module in _modules():
-        for name in _aliases(ast.parse(module.read_text())):
+    for module, contents in _contents().items():
+        for name in contents.aliases:
             where[name].append(module.name)
     assert len(tests) > 300
     assert len(where) > 700
     assert {name: places for name, places in where.items() if len(places) > 1} == {}
-
-
-def _types(module: ast.Module) -> Iterator[str]:
-    """Each class that is defined, and each alias."""
-    yield from (one.name.strip("_") for one in ast.walk(module) if isinstance(one, ast.ClassDef))
-    yield from _aliases(module)
 
 
 def _aliases(module: ast.Module) -> Iterator[str]:
@@ -166,13 +189,10 @@ def test_statements_of_a_table_stand_in_the_room_that_owns_it() -> None:
     made = "\n".join((*chain(*MIGRATIONS), *TABLES))
     tables = set(re.findall(r"CREATE TABLE (\w+)", made))
     assert len(tables) > 15
-    named = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
     where = defaultdict(set)
-    for module in _modules():
-        for node in ast.walk(ast.parse(module.read_text())):
-            if isinstance(node, ast.Constant) and isinstance(node.value, str):
-                for table in tables.intersection(named.findall(node.value)):
-                    where[table].add(_name(module.parent))
+    for module, contents in _contents().items():
+        for table in tables & contents.tables:
+            where[table].add(_name(module.parent))
     rooms = {table: rooms - {"state"} for table, rooms in where.items()}
     assert rooms.keys() == tables
     assert {table: rooms for table, rooms in rooms.items() if len(rooms) > 1} == IN_TWO_ROOMS
@@ -186,12 +206,7 @@ def test_no_statement_numbers_its_parameters() -> None:
 
 def test_errors_of_the_system_are_worded_in_one_place() -> None:
     """An `OSError` may have no text of its own: `system_words` knows what to say then."""
-    named = {
-        _name(module)
-        for module in _modules()
-        for node in ast.walk(ast.parse(module.read_text()))
-        if isinstance(node, ast.Attribute) and node.attr == "strerror"
-    }
+    named = {_name(one) for one in _modules() if ".strerror" in one.read_text()}
     assert named == {
         "errors.py",
         "cli/framework/streams.py",  # makes such an error

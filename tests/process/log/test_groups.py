@@ -148,7 +148,9 @@ def test_target_that_is_away_for_a_moment_loses_nothing(server: Servers, tmp_pat
     def reply(request: Received) -> bytes:
         if time.monotonic() - began > 1.2:
             return OK
-        return (status_line(503), status_line(429), b"")[int(json.loads(request.body)["id"][4:]) % 3]
+        return (status_line(503), status_line(429), b"")[
+            int(json.loads(request.body)["id"][4:]) % 3
+        ]
 
     with TargetServer(reply) as target, connect(server) as connection:
         publish(connection, range(30))

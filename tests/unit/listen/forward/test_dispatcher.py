@@ -288,7 +288,11 @@ def test_fast_retry_tries_again_what_may_pass(tmp_path: Path) -> None:
     passing = [408, 425, 429, 500, 503]
 
     def reply(request: Received) -> bytes:
-        return OK if request.header("Svc-Redelivered") else status_line(int(json.loads(request.body)["id"][4:]))
+        return (
+            OK
+            if request.header("Svc-Redelivered")
+            else status_line(int(json.loads(request.body)["id"][4:]))
+        )
 
     with (
         TargetServer(reply) as target,
@@ -326,7 +330,10 @@ def test_target_that_dies_of_an_event_holds_up_no_other(tmp_path: Path) -> None:
     def reply(request: Received) -> bytes:
         return b"" if b'"evt_1"' in request.body else OK
 
-    with TargetServer(reply) as target, listening(tmp_path, target.port, forwarding=quick) as listener:
+    with (
+        TargetServer(reply) as target,
+        listening(tmp_path, target.port, forwarding=quick) as listener,
+    ):
         listener.send(event(1))
         listener.forwards(1)
         listener.send(event(2))

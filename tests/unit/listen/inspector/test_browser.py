@@ -300,14 +300,10 @@ def test_everything_fits_a_phone(watched: WatchedListener, open_page: Open, widt
     expect(page.locator("#detail")).to_be_hidden()
 
 
-@pytest.mark.parametrize("width", [320, 400])
-def test_the_filter_is_folded_on_a_phone(
-    watched: WatchedListener, open_page: Open, width: int
-) -> None:
+def test_the_filter_is_folded_on_a_phone(watched: WatchedListener, open_page: Open) -> None:
     """The list comes first; what narrows it stays in sight, and a wide window needs no folding."""
     stock(watched)
-    size: ViewportSize = {"width": width, "height": 740}
-    page = open_page("", size=size)
+    page = open_page("", size=PHONE)
     expect(page.get_by_label("Text")).to_be_hidden()
     page.get_by_text("Filter", exact=True).first.click()
     page.get_by_label("State").select_option("rejected")
@@ -317,7 +313,7 @@ def test_the_filter_is_folded_on_a_phone(
     page.set_viewport_size(DESKTOP)
     expect(page.get_by_label("Text")).to_be_visible()
     expect(page.locator("#fold > summary")).to_be_hidden()
-    page.set_viewport_size(size)
+    page.set_viewport_size(PHONE)
     page.get_by_role("link", name="Clear").click()
     expect(page.get_by_label("Text")).to_be_hidden()
     page.keyboard.press("/")
