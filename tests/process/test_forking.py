@@ -58,7 +58,7 @@ def both(forking: Forking) -> tuple[Svc, Svc]:
 
 
 @pytest.mark.parametrize(
-    "part", [pytest.param(n, marks=[pytest.mark.slow] if n else []) for n in range(8)]
+    "part", [pytest.param(n, marks=[pytest.mark.slow] if n else []) for n in range(3)]
 )
 def test_drawn_commands_end_alike_forked_and_started(
     both: tuple[Svc, Svc], sandbox: Sandbox, isolated: Path, part: int
@@ -74,6 +74,7 @@ def test_drawn_commands_end_alike_forked_and_started(
         assert without_times(one.err) == without_times(other.err), (argv, settings, given)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_command_starts_as_a_process(name: str) -> None:
     """One real start for each: what a fork has loaded already is found without it, too."""

@@ -62,7 +62,9 @@ def test_killed_quickstart_leaves_no_process(isolated: Path) -> None:
         until(lambda: not any(map(is_alive, started)))
 
 
-@pytest.mark.parametrize("pause", [0.0, 0.01, 0.03])
+@pytest.mark.parametrize(
+    "pause", [0.01, *(pytest.param(each, marks=pytest.mark.slow) for each in (0.0, 0.03))]
+)
 def test_two_signals_leave_no_process(isolated: Path, pause: float) -> None:
     """R78: the second one, soon after the first, ends it before all is undone."""
     with telling(isolated) as (process, started):
@@ -77,6 +79,7 @@ def folders(of: Path) -> list[str]:
     return sorted(path.name for path in of.glob("svc-quickstart-*"))
 
 
+@pytest.mark.slow(seconds=4)
 def test_next_quickstart_removes_the_folder_of_one_that_was_killed(isolated: Path) -> None:
     """And of no other one: what is in use, or is no folder of a quickstart, stays."""
     with telling(isolated) as (process, started):

@@ -33,7 +33,7 @@ END_SECONDS = 10.0
 SEED = 20_261_122
 MANY = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 12  # of the slow run
 FORMS = [
-    pytest.param(2, id="2"),
+    pytest.param(1, id="1"),
     pytest.param(MANY, id=str(MANY), marks=pytest.mark.slow(seconds=2 * MANY)),
 ]
 

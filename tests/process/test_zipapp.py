@@ -27,6 +27,7 @@ def archive(folder: Path) -> Path:
     return made
 
 
+@pytest.mark.slow(seconds=3)
 def test_an_archive_starts_itself_again(tmp_path: Path) -> None:
     """A sandbox, a listener and the commands of a quickstart."""
     bare = Path(sys.base_prefix) / "bin" / f"python3.{sys.version_info.minor}"

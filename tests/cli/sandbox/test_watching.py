@@ -52,6 +52,7 @@ def test_a_sandbox_on_a_terminal_shows_each_request(open_terminal: OpenTerminal,
     assert re.fullmatch(rf"{TIME}  GET   /checkout/ord_abc_secret_…mnop  404  \d+ ms", lines[2])
 
 
+@pytest.mark.slow(seconds=4)
 def test_a_terminal_that_is_held_up_holds_up_nothing_else(
     open_terminal: OpenTerminal, svc: Svc
 ) -> None:

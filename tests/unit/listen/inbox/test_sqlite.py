@@ -279,6 +279,7 @@ def test_prune_takes_a_bounded_bite(state: Database) -> None:
     assert [inbox.prune(later) for _ in range(4)] == [500, 500, 200, 0]
 
 
+@pytest.mark.slow(seconds=2)
 def test_a_huge_batch_is_stored(state: Database) -> None:
     """More results than SQLite takes in one statement still go in at once."""
     inbox = SqliteInbox(state, "one")
