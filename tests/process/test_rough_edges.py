@@ -285,11 +285,9 @@ def test_the_line_for_zsh_is_quoted(tmp_path: Path) -> None:
         text=True,
         check=False,
     )
-    [line] = [one for one in (done.stdout + done.stderr).splitlines() if "fpath=(" in one]
-    start = line.index("fpath=(")
-    said = line[start : line.index("$fpath)") + len("$fpath)")].replace('\\"', '"')
+    path = json.loads(done.stdout)["line"].rpartition(" source ")[2]
     shown = subprocess.run(
-        ["bash", "-c", f'{said}; printf %s "${{fpath[0]}}"'],
+        ["bash", "-c", f"printf %s {path}"],
         capture_output=True,
         text=True,
         check=True,

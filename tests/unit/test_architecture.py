@@ -81,6 +81,7 @@ TOLD_IN_STORIES: Final = {
     *(
         "cli/batch",
         "cli/commands",
+        "cli/events/audit",
         "cli/events/log",
         "cli/help",
         "cli/keys",

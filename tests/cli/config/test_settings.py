@@ -288,6 +288,7 @@ def test_whoami_says_what_a_command_would_use(svc: Svc, sandbox: Sandbox) -> Non
         "key_source": "SVC_API_KEY",
         "key_added": None,
         "key_age_days": None,
+        "proxy": None,
         "reachable": True,
         "key_accepted": True,
     }
