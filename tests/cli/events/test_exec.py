@@ -15,8 +15,6 @@ from support.listening import TargetServer, status_line
 from support.running import Result, Sandbox, Svc, inside
 from support.suite.patience import patient
 
-pytestmark = pytest.mark.smoke
-
 SVC = f"{sys.executable} -m svc"
 
 
@@ -69,6 +67,7 @@ def test_failed_command_is_11(sandbox: Sandbox, svc: Svc, command: str, code: in
     assert kinds(result) == ["ready", "summary"]
 
 
+@pytest.mark.smoke
 @pytest.mark.slow
 def test_what_a_command_sets_off_is_waited_for(sandbox: Sandbox, svc: Svc) -> None:
     """The command ends at once, `--until` still holds: both have to be done, in either order."""
@@ -117,6 +116,7 @@ def test_until_that_a_command_does_not_bring_is_11(sandbox: Sandbox, svc: Svc) -
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
+@pytest.mark.smoke
 def test_command_ends_with_the_listener(
     number: int, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
@@ -132,6 +132,7 @@ def test_command_ends_with_the_listener(
     assert [is_running(int(pid)) for pid in pids.read_text().split()] == [False, False]
 
 
+@pytest.mark.smoke
 @pytest.mark.slow
 def test_what_a_command_leaves_running_is_ended(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:
     """A server that the command has put in the background does not outlive the listener."""

@@ -3,7 +3,7 @@
 import ctypes
 from typing import Any
 
-from svc.system.jobs import JobObject, JobLimits
+from svc.system.jobs import JobLimits, JobObject
 from svc.system.processes import job_of
 
 CALLS = (

@@ -29,8 +29,6 @@ from svc.listen.forward.request import parse_header
 from svc.listen.routes import Routes
 from svc.signature import verify
 
-pytestmark = pytest.mark.smoke
-
 FAST = ForwardOptions(retry="fast")
 OFF = ForwardOptions(retry="off", seconds=0.3)
 
