@@ -117,25 +117,10 @@ def _over(
 
 
 def _api_rule(tx: Transaction, params: Params) -> ApiRule:
-    return ApiRule(
-        id=tx.new_id(_PREFIX),
-        match=params.get("match", {}),
-        skip=params.get("skip", 0),
-        times=params.get("times", 1),
-        phase=params.get("phase", "before"),
-        effect=params["effect"],
-    )
+    return ApiRule(id=tx.new_id(_PREFIX), **params)
 
 
 def _webhook_rule(tx: Transaction, params: Params) -> WebhookRule:
     if params["effect"] == "delay" and not params.get("delay_ms"):
         raise missing("delay_ms")
-    return WebhookRule(
-        id=tx.new_id(_PREFIX),
-        match=params.get("match", {}),
-        skip=params.get("skip", 0),
-        times=params.get("times", 1),
-        effect=params["effect"],
-        count=params.get("count", 1),
-        delay_ms=params.get("delay_ms", 0),
-    )
+    return WebhookRule(id=tx.new_id(_PREFIX), **params)

@@ -30,16 +30,9 @@ class LintRule(NamedTuple):
     broken_by: Callable[[Requests], Iterable[str]]
 
 
-def _unkeyed(requests: Requests) -> Iterator[str]:
-    for one in requests:
-        if one.method == "POST" and one.idempotency_key is None and one.status < _FAILED:
-            yield one.id
-
-
-def _reused(requests: Requests) -> Iterator[str]:
-    for one in requests:
-        if one.code == "idempotency_key_reused":
-            yield one.id
+def _each(breaks: Callable[[LoggedRequest], bool]) -> Callable[[Requests], Iterable[str]]:
+    """A rule that is broken by single requests."""
+    return lambda requests: (one.id for one in requests if breaks(one))
 
 
 def _given_up(requests: Requests) -> Iterator[str]:
@@ -65,23 +58,9 @@ def _polled(requests: Requests) -> Iterator[str]:
             yield latest[path]
 
 
-def _of_wrong_kind(requests: Requests) -> Iterator[str]:
-    for one in requests:
-        if one.code in _WRONG_KINDS:
-            yield one.id
-
-
-def _unversioned(requests: Requests) -> Iterator[str]:
-    for one in requests:
-        if one.version is None:
-            yield one.id
-
-
-def _unsummed(requests: Requests) -> Iterator[str]:
-    for one in requests:
-        made = (one.method, one.path, one.status) == ("POST", "/v1/orders", 200)
-        if made and isinstance(one.params, Mapping) and _differs(one.params):
-            yield one.id
+def _is_unsummed(one: LoggedRequest) -> bool:
+    made = (one.method, one.path, one.status) == ("POST", "/v1/orders", 200)
+    return made and isinstance(one.params, Mapping) and _differs(one.params)
 
 
 def _differs(order: Mapping[str, Any]) -> bool:
@@ -96,9 +75,17 @@ RULES: Final = (
     LintRule(
         "post_without_key",
         "A POST had no Idempotency-Key: a retry after a timeout does it twice.",
-        _unkeyed,
+        _each(
+            lambda one: (
+                one.method == "POST" and one.idempotency_key is None and one.status < _FAILED
+            )
+        ),
     ),
-    LintRule("key_reused", "An idempotency key was used for two different requests.", _reused),
+    LintRule(
+        "key_reused",
+        "An idempotency key was used for two different requests.",
+        _each(lambda one: one.code == "idempotency_key_reused"),
+    ),
     LintRule(
         "not_retried",
         "A request that failed with 5xx, or got no answer, was not sent again.",
@@ -112,17 +99,17 @@ RULES: Final = (
     LintRule(
         "wrong_key_kind",
         "A publishable key was used on the server, or a secret key in the checkout.",
-        _of_wrong_kind,
+        _each(lambda one: one.code in _WRONG_KINDS),
     ),
     LintRule(
         "no_version",
         "A request had no Svc-Version: it changes with the version of the account.",
-        _unversioned,
+        _each(lambda one: one.version is None),
     ),
     LintRule(
         "amount_differs",
         "The amount of an order is not the sum of its items.",
-        _unsummed,
+        _each(_is_unsummed),
     ),
 )
 SLOW: Final = "A handler took over 2 seconds: queue the work and answer first."

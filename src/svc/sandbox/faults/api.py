@@ -25,7 +25,7 @@ _FILLER: Final = b'{"id":"cut_off_by_a_fault_rule","object":"nothing","data":[]}
 class ApiRule(Rule):
     """A rule for requests of one method, path pattern, key or order, or of all."""
 
-    phase: str
+    phase: str = "before"
     effect: Mapping[str, Any]
 
     def fires(self, request: AsgiRequest, key: str | None) -> bool:

@@ -5,6 +5,8 @@ import logging
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from operator import sub
+from typing import NamedTuple
 
 from svc.errors import LocalError
 from svc.sandbox.clock import SECOND, AdvanceUntil, VirtualClock
@@ -29,14 +31,18 @@ _GRACE_SECONDS = 0.5  # what a stopping sandbox gives to attempts under way
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """What an advance did: handlers run, events created, webhook attempts made, jobs that broke."""
 
     jobs: int = 0
     events: int = 0
     deliveries: int = 0
     broken: int = 0
+
+    def since(self, before: "Counts") -> "Counts":
+        """What came after `before`; how many are broken is of now."""
+        jobs, events, deliveries, _ = map(sub, self, before)
+        return Counts(jobs, events, deliveries, self.broken)
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +148,7 @@ class Runner:
             async with self.lock:
                 await self._turn(advance)
                 await self.groups.save_clock()
-                return _difference(self._counts(), advance.before)
+                return self._counts().since(advance.before)
         finally:
             watch.cancel()
             self._advance = None
@@ -154,7 +160,7 @@ class Runner:
         now = self._advance
         if now is None:
             return None
-        return now.until or now.to or 0, _difference(self._counts(), now.before)
+        return now.until or now.to or 0, self._counts().since(now.before)
 
     async def _turn(self, advance: "Advance") -> None:
         self._broken.clear()
@@ -254,18 +260,9 @@ class Runner:
         return Counts(self._done.jobs, self._done.events, self.dispatcher.made, self.broken)
 
     def _exhausted(self, advance: Advance) -> bool:
-        done = _difference(self._counts(), advance.before)
+        done = self._counts().since(advance.before)
         return done.jobs + done.deliveries >= advance.idle_jobs_max
 
 
 def _earlier(one: int | None, other: int | None) -> int | None:
     return min((due for due in (one, other) if due is not None), default=None)
-
-
-def _difference(after: Counts, before: Counts) -> Counts:
-    return Counts(
-        after.jobs - before.jobs,
-        after.events - before.events,
-        after.deliveries - before.deliveries,
-        after.broken,
-    )

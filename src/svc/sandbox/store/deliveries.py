@@ -1,13 +1,12 @@
 """The log of webhook deliveries: one row an attempt, made or still to be made."""
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from svc.sandbox.clock import text_of
 from svc.sandbox.store import DeliveryStatus, jobs
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.ids import IdSource
-from svc.sandbox.store.sqlite import SqlRow, Store
+from svc.sandbox.store.sqlite import Store
 
 _FIELDS = "id, event, type, endpoint, url, attempt, status, due, started, code, error, ms, next"
 DELIVERY_PREFIX = "dlv_"
@@ -18,8 +17,7 @@ _INSERT = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class DeliveryRow:
+class DeliveryRow(NamedTuple):
     """One attempt; moments in microseconds, `ms` the real duration in milliseconds."""
 
     id: str
@@ -87,7 +85,7 @@ def add_made(store: Store, mode: str, delivery: DeliveryRow) -> None:
 
 def retrieve(store: Store, identity: str) -> DeliveryRow | None:
     row = store.one(f"SELECT {_FIELDS} FROM deliveries WHERE id = ?", identity)  # noqa: S608
-    return _delivery(row) if row else None
+    return DeliveryRow(*row) if row else None
 
 
 def pending(store: Store, event: str, endpoint: str) -> DeliveryRow | None:
@@ -97,7 +95,7 @@ def pending(store: Store, event: str, endpoint: str) -> DeliveryRow | None:
         " WHERE event = ? AND endpoint = ? AND status = 'pending' ORDER BY seq LIMIT 1"
     )
     row = store.one(sql, event, endpoint)
-    return _delivery(row) if row else None
+    return DeliveryRow(*row) if row else None
 
 
 def put_before(store: Store, identity: str, later: DeliveryRow) -> None:
@@ -163,11 +161,7 @@ def page(
     where = " AND ".join(terms)
     sql = f"SELECT {_FIELDS} FROM deliveries WHERE {where} ORDER BY seq DESC LIMIT ?"  # noqa: S608
     rows = store.all(sql, *args, limit + 1)
-    return [_delivery(row) for row in rows[:limit]], len(rows) > limit
-
-
-def _delivery(row: SqlRow) -> DeliveryRow:
-    return DeliveryRow(*row)
+    return [DeliveryRow(*row) for row in rows[:limit]], len(rows) > limit
 
 
 def _shown_moment(micros: int | None) -> str | None:

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 from svc.sandbox.clock import SECOND, micros, moment, text_of
 from svc.sandbox.store import deliveries, events, jobs
@@ -24,14 +24,12 @@ _SHED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class StoredResult:
+class StoredResult(NamedTuple):
     """What a key was answered with: replayed byte for byte while the key is held."""
 
     fingerprint: str
     status: int
     body: bytes
-    first_used: datetime
 
 
 @dataclass(slots=True)
@@ -215,7 +213,7 @@ class Transaction(DocumentRows):
         row = self.store.one(sql, self.mode, key)
         if row is None or self.now_micros - row[3] >= _RETENTION:
             return None
-        return StoredResult(row[0], row[1], row[2], moment(row[3]))
+        return StoredResult(*row[:3])
 
     def put_result(self, key: str, fingerprint: str, status: int, body: bytes) -> None:
         """Stores the result of a call in the same transaction as its effects (promise R82).

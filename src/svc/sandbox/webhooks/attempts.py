@@ -82,7 +82,7 @@ def copy_of(
     if endpoint is None:
         return None
     identity = tx.ids.derived(DELIVERY_PREFIX, attempt.delivery.id, number)
-    delivery = replace(attempt.delivery, id=identity)
+    delivery = attempt.delivery._replace(id=identity)
     body, signed_at = attempt.outgoing.body, _signed_at(tx, wall)
     outgoing = _request(tx, endpoint, delivery, body, signed_at)
     return replace(attempt, delivery=delivery, outgoing=outgoing, started=tx.now_micros)
@@ -172,7 +172,7 @@ def badly_signed(tx: Transaction, wall: int) -> list[Outgoing]:
         rows, _ = deliveries.page(tx.store, tx.mode, equals=equals, limit=1, after=None)
         body = events.body(tx.store, rows[0].event) if rows else None
         if body is not None and _is_reached(tx, endpoint["url"]):
-            again = replace(rows[0], id=tx.ids.derived(DELIVERY_PREFIX, rows[0].id, "lint"))
+            again = rows[0]._replace(id=tx.ids.derived(DELIVERY_PREFIX, rows[0].id, "lint"))
             outgoing = _request(tx, endpoint, again, body, _signed_at(tx, wall))
             made.append(with_bad_signature(outgoing))
     return made

@@ -3,19 +3,15 @@
 import asyncio
 import socket
 import ssl
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 
-import httpx
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
-from support.absence import importable
 from svc.sandbox.webhooks.sender import REPLY_READ_MAX, HttpSender, Outgoing, ReceiverReply
 from unit.sandbox.lab import Answer, Kit, Lab, ScriptedReceiver
 
@@ -38,19 +34,6 @@ def send(
                 await sender.close()
 
     return lab.play(story)
-
-
-def test_sending_loads_no_command_line_of_httpx() -> None:
-    """Where click is installed httpx would load one, with rich and pygments."""
-    code = (
-        "import click, sys, svc.sandbox.webhooks.sender;"
-        "print(*[name for name, module in sys.modules.items() if module])"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.split())
-    assert "httpx" in loaded
-    assert Path(httpx.__file__).with_name("_main.py").is_file()
-    assert not loaded & {"httpx._main", *importable(["rich", "pygments"])}
 
 
 def test_request_carries_the_bytes_and_headers_given(lab: Lab, receiver: ScriptedReceiver) -> None:
