@@ -244,7 +244,7 @@ _svc_words() {
     until) words='next idle' ;;
     delivery_status) words='pending succeeded failed dropped' ;;
     sandbox_keys_create_type) words='secret publishable restricted' ;;
-    permission) words='orders=none orders=read orders=write payments=none payments=read payments=write refunds=none refunds=read refunds=write payouts=none payouts=read payouts=write landed_cost=none landed_cost=read landed_cost=write disputes=none disputes=read disputes=write webhook_endpoints=none webhook_endpoints=read webhook_endpoints=write events=none events=read events=write all=none all=read all=write' ;;
+    permission) words='orders=none orders=read orders=write payments=none payments=read payments=write refunds=none refunds=read refunds=write payouts=none payouts=read payouts=write landed_cost=none landed_cost=read landed_cost=write webhook_endpoints=none webhook_endpoints=read webhook_endpoints=write events=none events=read events=write disputes=none disputes=read disputes=write all=none all=read all=write' ;;
     http_method) words='GET POST' ;;
     fault_status) words='429 500 502 503 504' ;;
     sandbox_fault_add_connection) words='close reset truncate garbage drip' ;;

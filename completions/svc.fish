@@ -285,7 +285,7 @@ function __svc_words
         case sandbox_keys_create_type
             printf '%s\t%s\n' 'secret' '' 'publishable' '' 'restricted' ''
         case permission
-            printf '%s\t%s\n' 'orders=none' '' 'orders=read' '' 'orders=write' '' 'payments=none' '' 'payments=read' '' 'payments=write' '' 'refunds=none' '' 'refunds=read' '' 'refunds=write' '' 'payouts=none' '' 'payouts=read' '' 'payouts=write' '' 'landed_cost=none' '' 'landed_cost=read' '' 'landed_cost=write' '' 'disputes=none' '' 'disputes=read' '' 'disputes=write' '' 'webhook_endpoints=none' '' 'webhook_endpoints=read' '' 'webhook_endpoints=write' '' 'events=none' '' 'events=read' '' 'events=write' '' 'all=none' '' 'all=read' '' 'all=write' ''
+            printf '%s\t%s\n' 'orders=none' '' 'orders=read' '' 'orders=write' '' 'payments=none' '' 'payments=read' '' 'payments=write' '' 'refunds=none' '' 'refunds=read' '' 'refunds=write' '' 'payouts=none' '' 'payouts=read' '' 'payouts=write' '' 'landed_cost=none' '' 'landed_cost=read' '' 'landed_cost=write' '' 'webhook_endpoints=none' '' 'webhook_endpoints=read' '' 'webhook_endpoints=write' '' 'events=none' '' 'events=read' '' 'events=write' '' 'disputes=none' '' 'disputes=read' '' 'disputes=write' '' 'all=none' '' 'all=read' '' 'all=write' ''
         case http_method
             printf '%s\t%s\n' 'GET' '' 'POST' ''
         case fault_status
@@ -881,7 +881,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'sandbox keys create'
             set commands 
-            set options --type 'w.sandbox_keys_create_type' 'One of secret, publishable, restricted.' --permission '+w.permission' 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'
+            set options --type 'w.sandbox_keys_create_type' 'One of secret, publishable, restricted.' --permission '+w.permission' 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, webhook_endpoints, events, disputes or all.'
             set arguments 
             set shared 'global'
         case 'sandbox keys roll'

@@ -39,7 +39,7 @@ $script:SvcWords = @{
     'until' = @(@('next', ''), @('idle', ''))
     'delivery_status' = @(@('pending', ''), @('succeeded', ''), @('failed', ''), @('dropped', ''))
     'sandbox_keys_create_type' = @(@('secret', ''), @('publishable', ''), @('restricted', ''))
-    'permission' = @(@('orders=none', ''), @('orders=read', ''), @('orders=write', ''), @('payments=none', ''), @('payments=read', ''), @('payments=write', ''), @('refunds=none', ''), @('refunds=read', ''), @('refunds=write', ''), @('payouts=none', ''), @('payouts=read', ''), @('payouts=write', ''), @('landed_cost=none', ''), @('landed_cost=read', ''), @('landed_cost=write', ''), @('disputes=none', ''), @('disputes=read', ''), @('disputes=write', ''), @('webhook_endpoints=none', ''), @('webhook_endpoints=read', ''), @('webhook_endpoints=write', ''), @('events=none', ''), @('events=read', ''), @('events=write', ''), @('all=none', ''), @('all=read', ''), @('all=write', ''))
+    'permission' = @(@('orders=none', ''), @('orders=read', ''), @('orders=write', ''), @('payments=none', ''), @('payments=read', ''), @('payments=write', ''), @('refunds=none', ''), @('refunds=read', ''), @('refunds=write', ''), @('payouts=none', ''), @('payouts=read', ''), @('payouts=write', ''), @('landed_cost=none', ''), @('landed_cost=read', ''), @('landed_cost=write', ''), @('webhook_endpoints=none', ''), @('webhook_endpoints=read', ''), @('webhook_endpoints=write', ''), @('events=none', ''), @('events=read', ''), @('events=write', ''), @('disputes=none', ''), @('disputes=read', ''), @('disputes=write', ''), @('all=none', ''), @('all=read', ''), @('all=write', ''))
     'http_method' = @(@('GET', ''), @('POST', ''))
     'fault_status' = @(@('429', ''), @('500', ''), @('502', ''), @('503', ''), @('504', ''))
     'sandbox_fault_add_connection' = @(@('close', ''), @('reset', ''), @('truncate', ''), @('garbage', ''), @('drip', ''))
@@ -736,7 +736,7 @@ $script:SvcCommands = @{
     }
     'sandbox keys create' = @{
         Commands = @()
-        Options = @(@('--type', 'w.sandbox_keys_create_type', 'One of secret, publishable, restricted.'), @('--permission', '+w.permission', 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, disputes, webhook_endpoints, events or all.'))
+        Options = @(@('--type', 'w.sandbox_keys_create_type', 'One of secret, publishable, restricted.'), @('--permission', '+w.permission', 'Repeatable: none, read or write on orders, payments, refunds, payouts, landed_cost, webhook_endpoints, events, disputes or all.'))
         Arguments = @()
         Shared = @(,'global')
     }

@@ -9,8 +9,10 @@ from types import SimpleNamespace
 from typing import Any, Final, NamedTuple
 
 from simulation.service import Identity, frozen
-from svc.cli import orders, payouts, post, refunds
+from svc import service
+from svc.cli import post
 from svc.cli.framework.fields import with_fields
+from svc.cli.framework.nouns import noun_app
 from svc.cli.framework.session import Session
 from svc.client.options import options_of
 
@@ -166,7 +168,9 @@ def _parsed(operation: str, **given: Any) -> Callable[[Any], None]:
 @cache
 def _taking(operation: str) -> Callable[..., None]:
     word, _, verb = operation.partition(".")
-    app = {"orders": orders.app, "payouts": payouts.app, "refunds": refunds.app}[word]
+    noun = service.noun(word.removesuffix("s"))
+    assert noun is not None
+    app = noun_app(noun)
     command = next(each.callback for each in app.registered_commands if each.name == verb)
     assert command is not None
     # The registry has given it its options where a command of this process has loaded it.

@@ -14,7 +14,9 @@ from typing import Final
 import pytest
 
 from support.absence import importable
+from svc import service
 from svc.cli.framework.registry import COMMANDS, load, module_of
+from svc.service.facts import NOUNS
 
 ROOT = Path(__file__).parents[2]
 HEAVY = ("rich", "httpx", "keyring", "starlette", "uvicorn", "jmespath", "click")
@@ -69,8 +71,11 @@ BEHIND: Final = {
         "svc.sandbox.parameters.described",
         "svc.sandbox.parameters.problems",
         "svc.sandbox.parameters.tables",
+        "svc.sandbox.resources.operation",
         "svc.sandbox.resources.orders",
         "svc.sandbox.resources.refunds",
+        "svc.sandbox.store.documents",
+        "svc.sandbox.store.transaction",
     },
     # The tables of both databases, and who names them.
     "unit/test_house.py": {"svc.sandbox.store.sqlite"},
@@ -134,18 +139,23 @@ def test_every_room_has_its_layers() -> None:
     assert layered == rooms
 
 
+# Words that are no module: their commands are made of `svc/service`.
+DESCRIBED = {noun.word for noun in service.nouns() if noun.actions and noun.word != "events"}
+
+
 @pytest.mark.parametrize("name", sorted(COMMANDS))
 def test_every_registered_command_has_its_module(name: str) -> None:
     """The registry finds modules by their words, which the import linter does not see."""
     command = load(name)
     assert command.name == name
-    assert import_module(module_of(name)).app
+    assert name in DESCRIBED or import_module(module_of(name)).app
 
 
 def test_the_folder_is_the_help() -> None:
     """Every entry of `cli` is a word after `svc`, but for the entry and what the words share."""
     entries = {path.stem for path in (ROOT / "src/svc/cli").iterdir() if path.name[:2] != "__"}
-    assert entries == {name.replace("-", "_") for name in COMMANDS} | {"main", "framework"}
+    words = {name.replace("-", "_") for name in COMMANDS if name not in DESCRIBED}
+    assert entries == words | {"main", "framework"}
 
 
 def test_a_room_names_what_it_has() -> None:
@@ -308,19 +318,40 @@ def test_help_loads_nothing_heavy(argv: list[str]) -> None:
     assert not loaded_by(*argv) & (importable(HEAVIER_STILL) | NOT_HERE)
 
 
+@pytest.mark.parametrize(
+    ("words", "noun"),
+    [
+        ("--help", set()),
+        ("requests --help", set()),
+        ("refunds create --help", {"refunds"}),
+        ("orders list --created-gte 7d --dry-run", {"orders"}),
+        ("payouts create -d amount:=1 --dry-run --help", {"payouts"}),
+        ("post /v1/refunds -d payment=pay_7cXd9eYf1gZh2iWj3kPq0aVb --dry-run", {"refunds"}),
+    ],
+)
+def test_a_noun_is_described_only_where_it_is_used(
+    words: str, noun: set[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """R134: the description costs what is used of it."""
+    monkeypatch.setenv("SVC_API_KEY", "sk_test_sandbox")
+    monkeypatch.setenv("SVC_BASE_URL", "http://127.0.0.1:9")
+    loaded = {name.removeprefix("svc.service.") for name in loaded_by(*words.split())}
+    assert loaded & {f"{name}s" for name in NOUNS} == noun
+
+
 def test_library_that_is_loaded_is_seen() -> None:
     """The guard would notice: what a command needs is in the list that it looks at."""
     code = "import svc.state.database, sys; print('sqlite3' in sys.modules, 'rich' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "True False\n"
-    assert "svc.cli.orders" in loaded_by("orders", "--help")
+    assert "svc.service.orders" in loaded_by("orders", "--help")
 
 
 def test_root_help_loads_no_command_module() -> None:
     """The registry is data; a command's module is loaded only when the command is named."""
     modules = {name for name in loaded_by("--help") if name.startswith("svc.cli.")}
     assert "svc.cli.framework.registry" in modules
-    assert not modules & importable(module_of(name) for name in COMMANDS)
+    assert not modules & importable(module_of(name) for name in COMMANDS if name not in DESCRIBED)
 
 
 @pytest.mark.parametrize("more", [[], ["--inspect", "0"]])

@@ -6,10 +6,11 @@ pay_x`, from its entry to its exit code:
 
 1. `main.py`: `main` makes a `Session` over `framework/streams.py`, and is the one place where an
    error, or a signal, becomes an exit code.
-2. `framework/app.py`: `Root` finds `refunds` in `framework/registry.py` and imports it, only it.
-3. `refunds.py`: its docstring is the help, and a topic's is a page that `help/page.py` reads;
-   `writing` makes it a verb that takes `-d`, `--dry-run` and the rest, which
-   `framework/options.py` declares and puts into `session.given`.
+2. `framework/app.py`: `Root` finds `refunds` in `framework/registry.py`, whose `load` makes it of
+   the description in `svc.service.refunds`; it imports a module for any other word, only it.
+3. `framework/nouns.py`: each `Action` is a command with its help, example and options, and a topic
+   of help is a page that `help/page.py` reads; as a `WritingVerb` it takes `-d`, `--dry-run` and
+   the rest, which `framework/options.py` declares and puts into `session.given`.
 4. `framework/sending.py`: `send_write` lays `--body`, options and `-d` over each other by
    `framework/inputs`, shows the request instead if that was asked, and makes the client.
 5. `framework/session.py`: settings, key, state, client and output, each made when first asked for.

@@ -1,36 +1,33 @@
 """The API described once, as data: what every other room reads, and none copies.
 
 A file is a noun, in the specification's words: begin with `refunds`, the shortest. `model` has the
-words that they are written in, `goods` what orders and quotes share, and `facts` limits, schedules,
-headers, prefixes and the types of events. A noun is loaded only when it is used.
+words that they are written in, `goods` what orders and quotes share, `errors` every error code, and
+`facts` limits, schedules, headers, the index of nouns and the types of events. A noun is loaded
+only when it is used. Where to look, or to change:
+
+- an option, its help: `Field.option`, `Field.help` of the noun's file; an example in help:
+  `Action.example`
+- the label of a column, its place: `Field.label`, `Field.column`
+- an enum's words: the choice in `Field.kind`; statuses: `STATUSES` at the head of the file
+- a filter of a list: "list" in `Field.given`
+- what moves money: `Action.money`; what proves an answer: `Field.proof`
+- a status that ends --wait: `Resource.final`; one that means failure: `Resource.failures`
+- a field of an event: `events`; of the object in it: that object's file
+- an error code's meaning and status: `errors`; its exit code, by status: `svc.errors`
 """
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from svc.service.facts import API_ROOT
+from svc.service.facts import API_ROOT, NOUNS
 
 if TYPE_CHECKING:  # facts alone are read without it
     from svc.service.model import Action, Resource
 
-# In the order of the specification. The file of a noun is named after its path, and its objects
-# are named after its file.
-NOUNS: Final = (
-    "orders",
-    "payments",
-    "payment_methods",
-    "refunds",
-    "payouts",
-    "landed_cost_quotes",
-    "webhook_endpoints",
-    "events",
-    "disputes",
-)
-
 
 def noun(name: str) -> "Resource | None":
     """The resource of an object's name, such as `order`; None where there is none."""
-    return _load(f"{name}s") if f"{name}s" in NOUNS else None
+    return _load(name) if name in NOUNS else None
 
 
 def nouns() -> "tuple[Resource, ...]":
@@ -41,8 +38,7 @@ def nouns() -> "tuple[Resource, ...]":
 def operation(name: str) -> "tuple[Resource, Action] | None":
     """The resource and the action of a name such as `refunds.create`; None where there is none."""
     word, _, verb = name.partition(".")
-    module = word.replace("-", "_")
-    resource = _load(module) if module in NOUNS else None
+    resource = noun(word.replace("-", "_").removesuffix("s"))
     action = resource.action(verb) if resource is not None else None
     return None if resource is None or action is None else (resource, action)
 
@@ -51,12 +47,12 @@ def resource_at(path: str) -> "Resource | None":
     """The resource whose collection a path is, or is in; None where there is none."""
     plain = path.removeprefix(f"{API_ROOT}/").replace("-", "_").replace("/", "_") + "_"
     for name in NOUNS:
-        if plain.startswith(f"{name}_"):
+        if plain.startswith(f"{name}s_"):
             resource = _load(name)
             return resource if f"{path}/".startswith(f"{resource.path}/") else None
     return None
 
 
 def _load(name: str) -> "Resource":
-    resource: Resource = import_module(f"svc.service.{name}").RESOURCE
+    resource: Resource = import_module(f"svc.service.{name}s").RESOURCE
     return resource

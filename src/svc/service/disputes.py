@@ -77,7 +77,6 @@ RESOURCE: Final = Resource(
     "Dispute",
     "Disputes",
     path=collection("disputes"),
-    permission="disputes",
     statuses=STATUSES,
     final=("won", "lost"),
     fields=(

@@ -24,7 +24,6 @@ RESOURCE: Final = Resource(
     "Event",
     "Webhook endpoints and events",
     path=collection("events"),
-    permission="events",
     headline="type",
     fields=(
         known("event"),

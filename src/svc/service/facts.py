@@ -4,21 +4,38 @@ The sandbox, the client and the tests read the same facts here, so that a correc
 service changes one place.
 """
 
-from typing import Final, Literal, TypeAlias, get_args
+from typing import Final, Literal, NamedTuple, TypeAlias, get_args
 
 # --- The specification says -----------------------------------------------------------------
 
 API_ROOT: Final = "/v1"
 
-ID_PREFIXES_STATED: Final = {
-    "order": "ord_",
-    "payment": "pay_",
-    "refund": "rf_",
-    "payout": "po_",
-    "landed_cost_quote": "lcq_",
-    "event": "evt_",
-    "payment_method": "pm_",
-    "dispute": "dp_",
+
+class NounFacts(NamedTuple):
+    """What is known of a noun before its file is loaded.
+
+    Attributes:
+        prefix: of the ids of its objects.
+        summary: its line in `svc --help`; empty for one without calls of its own.
+        permission: what a restricted key needs, where not called as its file.
+    """
+
+    prefix: str
+    summary: str = ""
+    permission: str = ""
+
+
+# In the order of the specification, by the name of an object; an `s` behind it is the noun's file.
+NOUNS: Final = {
+    "order": NounFacts("ord_", "Create, retrieve, update, capture, cancel and list orders."),
+    "payment": NounFacts("pay_", "Retrieve and list payments."),
+    "payment_method": NounFacts("pm_"),
+    "refund": NounFacts("rf_", "Return all or part of a payment."),
+    "payout": NounFacts("po_", "Send money to receiving banks."),
+    "landed_cost_quote": NounFacts("lcq_", "Quote duties, taxes and fees.", "landed_cost"),
+    "webhook_endpoint": NounFacts("we_", "Register webhook endpoints."),  # the prefix is ours
+    "event": NounFacts("evt_", "Retrieve events; receive, verify and forward webhooks."),
+    "dispute": NounFacts("dp_", "Answer disputes with evidence."),
 }
 
 Mode: TypeAlias = Literal["test", "live"]
@@ -72,7 +89,7 @@ def is_success(status: int | None) -> bool:
 
 # --- We chose (the specification does not show it) --------------------------------------------
 
-ID_PREFIXES: Final = {**ID_PREFIXES_STATED, "webhook_endpoint": "we_", "request": "req_"}
+ID_PREFIXES: Final = {**{name: noun.prefix for name, noun in NOUNS.items()}, "request": "req_"}
 # The ids of the examples in `--help`, in the order in which the demo draws them: an example that is
 # typed as it stands finds what it is about.
 DEMO_IDS: Final[dict[str, tuple[str, ...]]] = {
@@ -129,15 +146,8 @@ EVENT_TYPES: Final = (
     "payout.failed",
 )
 
-RESTRICTED_RESOURCES: Final = (
-    "orders",
-    "payments",
-    "refunds",
-    "payouts",
-    "landed_cost",
-    "disputes",
-    "webhook_endpoints",
-    "events",
+RESTRICTED_RESOURCES: Final = tuple(
+    noun.permission or f"{name}s" for name, noun in NOUNS.items() if noun.summary
 )
 
 # The sandbox's keys are public constants, short on purpose so that secret scanners ignore them.

@@ -31,7 +31,6 @@ RESOURCE: Final = Resource(
     "Landed-cost quote",
     "Landed cost",
     path=collection("landed-cost/quotes"),
-    permission="landed_cost",
     short="Quote",
     headline="guaranteed",
     fields=(

@@ -7,7 +7,7 @@ NamedTuples, for a command loads them each time that it starts.
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
-from svc.service.facts import AMOUNT_MAX, API_ROOT, ID_PREFIXES
+from svc.service.facts import AMOUNT_MAX, API_ROOT, NOUNS
 
 ValueType: TypeAlias = Literal[
     "text",
@@ -230,7 +230,6 @@ class Resource(NamedTuple):
         final: those that end a wait.
         failures: those that mean that it failed.
         headline: the field that people read as its status.
-        permission: what a restricted key needs.
         short: its title in an operation's id, where not the whole.
         implies: the events that an object's state shows to have been sent.
     """
@@ -246,14 +245,19 @@ class Resource(NamedTuple):
     final: tuple[str, ...] = ()
     failures: tuple[str, ...] = ()
     headline: str = "status"
-    permission: str = ""
     short: str = ""
     implies: tuple[Implied, ...] = ()
 
     @property
     def prefix(self) -> str:
         """Of the ids of its objects."""
-        return ID_PREFIXES[self.name]
+        return NOUNS[self.name].prefix
+
+    @property
+    def permission(self) -> str:
+        """What a restricted key needs."""
+        known = NOUNS[self.name]
+        return known.permission or (f"{self.name}s" if known.summary else "")
 
     def action(self, verb: str) -> Action | None:
         """The action of this verb; None where it has none."""

@@ -33,7 +33,6 @@ RESOURCE: Final = Resource(
     "Order",
     "Orders",
     path=collection("orders"),
-    permission="orders",
     statuses=STATUSES,
     final=("paid", "cancelled"),
     fields=(

@@ -34,7 +34,6 @@ RESOURCE: Final = Resource(
     "Payment",
     "Payments",
     path=collection("payments"),
-    permission="payments",
     statuses=STATUSES,
     final=("captured", "failed", "cancelled"),
     failures=("failed",),

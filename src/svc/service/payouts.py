@@ -100,7 +100,6 @@ RESOURCE: Final = Resource(
     "Payout",
     "Payouts",
     path=collection("payouts"),
-    permission="payouts",
     statuses=STATUSES,
     final=("paid", "failed"),
     failures=("failed",),

@@ -34,7 +34,6 @@ RESOURCE: Final = Resource(
     "Refund",
     "Refunds",
     path=collection("refunds"),
-    permission="refunds",
     statuses=STATUSES,
     final=("succeeded", "failed"),
     failures=("failed",),

@@ -26,7 +26,6 @@ RESOURCE: Final = Resource(
     "Webhook endpoint",
     "Webhook endpoints and events",
     path=collection("webhook_endpoints"),
-    permission="webhook_endpoints",
     statuses=STATUSES,
     fields=(
         known("webhook_endpoint"),

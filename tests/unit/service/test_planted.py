@@ -27,7 +27,7 @@ class Planted(NamedTuple):
 ERRORS: Final = (
     Planted("facts", "LIMIT_DEFAULT: Final = 25", "LIMIT_DEFAULT: Final = 20"),
     Planted("facts", "24 * 3600", "12 * 3600"),
-    Planted("facts", '"refund": "rf_"', '"refund": "re_"'),
+    Planted("facts", 'NounFacts("rf_"', 'NounFacts("re_"'),
     Planted("facts", "(60, 600, 3600)", "(60, 300, 3600)"),
     Planted("facts", '    "order.cancelled",\n', ""),
     Planted("orders", '"create update",\n            required=True', '"create update"'),

@@ -45,7 +45,6 @@ def test_schedule_of_deliveries() -> None:
 )
 def test_prefixes_of_ids(kind: str, prefix: str) -> None:
     """Spec: Conventions, ID prefixes."""
-    assert facts.ID_PREFIXES_STATED[kind] == prefix
     assert facts.ID_PREFIXES[kind] == prefix
 
 

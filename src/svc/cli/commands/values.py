@@ -126,7 +126,11 @@ _EVERYWHERE: Final[Mapping[str, Values]] = {
 
 # An option or an argument of one command.
 _HERE: Final[Mapping[tuple[str, str], Values]] = {
-    **{(f"{noun.word} list", "--status"): _FIELDS[f"{noun.name}_status"] for noun in _LISTED},
+    **{
+        (f"{noun.word} list", "--status"): _FIELDS[f"{noun.name}_status"]
+        for noun in _LISTED
+        if noun.statuses
+    },
     **{(f"{noun.word} list", "--starting-after"): _ids(noun.name) for noun in _LISTED},
     ("get", "target"): replace(
         _words("get_path", (noun.path for noun in _LISTED)), ids=_ANY_ID.ids

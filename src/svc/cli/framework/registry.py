@@ -12,7 +12,7 @@ from typer.core import TyperCommand
 
 from svc.cli.framework.figures import fill
 from svc.errors import UsageError
-from svc.service.facts import ID_PREFIXES
+from svc.service.facts import ID_PREFIXES, NOUNS
 
 
 class Entry(NamedTuple):
@@ -27,18 +27,18 @@ WEBHOOKS: Final = "Webhooks"
 ACCOUNT: Final = "Account"
 MORE: Final = "More"
 
+# A noun of the API is a command by its description.
+_NOUNS: Final = {
+    f"{name}s".replace("_", "-"): it.summary for name, it in NOUNS.items() if it.summary
+}
+_OF_WEBHOOKS: Final = ("events", "webhook-endpoints")
+
 COMMANDS: Final = {
-    "orders": Entry("Create, retrieve, update, capture, cancel and list orders.", RESOURCES),
-    "payments": Entry("Retrieve and list payments.", RESOURCES),
-    "refunds": Entry("Return all or part of a payment.", RESOURCES),
-    "payouts": Entry("Send money to receiving banks.", RESOURCES),
-    "landed-cost-quotes": Entry("Quote duties, taxes and fees.", RESOURCES),
-    "disputes": Entry("Answer disputes with evidence.", RESOURCES),
+    **{word: Entry(line, RESOURCES) for word, line in _NOUNS.items() if word not in _OF_WEBHOOKS},
     "get": Entry("Send any GET: an id or a /v1/ path.", RESOURCES),
     "post": Entry("Send any POST to a /v1/ path.", RESOURCES),
     "batch": Entry("Run an operation for every row of a file.", RESOURCES),
-    "events": Entry("Retrieve events; receive, verify and forward webhooks.", WEBHOOKS),
-    "webhook-endpoints": Entry("Register webhook endpoints.", WEBHOOKS),
+    **{word: Entry(_NOUNS[word], WEBHOOKS) for word in _OF_WEBHOOKS},
     "requests": Entry("See what was sent; settle what has no known outcome.", ACCOUNT),
     "keys": Entry("Keep API keys in the OS keyring.", ACCOUNT),
     "profiles": Entry("Name accounts and switch between them.", ACCOUNT),
@@ -274,13 +274,23 @@ def take_fields(command: Callable[..., None], operation: str) -> None:
     vars(command)[_TAKES] = operation
 
 
+def _app_of(*words: str) -> Any:
+    """The Typer app of a command; of a noun without a module that of its description."""
+    if words[0] == "events" or words[0] not in _NOUNS:
+        return import_module(module_of(*words)).app
+    from svc import service
+
+    noun = service.noun(words[0].replace("-", "_").removesuffix("s"))
+    return import_module("svc.cli.framework.nouns").noun_app(noun)
+
+
 def load(*words: str, asked: Container[str] | None = None) -> Any:
     """Imports the module of one command and returns it as a Typer command or group.
 
     Of the group's verbs only those can be run that `asked` has, or all without it. The others have
     their name and what a list says of them: to make one takes half a millisecond.
     """
-    app = import_module(module_of(*words)).app
+    app = _app_of(*words)
     verbs = app.registered_commands
     if asked is not None and app.registered_callback is not None:
         app.registered_commands = [

@@ -10,9 +10,9 @@ from svc.sandbox.reference import fx
 from svc.sandbox.resources import (
     api_keys,
     disputes,
+    landed_cost_quotes,
     orders,
     payouts,
-    quotes,
     refunds,
     webhook_endpoints,
 )
@@ -82,7 +82,9 @@ def _add_quote(tx: Transaction, hs_code: str, origin: str | None) -> None:
         "hs_code": hs_code,
         "origin_country": origin,
     }
-    quotes.create(tx, {"currency": "EUR", "shipping": {"country": "DE"}, "items": [item]})
+    landed_cost_quotes.create(
+        tx, {"currency": "EUR", "shipping": {"country": "DE"}, "items": [item]}
+    )
 
 
 FIXTURES: Final = ("demo",)

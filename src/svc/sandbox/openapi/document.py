@@ -1,6 +1,7 @@
 """The OpenAPI document of the `/v1` surface (promise R88), put together from the tables."""
 
 from collections.abc import Iterable, Mapping
+from importlib import import_module
 from typing import Any, Final
 
 from svc import service
@@ -20,16 +21,6 @@ from svc.sandbox.parameters.schema import (
     strict,
 )
 from svc.sandbox.parameters.tables import Object, Parameter, schema_of
-from svc.sandbox.resources import (
-    disputes,
-    events,
-    orders,
-    payments,
-    payouts,
-    quotes,
-    refunds,
-    webhook_endpoints,
-)
 from svc.sandbox.resources.operation import ID, ApiOperation
 from svc.sandbox.store.documents import Doc
 from svc.service import events as event
@@ -40,6 +31,7 @@ from svc.service.facts import (
     EVENT_TYPES,
     IDEMPOTENCY_HEADER,
     LIMIT_MAX,
+    NOUNS,
     REPLAYED_HEADER,
     SIGNATURE_HEADER,
     VERSION_HEADER,
@@ -47,15 +39,11 @@ from svc.service.facts import (
 )
 
 # In the specification's order; the resource is what a restricted key needs.
-OPERATIONS: Final = (
-    *orders.OPERATIONS,
-    *payments.OPERATIONS,
-    *refunds.OPERATIONS,
-    *payouts.OPERATIONS,
-    *quotes.OPERATIONS,
-    *webhook_endpoints.OPERATIONS,
-    *events.OPERATIONS,
-    *disputes.OPERATIONS,
+OPERATIONS: Final[tuple[ApiOperation, ...]] = tuple(
+    operation
+    for name, noun in NOUNS.items()
+    if noun.summary
+    for operation in import_module(f"svc.sandbox.resources.{name}s").OPERATIONS
 )
 _ABOUT: Final = (
     "A local sandbox of the cross-border order service. Where the service's specification is "

@@ -7,7 +7,7 @@ from svc.sandbox.parameters.metadata import merged
 from svc.sandbox.parameters.problems import invalid, unexpected_state
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import methods
-from svc.sandbox.resources import goods, operation, payments, quotes
+from svc.sandbox.resources import goods, landed_cost_quotes, operation, payments
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import (
@@ -83,7 +83,7 @@ def _price(tx: Transaction, order: Doc) -> None:
     order["methods"] = methods.offered(
         order["currency"], shipping["country"], order["capture_method"]
     )
-    quote = quotes.make(
+    quote = landed_cost_quotes.make(
         tx,
         currency=order["currency"],
         shipping=shipping,

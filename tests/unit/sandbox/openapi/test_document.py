@@ -120,7 +120,7 @@ def test_strict_schemas_refuse_what_they_do_not_know() -> None:
 API = (
     "api/idempotency api/requests http/auth http/exchange parameters/bodies parameters/kinds "
     "parameters/problems parameters/tables resources/disputes resources/goods resources/operation "
-    "resources/orders resources/payments resources/payouts resources/quotes resources/refunds "
+    "resources/orders resources/payments resources/payouts resources/landed_cost_quotes resources/refunds "
     "resources/webhook_endpoints"
 ).split()
 BEFORE = {"host_not_allowed", "page_not_allowed", "sandbox_header_required"}

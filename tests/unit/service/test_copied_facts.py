@@ -1,0 +1,126 @@
+"""A fact of the API is read, never copied: the places that name one, with a reason each (R134)."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import svc
+from svc import service
+from svc.service.model import Field
+
+ROOT = Path(svc.__file__).parent
+# The description; the sandbox's rules; the sandbox's controls, whose objects are its own; the
+# quickstart, which plays one story.
+APART = (
+    "service/",
+    "sandbox/",
+    "cli/sandbox/",
+    "cli/quickstart/",
+    "client/resources/controls.py",
+    "render/views/sandbox.py",
+)
+# Words that mean something of svc's own as well: in its errors, its journal, its inbox, its options.
+OWN = set(
+    """
+    active api_version charged code created data description disabled duplicate enabled events
+    expires_at failed id item livemode message metadata method name none object order pending reason
+    retried secret sent sent_at soft state status total type unknown url
+    """.split()
+)
+KINDS = "a kind of value, which the model calls so"
+NAMED = {
+    "batch/columns.py": ("amount currency", f"{KINDS}; a blank amount moves everything (R97)"),
+    "batch/run.py": ("currency", "beside the amount that the description says is added up"),
+    "batch/tally.py": ("amount currency failure_reason", "names of svc's own results"),
+    "batch/validate.py": (
+        "amount amount_total currency",
+        "of two amounts of a row, which is meant",
+    ),
+    "cli/batch/report.py": ("amount currency", "names of svc's own results"),
+    "cli/commands/values.py": (
+        "card country currency paid payment visa",
+        "names of sets of words that completion has",
+    ),
+    "cli/framework/control.py": ("client_secret", "what opens a shopper's page of the sandbox"),
+    "cli/framework/fields.py": ("amount currency", KINDS),
+    "cli/framework/inputs/__init__.py": ("quantity unit_amount", "the numbers of `--item`"),
+    "cli/framework/prompts.py": (
+        (
+            "account_holder_name account_number amount amount_captured amount_refunded amount_total "
+            "currency destination iban payment"
+        ),
+        "what a person is asked before money moves, as a sentence (R19)",
+    ),
+    "cli/framework/recent.py": ("amount amount_total currency", "what completion says of an id"),
+    "client/contradiction.py": ("account_number iban last4", "spellings of one account (R15)"),
+    "client/fields.py": (
+        "amount country currency payment postal_code quantity unit_amount",
+        f"{KINDS}; what people call some fields",
+    ),
+    "client/operations.py": ("failure_code failure_reason", "why an object failed, of any noun"),
+    "client/options.py": ("amount country currency", KINDS),
+    "delivery/before.py": ("currency", "asked of the order where a row has none"),
+    "delivery/journal/commands.py": ("payment", "where to see what a refund did (R4)"),
+    "delivery/likeness.py": (
+        (
+            "account_holder_name account_number bank_code bank_name bic city destination iban line1 "
+            "line2 payment postal_code"
+        ),
+        "which differences make no other recipient (R5)",
+    ),
+    "delivery/plan.py": ("amount", "of a results file"),
+    "listen/inspector/list_page.py": ("amount", "a class of CSS"),
+    "listen/verify/verify.py": (
+        "amount amount_captured amount_total currency payment",
+        "one line for an event of any type, also one that is not described",
+    ),
+    "render/human/cells.py": (
+        "brand card city country duty guaranteed last4 line1 line2 postal_code",
+        "an address, a card and a rate in one line each",
+    ),
+    "render/human/columns.py": ("amount currency iban vat", "how an undescribed field reads"),
+    "render/views/model.py": (
+        (
+            "authorized cancelled captured card currency draft guaranteed lost needs_response paid "
+            "processing requires_payment submitted succeeded suspended under_review won"
+        ),
+        "the colour of a word, whichever object has it",
+    ),
+    "render/views/service.py": ("amount card currency", KINDS),
+}
+
+
+def facts() -> set[str]:
+    """The names of fields, and every word that one of them may have."""
+    found: set[str] = set()
+    for noun in service.nouns():
+        fields = [*noun.fields, *(field for action in noun.actions for field in action.fields)]
+        for field in every(fields):
+            kind = field.kind.entry or field.kind
+            found |= {field.name, *kind.words, *kind.answered}
+        found |= set(noun.statuses)
+    return found
+
+
+def every(fields: list[Field] | tuple[Field, ...]) -> Iterator[Field]:
+    for field in fields:
+        yield field
+        yield from every(field.kind.inner)
+
+
+def test_a_fact_is_copied_nowhere_else() -> None:
+    """As a text of its own in a module; the list may only become shorter."""
+    wanted = facts() - OWN
+    found: dict[str, set[str]] = {}
+    for path in ROOT.rglob("*.py"):
+        name = path.relative_to(ROOT).as_posix()
+        if not name.startswith(APART):
+            tree = ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+            texts = {each.value for each in tree if isinstance(each, ast.Constant)}
+            if copied := {text for text in texts if isinstance(text, str)} & wanted:
+                found[name] = copied
+    assert len(wanted) > 120
+    known = {name: set(words.split()) for name, (words, _) in NAMED.items()}
+    assert found == known, "read it of the description, or give a reason here"
+    assert len(NAMED) <= 25
+    assert facts() >= OWN
