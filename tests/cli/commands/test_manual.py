@@ -13,8 +13,8 @@ from typing import Any
 
 import pytest
 
+from support.running import command_tree
 from svc.cli.commands import document
-from svc.cli.commands.tree import tree
 from svc.cli.framework.registry import COMMANDS
 
 ROOT = Path(__file__).parents[3]
@@ -35,7 +35,7 @@ def maker() -> Any:
 def test_the_pages_are_those_of_the_commands_that_there_are() -> None:
     """Nothing is stored that the parsers do not say."""
     stored = {page.name: page.read_text(encoding="utf-8") for page in MAN.iterdir()}
-    made = maker().pages(document(tree()))
+    made = maker().pages(document(command_tree()))
     assert sorted(stored) == sorted(made) == sorted(NAMES)
     assert [name for name in NAMES if stored[name] != made[name]] == []
 
@@ -61,7 +61,7 @@ def test_man_shows_each_page_without_a_complaint(name: str) -> None:
 def test_a_page_has_what_the_help_has() -> None:
     """Every option as it is typed, each example on a line to be copied, and where the rest is."""
     text, _ = shown(MAN / "svc-refunds.1")
-    refund = next(one for one in tree().root.walk() if one.name == "refunds create")
+    refund = next(one for one in command_tree().root.walk() if one.name == "refunds create")
     for option in refund.options:
         assert f"     {option.names[0]}" in text
     for example in refund.examples:

@@ -8,19 +8,13 @@ import pytest
 import typer
 
 from support.calls import EXAMPLES
-from support.running import Sandbox, Svc
-from svc.cli.commands.tree import tree
+from support.running import Sandbox, Svc, command_tree
 from svc.cli.commands.values import rows
 from svc.cli.framework.app import app as root_app
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
-from svc.completion.tree import Argument, Command, Option, Tree
+from svc.completion.tree import Argument, Command, Option
 from svc.errors import UsageError
 from svc.sandbox.openapi.document import OPERATIONS
-
-
-@cache
-def found() -> Tree:
-    return tree()
 
 
 @cache
@@ -43,7 +37,7 @@ def parsers() -> dict[str, Any]:
 
 
 def commands() -> Iterator[Command]:
-    return found().root.walk()
+    return command_tree().root.walk()
 
 
 NOUNS = ["", *COMMANDS]
@@ -71,7 +65,8 @@ def test_options_and_arguments_are_those_of_the_parser(noun: str) -> None:
             if param.param_type_name == "option" and not getattr(param, "hidden", False)
         ]
         assert {frozenset((*param.opts, *param.secondary_opts)) for param in options} == {
-            frozenset((*option.names, *option.negatives)) for option in found().options_of(command)
+            frozenset((*option.names, *option.negatives))
+            for option in command_tree().options_of(command)
         }, command.name
         arguments = [param for param in params if param.param_type_name == "argument"]
         assert [(param.name, param.nargs != 1) for param in arguments] == [
@@ -87,7 +82,7 @@ def test_the_parser_takes_every_option_as_it_is_described(noun: str) -> None:
     """
     for command in below(noun):
         context = parsers()[command.name]
-        for option in found().options_of(command):
+        for option in command_tree().options_of(command):
             for name in (*option.names, *option.negatives):
                 given = [name, "1"] if option.takes_value else [name]
                 once = option.takes_value and not option.repeatable
@@ -108,7 +103,7 @@ def test_help_names_what_the_tree_names(noun: str) -> None:
     """Arguments by their metavar, options by a name, commands by theirs, and every example."""
     for command in below(noun):
         text = parsers()[command.name].get_help()
-        for option in found().options_of(command):
+        for option in command_tree().options_of(command):
             assert any(name in text for name in option.names), (command.name, option.names)
         assert all(argument.metavar in text for argument in command.arguments)
         assert all(child.path[-1] in text for child in command.commands)
@@ -119,7 +114,7 @@ def test_each_row_of_values_is_of_a_parameter_that_exists() -> None:
     """A row that a renamed option leaves behind would never be seen again."""
     known = set()
     for command in commands():
-        for option in found().options_of(command):
+        for option in command_tree().options_of(command):
             known |= {(command.name, option.names[0]), ("", option.names[0])}
         known |= {(command.name, argument.name) for argument in command.arguments}
     assert set(rows()) <= known

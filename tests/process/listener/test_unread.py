@@ -64,7 +64,7 @@ def wait_for(target: TargetServer) -> None:
         time.sleep(0.01)
 
 
-@pytest.mark.parametrize("read_late", [False, True])
+@pytest.mark.parametrize("read_late", [pytest.param(False, marks=pytest.mark.slow), True])
 def test_a_pipe_that_is_not_read_stops_nothing(read_late: bool, tmp_path: Path) -> None:
     """R122: all is forwarded; a signal ends it within a second; data read late is whole."""
     reading, writing = os.pipe()

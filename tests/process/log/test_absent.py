@@ -35,11 +35,8 @@ def run(before: str, *argv: str) -> "subprocess.CompletedProcess[str]":
     "argv",
     [
         ("receive", "--to", LOG),
-        ("listen", "--from", LOG),
         ("listen", "--from", LOG, "--group", "ci", "--forward-to", "3000"),
-        ("log", "create", "--to", LOG),
         ("log", "status", "--from", LOG),
-        ("log", "refill", "--to", LOG),
     ],
 )
 def test_command_says_in_one_line_how_to_get_it(argv: tuple[str, ...]) -> None:
@@ -51,7 +48,7 @@ def test_command_says_in_one_line_how_to_get_it(argv: tuple[str, ...]) -> None:
     assert "\n" not in error["message"]
 
 
-@pytest.mark.parametrize("argv", [("listen", "--help"), ("listen", "--timeout", "0"), ("inbox",)])
+@pytest.mark.parametrize("argv", [("listen", "--timeout", "0"), ("inbox",)])
 def test_whoever_names_no_log_loads_nothing_of_it(argv: tuple[str, ...]) -> None:
     """SQLite stays all that a lone user meets, also where the extra is installed."""
     done = run("import sys\nfrom svc.cli.main import main", "events", *argv)

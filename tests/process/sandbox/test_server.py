@@ -51,7 +51,9 @@ def test_process_says_when_it_is_ready(stub: Start, folder: Path) -> None:
     assert Path(record.log).stat().st_mode & 0o777 == 0o600
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(
+    "number", [signal.SIGTERM, pytest.param(signal.SIGHUP, marks=pytest.mark.slow)]
+)
 def test_signal_ends_it_gracefully(stub: Start, folder: Path, number: signal.Signals) -> None:
     """R78: within a second, after the app has closed, and the signal still is what ended it."""
     sandbox = stub()

@@ -88,7 +88,7 @@ def has(service: WebhookService, count: int) -> bool:
 
 
 FORMS = [
-    pytest.param(4, 240, id="4-kills"),
+    pytest.param(2, 120, id="2-kills"),
     pytest.param(20, 2000, id="20-kills", marks=pytest.mark.slow(seconds=12)),
 ]
 

@@ -242,6 +242,7 @@ def rounds_of(folder: Path, kills: int) -> Rounds:
     return rounds
 
 
+@pytest.mark.slow(seconds=2)
 def test_kills_lose_nothing_and_double_nothing(tmp_path: Path) -> None:
     """R82: each acknowledged POST is there once, byte for byte, with its event and its money."""
     rounds_of(tmp_path, 3)

@@ -231,7 +231,14 @@ def test_every_command_is_run_with_the_canary(svc: Svc) -> None:
     assert missing == NOT_SEARCHED
 
 
-@pytest.mark.parametrize("broken", ["active_profile = \n", '[profiles.x]\nkey = "{key}"\n', "\x00"])
+@pytest.mark.parametrize(
+    "broken",
+    [
+        '[profiles.x]\nkey = "{key}"\n',
+        pytest.param("active_profile = \n", marks=pytest.mark.slow),
+        pytest.param("\x00", marks=pytest.mark.slow),
+    ],
+)
 def test_broken_settings_leave_no_secret(
     svc: Svc, world: ExampleWorld, canary: str, isolated: Path, broken: str
 ) -> None:

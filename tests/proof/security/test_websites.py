@@ -135,6 +135,7 @@ def ours(answers: list[tuple[str, int]], sandbox: Sandbox) -> list[tuple[str, in
     return [(url.split("?")[0].rpartition(str(sandbox.port))[2], status) for url, status in own]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", ["localhost", pytest.param("127.0.0.1", marks=pytest.mark.slow(seconds=5))]
 )
@@ -160,6 +161,7 @@ def test_no_page_drives_the_sandbox(page: Page, site: Site, sandbox: Sandbox, na
     assert page.evaluate("read") == []
 
 
+@pytest.mark.slow
 def test_an_address_that_a_person_types_asks_for_no_password(page: Page, sandbox: Sandbox) -> None:
     """R103: he sees what the API says without a key."""
     reply = page.goto(f"{sandbox.url}/v1/orders")
@@ -192,6 +194,7 @@ def asked_as_the_same_site(page: Page, port: int, paths: list[str]) -> list[int]
     return answers
 
 
+@pytest.mark.slow
 def test_a_rebound_name_is_not_the_sandbox(page: Page, sandbox: Sandbox) -> None:
     """R103: API, controls and checkout answer to the names of this machine alone."""
     made = order(sandbox)

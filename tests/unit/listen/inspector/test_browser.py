@@ -97,6 +97,7 @@ def focused(page: Page) -> str:
     return found
 
 
+@pytest.mark.slow
 def test_deliveries_arrive_by_themselves(watched: WatchedListener, open_page: Open) -> None:
     """A page that is open shows what comes, says so politely, and shows what became of it."""
     page = open_page()
@@ -300,6 +301,7 @@ def test_everything_fits_a_phone(watched: WatchedListener, open_page: Open, widt
     expect(page.locator("#detail")).to_be_hidden()
 
 
+@pytest.mark.slow
 def test_the_filter_is_folded_on_a_phone(watched: WatchedListener, open_page: Open) -> None:
     """The list comes first; what narrows it stays in sight, and a wide window needs no folding."""
     stock(watched)

@@ -49,6 +49,7 @@ def typed(field: Locator, keys: str) -> None:
     field.press_sequentially(keys)
 
 
+@pytest.mark.slow
 def test_digits_and_the_slash_are_set_while_typed(shop: Shop, path: Any, open_page: Open) -> None:
     """As on the card, however one writes a date; browsers are told which field is which.
 
@@ -301,6 +302,7 @@ def visit_stranger(page: Page, content: str) -> None:
     page.goto("http://stranger.example/")
 
 
+@pytest.mark.slow
 def test_strangers_form_cannot_pay(shop: Shop, path: Any, open_page: Open) -> None:
     """Even a site that knows the client secret cannot send the form (CSRF)."""
     order = shop.order()
@@ -329,6 +331,7 @@ def test_stranger_cannot_frame_the_page(
     assert "frame-ancestors 'none'" in complaints.pop()
 
 
+@pytest.mark.slow
 def test_the_sandbox_s_own_address_can_be_read_on_every_screen(open_page: Open) -> None:
     """Nothing is cut or pushed aside, all of it has contrast, and links are hit by a finger."""
     page = open_page("/")
