@@ -1,4 +1,4 @@
-"""Waiting until a refund or payout settles."""
+"""Waiting until an object has the status that is wanted, or settles otherwise."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,19 +19,24 @@ _PASSING = (NetworkError, RateLimited, ServerError)
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """Which states of an object that settles later are known, and which are final."""
+    """Which states of an object are known, which end a wait, and which of those are wanted."""
 
     name: str
     known: tuple[str, ...]
     final: tuple[str, ...]
+    wanted: tuple[str, ...]
 
 
-def settling_of(kind: str) -> Settling:
-    """How objects of a name, such as `refund`, settle."""
+def settling_of(kind: str, until: tuple[str, ...] = ()) -> Settling:
+    """How objects of a name, such as `refund`, settle.
+
+    Wanted are the states of `until`, or without them the final ones that mean no failure.
+    """
     noun = service.noun(kind)
     if noun is None:
         raise KeyError(kind)
-    return Settling(kind, noun.statuses, noun.final)
+    good = tuple(word for word in noun.final if word not in noun.failures)
+    return Settling(kind, noun.statuses, (*until, *noun.final), until or good)
 
 
 def wait(
@@ -41,16 +46,16 @@ def wait(
     *,
     seconds: float,
     on_status: Callable[[str, bool], None] = lambda _status, _known: None,
-    say: Callable[[str], str] = "svc {}".format,
+    hint: str | None = None,
 ) -> Reply:
     """Reads an object again and again until its status is final; gives the last answer.
 
     `seconds` is the time that is left in all. `on_status` is told each new status and whether it is
-    a known one; `say` writes a command line for hints. A final status may well be `failed`: that
-    is for the caller to judge.
+    a known one; `hint` says what to do where it does not settle in time. A final status may well
+    be `failed`: that is for the caller to judge.
 
     Raises:
-        CheckFailed: when no final status was reached or the object could not be read any more. The
+        CheckFailed: when no final status was reached or the object could not be read any more. A
             call that made the object was carried out all the same.
     """
     deadline, identifier = Deadline(client.clock, seconds), reply.data["id"]
@@ -58,10 +63,10 @@ def wait(
 
     def unsettled(why: str) -> CheckFailed:
         return CheckFailed(
-            f"The {settling.name} {identifier} was made, but is still {status!r}: {why}.",
+            f"The {settling.name} {identifier} is still {status!r}: {why}.",
             code="not_settled",
             outcome="done",
-            hint=f"Look again later: {say(f'get {identifier}')}",
+            hint=hint,
         )
 
     while True:

@@ -9,7 +9,7 @@ import typer
 from svc.cli.framework import options
 from svc.cli.framework.app import ListingVerb, ReadingVerb, WritingVerb, new_word
 from svc.cli.framework.registry import SHORT_NAMES, take_fields
-from svc.cli.framework.sending import send_list, send_read, send_write
+from svc.cli.framework.sending import send_awaited, send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.call import Body, Call, Encoding, QueryParams
 from svc.client.operations import listing, post, retrieval
@@ -51,11 +51,21 @@ def _list(noun: Resource, action: Action) -> CommandBody:
 
 
 def _retrieve(noun: Resource, action: Action) -> CommandBody:
-    def command(ctx: typer.Context, **given: str) -> None:
+    def command(
+        ctx: typer.Context, *, wait: bool = False, until: str | None = None, **given: str
+    ) -> None:
         (identifier,) = given.values()
-        send_read(Session.of(ctx), retrieval(noun.name, identifier))
+        if wait or until is not None:
+            send_awaited(Session.of(ctx), noun.name, identifier, until)
+        else:
+            send_read(Session.of(ctx), retrieval(noun.name, identifier))
 
-    return _declared(command, noun, action, [_identifier(noun)])
+    parameters = [_identifier(noun)]
+    if noun.final:
+        parameters.append(_parameter("wait", options.Wait, default=False))
+        words = Annotated[str | None, options.until(noun.statuses)]
+        parameters.append(_parameter("until", words, default=None))
+    return _declared(command, noun, action, parameters)
 
 
 def _write(noun: Resource, action: Action) -> CommandBody:

@@ -265,6 +265,12 @@ def only(words: Sequence[str]) -> str:
 Wait = Annotated[bool, flag("--wait", "Wait until it is settled, at most --max-time seconds.")]
 
 
+def until(words: Sequence[str]) -> Any:
+    """The option that says which state is waited for."""
+    states = f"{', '.join(words[:-1])} or {words[-1]}"
+    return option("STATUS", f"Wait for this, or for one of several as a,b: {states}.")
+
+
 def status(words: Sequence[str]) -> Any:
     """The option that lists only objects in one of these states."""
     return option("STATUS", only(words))

@@ -6,11 +6,13 @@ from typing import TYPE_CHECKING, Any
 
 from svc.cli.framework.session import Session
 from svc.client.call import Call, blank_value, checked_id
-from svc.errors import CheckFailed, LocalError, UsageError
+from svc.client.operations import retrieval
+from svc.errors import CheckFailed, LocalError, UsageError, wrong_choice
 from svc.service.facts import ID_PREFIXES, IDEMPOTENCY_HEADER, LIMIT_MAX
 
 if TYPE_CHECKING:
     from svc.client.client import Client
+    from svc.client.polling import Settling
     from svc.client.reply import Reply
     from svc.render.output import Output
 
@@ -26,6 +28,38 @@ def send_read(session: Session, call: Call) -> None:
     with session.client() as client:
         reply = client.send(call)
     show_reply(session, out, call, reply)
+
+
+def send_awaited(session: Session, kind: str, identifier: str, until: str | None) -> None:
+    """Reads an object until it has a status of `until`, and prints it as it is then.
+
+    Without `until` any final status that means no failure is waited for.
+
+    Raises:
+        UsageError: objects of the kind have no such status.
+        CheckFailed: it has ended with another status, or the time is up.
+    """
+    from svc.client.polling import settling_of
+
+    named = tuple(word for word in (until or "").split(",") if word)
+    settling = settling_of(kind, named)
+    for word in named:
+        if word not in settling.known:
+            raise wrong_choice("--until", word, settling.known)
+    out, call = session.out, retrieval(kind, identifier)
+    if _is_shown_instead(session, call):
+        return
+    end = session.clock.monotonic() + session.settings.max_time
+    with session.client() as client:
+        reply = _settled(session, client, client.send(call), settling, end)
+    show_reply(session, out, call, reply)
+    status = str(reply.data.get("status"))
+    if status not in settling.wanted:
+        raise CheckFailed(
+            f"The {kind} {identifier} has ended as {status!r}, not as "
+            f"{' or '.join(settling.wanted)}.",
+            code="ended_otherwise",
+        )
 
 
 def send_write(
@@ -70,7 +104,11 @@ def send_write(
             new_request=asked.new_request,
         )
         tell_answer(session, sent.reply)
-        end = _settled(session, client, sent.reply, settles, until)
+        end = sent.reply
+        if settles is not None:
+            from svc.client.polling import settling_of
+
+            end = _settled(session, client, end, settling_of(settles), until)
         finish(session, out, call, end, sent.unsaved)
 
 
@@ -319,14 +357,11 @@ def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str |
 
 
 def _settled(
-    session: Session, client: "Client", reply: "Reply", settles: str | None, until: float
+    session: Session, client: "Client", reply: "Reply", settling: "Settling", until: float
 ) -> "Reply":
     """Waits for the final state, at most until then on the monotonic clock."""
-    if settles is None:
-        return reply
-    from svc.client.polling import settling_of, wait
-
-    settling = settling_of(settles)
+    from svc.cli.framework.control import is_sandbox
+    from svc.client.polling import wait
 
     def tell(status: str, known: bool) -> None:
         if session.format != "human":
@@ -335,10 +370,16 @@ def _settled(
         session.out.note(f"{reply.data['id']} is {status}{'' if known else ' (unknown to svc)'}")
 
     left = max(until - session.clock.monotonic(), 0)
-    what = (f" for {reply.data['id']}", " to settle")
+    identifier = reply.data["id"]
+    what: tuple[str, ...] = (f" for {identifier}", " to settle")
+    hint = f"Look again later: {session.command(f'get {identifier}')}"
+    if is_sandbox(session):
+        # Days pass in a sandbox only where somebody turns its clock.
+        hint = f"Turn the sandbox's clock: {session.command('sandbox advance --until idle')}"
+        what = (*what, "; svc sandbox advance --until idle brings what is due")
     try:
         with session.waiting.until(lambda: what):
-            return wait(client, reply, settling, seconds=left, on_status=tell, say=session.command)
+            return wait(client, reply, settling, seconds=left, on_status=tell, hint=hint)
     except CheckFailed:
         # It was made all the same: a script needs its id (promise R72).
         session.out.one(reply.text, reply.data)
