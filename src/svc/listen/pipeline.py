@@ -38,7 +38,7 @@ class ListenerPlan:
     `signs` says how events are signed that are forwarded: `late` ones anew (R123), all of them as
     they came, or by a signer of one's own; `trust` whose certificates are good. `verdict` turns a
     target's reply into the answer for whoever waits for it. `only` are the types that are wanted
-    of an endpoint that sends others too.
+    of an endpoint that sends others too; `where` says of a payload whether it is wanted.
     """
 
     mode: Mode
@@ -64,6 +64,7 @@ class ListenerPlan:
     trust: TargetTrust = AS_USUAL
     verdict: Callable[[TargetReply], int] = status_for_sender
     only: frozenset[str] | None = None
+    where: Callable[[bytes], bool] | None = None
 
 
 class Pipeline:
@@ -111,6 +112,7 @@ class Pipeline:
             reception,
             ordered=options.ordered,
             only=plan.only,
+            where=plan.where,
         )
 
     def use_secrets(self, secrets: Sequence[str]) -> None:

@@ -55,8 +55,12 @@ class Reception:
         *,
         ordered: bool = False,
         only: Collection[str] | None = None,
+        where: Callable[[bytes], bool] | None = None,
     ) -> None:
-        """Takes `only` these event types where that is given; others are kept and left alone."""
+        """Takes `only` these event types, and payloads that `where` wants, where that is given.
+
+        Others are kept and left alone.
+        """
         self._intake = intake
         self._routes = routes
         self._live = mode == "live"
@@ -64,6 +68,7 @@ class Reception:
         self._deps = deps
         self._ordered = ordered
         self._only = only
+        self._where = where
         self._sequencer = Sequencer()
         self._closing = False
         self._store_trouble: str | None = None
@@ -134,7 +139,9 @@ class Reception:
         return None if self._routes.match(delivery.facts.type) else "unrouted"
 
     def _is_wanted(self, delivery: Delivery) -> bool:
-        return self._only is None or delivery.facts.type in self._only
+        if self._only is not None and delivery.facts.type not in self._only:
+            return False
+        return self._where is None or self._where(delivery.body)
 
     def _kept(self, arrival: Arrival, kept: Kept | LocalError, answer: Answer) -> None:
         delivery, outcome = arrival.delivery, arrival.outcome

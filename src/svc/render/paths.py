@@ -13,13 +13,14 @@ _PATH: Final = re.compile(rf"(?:{_PART.pattern}|\.)+")
 _DEEPEST: Final = 32
 
 
-def parse(text: str) -> FieldPath:
+def parse(text: str, option: str = "--fields") -> FieldPath:
     """Reads `a.b[0]`, `a[b][0]` or `a.b.0`; the three are the same path. Raises UsageError."""
     if not _PATH.fullmatch(text):
+        between = ", with commas between" if option == "--fields" else ""
         raise UsageError(
-            f"--fields: {text!r} is not the path of a field",
-            param="fields",
-            hint="write paths like amount, shipping.country or items[0][name], with commas between",
+            f"{option}: {text!r} is not the path of a field",
+            param=option.removeprefix("--"),
+            hint=f"write paths like amount, shipping.country or items[0][name]{between}",
         )
     return tuple(bracketed or plain for bracketed, plain in _PART.findall(text))
 

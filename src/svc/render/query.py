@@ -1,5 +1,6 @@
 """`--query`: a JMESPath expression over the whole result."""
 
+import json
 import re
 from collections.abc import Iterator
 from decimal import Decimal
@@ -38,12 +39,14 @@ class Query:
     Raises UsageError, with the place of the mistake.
     """
 
-    def __init__(self, expression: str) -> None:
+    def __init__(self, expression: str, option: str = "--query") -> None:
         try:
             self._compiled = jmespath.compile(expression)
+            _check(self._compiled.parsed)
         except (JMESPathError, RecursionError) as error:
-            raise _mistake(expression, _problem(expression, error)) from error
-        _check(expression, self._compiled.parsed)
+            raise _mistake(option, expression, _problem(expression, error)) from error
+        except _Unfit as error:
+            raise _mistake(option, expression, str(error)) from None
 
     def search(self, data: object) -> object:
         """Applies the expression to parsed JSON; a number that is only selected stays as spelled.
@@ -65,6 +68,28 @@ class Query:
         return result
 
 
+class Condition:
+    """An expression that JSON meets or not; a mistake in it is found when it is made (UsageError).
+
+    What does not fit the expression, as a text where it takes a number, does not meet it.
+    """
+
+    def __init__(self, expression: str, option: str) -> None:
+        self._query = Query(expression, option)
+
+    def __call__(self, body: bytes) -> bool:
+        """Whether a body meets it; JMESPath's false are null, false and what is empty."""
+        try:
+            found = self._query.search(json.loads(body))
+        except (LocalError, ValueError, RecursionError):
+            return False
+        return found is not None and found is not False and found not in ("", [], {})
+
+
+class _Unfit(Exception):  # noqa: N818  it describes an expression
+    """What is wrong with an expression that can be parsed."""
+
+
 def _problem(expression: str, error: Exception) -> str:
     if isinstance(error, ParseError):
         at = error.lex_position
@@ -73,31 +98,31 @@ def _problem(expression: str, error: Exception) -> str:
     return "it is empty" if not expression else "it nests too deeply"
 
 
-def _mistake(expression: str, problem: str) -> UsageError:
+def _mistake(option: str, expression: str, problem: str) -> UsageError:
     mended = _NUMBER.sub(r"\1`\2`", expression)
     return UsageError(
-        f"--query: {problem}, in the JMESPath expression {expression!r}",
+        f"{option}: {problem}, in the JMESPath expression {expression!r}",
         code="query_invalid",
-        param="query",
+        param=option.removeprefix("--"),
         hint=_HINT if mended == expression else f"Write numbers in backticks: {mended}",
     )
 
 
-def _check(expression: str, tree: dict[str, Any]) -> None:
+def _check(tree: dict[str, Any]) -> None:
     """Finds early what jmespath finds while it runs: functions, and how many values they take."""
     for parent, node in _nodes(tree):
         if node["type"] == "expref" and parent != "function_expression":
-            raise _mistake(expression, "& may stand only before a function's argument")
+            raise _Unfit("& may stand only before a function's argument")
         if node["type"] != "function_expression":
             continue
         known = Functions.FUNCTION_TABLE.get(node["value"])
         if known is None:
-            raise _mistake(expression, f"there is no function {node['value']}()")
+            raise _Unfit(f"there is no function {node['value']}()")
         takes, given = len(known["signature"]), len(node["children"])
         many = bool(known["signature"]) and known["signature"][-1].get("variadic", False)
         if given < takes or (given > takes and not many):
             least = "at least " if many else ""
-            raise _mistake(expression, f"{node['value']}() takes {least}{takes}, not {given}")
+            raise _Unfit(f"{node['value']}() takes {least}{takes}, not {given}")
 
 
 def _nodes(tree: dict[str, Any], parent: str = "") -> Iterator[tuple[str, dict[str, Any]]]:

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
+from svc.cli.events.conditions import Where, content_filter
 from svc.cli.framework.app import Noun, new_app, verb
 from svc.cli.framework.control import moments, served_now
 from svc.cli.framework.options import EventId, flag, option
@@ -56,6 +57,7 @@ app = new_app(
 
     $ svc events inbox --failed --pending --since 2h
     $ svc events inbox --type 'order.*' -o ndjson
+    $ svc events inbox --object ord_3kPq0aVb7cXd9eYf1gZh2iWj --where 'data.object.amount > `10000`'
     """
 )
 
@@ -73,6 +75,11 @@ def inbox(
     since: Annotated[
         str | None, option("TIME", "Received since: 2h, 3d, yesterday or 2026-11-21.")
     ] = None,
+    object_id: Annotated[
+        str | None, option("ID", "Only about this object, or naming it.", "--object")
+    ] = None,
+    text: Annotated[str | None, option("WORDS", "Only those with these words in them.")] = None,
+    where: Where = None,
     most: Annotated[
         int, option("N", "How many at most, the newest.", "--max", "--limit", min=1)
     ] = 100,
@@ -85,7 +92,8 @@ def inbox(
         check_glob(type_, "--type")
     start = _since(session, since) if since else None
     archive = archive_of(session, session.state())
-    found = archive.entries(InboxFilter(type_, failed, start, pending))
+    meets = content_filter(where, text, object_id)
+    found = archive.entries(InboxFilter(type_, failed, start, pending, meets))
     shown = [
         (line, json.loads(line)) for line in map(_as_json, islice(found, min(most, sys.maxsize)))
     ]
@@ -93,7 +101,7 @@ def inbox(
     _tell_reset(session, {each["state"] for _, each in shown})
     if session.format == "human" and next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")
-    waiting = InboxFilter(type_, since=start, pending=True)
+    waiting = InboxFilter(type_, since=start, pending=True, meets=meets)
     if failed and not pending and next(archive.entries(waiting), None) is not None:
         session.out.hint("Others are still to be forwarded: svc events inbox --pending")
 

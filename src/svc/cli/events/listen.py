@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svc.base_url import BaseUrl
+from svc.cli.events.conditions import Where, condition
 from svc.cli.events.options import (
     ANY_PORT,
     INSPECT,
@@ -69,6 +70,7 @@ class ListenArguments(OptionSet):
         ),
     ] = None
     events: EventTypes = None
+    where: Where = None
     tunnel: Annotated[
         str,
         option(
@@ -228,6 +230,12 @@ def listen(ctx: typer.Context, given: ListenArguments) -> None:
         from svc.cli.events.team import read_log  # what a log needs is loaded only here
 
         refuse_of_a_receiver(options, piped=given.endpoint_secret_stdin)
+        if given.group is not None and given.where is not None:
+            raise UsageError(
+                "--where with --group would lose what this job does not want.",
+                param="--where",
+                hint="Share the queue without --where, or read without --group",
+            )
         log = read_log(session, given.from_, given.group, given.from_start, given.name)
         log = replace(log, signs_anew=given.signature == "own")
         listen_to_log(session, options, log, secret=given.secret_only)
@@ -272,6 +280,7 @@ def _checked(session: Session, given: ListenArguments) -> ListenOptions:
         original=given.original_signature,
         insecure=given.insecure_target,
         adopt=given.adopt,
+        where=condition(given.where),
     )
 
 

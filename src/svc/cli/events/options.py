@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Final, Literal, cast, get_args
 
 from svc.base_url import BaseUrl
+from svc.cli.events.conditions import Meets
 from svc.cli.events.secrets import from_environment, from_stdin
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
@@ -122,7 +123,8 @@ class ListenOptions:
     `secrets` are those of an endpoint that exists already. `again` is the command that leads to
     the same endpoint. `chosen` says that the event types were named. `original`: late events are
     forwarded as they were signed; `insecure`: certificates of near targets are not checked;
-    `adopt`: what waits for other targets goes to these. `log` is the address of a
+    `adopt`: what waits for other targets goes to these. `where`: what is asked of a payload;
+    others are kept alone. `log` is the address of a
     team's log that deliveries go into. `also` are secrets of the listener's own endpoint, beside
     the one that is kept.
     """
@@ -150,6 +152,7 @@ class ListenOptions:
     original: bool = False
     insecure: bool = False
     adopt: bool = False
+    where: Meets | None = None
     log: str | None = None
     also: tuple[str, ...] = ()
 

@@ -6,6 +6,8 @@ from typing import Annotated
 
 import typer
 
+from svc.cli.events.changes import changes_of
+from svc.cli.events.conditions import Where, condition
 from svc.cli.events.inbox import archive_of, entry_of, scope_of
 from svc.cli.events.options import check_targets, refuse_formats
 from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets
@@ -14,6 +16,7 @@ from svc.cli.framework.options import OptionSet, argument, flag, option, with_op
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.listen.forward.replay import ReplayLoop
+from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.identity import held_back, left_pending, running_with_pending
 from svc.listen.inbox.history import InboxEntry, InboxFilter, InboxHistory
 from svc.listen.targets import Target
@@ -42,6 +45,19 @@ class ReplayArguments(OptionSet):
     original_signature: Annotated[
         bool, flag("--original-signature", "Keep the old signature and its time.")
     ] = False
+    where: Where = None
+    set_: Annotated[
+        list[str] | None,
+        option(
+            "PATH=VALUE",
+            "Change the event before it is sent, as data.object.amount=1; repeatable. Needs "
+            "--forward-to; the header Svc-Changed says so, and nothing of it is kept.",
+            "--set",
+        ),
+    ] = None
+    forward_timeout: Annotated[
+        float, option("SECONDS", "How long one forward may take.", min=0.1)
+    ] = FORWARD_SECONDS
     allow_remote_forward: Annotated[
         bool, flag("--allow-remote-forward", "Send to other machines too.")
     ] = False
@@ -58,6 +74,7 @@ def replay(ctx: typer.Context, given: ReplayArguments) -> None:
 
     $ svc events replay evt_3kPq0aVb7cXd9eYf1gZh2iWj --times 3
     $ svc events replay --failed --forward-to 3000/webhooks
+    $ svc events replay evt_3kPq0aVb7cXd9eYf1gZh2iWj --set data.object.amount=1 --forward-to 3000
     """
     session = Session.of(ctx)
     refuse_formats(session, "replay")
@@ -65,15 +82,33 @@ def replay(ctx: typer.Context, given: ReplayArguments) -> None:
         raise UsageError(
             "Name events, or give --failed or --pending.", hint="svc events inbox lists them"
         )
+    changes = changes_of(given.set_ or ())
+    if given.where is not None and given.events:
+        raise UsageError("--where chooses among --failed and --pending.", param="--where")
+    if changes and (not given.forward_to or given.original_signature):
+        raise UsageError(
+            "A changed event goes where --forward-to says, signed anew.",
+            param="--original-signature" if given.forward_to else "--forward-to",
+            hint="Add --forward-to" if not given.forward_to else "Leave --original-signature out",
+        )
+    meets = condition(given.where)
     target = _target(given)
     state = session.state()
     archive = archive_of(session, state)
     asked = ReplayOptions(
-        target, given.times, given.original_signature, given.allow_remote_forward, not given.events
+        target,
+        given.times,
+        given.original_signature,
+        given.allow_remote_forward,
+        not given.events,
+        changes,
+        given.forward_timeout,
     )
     with _alone(session) if given.pending else nullcontext():
         entries = _chosen(
-            archive, given.events or [], InboxFilter(failed=given.failed, pending=given.pending)
+            archive,
+            given.events or [],
+            InboxFilter(failed=given.failed, pending=given.pending, meets=meets),
         )
         if given.pending:
             _refuse_beside_a_listener(session, state)

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from svc.api_keys import SIGNING_VARIABLE
+from svc.cli.events.changes import EventChange, changed
 from svc.cli.events.screen.ndjson import JsonRecords
 from svc.cli.events.screen.printer import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
@@ -29,6 +30,8 @@ class ReplayOptions(NamedTuple):
         times: how often to each target.
         original: with the signature that an event came with.
         rest_only: only to targets that have not taken an event.
+        changes: what is changed in an event before it is sent; then nothing is noted of it.
+        seconds: how long one forward may take.
     """
 
     target: Target | None
@@ -36,6 +39,8 @@ class ReplayOptions(NamedTuple):
     original: bool
     allow_remote: bool
     rest_only: bool
+    changes: tuple[EventChange, ...] = ()
+    seconds: float = FORWARD_SECONDS
 
 
 class ReplaySecrets:
@@ -101,13 +106,13 @@ class ReplayJob:
         """Sends one event to its targets; says whether all of them took it every time."""
         if self.asked.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
             return True  # somebody has closed it since it was listed
-        content = self.archive.content(entry)
+        content = changed(self.archive.content(entry), self.asked.changes)
         taken = True
         for target in self._targets(entry):
             sender = TargetSender(target)
             for number in range(self.asked.times):
                 taken &= self._send(entry, content, sender, number + 1, records)
-        if taken:
+        if taken and not self.asked.changes:
             # Also where no target is left: each had taken it before the listener noted that.
             whole = self.asked.rest_only and self.asked.target is None
             self.archive.note_replays(entry.seq, (), taken=True, pending=whole)
@@ -124,12 +129,13 @@ class ReplayJob:
         """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
         started = self.session.clock.now()
         headers = self._headers(entry, content)
-        reply = self.replayer.send(sender, headers, content.body, FORWARD_SECONDS)
+        reply = self.replayer.send(sender, headers, content.body, self.asked.seconds)
         if reply is None:
             raise Stopped(self.replayer.stopped_by or 0)
         url = str(sender.target)
         attempt = (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
-        self.archive.note_replays(entry.seq, [attempt], taken=False)
+        if not self.asked.changes:
+            self.archive.note_replays(entry.seq, [attempt], taken=False)
         event, now = (entry.id, entry.type), self.session.clock.now()
         records.show(told_of(reply, sender.target, event, now, number))
         return reply.is_taken

@@ -287,6 +287,7 @@ def plan_of(
         signs="original" if asked.original else "late",
         trust=TargetTrust(session.settings.ca_bundle, asked.insecure),
         only=frozenset(asked.events) if asked.chosen else None,
+        where=asked.where,
     )
 
 

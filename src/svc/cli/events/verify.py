@@ -26,6 +26,11 @@ _LATEST: Final = 253_402_300_799 - SIGNATURE_TOLERANCE_SECONDS  # the last secon
 
 app = new_app()
 
+Payload = Annotated[Path | None, option("FILE", "The raw body.", show_default="standard input")]
+SecretStdin = Annotated[
+    bool, flag("--secret-stdin", "Read the signing secret from standard input.")
+]
+
 
 @verb(app)
 def verify(
@@ -33,12 +38,8 @@ def verify(
     header: Annotated[
         list[str], option("VALUE", "The Svc-Signature header, one for each line of it.")
     ],
-    payload: Annotated[
-        Path | None, option("FILE", "The raw body.", show_default="standard input")
-    ] = None,
-    secret_stdin: Annotated[
-        bool, flag("--secret-stdin", "Read the signing secret from standard input.")
-    ] = False,
+    payload: Payload = None,
+    secret_stdin: SecretStdin = False,
     now: Annotated[
         str | None,
         option(
@@ -55,16 +56,10 @@ def verify(
     $ svc events verify --header 't=1700000000,v1=83cb...' --payload body.json
     """
     session = Session.of(ctx)
-    if secret_stdin and (payload is None or str(payload) == "-"):
-        raise UsageError(
-            "The secret and the payload cannot both come on standard input.",
-            param="--payload",
-            hint="Give --payload FILE",
-        )
-    moment = _time(session, now)
+    moment = time_of(session, now, "--now")
     secrets = _secrets(session, piped=secret_stdin)
     headers = [_PREFIX.sub("", text, count=1).encode("utf-8", "surrogateescape") for text in header]
-    body = _body(session, payload)
+    body = read_payload(session, payload, piped=secret_stdin)
     try:
         verified = signature.verify(body, headers, secrets, int(moment))
     except SignatureError as error:
@@ -103,16 +98,17 @@ def _mode(facts: Facts) -> str | None:
     return "live" if facts.livemode else "test"
 
 
-def _time(session: Session, text: str | None) -> float:
+def time_of(session: Session, text: str | None, name: str) -> float:
+    """Unix seconds of a time that was typed for an option, else now; raises UsageError."""
     if text is None:
         return session.clock.now()
     if re.fullmatch(r"[0-9]{1,12}", text):
         seconds = float(text)
     else:
-        seconds = moments(session, local=True).read(text, "--now").begin.timestamp()
+        seconds = moments(session, local=True).read(text, name).begin.timestamp()
     if not 0 <= seconds <= _LATEST:
         raise UsageError(
-            f"--now {text!r} is no time.", param="--now", hint="Write one from 1970 to year 9999"
+            f"{name} {text!r} is no time.", param=name, hint="Write one from 1970 to year 9999"
         )
     return seconds
 
@@ -131,8 +127,18 @@ def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
     return known
 
 
-def _body(session: Session, payload: Path | None) -> bytes:
-    """Reads the raw bytes; one byte more than is ever verified is enough to say too large."""
+def read_payload(session: Session, payload: Path | None, *, piped: bool) -> bytes:
+    """Reads the raw bytes; one byte more than is ever verified is enough to say too large.
+
+    Raises:
+        UsageError: they cannot be read, or the secret is `piped` in their place.
+    """
+    if piped and (payload is None or str(payload) == "-"):
+        raise UsageError(
+            "The secret and the payload cannot both come on standard input.",
+            param="--payload",
+            hint="Give --payload FILE",
+        )
     try:
         if payload is not None and str(payload) != "-":
             with payload.open("rb") as file:

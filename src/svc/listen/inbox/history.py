@@ -2,7 +2,7 @@
 
 import fnmatch
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -30,13 +30,15 @@ class InboxScope:
 class InboxFilter:
     """Which of them; `since` is in unix seconds.
 
-    `failed` and `pending` together ask for both; without either, all states are wanted.
+    `failed` and `pending` together ask for both; without either, all states are wanted. `meets`
+    says of a payload whether it is wanted.
     """
 
     glob: str | None = None
     failed: bool = False
     since: float | None = None
     pending: bool = False
+    meets: Callable[[bytes], bool] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +109,11 @@ class InboxHistory:
             rows = self._state.rows(_ENTRIES, (*self._filters(wanted), before, _PAGE))
             for row in rows:
                 before = row["seq"]
-                if wanted.glob is None or fnmatch.fnmatchcase(row["type"], wanted.glob):
-                    yield entry_from(row)
+                if wanted.glob is not None and not fnmatch.fnmatchcase(row["type"], wanted.glob):
+                    continue
+                entry = entry_from(row)
+                if wanted.meets is None or wanted.meets(self.content(entry).body):
+                    yield entry
             if len(rows) < _PAGE:
                 return
 

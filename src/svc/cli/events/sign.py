@@ -1,0 +1,83 @@
+"""`svc events sign`: the header of a payload of one's own, for tests of a handler."""
+
+from typing import Annotated
+
+import typer
+
+from svc.api_keys import SIGNING_VARIABLE
+from svc.cli.events.secrets import StoredSecrets, from_environment, from_stdin, stored_secrets
+from svc.cli.events.verify import Payload, SecretStdin, read_payload, time_of
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.options import option
+from svc.cli.framework.session import Session
+from svc.errors import UsageError
+from svc.listen.records import iso
+from svc.service.facts import SIGNATURE_HEADER, WEBHOOK_BODY_MAX
+from svc.signature import header_value
+
+app = new_app()
+
+
+@verb(app)
+def sign(
+    ctx: typer.Context,
+    payload: Payload = None,
+    secret_stdin: SecretStdin = False,
+    endpoint: Annotated[
+        str | None, option("ID", "The endpoint whose secret signs it, we_... .")
+    ] = None,
+    now: Annotated[
+        str | None,
+        option(
+            "TIME",
+            "The time of the signature: 10m (ago) for one that is too old.",
+            show_default="now",
+        ),
+    ] = None,
+) -> None:
+    """Print the Svc-Signature header of a payload, signed as the service signs.
+
+    The secret comes from SVC_WEBHOOK_SECRET, from standard input, or from your own endpoint. The
+    header is printed bare, unless -o asks for JSON; the bytes that are sent must be those of FILE.
+
+    $ svc events sign --payload body.json
+    """
+    session = Session.of(ctx)
+    moment = int(time_of(session, now, "--now"))
+    secrets = _secrets(session, endpoint, piped=secret_stdin)
+    body = read_payload(session, payload, piped=secret_stdin)
+    if len(body) > WEBHOOK_BODY_MAX:
+        raise UsageError(f"The payload is over {WEBHOOK_BODY_MAX} bytes.", param="--payload")
+    value = header_value(body, secrets, moment)
+    if session.settings.output in (None, "human"):
+        session.out.line(f"{SIGNATURE_HEADER}: {value}")
+        return
+    signed_at = iso(moment).replace(".000Z", "Z")
+    session.out.value(
+        {"object": "signature", "header": SIGNATURE_HEADER, "value": value, "signed_at": signed_at},
+        name="value",
+    )
+
+
+def _secrets(session: Session, endpoint: str | None, *, piped: bool) -> tuple[str, ...]:
+    """The secret that was given, or that of the one endpoint that is meant."""
+    given = from_stdin(session) if piped else from_environment(session.env)
+    if given:
+        return given
+    if endpoint is not None:
+        found = StoredSecrets(session, session.state()).get(endpoint)
+        known = [] if found is None else [found]
+    else:
+        known = list(dict.fromkeys(stored_secrets(session)))
+    if len(known) == 1:
+        return (known[0],)
+    raise UsageError(
+        "Several endpoints are known; each has a secret of its own."
+        if known
+        else "There is no signing secret to sign with.",
+        code="secret_missing",
+        param="--endpoint" if known else None,
+        hint=f"Name one: --endpoint ID, or set {SIGNING_VARIABLE}"
+        if known
+        else f"Set {SIGNING_VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
+    )
