@@ -103,3 +103,22 @@ def test_name_that_leads_elsewhere_is_refused_at_the_start(
         assert "--allow-remote-forward" in result.error["message"]
     allowed = inside("events", *words, "--forward-to", "http://here.example/hooks", "-o", "json")
     assert allowed.code in (5, 8)  # on it goes, to find no such event or no sandbox
+
+
+def test_where_chooses_what_is_shown_and_forwarded(
+    pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """Others are kept and left alone, by `tail` too, which forwards nothing."""
+    where = ("--where", "type == 'order.paid' && data.object.amount > `10000`")
+    with TargetServer() as target:
+        with listen(tmp_path, *where, "--forward-to", str(target.port)) as it:
+            pay()
+            it.wait("forward", 1)
+            it.end()
+        assert [json.loads(one.body)["type"] for one in target.received] == ["order.paid"]
+    assert [one["type"] for one in it.records if one["record"] == "event"] == ["order.paid"]
+    kept = {one["type"]: one["state"] for one in svc.ok("events", "inbox")}
+    assert kept == {"order.paid": "forwarded", "payment.captured": "kept"}
+    shown = svc("events", "tail", *where, "-o", "ndjson", "--timeout", "0.1")
+    kinds = [json.loads(line)["record"] for line in shown.out.splitlines()]
+    assert (shown.code, kinds) == (0, ["ready", "summary"])

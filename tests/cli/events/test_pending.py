@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import sqlite3
 import threading
 import time
@@ -280,3 +281,58 @@ def test_what_failed_is_forgotten_when_a_person_says_so(waiting: int, svc: Svc) 
     done = svc.ok("events", "prune", "--failed", "--before", "30d", "--yes")
     assert done["events"] == 1
     assert [one["state"] for one in svc.ok("events", "inbox")] == ["pending"]
+
+
+def test_events_are_chosen_by_their_content(waiting: int, svc: Svc) -> None:
+    """`--where`, `--text` and `--object` of the inbox, and `--where` of what is sent again."""
+    order = next(iter(svc.ok("events", "inbox", "--type", "order.paid")))["object_id"]
+    assert states(svc, "--where", "data.object.amount > `12900`") == {}
+    assert set(states(svc, "--where", "data.object.amount >= `12900`")) == {
+        "order.paid",
+        "payment.captured",
+    }
+    # A function that does not fit an event, for it has no items, does not meet it.
+    assert set(states(svc, "--where", "length(data.object.items) > `0`")) == {"order.paid"}
+    assert set(states(svc, "--object", order)) == {"order.paid", "payment.captured"}
+    assert set(states(svc, "--text", "LINEN jacket")) == {"order.paid"}
+    with TargetServer(port=waiting) as target:
+        done = svc("events", "replay", "--pending", "--where", "type == 'order.paid'")
+        assert done.code == 0
+        assert paths(target) == [b"/a"]
+    for words in ("inbox --where x[", "replay --failed --where x[", "listen --where x["):
+        refused = svc("events", *words.split())
+        assert (refused.code, refused.error["param"]) == (2, "where")
+        assert refused.error["message"].startswith("--where: it ends too early")
+
+
+def test_a_changed_event_is_sent_and_never_kept(waiting: int, svc: Svc) -> None:
+    """It is signed anew, its header says what was changed, and the kept event is as it was."""
+    event = svc.ok("events", "inbox", "--type", "order.paid")[0]["id"]
+    words = ("events", "replay", event, "--set", "data.object.amount=1")
+    with TargetServer() as target:
+        sent = svc(*words, "--set", "data.object.metadata.note=x", "--forward-to", str(target.port))
+        assert sent.code == 0, sent
+        [got] = target.received
+    changed = json.loads(got.body)["data"]["object"]
+    assert (changed["amount"], changed["metadata"]["note"]) == (1, "x")
+    assert b"Svc-Changed: data.object.amount, data.object.metadata.note\r\n" in got.head
+    shown = svc.ok("events", "inbox", "show", event)
+    assert shown["payload"]["data"]["object"]["amount"] == 12900
+    assert (shown["state"], shown["forwards"]) == ("pending", [])
+    for more, param in (((), "--forward-to"), (("--forward-to", "3", "--set", "id=x"), "--set")):
+        refused = svc(*words, *more)
+        assert (refused.code, refused.error["param"]) == (2, param)
+
+
+def test_a_payload_of_ones_own_is_signed(
+    waiting: int, svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The header is what a handler accepts, and what `verify` does; bare, for curl -H."""
+    body = tmp_path / "body.json"
+    body.write_text('{"id":"evt_1","type":"order.paid"}')
+    header = svc("events", "sign", "--payload", str(body)).out
+    assert re.fullmatch(r"Svc-Signature: t=\d+,v1=[0-9a-f]{64}\n", header)
+    checked = ("events", "verify", "--payload", str(body), "--header")
+    assert svc.ok(*checked, header.strip())["verified"] is True
+    old = svc.ok("events", "sign", "--payload", str(body), "--now", "10m", "-o", "json")
+    assert svc(*checked, old["value"]).code == 11

@@ -221,7 +221,11 @@ def listen(ctx: typer.Context, given: ListenArguments) -> None:
     $ svc events listen --from nats+tls://log.example.com/shop --forward-to 3000
     $ svc events listen -o ndjson | jq -r 'select(.record == "event").id'
     """
-    session = Session.of(ctx)
+    begin(Session.of(ctx), given)
+
+
+def begin(session: Session, given: ListenArguments) -> None:
+    """Listens as was asked for, or prints the signing secret."""
     if not given.secret_only:
         refuse_formats(session, "listen")
     options = _checked(session, given)

@@ -78,19 +78,7 @@ def replay(ctx: typer.Context, given: ReplayArguments) -> None:
     """
     session = Session.of(ctx)
     refuse_formats(session, "replay")
-    if bool(given.events) == (given.failed or given.pending):
-        raise UsageError(
-            "Name events, or give --failed or --pending.", hint="svc events inbox lists them"
-        )
-    changes = changes_of(given.set_ or ())
-    if given.where is not None and given.events:
-        raise UsageError("--where chooses among --failed and --pending.", param="--where")
-    if changes and (not given.forward_to or given.original_signature):
-        raise UsageError(
-            "A changed event goes where --forward-to says, signed anew.",
-            param="--original-signature" if given.forward_to else "--forward-to",
-            hint="Add --forward-to" if not given.forward_to else "Leave --original-signature out",
-        )
+    _refuse_together(given)
     meets = condition(given.where)
     target = _target(given)
     state = session.state()
@@ -101,7 +89,7 @@ def replay(ctx: typer.Context, given: ReplayArguments) -> None:
         given.original_signature,
         given.allow_remote_forward,
         not given.events,
-        changes,
+        changes_of(given.set_ or ()),
         given.forward_timeout,
     )
     with _alone(session) if given.pending else nullcontext():
@@ -122,6 +110,28 @@ def replay(ctx: typer.Context, given: ReplayArguments) -> None:
     if refused:
         raise _not_taken(refused, len(entries), job.unsent)
     _tell_end(session, len(entries), given.times, pending=given.pending)
+
+
+def _refuse_together(given: ReplayArguments) -> None:
+    """Refuses options that contradict each other; raises UsageError."""
+    if bool(given.events) == (given.failed or given.pending):
+        raise UsageError(
+            "Name events, or give --failed or --pending.", hint="svc events inbox lists them"
+        )
+    if given.where is not None and given.events:
+        raise UsageError("--where chooses among --failed and --pending.", param="--where")
+    if given.set_ and not given.forward_to:
+        raise UsageError(
+            "A changed event goes only where --forward-to says.",
+            param="--forward-to",
+            hint="Add --forward-to URL",
+        )
+    if given.set_ and given.original_signature:
+        raise UsageError(
+            "A changed event needs a new signature.",
+            param="--original-signature",
+            hint="Leave --original-signature out",
+        )
 
 
 def _target(given: ReplayArguments) -> Target | None:

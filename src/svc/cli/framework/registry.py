@@ -60,6 +60,8 @@ EVENT_VERBS: Final = {
     "inbox": Entry("Show what was received.", WEBHOOKS),
     "audit": Entry("List the events that should have come and did not.", WEBHOOKS),
     "replay": Entry("Send received events again, signed anew.", WEBHOOKS),
+    "sign": Entry("Print the signature header of a payload.", WEBHOOKS),
+    "tail": Entry("See events as they come, without forwarding.", WEBHOOKS),
     "prune": Entry("Forget received events that failed.", WEBHOOKS),
     "verify": Entry("Check one delivery offline.", WEBHOOKS),
 }

@@ -1,0 +1,50 @@
+"""`svc events tail`: see events as they come; nothing is forwarded."""
+
+from typing import Annotated
+
+import typer
+
+from svc.cli.events.conditions import Where
+from svc.cli.events.listen import ListenArguments, begin
+from svc.cli.events.options import EventTypes, LocalPort, Printed
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.options import OptionSet, option, with_options
+from svc.cli.framework.session import Session
+
+app = new_app()
+
+
+class TailArguments(OptionSet):
+    """What may be typed behind `svc events tail`: what of `listen` is not about forwarding."""
+
+    events: EventTypes = None
+    where: Where = None
+    print_: Printed = "summary"
+    until: Annotated[
+        str | None, option("TYPE[:N]", "End after N events of a type (or GLOB) have come.")
+    ] = None
+    timeout: Annotated[
+        float | None,
+        option("SECONDS", "End after so long, with 11 if --until was not done.", min=0),
+    ] = None
+    tunnel: Annotated[
+        str, option("HOW", "auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].")
+    ] = "auto"
+    public_url: Annotated[str | None, option("URL", "A tunnel of yours that leads to --port.")] = (
+        None
+    )
+    port: LocalPort = None
+
+
+@verb(app)
+@with_options(TailArguments)
+def tail(ctx: typer.Context, given: TailArguments) -> None:
+    """See events as they come. Each is verified and kept; none is forwarded.
+
+    $ svc events tail --where 'data.object.amount > `10000`'
+    $ svc events tail --events 'dispute.*' -o ndjson
+    """
+    arguments = ListenArguments()
+    vars(arguments).update(vars(given))
+    arguments.no_resume = True  # what waits for a target waits for a listener that has it
+    begin(Session.of(ctx), arguments)
