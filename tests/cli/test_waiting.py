@@ -283,8 +283,8 @@ def test_it_ends_once_the_status_is_there(
 ) -> None:
     """Paid meanwhile by somebody else: exit 0, and the object as it is then."""
     body = {"client_secret": order["client_secret"], "method": "card", "card": CARD}
-    words = ("POST", "/checkout/pay", body, "pk_test_sandbox")
-    payer = threading.Timer(0.7, sandbox.control, words)
+    given = ("POST", "/checkout/pay", body, "pk_test_sandbox")
+    payer = threading.Timer(0.7, sandbox.control, given)
     payer.start()
     words = ("orders", "retrieve", order["id"])
     paid = svc.ok(*words, "--until", "paid,authorized", "--max-time", "30")
