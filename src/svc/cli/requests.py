@@ -2,17 +2,19 @@
 
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import parse_qsl
 
 import typer
 
 from svc import service
 from svc.cli.framework.app import new_word, verb
-from svc.cli.framework.control import refuse_expired_key, served_now
+from svc.cli.framework.control import moments, refuse_expired_key, served_now
 from svc.cli.framework.delivering import journal_of, sender_of
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.sending import finish, tell_answer
 from svc.cli.framework.session import Session
+from svc.client.call import checked_id
 from svc.client.request import readable
 from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
@@ -22,7 +24,7 @@ from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.refusals import unknown_request
 from svc.delivery.journal.stored import restored
 from svc.delivery.send import before_sending, deliver
-from svc.errors import UsageError
+from svc.errors import UsageError, wrong_choice
 from svc.redaction import redact
 from svc.state.files import set_aside_of
 
@@ -50,11 +52,24 @@ def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
         "created": utc(intent.created_at),
         "path": intent.stored.path,
         "object_id": settled.object_id if settled else None,
+        **_money_of(intent),
         "error_code": settled.error_code if settled else None,
         "mode": intent.scope.mode,
         "profile": intent.scope.profile,
         "idempotency_key": intent.stored.idempotency_key,
     }
+
+
+def _money_of(intent: Intent) -> dict[str, Any]:
+    """The amount that was asked for, in minor units, and its currency where that was said."""
+    body = readable(intent.stored.body.decode("utf-8", "replace"))
+    if isinstance(body, str):
+        body = dict(parse_qsl(body))
+    asked = body if isinstance(body, dict) else {}
+    amount = asked.get("amount")
+    if isinstance(amount, str) and amount.isdecimal():
+        amount = int(amount)
+    return {"amount": amount, "currency": asked.get("currency")}
 
 
 def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
@@ -98,6 +113,15 @@ def list_(
     unresolved: Annotated[
         bool, flag("--unresolved", "Only those whose outcome is not known.")
     ] = False,
+    object_id: Annotated[
+        str | None, option("ID", "Only those that made this object, or name it.", "--object")
+    ] = None,
+    since: Annotated[
+        str | None, option("TIME", "Recorded since: 2h, 3d, yesterday or 2026-11-21.")
+    ] = None,
+    operation: Annotated[
+        str | None, option("OPERATION", "Only these, such as refunds.create.")
+    ] = None,
     limit: Annotated[int, option("N", "How many at most, the newest.", "--limit", min=1)] = _SHOWN,
 ) -> None:
     """List the POSTs of this machine, newest first.
@@ -107,10 +131,21 @@ def list_(
     the rows of a batch: they are what keeps you from sending them a second time.
 
     $ svc requests list --unresolved
+    $ svc requests list --operation refunds.create --since 2h
     """
     session = Session.of(ctx)
+    if operation is not None and operation not in _operations():
+        raise wrong_choice("--operation", operation, _operations())
+    begin = None
+    if since is not None:
+        begin = moments(session, local=True).read(since, "--since").begin.timestamp()
+    about = None if object_id is None else checked_id(object_id, "--object")
     with journal_of(session) as journal:
-        found = journal.list(unresolved=unresolved, limit=None if unresolved else limit)
+        most = None if unresolved or operation else limit
+        found = journal.list(unresolved=unresolved, limit=most, since=begin, about=about)
+        if operation is not None:
+            found = [one for one in found if operation_of(one.stored.path) == operation]
+            found = found if unresolved else found[:limit]
         rows = [summary_of(one, in_flight=journal.is_in_flight(one)) for one in found]
     session.out.value(rows)
     for aside in set_aside_of(session.paths.state_file):
@@ -120,6 +155,16 @@ def list_(
         )
     if any(row["status"] in ("unresolved", "unknown") for row in rows):
         session.out.hint("Settle each: svc requests resume ID")
+
+
+def _operations() -> tuple[str, ...]:
+    """Every operation that sends a POST."""
+    return tuple(
+        f"{noun.word}.{action.verb}"
+        for noun in service.nouns()
+        for action in noun.actions
+        if action.method == "POST"
+    )
 
 
 @verb(app)

@@ -386,3 +386,24 @@ def test_showing_a_request_records_nothing(svc: Svc, sandbox: Sandbox, isolated:
     assert svc(*ORDER, "--dry-run").code == 0
     assert svc(*ORDER, "--curl").code == 0
     assert not (isolated / "state").exists()
+
+
+def test_requests_are_found_by_object_time_and_operation(svc: Svc, sandbox: Sandbox) -> None:
+    """With the amount of each: what was paid back, of which payment, in the last two hours."""
+    svc.ok("sandbox", "trigger", "payment.captured")
+    payment = svc.ok("payments", "list")["data"][0]["id"]
+    order = svc.ok(*ORDER)["id"]
+    svc.ok("orders", "cancel", order)
+    refund = svc.ok("refunds", "create", "--payment", payment, "--amount", "500")["id"]
+
+    def found(*words: str) -> list[tuple[str, int | None]]:
+        return [(one["operation"], one["amount"]) for one in svc.ok("requests", "list", *words)]
+
+    assert found("--object", payment) == found("--object", refund) == [("refunds.create", 500)]
+    assert found("--object", order) == [("orders.cancel", None), ("orders.create", 12900)]
+    assert found("--operation", "orders.create") == [("orders.create", 12900)]
+    assert found("--since", "2h", "--operation", "refunds.create") == [("refunds.create", 500)]
+    assert found("--since", "tomorrow") == []
+    assert "129.00 EUR" in svc("requests", "list", "-o", "human").out
+    refused = svc("requests", "list", "--operation", "refunds.creat")
+    assert "Did you mean 'refunds.create'?" in refused.error["message"]

@@ -221,16 +221,30 @@ class Journal:
         return frozenset(row["key_hint"] for row in rows if not asked.is_own(row["key_hint"]))
 
     def list(
-        self, *, unresolved: bool = False, batch: str | None = None, limit: int | None = None
+        self,
+        *,
+        unresolved: bool = False,
+        batch: str | None = None,
+        limit: int | None = None,
+        since: float | None = None,
+        about: str | None = None,
     ) -> list[Intent]:
-        """Requests, newest first; of a batch, in the order of its rows."""
-        where = [UNRESOLVED] if unresolved else []
+        """Requests, newest first; of a batch, in the order of its rows.
+
+        `since` (Unix seconds) leaves out those recorded before; `about` is the id of an object that
+        they made or name.
+        """
+        where: dict[str, tuple[str | float, ...]] = {UNRESOLVED: ()} if unresolved else {}
         if batch is not None:
-            where.append("batch_id = ?")
+            where["batch_id = ?"] = (batch,)
+        if since is not None:
+            where["created_at >= ?"] = (since,)
+        if about is not None:
+            where["(object_id = ? OR instr(path, ?) OR instr(body, ?))"] = (about,) * 3
         condition = f" WHERE {' AND '.join(where)}" if where else ""
         order = "seq DESC" if batch is None else "batch_row"
         most = -1 if limit is None else min(limit, sys.maxsize)
-        params = (*(() if batch is None else (batch,)), most)
+        params = (*(value for values in where.values() for value in values), most)
         sql = f"{SELECT}{condition} ORDER BY {order} LIMIT ?"
         return [intent_of(row) for row in self._state().rows(sql, params)]
 

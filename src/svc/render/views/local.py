@@ -137,9 +137,10 @@ _REQUEST_ERROR: Final = ViewField("error_code", "Error", "id", rank=3)
 
 SENT_REQUEST: Final = view(
     "Request",
-    "id status operation created:1 object_id:2 error_code:3",
+    "id status operation amount:1 created:1 object_id:2 error_code:3",
     _OPERATION,
     ViewField("object_id", "Object", "id"),
+    ViewField("amount", "Amount", "money"),
     _REQUEST_ERROR,
     ViewField("error_message", "Message"),
     ViewField("http_status", "Answer", "number"),
