@@ -137,3 +137,17 @@ def test_words_follow_the_date_that_a_service_sends(svc: Svc, date: bool) -> Non
     shown = svc("orders", "retrieve", "ord_1", "-o", "human", env=env).out
     server.stop()
     assert ("2 h ago" in shown or "2 hours ago" in shown) == date, shown
+
+
+def test_what_is_due_is_listed(svc: Svc, sandbox: Sandbox) -> None:
+    """Within so long by the service's clock, of all pages; what is past is due no more."""
+    for _ in range(2):
+        sandbox.control("POST", "/events/trigger", {"type": "dispute.opened"})
+        sandbox.control("POST", "/clock/advance", {"seconds": 2 * DAY})
+    ids = [one["id"] for one in svc.ok("disputes", "list")["data"]]
+    assert svc.ok("disputes", "list", "--due", "9d") == []
+    assert [one["id"] for one in svc.ok("disputes", "list", "--due", "11d")] == ids[1:]
+    assert svc("disputes", "list", "--due", "13d", "--limit", "1", "-o", "id").out.split() == ids
+    svc.ok("disputes", "accept", ids[1])
+    assert [one["id"] for one in svc.ok("disputes", "list", "--due", "13d")] == ids[:1]
+    assert svc("disputes", "list", "--due", "soon").error["param"] == "--due"

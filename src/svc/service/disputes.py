@@ -118,6 +118,7 @@ RESOURCE: Final = Resource(
             column=(30, 1),
             card=60,
             shown="deadline",
+            due_while="needs_response",
         ),
         Field("evidence_submitted_at", TIMESTAMP, nullable=True, label="Submitted", card=70),
         Field("closed_at", TIMESTAMP, nullable=True, label="Closed", card=80),

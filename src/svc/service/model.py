@@ -94,6 +94,7 @@ class Field(NamedTuple):
         fallback: the field that is shown where this one has no value.
         shown: how a value looks, where its kind does not tell.
         during: the only status in which it says anything.
+        due_while: the status in which it is a deadline that lists can be asked for.
         part_of: the amount of which this one went back; lists say so beside the status.
         csv: the field that its column follows in CSV, where not the one before; "-" for none.
     """
@@ -120,6 +121,7 @@ class Field(NamedTuple):
     fallback: str = ""
     shown: str = ""
     during: str = ""
+    due_while: str = ""
     part_of: str = ""
     csv: str = ""
 

@@ -9,7 +9,7 @@ import typer
 from svc.cli.framework import options
 from svc.cli.framework.app import ListingVerb, ReadingVerb, WritingVerb, new_word
 from svc.cli.framework.registry import SHORT_NAMES, take_fields
-from svc.cli.framework.sending import send_awaited, send_list, send_read, send_write
+from svc.cli.framework.sending import send_awaited, send_due, send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.call import Body, Call, Encoding, QueryParams
 from svc.client.operations import listing, post, retrieval
@@ -39,15 +39,23 @@ def add_verb(app: typer.Typer, noun: Resource, action: Action) -> None:
 
 
 def _list(noun: Resource, action: Action) -> CommandBody:
-    filters = noun.given("list")
+    parameters = [_filter(field) for field in noun.given("list")]
+    deadline = next((field for field in noun.fields if field.due_while), None)
 
-    def command(ctx: typer.Context, **given: str | None) -> None:
+    def command(ctx: typer.Context, *, due: str | None = None, **given: str | None) -> None:
         def make(params: QueryParams) -> Call:
             return listing(noun.name, params)
 
-        send_list(Session.of(ctx), make, given)
+        if due is None or deadline is None:
+            send_list(Session.of(ctx), make, given)
+        else:
+            send_due(Session.of(ctx), make, given, deadline, due)
 
-    return _declared(command, noun, action, [_filter(field) for field in filters])
+    if deadline is not None:
+        words = f"Only those in {deadline.due_while} that are due within this, as 7d; all pages."
+        due_option = Annotated[str | None, options.option("DURATION", words)]
+        parameters.append(_parameter("due", due_option, default=None))
+    return _declared(command, noun, action, parameters)
 
 
 def _retrieve(noun: Resource, action: Action) -> CommandBody:

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from svc.client.polling import Settling
     from svc.client.reply import Reply
     from svc.render.output import Output
+    from svc.service.model import Field
 
 
 MakeCall = Callable[..., Call]
@@ -140,8 +141,39 @@ def _is_shown_instead(session: Session, call: Call) -> bool:
     return asked.curl or asked.dry_run
 
 
-def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None]) -> None:
-    """Prints one page as the service sent it, or with `--all` and `--max` every object."""
+def send_due(
+    session: Session,
+    make: MakeCall,
+    given: Mapping[str, str | None],
+    deadline: "Field",
+    due: str,
+) -> None:
+    """Prints every object whose deadline comes within a duration, by the service's clock."""
+    from svc.cli.framework.inputs.times import seconds_of
+    from svc.clock import seconds_of as moment_of
+
+    within = seconds_of(due, "--due")
+    session.given.listing.all = True
+
+    def is_due(data: Any) -> bool:
+        moment = moment_of(str(data.get(deadline.name)))
+        return moment is not None and session.now() < moment <= session.now() + within
+
+    status = given.get("status") or deadline.due_while
+    send_list(session, make, {**given, "status": status}, wanted=is_due)
+
+
+def send_list(
+    session: Session,
+    make: MakeCall,
+    given: Mapping[str, str | None],
+    *,
+    wanted: Callable[[Any], bool] | None = None,
+) -> None:
+    """Prints one page as the service sent it, or with `--all` and `--max` every object.
+
+    `wanted` chooses among the objects of all pages.
+    """
     filters = {name: _filter(name, one) for name, one in given.items() if one is not None}
     asked = session.given.listing
     if asked.limit is not None and not 1 <= asked.limit <= LIMIT_MAX:
@@ -168,7 +200,7 @@ def send_list(session: Session, make: MakeCall, given: Mapping[str, str | None])
     out = session.out
     live = None if session.streams.person_reads else session.live_line()
     with session.client() as client, counting(live) as count:
-        found = count(_objects(client, call, asked.max))
+        found = count(_objects(client, call, asked.max, wanted))
         out.stream(found, kind=_kind_of(session, call), page_size=asked.limit)
 
 
@@ -282,12 +314,15 @@ def finish(
     )
 
 
-def _objects(client: "Client", call: Call, most: int | None) -> Iterator[tuple[str, object]]:
+def _objects(
+    client: "Client", call: Call, most: int | None, wanted: Callable[[Any], bool] | None
+) -> Iterator[tuple[str, object]]:
     from svc.client.pages import pages
 
     for page in pages(client, call, max_items=most):
         for item in page.items:
-            yield item.text, item.data
+            if wanted is None or wanted(item.data):
+                yield item.text, item.data
 
 
 def _encoding(session: Session) -> dict[str, str]:

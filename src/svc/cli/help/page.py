@@ -139,6 +139,7 @@ TOPICS: Final = {
     "ci": ("ci", "Running svc where nobody watches."),
     "audit": ("audit", "Which events never came, told from the objects of the service."),
     "reminders": ("reminders", "When keys are to be replaced, and who says so."),
+    "moving": ("moving", "Taking profiles, keys and the journal to another machine."),
     "comparison": ("comparison", "svc beside the Stripe CLI."),
     "changes": ("changes", "What is new, and what changed for scripts."),
     ASSUMPTIONS: ("assumptions", "What the specification says, and what we chose."),
