@@ -232,6 +232,7 @@ _svc_words() {
     events_listen_signature) words='own original' ;;
     events_receive_print) words='summary payload none' ;;
     events_log_user_add_role) words='admin receiver laptop job' ;;
+    events_tail_print) words='summary payload none' ;;
     keys_remind_format) words='text json github ics' ;;
     auth) words='bearer basic' ;;
     fixture) words='demo' ;;
@@ -258,7 +259,7 @@ _svc_words() {
     sandbox_clock_mode) words='realtime frozen' ;;
     sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= allow_self_signed_webhooks= rate_limit= signature_time= webhook_delivery= encodings= require_idempotency_key= chaos= voucher_days= payment_fee_bps= negative_balances=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
-    help) words='exit-codes environment output webhooks team team-operations money sandbox faults ci audit reminders comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
+    help) words='exit-codes environment output webhooks team team-operations money sandbox faults ci audit reminders moving comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
     *) words='' ;;
   esac
 }
@@ -285,7 +286,7 @@ _svc_own() {
       ;;
     'orders retrieve')
       commands=''
-      options=''
+      options='--wait:- --until:t '
       arguments='i.ord_'
       shared='preview global'
       ;;
@@ -321,7 +322,7 @@ _svc_own() {
       ;;
     'payments retrieve')
       commands=''
-      options=''
+      options='--wait:- --until:t '
       arguments='i.pay_'
       shared='preview global'
       ;;
@@ -345,7 +346,7 @@ _svc_own() {
       ;;
     'refunds retrieve')
       commands=''
-      options=''
+      options='--wait:- --until:t '
       arguments='i.rf_'
       shared='preview global'
       ;;
@@ -369,7 +370,7 @@ _svc_own() {
       ;;
     'payouts retrieve')
       commands=''
-      options=''
+      options='--wait:- --until:t '
       arguments='i.po_'
       shared='preview global'
       ;;
@@ -411,13 +412,13 @@ _svc_own() {
       ;;
     'disputes retrieve')
       commands=''
-      options=''
+      options='--wait:- --until:t '
       arguments='i.dp_'
       shared='preview global'
       ;;
     'disputes list')
       commands=''
-      options='--payment:i.pay_ --status:w.dispute_status --starting-after:i.dp_ '
+      options='--payment:i.pay_ --status:w.dispute_status --due:t --starting-after:i.dp_ '
       arguments=''
       shared='list preview global'
       ;;
@@ -446,7 +447,7 @@ _svc_own() {
       shared='global'
       ;;
     'events')
-      commands='retrieve listen receive log inbox audit replay prune verify'
+      commands='retrieve listen receive log inbox audit replay sign tail prune verify'
       options=''
       arguments=''
       shared='global'
@@ -459,7 +460,7 @@ _svc_own() {
       ;;
     'events listen')
       commands=''
-      options='--forward-to:+t --events:+w.event_type --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.events_listen_ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.events_listen_retry --header:+t --allow-remote-forward:- --insecure-target:- --original-signature:- --max-body:t --print:w.events_listen_print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --adopt:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.events_listen_signature --print-secret:- '
+      options='--forward-to:+t --events:+w.event_type --where:t --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.events_listen_ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.events_listen_retry --header:+t --allow-remote-forward:- --insecure-target:- --original-signature:- --max-body:t --print:w.events_listen_print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --adopt:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.events_listen_signature --print-secret:- '
       arguments=''
       shared='global'
       ;;
@@ -567,7 +568,7 @@ _svc_own() {
       ;;
     'events inbox')
       commands='show'
-      options='--type:w.event_type --failed:- --pending:- --since:t --max:t --limit:t '
+      options='--type:w.event_type --failed:- --pending:- --since:t --object:t --text:t --where:t --max:t --limit:t '
       arguments=''
       shared='global'
       ;;
@@ -585,8 +586,20 @@ _svc_own() {
       ;;
     'events replay')
       commands=''
-      options='--failed:- --pending:- --forward-to:t --times:t --original-signature:- --allow-remote-forward:- '
+      options='--failed:- --pending:- --forward-to:t --times:t --original-signature:- --where:t --set:+t --forward-timeout:t --allow-remote-forward:- '
       arguments='+i.evt_'
+      shared='global'
+      ;;
+    'events sign')
+      commands=''
+      options='--payload:f --secret-stdin:- --endpoint:i.we_ --now:t '
+      arguments=''
+      shared='global'
+      ;;
+    'events tail')
+      commands=''
+      options='--events:+w.event_type --where:t --print:w.events_tail_print --until:t --timeout:t --tunnel:t --public-url:t --port:t '
+      arguments=''
       shared='global'
       ;;
     'events prune')
@@ -621,7 +634,7 @@ _svc_own() {
       ;;
     'requests list')
       commands=''
-      options='--unresolved:- --limit:t '
+      options='--unresolved:- --object:t --since:t --operation:t --limit:t '
       arguments=''
       shared='global'
       ;;

@@ -260,6 +260,8 @@ function __svc_words
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
         case events_log_user_add_role
             printf '%s\t%s\n' 'admin' '' 'receiver' '' 'laptop' '' 'job' ''
+        case events_tail_print
+            printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
         case keys_remind_format
             printf '%s\t%s\n' 'text' '' 'json' '' 'github' '' 'ics' ''
         case auth
@@ -313,7 +315,7 @@ function __svc_words
         case completion_shell
             printf '%s\t%s\n' 'bash' '' 'zsh' '' 'fish' '' 'powershell' ''
         case help
-            printf '%s\t%s\n' 'exit-codes' 'What the exit status of a command means.' 'environment' 'Every variable that svc reads.' 'output' 'Formats, queries, and where errors go.' 'webhooks' 'Receiving events: verify, answer, skip, replay.' 'team' 'One log for a team: a receiver, laptops, jobs that share a queue.' 'team-operations' 'Running the servers of a team\'s log.' 'money' 'Amounts in minor units; paying once.' 'sandbox' 'The service on this machine: keys, test cards, time.' 'faults' 'What can be made to go wrong in a sandbox, on purpose.' 'ci' 'Running svc where nobody watches.' 'audit' 'Which events never came, told from the objects of the service.' 'reminders' 'When keys are to be replaced, and who says so.' 'comparison' 'svc beside the Stripe CLI.' 'changes' 'What is new, and what changed for scripts.' 'assumptions' 'What the specification says, and what we chose.' 'orders' 'Create, retrieve, update, capture, cancel and list orders.' 'payments' 'Retrieve and list payments.' 'refunds' 'Return all or part of a payment.' 'payouts' 'Send money to receiving banks.' 'landed-cost-quotes' 'Quote duties, taxes and fees.' 'disputes' 'Answer disputes with evidence.' 'get' 'Send any GET: an id or a /v1/ path.' 'post' 'Send any POST to a /v1/ path.' 'batch' 'Run an operation for every row of a file.' 'events' 'Retrieve events; receive, verify and forward webhooks.' 'webhook-endpoints' 'Register webhook endpoints.' 'requests' 'See what was sent; settle what has no known outcome.' 'keys' 'Keep API keys in the OS keyring.' 'profiles' 'Name accounts and switch between them.' 'config' 'Read and change settings.' 'whoami' 'Show profile, origin, mode and key in use.' 'doctor' 'Check this machine and the account, with remedies.' 'quickstart' 'See an order paid and its webhook arrive, in 15 seconds.' 'commands' 'List every command, for people or as data.' 'completion' 'Complete commands, options and ids in your shell.' 'help' 'Read about exit codes, webhooks, assumptions and more.'
+            printf '%s\t%s\n' 'exit-codes' 'What the exit status of a command means.' 'environment' 'Every variable that svc reads.' 'output' 'Formats, queries, and where errors go.' 'webhooks' 'Receiving events: verify, answer, skip, replay.' 'team' 'One log for a team: a receiver, laptops, jobs that share a queue.' 'team-operations' 'Running the servers of a team\'s log.' 'money' 'Amounts in minor units; paying once.' 'sandbox' 'The service on this machine: keys, test cards, time.' 'faults' 'What can be made to go wrong in a sandbox, on purpose.' 'ci' 'Running svc where nobody watches.' 'audit' 'Which events never came, told from the objects of the service.' 'reminders' 'When keys are to be replaced, and who says so.' 'moving' 'Taking profiles, keys and the journal to another machine.' 'comparison' 'svc beside the Stripe CLI.' 'changes' 'What is new, and what changed for scripts.' 'assumptions' 'What the specification says, and what we chose.' 'orders' 'Create, retrieve, update, capture, cancel and list orders.' 'payments' 'Retrieve and list payments.' 'refunds' 'Return all or part of a payment.' 'payouts' 'Send money to receiving banks.' 'landed-cost-quotes' 'Quote duties, taxes and fees.' 'disputes' 'Answer disputes with evidence.' 'get' 'Send any GET: an id or a /v1/ path.' 'post' 'Send any POST to a /v1/ path.' 'batch' 'Run an operation for every row of a file.' 'events' 'Retrieve events; receive, verify and forward webhooks.' 'webhook-endpoints' 'Register webhook endpoints.' 'requests' 'See what was sent; settle what has no known outcome.' 'keys' 'Keep API keys in the OS keyring.' 'profiles' 'Name accounts and switch between them.' 'config' 'Read and change settings.' 'whoami' 'Show profile, origin, mode and key in use.' 'doctor' 'Check this machine and the account, with remedies.' 'quickstart' 'See an order paid and its webhook arrive, in 15 seconds.' 'commands' 'List every command, for people or as data.' 'completion' 'Complete commands, options and ids in your shell.' 'help' 'Read about exit codes, webhooks, assumptions and more.'
     end
 end
 
@@ -336,7 +338,7 @@ function __svc_command --no-scope-shadowing
             set shared 'request preview global'
         case 'orders retrieve'
             set commands 
-            set options 
+            set options --wait '-' 'Wait until it is settled, at most --max-time seconds.' --until 't' 'Wait for this, or for one of several as a,b: requires_payment, processing, authorized, paid or cancelled.'
             set arguments 'i.ord_'
             set shared 'preview global'
         case 'orders update'
@@ -366,7 +368,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'payments retrieve'
             set commands 
-            set options 
+            set options --wait '-' 'Wait until it is settled, at most --max-time seconds.' --until 't' 'Wait for this, or for one of several as a,b: processing, authorized, captured, failed or cancelled.'
             set arguments 'i.pay_'
             set shared 'preview global'
         case 'payments list'
@@ -386,7 +388,7 @@ function __svc_command --no-scope-shadowing
             set shared 'request preview global'
         case 'refunds retrieve'
             set commands 
-            set options 
+            set options --wait '-' 'Wait until it is settled, at most --max-time seconds.' --until 't' 'Wait for this, or for one of several as a,b: pending, succeeded or failed.'
             set arguments 'i.rf_'
             set shared 'preview global'
         case 'refunds list'
@@ -406,7 +408,7 @@ function __svc_command --no-scope-shadowing
             set shared 'request preview global'
         case 'payouts retrieve'
             set commands 
-            set options 
+            set options --wait '-' 'Wait until it is settled, at most --max-time seconds.' --until 't' 'Wait for this, or for one of several as a,b: created, sent, paid or failed.'
             set arguments 'i.po_'
             set shared 'preview global'
         case 'payouts list'
@@ -441,12 +443,12 @@ function __svc_command --no-scope-shadowing
             set shared 'request preview global'
         case 'disputes retrieve'
             set commands 
-            set options 
+            set options --wait '-' 'Wait until it is settled, at most --max-time seconds.' --until 't' 'Wait for this, or for one of several as a,b: needs_response, under_review, won or lost.'
             set arguments 'i.dp_'
             set shared 'preview global'
         case 'disputes list'
             set commands 
-            set options --payment 'i.pay_' 'Only of this payment.' --status 'w.dispute_status' 'Only those that are needs_response, under_review, won or lost.' --starting-after 'i.dp_' 'Begin with what follows this object.'
+            set options --payment 'i.pay_' 'Only of this payment.' --status 'w.dispute_status' 'Only those that are needs_response, under_review, won or lost.' --due 't' 'Only those in needs_response that are due within this, as 7d; all pages.' --starting-after 'i.dp_' 'Begin with what follows this object.'
             set arguments 
             set shared 'list preview global'
         case 'disputes accept'
@@ -470,7 +472,7 @@ function __svc_command --no-scope-shadowing
             set arguments 'w.operation' 'f'
             set shared 'global'
         case 'events'
-            set commands 'retrieve' 'Retrieve an event.' 'listen' 'Receive webhooks, verify each over its raw bytes, keep, show and forward it.' 'receive' 'Receive webhooks for a team: verify each, keep a copy, put it into a shared log.' 'log' 'Set up a team\'s log and see how it is.' 'inbox' 'Show what was received, the newest first. Every delivery in it was verified.' 'audit' 'List the events that should have come and did not.' 'replay' 'Send received events again: the same bytes, signed now.' 'prune' 'Forget received events that failed: they are kept until you say so.' 'verify' 'Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.'
+            set commands 'retrieve' 'Retrieve an event.' 'listen' 'Receive webhooks, verify each over its raw bytes, keep, show and forward it.' 'receive' 'Receive webhooks for a team: verify each, keep a copy, put it into a shared log.' 'log' 'Set up a team\'s log and see how it is.' 'inbox' 'Show what was received, the newest first. Every delivery in it was verified.' 'audit' 'List the events that should have come and did not.' 'replay' 'Send received events again: the same bytes, signed now.' 'sign' 'Print the Svc-Signature header of a payload, signed as the service signs.' 'tail' 'See events as they come. Each is verified and kept; none is forwarded.' 'prune' 'Forget received events that failed: they are kept until you say so.' 'verify' 'Check one delivery: exit 0 if it is authentic, else 11 and what is wrong.'
             set options 
             set arguments 
             set shared 'global'
@@ -481,7 +483,7 @@ function __svc_command --no-scope-shadowing
             set shared 'preview global'
         case 'events listen'
             set commands 
-            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'A tunnel of yours that leads to --port.' --port 't' 'The local port.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.events_listen_ack' 'Answer the service when received or forwarded.' --concurrency 't' 'How many a target gets at a time.' --ordered '-' 'Forward one at a time for each data.object.id.' --forward-timeout 't' 'How long one forward may take.' --retry 'w.events_listen_retry' 'fast waits for a target that is away, and tries again after no answer, 408, 425, 429 and 5xx: in 2 s, 10 s, 1 min, 10 min, then each hour, and at its next success; real keeps the service\'s schedule; off tries once.' --header '+t' 'A header to send along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --insecure-target '-' 'Take any certificate of a target on this machine or at a private address.' --original-signature '-' 'Forward late events as they were signed; by default those of over 4 minutes ago are signed anew.' --max-body 't' 'The largest body that is taken.' --print 'w.events_listen_print' 'What to print of an event: summary, payload (in JSON beside its bytes), or none, which leaves forwards that went well out too.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long, with 11 if --until or --exec was not done.' --ready-file 'f' 'A file to write when ready and to remove at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --adopt '-' 'Take over what waits for targets that were given before.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, where the first run begins: now, all, or a time as 2h or today.' --name 't' 'With --from: this reader\'s name.' --signature 'w.events_listen_signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
+            set options --forward-to '+t' 'Where to forward: 3000, :3000/hooks or a URL; repeatable.' --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --where 't' 'Only events that meet this, in JMESPath: \'data.object.amount > `10000`\'.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'A tunnel of yours that leads to --port.' --port 't' 'The local port.' --endpoint-secret-stdin '-' 'Use an endpoint that exists: its signing secret comes on standard input, or in SVC_WEBHOOK_SECRET.' --ack 'w.events_listen_ack' 'Answer the service when received or forwarded.' --concurrency 't' 'How many a target gets at a time.' --ordered '-' 'Forward one at a time for each data.object.id.' --forward-timeout 't' 'How long one forward may take.' --retry 'w.events_listen_retry' 'fast waits for a target that is away, and tries again after no answer, 408, 425, 429 and 5xx: in 2 s, 10 s, 1 min, 10 min, then each hour, and at its next success; real keeps the service\'s schedule; off tries once.' --header '+t' 'A header to send along; repeatable.' --allow-remote-forward '-' 'Forward to other machines too.' --insecure-target '-' 'Take any certificate of a target on this machine or at a private address.' --original-signature '-' 'Forward late events as they were signed; by default those of over 4 minutes ago are signed anew.' --max-body 't' 'The largest body that is taken.' --print 'w.events_listen_print' 'What to print of an event: summary, payload (in JSON beside its bytes), or none, which leaves forwards that went well out too.' --inspect '%t' 'Serve a page on this machine that shows every delivery and sends it again.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long, with 11 if --until or --exec was not done.' --ready-file 'f' 'A file to write when ready and to remove at the end.' --exec 't' 'Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; with --until, when the events have come too.' --strict '-' 'Exit 11 if a delivery was rejected or not forwarded.' --no-resume '-' 'Leave alone what an earlier run could not forward; it is kept.' --adopt '-' 'Take over what waits for targets that were given before.' --from 't' 'Read a team\'s log, nats+tls://HOST/NAME, that svc events receive fills; nothing is registered, and no tunnel is needed.' --group 't' 'With --from: share a queue; each event goes to one of the group.' --from-start 'w.from_start' 'With --from, where the first run begins: now, all, or a time as 2h or today.' --name 't' 'With --from: this reader\'s name.' --signature 'w.events_listen_signature' 'With --from: own, made anew with this machine\'s secret; or original, which an app refuses after 5 minutes.' --print-secret '-' 'Print the signing secret and end.'
             set arguments 
             set shared 'global'
         case 'events receive'
@@ -571,7 +573,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events inbox'
             set commands 'show' 'Show one delivery.'
-            set options --type 'w.event_type' 'Only these event types.' --failed '-' 'Only those that a target did not take, for good.' --pending '-' 'Only those still to be forwarded; goes with --failed.' --since 't' 'Received since: 2h, 3d, yesterday or 2026-11-21.' --max 't' 'How many at most, the newest.' --limit 't' 'How many at most, the newest.'
+            set options --type 'w.event_type' 'Only these event types.' --failed '-' 'Only those that a target did not take, for good.' --pending '-' 'Only those still to be forwarded; goes with --failed.' --since 't' 'Received since: 2h, 3d, yesterday or 2026-11-21.' --object 't' 'Only about this object, or naming it.' --text 't' 'Only those with these words in them.' --where 't' 'Only events that meet this, in JMESPath: \'data.object.amount > `10000`\'.' --max 't' 'How many at most, the newest.' --limit 't' 'How many at most, the newest.'
             set arguments 
             set shared 'global'
         case 'events inbox show'
@@ -586,8 +588,18 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events replay'
             set commands 
-            set options --failed '-' 'All events that a target did not take, for good.' --pending '-' 'All still to be forwarded, where no listener runs that does it.' --forward-to 't' 'Where to send them.' --times 't' 'How many times each is sent.' --original-signature '-' 'Keep the old signature and its time.' --allow-remote-forward '-' 'Send to other machines too.'
+            set options --failed '-' 'All events that a target did not take, for good.' --pending '-' 'All still to be forwarded, where no listener runs that does it.' --forward-to 't' 'Where to send them.' --times 't' 'How many times each is sent.' --original-signature '-' 'Keep the old signature and its time.' --where 't' 'Only events that meet this, in JMESPath: \'data.object.amount > `10000`\'.' --set '+t' 'Change the event before it is sent, as data.object.amount=1; repeatable.' --forward-timeout 't' 'How long one forward may take.' --allow-remote-forward '-' 'Send to other machines too.'
             set arguments '+i.evt_'
+            set shared 'global'
+        case 'events sign'
+            set commands 
+            set options --payload 'f' 'The raw body.' --secret-stdin '-' 'Read the signing secret from standard input.' --endpoint 'i.we_' 'The endpoint whose secret signs it, we_... .' --now 't' 'The time of the signature: 10m (ago) for one that is too old.'
+            set arguments 
+            set shared 'global'
+        case 'events tail'
+            set commands 
+            set options --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --where 't' 'Only events that meet this, in JMESPath: \'data.object.amount > `10000`\'.' --print 'w.events_tail_print' 'What to print of an event: summary, payload (in JSON beside its bytes), or none, which leaves forwards that went well out too.' --until 't' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long, with 11 if --until was not done.' --tunnel 't' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'A tunnel of yours that leads to --port.' --port 't' 'The local port.'
+            set arguments 
             set shared 'global'
         case 'events prune'
             set commands 
@@ -616,7 +628,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'requests list'
             set commands 
-            set options --unresolved '-' 'Only those whose outcome is not known.' --limit 't' 'How many at most, the newest.'
+            set options --unresolved '-' 'Only those whose outcome is not known.' --object 't' 'Only those that made this object, or name it.' --since 't' 'Recorded since: 2h, 3d, yesterday or 2026-11-21.' --operation 't' 'Only these, such as refunds.create.' --limit 't' 'How many at most, the newest.'
             set arguments 
             set shared 'global'
         case 'requests show'
