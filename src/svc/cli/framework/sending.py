@@ -150,14 +150,14 @@ def send_due(
 ) -> None:
     """Prints every object whose deadline comes within a duration, by the service's clock."""
     from svc.cli.framework.inputs.times import seconds_of
-    from svc.clock import seconds_of as moment_of
+    from svc.render.human.cells import parse
 
     within = seconds_of(due, "--due")
     session.given.listing.all = True
 
     def is_due(data: Any) -> bool:
-        moment = moment_of(str(data.get(deadline.name)))
-        return moment is not None and session.now() < moment <= session.now() + within
+        moment, now = parse(str(data.get(deadline.name))), session.now()
+        return moment is not None and now < moment.timestamp() <= now + within
 
     status = given.get("status") or deadline.due_while
     send_list(session, make, {**given, "status": status}, wanted=is_due)
