@@ -57,6 +57,13 @@ def create(
         Auth | None,
         option("HOW", "How the key is sent: bearer or basic.", show_default="bearer"),
     ] = None,
+    key_command: Annotated[
+        str | None,
+        option(
+            "COMMAND",
+            "A command that prints the key, run each time without a shell; nothing is stored.",
+        ),
+    ] = None,
 ) -> None:
     """Create a profile.
 
@@ -64,12 +71,15 @@ def create(
     It becomes the active one if there is no other.
 
     $ svc profiles create shop --base-url https://api.example.com
-    """
+    $ svc profiles create shop --base-url https://api.example.com --key-command 'op read op://Shop/svc/key'
+    """  # noqa: E501  an example is one line
     session = Session.of(ctx)
-    config = create_profile(session.paths.config_file, name, _values(session, name, auth))
+    values = _values(session, name, auth, key_command)
+    config = create_profile(session.paths.config_file, name, values)
     out = session.repair_out
     out.value(_shown(config, config.profile(name)), name="name")
-    out.hint(f"Add its key: svc keys add --profile {name}")
+    step = "See that it works: svc whoami" if key_command else "Add its key: svc keys add"
+    out.hint(f"{step} --profile {name}")
 
 
 @repairing(app)
@@ -99,7 +109,9 @@ def remove(ctx: typer.Context, name: ProfileName) -> None:
         out.hint("No profile is active now: svc profiles use NAME")
 
 
-def _values(session: Session, name: str, auth: str | None) -> dict[str, str | bool]:
+def _values(
+    session: Session, name: str, auth: str | None, key_command: str | None
+) -> dict[str, str | bool]:
     asked = session.given.everywhere
     address = asked.base_url or session.env.get("SVC_BASE_URL")
     if not address:
@@ -115,6 +127,7 @@ def _values(session: Session, name: str, auth: str | None) -> dict[str, str | bo
         "api_version": asked.api_version,
         "proxy": asked.proxy,
         "ca_bundle": bundle,
+        "key_command": key_command,
     }
     return {name: value for name, value in values.items() if value}
 
@@ -130,4 +143,5 @@ def _shown(config: Config, profile: Profile) -> dict[str, Any]:
         "api_version": profile.api_version,
         "proxy": redact(profile.proxy) if profile.proxy else None,
         "ca_bundle": profile.ca_bundle,
+        "key_command": redact(profile.key_command) if profile.key_command else None,
     }

@@ -24,6 +24,7 @@ class Profile(NamedTuple):
     sandbox: bool = False
     proxy: str | None = None
     ca_bundle: str | None = None
+    key_command: str | None = None
 
 
 class Config(NamedTuple):
@@ -154,6 +155,17 @@ def _word(value: Any) -> Complaint:
     return None if plain else "must be printable ASCII text without spaces"
 
 
+def _command(value: Any) -> Complaint:
+    """A program with its arguments, as a shell parts them; no shell runs it."""
+    import shlex
+
+    try:
+        plain = isinstance(value, str) and value.isprintable() and shlex.split(value)
+    except ValueError:  # a quote that nothing closes
+        plain = False
+    return None if plain else "must be a program with its arguments, such as op read op://Shop/key"
+
+
 def _absolute(value: Any) -> Complaint:
     plain = isinstance(value, str) and "\0" not in value and PurePath(value).is_absolute()
     return None if plain else "must be the absolute path of a file"
@@ -198,4 +210,5 @@ PROFILE: Final[Mapping[str, ConfigField]] = {
     "sandbox": ConfigField(_flag, _flag_of),
     "proxy": ConfigField(_word),
     "ca_bundle": ConfigField(_absolute),
+    "key_command": ConfigField(_command),
 }

@@ -56,6 +56,7 @@ class Settings(NamedTuple):
         proxy: the user's own choice; HTTPS_PROXY is for the client to consider (promise R26).
         sandbox: true where the address is that of a sandbox on this machine.
         from_profile: true where a profile says the address, and no option or variable.
+        key_command: what prints the key, only for the address that the profile says.
     """
 
     profile: str
@@ -72,6 +73,7 @@ class Settings(NamedTuple):
     auth: Auth
     sandbox: bool
     from_profile: bool
+    key_command: str | None = None
 
     @property
     def base_url(self) -> BaseUrl:
@@ -122,7 +124,15 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
         auth=profile.auth,
         sandbox=address is not None and config.is_sandbox(address),
         from_profile=_given_address(options, given) is None,
+        key_command=_key_command(profile, address),
     )
+
+
+def _key_command(profile: Profile, address: BaseUrl | None) -> str | None:
+    """The profile's command, where the key would go to the profile's own origin (promise R22)."""
+    own = profile.base_url
+    there = own is not None and address is not None and own.origin == address.origin
+    return profile.key_command if there else None
 
 
 _FORMAT: Final = one_of(FORMATS)

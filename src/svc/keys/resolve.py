@@ -17,6 +17,8 @@ if TYPE_CHECKING:  # made only where the environment holds no key
 
 VARIABLE: Final = "SVC_API_KEY"
 PUBLISHABLE_VARIABLE: Final = "SVC_PUBLISHABLE_KEY"
+# What other programs do not inherit.
+_HELD_BACK: Final = (VARIABLE, api_keys.SIGNING_VARIABLE, api_keys.LOG_VARIABLE)
 SANDBOX_SOURCE: Final = "sandbox constant"
 ROLLED_SOURCE: Final = "state database (rolled sandbox key)"
 
@@ -44,7 +46,7 @@ def resolve_key(
     store: "Callable[[], KeyStore]",
     facts: "Callable[[], KeyFacts]",
 ) -> ResolvedKey:
-    """Finds the key: SVC_API_KEY, else the sandbox's constant, else the keyring.
+    """Finds the key: SVC_API_KEY, the sandbox's constant, the profile's command, or the keyring.
 
     `store` and `facts` are called only where they are needed; of the keyring, one item is read
     (promise R38).
@@ -54,7 +56,7 @@ def resolve_key(
         UsageError: the address would carry the key in clear (promise R21), or SVC_API_KEY is
             malformed.
         AuthError: there is no key, or one of the wrong kind or mode, or a live one for this
-            machine (promises R21, R30).
+            machine (promises R21, R30), or the profile's key command fails.
         KeyStoreError: the keyring cannot be asked.
     """
     address = settings.base_url
@@ -105,6 +107,12 @@ def _found(
         found = _of_sandbox(place, facts())
         if found is not None:
             return found
+    if settings.key_command is not None:
+        from svc.keys.command import key_from
+
+        source = f"key command (profile {settings.profile})"
+        passed = {name: text for name, text in env.items() if name not in _HELD_BACK}
+        return api_keys.parse(key_from(settings.key_command, passed), f"The {source}"), source
     source = f"keyring (profile {settings.profile})"
     return api_keys.parse(_stored(place, store(), facts), f"The {source}"), source
 

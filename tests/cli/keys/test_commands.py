@@ -1,6 +1,7 @@
 """`svc keys` through the real program, with a fake keyring and a real sandbox."""
 
 import os
+import shlex
 import socket
 import subprocess
 import sys
@@ -15,6 +16,8 @@ from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 from svc.api_keys import parse
 from svc.clock import SystemClock
+from svc.errors import AuthError
+from svc.keys.command import key_from
 from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
 
@@ -436,3 +439,66 @@ def test_a_keyring_that_is_gone_lets_its_key_be_forgotten(
     assert (done.code, done.json["removed"]) == (0, True)
     assert "gone_ring.Keyring is not there" in done.err
     assert svc.ok("keys", "list") == []
+
+
+def test_a_key_comes_from_a_command_and_is_kept_nowhere(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, isolated: Path, fake_ring: FakeRing
+) -> None:
+    """As from a vault: run without a shell, its first line is the key; `whoami` names the source."""
+    made = sandbox.control("POST", "/keys", {"type": "secret"}, key="sk_test_sandbox")
+    secret = str(made["secret"])
+    vault = tmp_path / "vault"
+    vault.write_text('#!/bin/sh\nprintf "%s\\nmore\\n" "$(cat "$1")"\n')
+    vault.chmod(0o755)
+    key_file = tmp_path / "a key; true"
+    key_file.write_text(secret)
+    command = shlex.join([str(vault), str(key_file)])
+    address = ("--base-url", sandbox.url)
+    shop = svc.ok("profiles", "create", "shop", *address, "--key-command", command)
+    assert shop["key_command"] == command
+    env = {"SVC_BASE_URL": "", "SVC_API_KEY": ""}
+    told = svc.ok("whoami", "--profile", "shop", env=env)
+    assert (told["key_source"], told["key_accepted"]) == ("key command (profile shop)", True)
+    kept = [path for path in isolated.rglob("*") if path.is_file()]
+    assert not [path for path in kept if secret.encode() in path.read_bytes()]
+    assert fake_ring.items == {}
+    # Another address gets none of it: the command is not even run (R22).
+    vault.write_text(f"#!/bin/sh\ntouch {tmp_path}/run\n")
+    elsewhere = svc("whoami", "--profile", "shop", "--base-url", "https://other.example", env=env)
+    assert (elsewhere.code, elsewhere.error["code"]) == (4, "api_key_missing")
+    assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("echo 'op: sign in first' >&2; exit 3", "gave no key: op: sign in first."),
+        ("exit 3", "gave no key: it ended with 3."),
+        ("echo", "gave no key: its first line is empty."),
+    ],
+)
+def test_a_key_command_that_fails_says_why(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, fake_ring: FakeRing, body: str, said: str
+) -> None:
+    """Exit 4 with its own words; nothing was sent."""
+    vault = tmp_path / "vault"
+    vault.write_text(f"#!/bin/sh\n{body}\n")
+    vault.chmod(0o755)
+    svc.ok("profiles", "create", "shop", "--base-url", sandbox.url, "--key-command", str(vault))
+    env = {"SVC_BASE_URL": "", "SVC_API_KEY": ""}
+    failed = svc("orders", "list", "--profile", "shop", env=env)
+    assert (failed.code, failed.error["code"]) == (4, "key_command_failed")
+    assert said in failed.error["message"]
+    assert failed.error["outcome"] == "not_sent"
+
+
+def test_a_key_command_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that waits for somebody is ended; no shell reads it, and none of the folder is run."""
+    sleeper = tmp_path / "sleeper"
+    sleeper.write_text("#!/bin/sh\nexec sleep 60\n")
+    sleeper.chmod(0o755)
+    with pytest.raises(AuthError, match="takes more than 0.1 s"):
+        key_from(str(sleeper), {}, seconds=0.1)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AuthError, match="no program sleeper on PATH"):
+        key_from("sleeper", {"PATH": "."}, seconds=0.1)

@@ -115,7 +115,9 @@ def keyring(session: Session) -> Finding:
         if answers is None:
             store.get(_PROBE)  # says what was looked for
     except KeyStoreError as error:
-        needed = not session.env.get(VARIABLE) and not session.settings.sandbox
+        settings = session.settings
+        elsewhere = session.env.get(VARIABLE) or settings.sandbox or settings.key_command
+        needed = not elsewhere
         return Finding(name, "failed" if needed else "warning", error.message, error.hint)
     return Finding(name, "ok", f"{title(answers or known[0].name)} answers")
 

@@ -1,0 +1,70 @@
+"""`svc doctor --report`: what a report of a bug should hold, without any secret."""
+
+import os
+import platform
+import sys
+from collections.abc import Sequence
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any, Final
+
+from svc import __version__
+from svc.cli.doctor.checks import Finding
+from svc.cli.framework.session import Session
+from svc.errors import SvcError
+from svc.redaction import redact
+
+_LIBRARIES: Final = (
+    *("certifi", "cryptography", "h11", "httpx", "jmespath", "keyring", "nats-py", "platformdirs"),
+    *("rich", "starlette", "tomlkit", "typer", "uvicorn"),
+)
+_SHOWN_MAX: Final = 5
+
+
+def report(session: Session, findings: Sequence[Finding]) -> dict[str, Any]:
+    """What svc, this machine and the checks say: of variables and settings the names alone."""
+    return {
+        "object": "report",
+        "svc": __version__,
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "system": platform.platform(),
+        "program": redact(str(Path(sys.argv[0]).absolute())),
+        "terminal": session.env.get("TERM"),
+        "language": session.env.get("LC_ALL") or session.env.get("LANG"),
+        "libraries": _libraries(),
+        "variables": sorted(name for name in session.env if name.startswith("SVC_")),
+        "settings": _settings(session),
+        "bug_reports": _bug_reports(session),
+        "checks": [finding.as_data() for finding in findings],
+    }
+
+
+def _libraries() -> dict[str, str]:
+    found = {each.name.lower(): each.version for each in distributions() if each.name}
+    return {name: found[name] for name in _LIBRARIES if name in found}
+
+
+def _settings(session: Session) -> list[str]:
+    """The names of what the configuration file sets."""
+    try:
+        config = session.config
+    except SvcError:
+        return []
+    own = [name for name in ("output", "color", "max_time") if getattr(config, name) is not None]
+    profiles = [
+        f"profiles.{profile.name}.{name}"
+        for profile in config.profiles.values()
+        for name, value in profile._asdict().items()
+        if name != "name" and value not in (None, False)
+    ]
+    return own + profiles
+
+
+def _bug_reports(session: Session) -> list[str]:
+    """The latest reports that svc has written when it met a bug of its own: they can be attached."""
+    try:
+        folder = session.paths.state_dir / "reports"
+        found = sorted(folder.glob("report-*.txt"), key=os.path.getmtime)
+    except (OSError, SvcError):
+        return []
+    return [str(path) for path in found[-_SHOWN_MAX:]]

@@ -1,0 +1,85 @@
+"""A key from a vault: what a command of the user's own prints (`--key-command`)."""
+
+import os
+import shlex
+import shutil
+import subprocess
+from collections.abc import Mapping
+from pathlib import Path
+from threading import Thread
+from typing import Final
+
+from svc.errors import AuthError
+from svc.redaction import redact
+from svc.system import signals
+
+SECONDS: Final = 10.0
+_BYTES_MAX: Final = 64 * 1024
+_LINE_MAX: Final = 300
+
+
+def key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> str:
+    """Runs a command without a shell; returns the first line that it prints, which is kept nowhere.
+
+    Raises:
+        AuthError: it is not found, fails, prints nothing, or takes more than so many seconds.
+        Stopped: a signal came.
+    """
+    argv = shlex.split(command)
+    program = shutil.which(argv[0], path=env.get("PATH", ""))
+    # R43: never a program of the folder in which svc was called.
+    if program is None or not Path(program).is_absolute():
+        raise _failed(command, f"there is no program {argv[0]} on PATH")
+    try:
+        process = subprocess.Popen(  # noqa: S603  the user's own command, from a private file
+            [os.fspath(program), *argv[1:]],
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+    except OSError as error:
+        raise _failed(command, (error.strerror or "it cannot be run").lower()) from None
+    out, err = _outputs(process, command, seconds)
+    if process.returncode:
+        said = _first_line(err)
+        raise _failed(command, said or f"it ended with {process.returncode}")
+    key = _first_line(out)
+    if not key:
+        raise _failed(command, "its first line is empty")
+    return key
+
+
+def _outputs(
+    process: "subprocess.Popen[bytes]", command: str, seconds: float
+) -> tuple[bytes, bytes]:
+    found: list[tuple[bytes, bytes]] = []
+    reader = Thread(target=lambda: found.append(process.communicate()), daemon=True)
+    reader.start()
+
+    def has_ended(limit: float) -> bool:
+        reader.join(limit)
+        return not reader.is_alive()
+
+    try:
+        ended = signals.wait(has_ended, seconds)
+    finally:
+        if reader.is_alive():
+            process.kill()
+    if not ended:
+        raise _failed(command, f"it takes more than {seconds:g} s")
+    return found[0]
+
+
+def _first_line(data: bytes) -> str:
+    text = data[:_BYTES_MAX].decode("utf-8", "replace").strip()
+    return text.splitlines()[0].strip() if text else ""
+
+
+def _failed(command: str, why: str) -> AuthError:
+    return AuthError(
+        f"The key command {shlex.split(command)[0]!r} gave no key: {redact(why)[:_LINE_MAX]}.",
+        code="key_command_failed",
+        outcome="not_sent",
+        hint="Run it by itself to see what it prints",
+    )
