@@ -72,7 +72,7 @@ def create(
 
     $ svc profiles create shop --base-url https://api.example.com
     $ svc profiles create shop --base-url https://api.example.com --key-command 'op read op://Shop/svc/key'
-    """  # noqa: E501  an example is one line
+    """
     session = Session.of(ctx)
     values = _values(session, name, auth, key_command)
     config = create_profile(session.paths.config_file, name, values)

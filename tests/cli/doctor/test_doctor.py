@@ -1,6 +1,7 @@
 """`svc doctor`: what it finds on this machine and at the service, and what it says to do."""
 
 import json
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -259,3 +260,22 @@ def test_a_proxy_that_cannot_be_reached_is_named(svc: Svc) -> None:
     assert f"the proxy cannot be reached ({place}: connection refused)" in message.lower()
     assert "SVC_PROXY, HTTPS_PROXY" in message
     assert "hidden" not in refused.out + refused.err
+
+
+def test_a_report_of_a_bug_has_all_but_secrets(
+    svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Versions, checks and the names of what is set; exit 0 whatever the checks say."""
+    secret = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
+    monkeypatch.setenv("SVC_API_KEY", secret)
+    monkeypatch.setenv("SVC_PROXY", "http://me:hidden@proxy.example:3128")
+    svc.ok("profiles", "create", "shop", "--base-url", "https://secret.example", "--proxy", "x:1")
+    report = svc("doctor", "--report")
+    assert report.code == 0
+    assert report.json["svc"] == svc("--version").out.split()[1]
+    assert "SVC_API_KEY" in report.json["variables"]
+    assert "profiles.shop.proxy" in report.json["settings"]
+    assert {"httpx", "typer"} <= set(report.json["libraries"])
+    assert "service" in {each["name"] for each in report.json["checks"]}
+    assert not {secret, "hidden"} & set(re.findall(r"\w+", report.out))
+    assert "svc doctor --report" in svc("help", "changes").out

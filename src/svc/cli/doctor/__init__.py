@@ -20,7 +20,7 @@ from svc.cli.doctor.checks import (
     tunnels,
 )
 from svc.cli.framework.app import new_app, repairing
-from svc.cli.framework.options import option
+from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, SvcError
 from svc.listen.inbox.listeners import places
@@ -51,10 +51,16 @@ def doctor(
 
     $ svc doctor
     $ svc doctor --live --max-time 5
+    $ svc doctor --report -o json > report.json
     """
     session = Session.of(ctx)
     findings = list(_examine(session, log_monitor or ()))
     out = session.repair_out
+    if report:
+        from svc.cli.doctor.report import report_of
+
+        out.value(report_of(session, findings), name="svc")
+        return
     shown = [finding.as_data() for finding in findings]
     if out.format == "id":
         out.value(shown, name="name")

@@ -21,7 +21,7 @@ _LIBRARIES: Final = (
 _SHOWN_MAX: Final = 5
 
 
-def report(session: Session, findings: Sequence[Finding]) -> dict[str, Any]:
+def report_of(session: Session, findings: Sequence[Finding]) -> dict[str, Any]:
     """What svc, this machine and the checks say: of variables and settings the names alone."""
     return {
         "object": "report",
@@ -61,7 +61,7 @@ def _settings(session: Session) -> list[str]:
 
 
 def _bug_reports(session: Session) -> list[str]:
-    """The latest reports that svc has written when it met a bug of its own: they can be attached."""
+    """The latest reports that svc has written of bugs of its own: they can be attached."""
     try:
         folder = session.paths.state_dir / "reports"
         found = sorted(folder.glob("report-*.txt"), key=os.path.getmtime)
