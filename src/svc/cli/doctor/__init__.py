@@ -43,6 +43,9 @@ def doctor(
         list[str] | None,
         option("URL", "The monitoring address of a team's log, for each of its servers."),
     ] = None,
+    report: Annotated[
+        bool, flag("--report", "Print what to attach to a report of a bug; no secret is in it.")
+    ] = False,
 ) -> None:
     """Check settings, key, connection, clock, keyring, state and tunnels, each with its remedy.
 
