@@ -1,0 +1,33 @@
+"""The pytest plugin, by the suite of a small shop that has it."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SHOP = Path(__file__).with_name("shop")
+
+
+def test_a_shop_is_tested_with_the_fixtures_of_svc(tmp_path: Path) -> None:
+    """Each test has an empty service, whose webhooks come and are verified."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "svc.pytest_plugin", "-p", "no:randomly"]
+    options = ["-p", "no:xdist", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "-c", "none"]
+    done = subprocess.run(
+        [*command, *options, str(SHOP / "shop_suite.py")],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "4 passed" in done.stdout
+
+
+def test_a_run_that_uses_no_fixture_loads_nothing_for_them() -> None:
+    """The plugin is in every run of a person who has svc: it costs the import of one file."""
+    code = (
+        "import pytest, sys, http, json; before = set(sys.modules); import svc.pytest_plugin; "
+        "print(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["svc", "svc.pytest_plugin"]
