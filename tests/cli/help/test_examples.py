@@ -23,6 +23,8 @@ NOT_HERE: Final = {
     "svc orders list --status authorized --all -o csv --fields id > held.csv": _FILE,
     "svc events verify ": _FILE,
     "svc events listen": _PROGRAM,
+    "svc events tail": _PROGRAM,
+    "svc events sign ": _FILE,
     "svc events receive": _LOG,
     "svc events log": _LOG,
     "svc events audit --since 2026-11-20 --from": _LOG,

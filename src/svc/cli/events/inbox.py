@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.cli.events.conditions import Where, content_filter
+from svc.cli.events.options import Where, content_filter
 from svc.cli.framework.app import Noun, new_app, verb
 from svc.cli.framework.control import moments, served_now
 from svc.cli.framework.options import EventId, flag, option

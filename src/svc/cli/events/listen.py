@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from svc.base_url import BaseUrl
-from svc.cli.events.conditions import Where, condition
 from svc.cli.events.options import (
     ANY_PORT,
     INSPECT,
@@ -20,8 +19,10 @@ from svc.cli.events.options import (
     ReadyFile,
     SignedBy,
     TunnelOption,
+    Where,
     body_size,
     command_again,
+    condition,
     given_secrets,
     of_a_log,
     refuse_formats,

@@ -1,19 +1,20 @@
 """What `svc events listen` was asked for, checked before anything is opened or sent."""
 
 import ipaddress
+import json
 import re
 import shlex
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Final, Literal, cast, get_args
 
 from svc.base_url import BaseUrl
-from svc.cli.events.conditions import Meets
 from svc.cli.events.secrets import from_environment, from_stdin
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
+from svc.client.call import checked_id
 from svc.errors import UsageError, wrong_choice
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import HeaderText
@@ -56,6 +57,13 @@ ReadyFile = Annotated[
     Path | None,
     option("FILE", "A file to write when ready and to remove at the end.", "--ready-file"),
 ]
+
+
+Where = Annotated[
+    str | None,
+    option("EXPR", "Only events that meet this, in JMESPath: 'data.object.amount > `10000`'."),
+]
+Meets = Callable[[bytes], bool]
 
 INSPECT: Final = "--inspect"
 ANY_PORT: Final = "default"  # where --inspect stands without one
@@ -256,3 +264,41 @@ def of_a_log(group: str | None, from_start: str, name: str | None, signature: st
         "--signature": signature != "own",
     }
     return next((option for option, is_given in given.items() if is_given), None)
+
+
+def condition(where: str | None) -> Meets | None:
+    """What `--where` asks of an event's body; None where it was not given.
+
+    Raises:
+        UsageError: it is no expression.
+    """
+    if where is None:
+        return None
+    from svc.render.query import Condition
+
+    return Condition(where, "--where")
+
+
+def content_filter(where: str | None, text: str | None, object_id: str | None) -> Meets | None:
+    """What all three ask of an event's body; None where none was given.
+
+    Raises:
+        UsageError: one of them cannot be.
+    """
+    asked = [condition(where)] if where is not None else []
+    if object_id is not None:
+        named = json.dumps(checked_id(object_id, "--object")).encode()
+        asked.append(lambda body: named in body)
+    if text is not None:
+        words = text.casefold()
+        asked.append(lambda body: words in _readable(body).casefold())
+    every = [each for each in asked if each is not None]
+    return (lambda body: all(meets(body) for meets in every)) if every else None
+
+
+def _readable(body: bytes) -> str:
+    """A body as a person reads it, without JSON's escapes."""
+    try:
+        return json.dumps(json.loads(body), ensure_ascii=False)
+    except (ValueError, RecursionError):
+        return body.decode("utf-8", "replace")

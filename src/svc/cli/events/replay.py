@@ -6,11 +6,9 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.events.changes import changes_of
-from svc.cli.events.conditions import Where, condition
 from svc.cli.events.inbox import archive_of, entry_of, scope_of
-from svc.cli.events.options import check_targets, refuse_formats
-from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets
+from svc.cli.events.options import Where, check_targets, condition, refuse_formats
+from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets, changes_of
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
 from svc.cli.framework.session import Session

@@ -1,10 +1,11 @@
 """One job of sending received events again: with which secret, to whom, and what came of it."""
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
 from svc.api_keys import SIGNING_VARIABLE
-from svc.cli.events.changes import EventChange, changed
 from svc.cli.events.screen.ndjson import JsonRecords
 from svc.cli.events.screen.printer import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
@@ -16,10 +17,22 @@ from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
 from svc.listen.forward.signing import signed_anew
 from svc.listen.inbox.history import Content, InboxEntry, InboxHistory
 from svc.listen.targets import Target
+from svc.render.paths import FieldPath, parse
 from svc.state import Database
 from svc.system.signals import Stopped
 
 _Printer = JsonRecords | ForwardLines
+
+
+CHANGED_HEADER: Final = "Svc-Changed"
+_KEPT: Final = ("id", "type")  # which headers of the delivery name as well
+
+
+class EventChange(NamedTuple):
+    """A new value at a path of an event."""
+
+    path: FieldPath
+    value: object
 
 
 class ReplayOptions(NamedTuple):
@@ -164,3 +177,69 @@ class ReplayJob:
             return content.headers
         now = self.session.clock.now()
         return signed_anew(content.headers, content.body, self.secrets.of(entry), now)
+
+
+def changes_of(texts: Sequence[str]) -> tuple[EventChange, ...]:
+    """Reads each `PATH=VALUE`; a value that is JSON is that, any other a text.
+
+    Raises:
+        UsageError: a text has no `=`, no path, or names what says which event it is.
+    """
+    return tuple(map(_change_of, texts))
+
+
+def _change_of(text: str) -> EventChange:
+    name, mark, value = text.partition("=")
+    if not name or not mark:
+        raise UsageError(
+            f"--set {text!r} has no PATH=VALUE.", param="--set", hint="--set data.object.amount=1"
+        )
+    path = parse(name, "--set")
+    if len(path) == 1 and path[0] in _KEPT:
+        raise UsageError(f"The {path[0]} of an event stays as it is.", param="--set")
+    try:
+        return EventChange(path, json.loads(value))
+    except ValueError:
+        return EventChange(path, value)
+
+
+def changed(content: Content, changes: Sequence[EventChange]) -> Content:
+    """The event with other values, and a header that names their paths; itself without changes.
+
+    Raises:
+        UsageError: the event has nothing that a path leads through.
+    """
+    if not changes:
+        return content
+    event = json.loads(content.body)
+    for change in changes:
+        _put(event, change)
+    names = ", ".join(".".join(change.path) for change in changes)
+    header = f"{CHANGED_HEADER}: {names}\r\n".encode("ascii", "backslashreplace")
+    body = json.dumps(event, ensure_ascii=False, separators=(",", ":")).encode()
+    return Content(content.headers + header, body)
+
+
+def _put(event: Any, change: EventChange) -> None:
+    *around, last = change.path
+    for part in around:
+        event = _inside(event, part, change)
+    if isinstance(event, dict):
+        event[last] = change.value
+    elif isinstance(event, list) and last.isdecimal() and int(last) < len(event):
+        event[int(last)] = change.value
+    else:
+        raise _leads_nowhere(change)
+
+
+def _inside(value: Any, part: str, change: EventChange) -> Any:
+    if isinstance(value, dict) and part in value:
+        return value[part]
+    if isinstance(value, list) and part.isdecimal() and int(part) < len(value):
+        return value[int(part)]
+    raise _leads_nowhere(change)
+
+
+def _leads_nowhere(change: EventChange) -> UsageError:
+    name = ".".join(change.path)
+    return UsageError(f"The event has nothing at {name}.", param="--set", code="path_unknown")

@@ -4,9 +4,8 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.events.conditions import Where
 from svc.cli.events.listen import ListenArguments, begin
-from svc.cli.events.options import EventTypes, LocalPort, Printed
+from svc.cli.events.options import EventTypes, LocalPort, Printed, Where
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.options import OptionSet, option, with_options
 from svc.cli.framework.session import Session

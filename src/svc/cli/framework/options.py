@@ -268,7 +268,7 @@ Wait = Annotated[bool, flag("--wait", "Wait until it is settled, at most --max-t
 def until(words: Sequence[str]) -> Any:
     """The option that says which state is waited for."""
     states = f"{', '.join(words[:-1])} or {words[-1]}"
-    return option("STATUS", f"Wait for this, or for one of several as a,b: {states}.")
+    return option("STATUS[,STATUS]", f"Wait for this, or for one of several as a,b: {states}.")
 
 
 def status(words: Sequence[str]) -> Any:

@@ -105,11 +105,7 @@ def send_write(
             new_request=asked.new_request,
         )
         tell_answer(session, sent.reply)
-        end = sent.reply
-        if settles is not None:
-            from svc.client.polling import settling_of
-
-            end = _settled(session, client, end, settling_of(settles), until)
+        end = _end(session, client, sent.reply, settles, until)
         finish(session, out, call, end, sent.unsaved)
 
 
@@ -389,6 +385,17 @@ def _next_command(session: Session, page: Mapping[str, Any], path: str) -> str |
         return shlex.join(["svc", *kept, "--param", f"starting_after={cursor}"])
     kept = without(session.argv, "--starting-after")
     return shlex.join(["svc", *kept, "--starting-after", cursor])
+
+
+def _end(
+    session: Session, client: "Client", reply: "Reply", settles: str | None, until: float
+) -> "Reply":
+    """The answer to a POST, or where `settles` names what it makes, the object as it ends."""
+    if settles is None:
+        return reply
+    from svc.client.polling import settling_of
+
+    return _settled(session, client, reply, settling_of(settles), until)
 
 
 def _settled(
