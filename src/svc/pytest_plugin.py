@@ -177,7 +177,7 @@ def svc_webhooks(svc_sandbox: SandboxFixture) -> Iterator[WebhooksFixture]:
 
     come: Queue[tuple[str, bytes]] = Queue()
 
-    class Receiver(BaseHTTPRequestHandler):
+    class FixtureReceiver(BaseHTTPRequestHandler):
         """Takes every delivery; the test says what of it is authentic."""
 
         def do_POST(self) -> None:
@@ -190,7 +190,7 @@ def svc_webhooks(svc_sandbox: SandboxFixture) -> Iterator[WebhooksFixture]:
         def log_message(self, *_: object) -> None:
             """Keeps quiet."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Receiver) as server:
+    with ThreadingHTTPServer(("127.0.0.1", 0), FixtureReceiver) as server:
         Thread(target=server.serve_forever, daemon=True).start()
         url = f"http://127.0.0.1:{server.server_address[1]}/webhooks"
         yield WebhooksFixture(svc_sandbox, url, come)

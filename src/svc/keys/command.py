@@ -9,7 +9,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Final
 
-from svc.errors import AuthError
+from svc.errors import AuthError, system_words
 from svc.redaction import redact
 from svc.system import signals
 
@@ -39,7 +39,7 @@ def key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> 
             stderr=subprocess.PIPE,
         )
     except OSError as error:
-        raise _failed(command, (error.strerror or "it cannot be run").lower()) from None
+        raise _failed(command, system_words(error)) from None
     out, err = _outputs(process, command, seconds)
     if process.returncode:
         said = _first_line(err)

@@ -1,5 +1,6 @@
 """The pytest plugin, by the suite of a small shop that has it."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,16 @@ SHOP = Path(__file__).with_name("shop")
 def test_a_shop_is_tested_with_the_fixtures_of_svc(tmp_path: Path) -> None:
     """Each test has an empty service, whose webhooks come and are verified."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "svc.pytest_plugin", "-p", "no:randomly"]
-    options = ["-p", "no:xdist", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "-c", "none"]
+    options = [
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:cacheprovider",
+        "--rootdir",
+        str(tmp_path),
+        "-c",
+        os.devnull,
+    ]
     done = subprocess.run(
         [*command, *options, str(SHOP / "shop_suite.py")],
         cwd=tmp_path,

@@ -16,8 +16,6 @@ from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
 from svc.api_keys import parse
 from svc.clock import SystemClock
-from svc.errors import AuthError
-from svc.keys.command import key_from
 from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
 
@@ -490,15 +488,3 @@ def test_a_key_command_that_fails_says_why(
     assert (failed.code, failed.error["code"]) == (4, "key_command_failed")
     assert said in failed.error["message"]
     assert failed.error["outcome"] == "not_sent"
-
-
-def test_a_key_command_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """One that waits for somebody is ended; no shell reads it, and none of the folder is run."""
-    sleeper = tmp_path / "sleeper"
-    sleeper.write_text("#!/bin/sh\nexec sleep 60\n")
-    sleeper.chmod(0o755)
-    with pytest.raises(AuthError, match=r"takes more than 0\.1 s"):
-        key_from(str(sleeper), {}, seconds=0.1)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(AuthError, match="no program sleeper on PATH"):
-        key_from("sleeper", {"PATH": "."}, seconds=0.1)

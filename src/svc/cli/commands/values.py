@@ -120,6 +120,7 @@ _EVERYWHERE: Final[Mapping[str, Values]] = {
     "--events": _EVENT_TYPE,
     "--payment": _ids("payment"),
     "--order": _ids("order"),
+    "--object": _ANY_ID,
     "--auth": _words("auth", facts.AUTHS, closed=True),
     "--fixture": _words("fixture", fixtures.FIXTURES),
 }
@@ -144,6 +145,17 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
     ("events log create", "--from"): _words("from_start", tuple(STARTS)),
     ("events receive", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
     ("events listen", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
+    ("events tail", "--tunnel"): _words("tunnel", (*get_args(TunnelKind)[:-1], "ssh:")),
+    ("events tail", "--until"): _EVENT_TYPE,
+    ("requests list", "--operation"): _words(
+        "posted",
+        (
+            f"{noun.word}.{action.verb}"
+            for noun in _NOUNS
+            for action in noun.actions
+            if action.method == "POST"
+        ),
+    ),
     ("events inbox", "--type"): _EVENT_TYPE,
     ("profiles use", "name"): Values(profiles=True),
     ("profiles remove", "name"): Values(profiles=True),

@@ -54,7 +54,7 @@ def doctor(
 
     $ svc doctor
     $ svc doctor --live --max-time 5
-    $ svc doctor --report -o json > report.json
+    $ svc doctor --report
     """
     session = Session.of(ctx)
     findings = list(_examine(session, log_monitor or ()))

@@ -5,7 +5,7 @@ from typing import Any
 from urllib.request import Request, urlopen
 
 
-class Shop:
+class SmallShop:
     """The shop's side of the service, and what it has sent to its customers."""
 
     def __init__(self, base_url: str, api_key: str) -> None:

@@ -1,0 +1,20 @@
+"""A key that a command prints: what ends it."""
+
+from pathlib import Path
+
+import pytest
+
+from svc.errors import AuthError
+from svc.keys.command import key_from
+
+
+def test_a_key_command_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One that waits for somebody is ended; no shell reads it, and none of the folder is run."""
+    sleeper = tmp_path / "sleeper"
+    sleeper.write_text("#!/bin/sh\nexec sleep 60\n")
+    sleeper.chmod(0o755)
+    with pytest.raises(AuthError, match=r"takes more than 0\.1 s"):
+        key_from(str(sleeper), {}, seconds=0.1)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(AuthError, match="no program sleeper on PATH"):
+        key_from("sleeper", {"PATH": "."}, seconds=0.1)
