@@ -233,6 +233,7 @@ _svc_words() {
     events_receive_print) words='summary payload none' ;;
     events_log_user_add_role) words='admin receiver laptop job' ;;
     events_tail_print) words='summary payload none' ;;
+    posted) words='orders.create orders.update orders.cancel orders.capture refunds.create payouts.create landed-cost-quotes.create webhook-endpoints.create disputes.update disputes.accept' ;;
     keys_remind_format) words='text json github ics' ;;
     auth) words='bearer basic' ;;
     fixture) words='demo' ;;
@@ -568,7 +569,7 @@ _svc_own() {
       ;;
     'events inbox')
       commands='show'
-      options='--type:w.event_type --failed:- --pending:- --since:t --object:t --text:t --where:t --max:t --limit:t '
+      options='--type:w.event_type --failed:- --pending:- --since:t --object:i.ord_|pay_|rf_|po_|lcq_|evt_|dp_ --text:t --where:t --max:t --limit:t '
       arguments=''
       shared='global'
       ;;
@@ -598,7 +599,7 @@ _svc_own() {
       ;;
     'events tail')
       commands=''
-      options='--events:+w.event_type --where:t --print:w.events_tail_print --until:t --timeout:t --tunnel:t --public-url:t --port:t '
+      options='--events:+w.event_type --where:t --print:w.events_tail_print --until:w.event_type --timeout:t --tunnel:w.tunnel --public-url:t --port:t '
       arguments=''
       shared='global'
       ;;
@@ -634,7 +635,7 @@ _svc_own() {
       ;;
     'requests list')
       commands=''
-      options='--unresolved:- --object:t --since:t --operation:t --limit:t '
+      options='--unresolved:- --object:i.ord_|pay_|rf_|po_|lcq_|evt_|dp_ --since:t --operation:w.posted --limit:t '
       arguments=''
       shared='global'
       ;;
@@ -724,7 +725,7 @@ _svc_own() {
       ;;
     'profiles create')
       commands=''
-      options='--auth:w.auth '
+      options='--auth:w.auth --key-command:t '
       arguments='t'
       shared='global'
       ;;
@@ -772,7 +773,7 @@ _svc_own() {
       ;;
     'doctor')
       commands=''
-      options='--log-monitor:+t '
+      options='--log-monitor:+t --report:- '
       arguments=''
       shared='global'
       ;;

@@ -262,6 +262,8 @@ function __svc_words
             printf '%s\t%s\n' 'admin' '' 'receiver' '' 'laptop' '' 'job' ''
         case events_tail_print
             printf '%s\t%s\n' 'summary' '' 'payload' '' 'none' ''
+        case posted
+            printf '%s\t%s\n' 'orders.create' '' 'orders.update' '' 'orders.cancel' '' 'orders.capture' '' 'refunds.create' '' 'payouts.create' '' 'landed-cost-quotes.create' '' 'webhook-endpoints.create' '' 'disputes.update' '' 'disputes.accept' ''
         case keys_remind_format
             printf '%s\t%s\n' 'text' '' 'json' '' 'github' '' 'ics' ''
         case auth
@@ -573,7 +575,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events inbox'
             set commands 'show' 'Show one delivery.'
-            set options --type 'w.event_type' 'Only these event types.' --failed '-' 'Only those that a target did not take, for good.' --pending '-' 'Only those still to be forwarded; goes with --failed.' --since 't' 'Received since: 2h, 3d, yesterday or 2026-11-21.' --object 't' 'Only about this object, or naming it.' --text 't' 'Only those with these words in them.' --where 't' 'Only events that meet this, in JMESPath: \'data.object.amount > `10000`\'.' --max 't' 'How many at most, the newest.' --limit 't' 'How many at most, the newest.'
+            set options --type 'w.event_type' 'Only these event types.' --failed '-' 'Only those that a target did not take, for good.' --pending '-' 'Only those still to be forwarded; goes with --failed.' --since 't' 'Received since: 2h, 3d, yesterday or 2026-11-21.' --object 'i.ord_|pay_|rf_|po_|lcq_|evt_|dp_' 'Only about this object, or naming it.' --text 't' 'Only those with these words in them.' --where 't' 'Only events that meet this, in JMESPath: \'data.object.amount > `10000`\'.' --max 't' 'How many at most, the newest.' --limit 't' 'How many at most, the newest.'
             set arguments 
             set shared 'global'
         case 'events inbox show'
@@ -598,7 +600,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events tail'
             set commands 
-            set options --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --where 't' 'Only events that meet this, in JMESPath: \'data.object.amount > `10000`\'.' --print 'w.events_tail_print' 'What to print of an event: summary, payload (in JSON beside its bytes), or none, which leaves forwards that went well out too.' --until 't' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long, with 11 if --until was not done.' --tunnel 't' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'A tunnel of yours that leads to --port.' --port 't' 'The local port.'
+            set options --events '+w.event_type' 'Event types; repeatable, or several as a,b.' --where 't' 'Only events that meet this, in JMESPath: \'data.object.amount > `10000`\'.' --print 'w.events_tail_print' 'What to print of an event: summary, payload (in JSON beside its bytes), or none, which leaves forwards that went well out too.' --until 'w.event_type' 'End after N events of a type (or GLOB) have come.' --timeout 't' 'End after so long, with 11 if --until was not done.' --tunnel 'w.tunnel' 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].' --public-url 't' 'A tunnel of yours that leads to --port.' --port 't' 'The local port.'
             set arguments 
             set shared 'global'
         case 'events prune'
@@ -628,7 +630,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'requests list'
             set commands 
-            set options --unresolved '-' 'Only those whose outcome is not known.' --object 't' 'Only those that made this object, or name it.' --since 't' 'Recorded since: 2h, 3d, yesterday or 2026-11-21.' --operation 't' 'Only these, such as refunds.create.' --limit 't' 'How many at most, the newest.'
+            set options --unresolved '-' 'Only those whose outcome is not known.' --object 'i.ord_|pay_|rf_|po_|lcq_|evt_|dp_' 'Only those that made this object, or name it.' --since 't' 'Recorded since: 2h, 3d, yesterday or 2026-11-21.' --operation 'w.posted' 'Only these, such as refunds.create.' --limit 't' 'How many at most, the newest.'
             set arguments 
             set shared 'global'
         case 'requests show'
@@ -703,7 +705,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'profiles create'
             set commands 
-            set options --auth 'w.auth' 'How the key is sent: bearer or basic.'
+            set options --auth 'w.auth' 'How the key is sent: bearer or basic.' --key-command 't' 'A command that prints the key, run each time without a shell; nothing is stored.'
             set arguments 't'
             set shared 'global'
         case 'profiles remove'
@@ -743,7 +745,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'doctor'
             set commands 
-            set options --log-monitor '+t' 'The monitoring address of a team\'s log, for each of its servers.'
+            set options --log-monitor '+t' 'The monitoring address of a team\'s log, for each of its servers.' --report '-' 'Print what to attach to a report of a bug; no secret is in it.'
             set arguments 
             set shared 'global'
         case 'sandbox'

@@ -28,6 +28,7 @@ $script:SvcWords = @{
     'events_receive_print' = @(@('summary', ''), @('payload', ''), @('none', ''))
     'events_log_user_add_role' = @(@('admin', ''), @('receiver', ''), @('laptop', ''), @('job', ''))
     'events_tail_print' = @(@('summary', ''), @('payload', ''), @('none', ''))
+    'posted' = @(@('orders.create', ''), @('orders.update', ''), @('orders.cancel', ''), @('orders.capture', ''), @('refunds.create', ''), @('payouts.create', ''), @('landed-cost-quotes.create', ''), @('webhook-endpoints.create', ''), @('disputes.update', ''), @('disputes.accept', ''))
     'keys_remind_format' = @(@('text', ''), @('json', ''), @('github', ''), @('ics', ''))
     'auth' = @(@('bearer', ''), @('basic', ''))
     'fixture' = @(,@('demo', ''))
@@ -365,7 +366,7 @@ $script:SvcCommands = @{
     }
     'events inbox' = @{
         Commands = @(,@('show', 'Show one delivery.'))
-        Options = @(@('--type', 'w.event_type', 'Only these event types.'), @('--failed', '-', 'Only those that a target did not take, for good.'), @('--pending', '-', 'Only those still to be forwarded; goes with --failed.'), @('--since', 't', 'Received since: 2h, 3d, yesterday or 2026-11-21.'), @('--object', 't', 'Only about this object, or naming it.'), @('--text', 't', 'Only those with these words in them.'), @('--where', 't', 'Only events that meet this, in JMESPath: ''data.object.amount > `10000`''.'), @('--max', 't', 'How many at most, the newest.'), @('--limit', 't', 'How many at most, the newest.'))
+        Options = @(@('--type', 'w.event_type', 'Only these event types.'), @('--failed', '-', 'Only those that a target did not take, for good.'), @('--pending', '-', 'Only those still to be forwarded; goes with --failed.'), @('--since', 't', 'Received since: 2h, 3d, yesterday or 2026-11-21.'), @('--object', 'i.ord_|pay_|rf_|po_|lcq_|evt_|dp_', 'Only about this object, or naming it.'), @('--text', 't', 'Only those with these words in them.'), @('--where', 't', 'Only events that meet this, in JMESPath: ''data.object.amount > `10000`''.'), @('--max', 't', 'How many at most, the newest.'), @('--limit', 't', 'How many at most, the newest.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -395,7 +396,7 @@ $script:SvcCommands = @{
     }
     'events tail' = @{
         Commands = @()
-        Options = @(@('--events', '+w.event_type', 'Event types; repeatable, or several as a,b.'), @('--where', 't', 'Only events that meet this, in JMESPath: ''data.object.amount > `10000`''.'), @('--print', 'w.events_tail_print', 'What to print of an event: summary, payload (in JSON beside its bytes), or none, which leaves forwards that went well out too.'), @('--until', 't', 'End after N events of a type (or GLOB) have come.'), @('--timeout', 't', 'End after so long, with 11 if --until was not done.'), @('--tunnel', 't', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].'), @('--public-url', 't', 'A tunnel of yours that leads to --port.'), @('--port', 't', 'The local port.'))
+        Options = @(@('--events', '+w.event_type', 'Event types; repeatable, or several as a,b.'), @('--where', 't', 'Only events that meet this, in JMESPath: ''data.object.amount > `10000`''.'), @('--print', 'w.events_tail_print', 'What to print of an event: summary, payload (in JSON beside its bytes), or none, which leaves forwards that went well out too.'), @('--until', 'w.event_type', 'End after N events of a type (or GLOB) have come.'), @('--timeout', 't', 'End after so long, with 11 if --until was not done.'), @('--tunnel', 'w.tunnel', 'auto, none, cloudflared, ngrok or ssh:[USER@]HOST[:REMOTE_PORT].'), @('--public-url', 't', 'A tunnel of yours that leads to --port.'), @('--port', 't', 'The local port.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -431,7 +432,7 @@ $script:SvcCommands = @{
     }
     'requests list' = @{
         Commands = @()
-        Options = @(@('--unresolved', '-', 'Only those whose outcome is not known.'), @('--object', 't', 'Only those that made this object, or name it.'), @('--since', 't', 'Recorded since: 2h, 3d, yesterday or 2026-11-21.'), @('--operation', 't', 'Only these, such as refunds.create.'), @('--limit', 't', 'How many at most, the newest.'))
+        Options = @(@('--unresolved', '-', 'Only those whose outcome is not known.'), @('--object', 'i.ord_|pay_|rf_|po_|lcq_|evt_|dp_', 'Only those that made this object, or name it.'), @('--since', 't', 'Recorded since: 2h, 3d, yesterday or 2026-11-21.'), @('--operation', 'w.posted', 'Only these, such as refunds.create.'), @('--limit', 't', 'How many at most, the newest.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -521,7 +522,7 @@ $script:SvcCommands = @{
     }
     'profiles create' = @{
         Commands = @()
-        Options = @(,@('--auth', 'w.auth', 'How the key is sent: bearer or basic.'))
+        Options = @(@('--auth', 'w.auth', 'How the key is sent: bearer or basic.'), @('--key-command', 't', 'A command that prints the key, run each time without a shell; nothing is stored.'))
         Arguments = @(,'t')
         Shared = @(,'global')
     }
@@ -569,7 +570,7 @@ $script:SvcCommands = @{
     }
     'doctor' = @{
         Commands = @()
-        Options = @(,@('--log-monitor', '+t', 'The monitoring address of a team''s log, for each of its servers.'))
+        Options = @(@('--log-monitor', '+t', 'The monitoring address of a team''s log, for each of its servers.'), @('--report', '-', 'Print what to attach to a report of a bug; no secret is in it.'))
         Arguments = @()
         Shared = @(,'global')
     }
