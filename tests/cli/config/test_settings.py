@@ -38,6 +38,7 @@ def test_profiles_are_created_listed_used_and_removed(svc: Svc) -> None:
         "api_version": None,
         "proxy": None,
         "ca_bundle": None,
+        "key_command": None,
     }
     svc.ok("profiles", "create", "outlet", "--base-url", URL, "--api-version", "2026-03-01")
     assert [each["name"] for each in svc.ok("profiles", "list")] == ["shop", "outlet"]
