@@ -10,7 +10,7 @@ import typer
 
 from svc.cli.events.options import Where, content_filter
 from svc.cli.framework.app import Noun, new_app, verb
-from svc.cli.framework.control import moments, served_now
+from svc.cli.framework.control import moments, sandbox_clock
 from svc.cli.framework.options import EventId, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import NotFound
@@ -119,9 +119,8 @@ def show(ctx: typer.Context, event_id: EventId) -> None:
     whole = _whole(archive, entry, archive.content(entry))
     if session.format == "human":
         del whole["payload_base64"]
-        if session.settings.sandbox:
-            # The payload's times are the service's (R109: late is by the service's clock).
-            session.note_time(served_now(session))
+        # The payload's times are the service's (R109: late is by the service's clock).
+        session.note_time(sandbox_clock(session))
     session.out.value(whole)
     _tell_reset(session, {entry.state})
 
