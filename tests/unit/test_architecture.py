@@ -93,6 +93,7 @@ TOLD_IN_STORIES: Final = {
         "cli/help",
         "cli/keys",
         "cli/sandbox",
+        "cli/timeline",
     ),
     *("listen/tunnels", "render/views"),
 }

@@ -12,6 +12,7 @@ from typing import Final, NamedTuple
 import pytest
 
 import svc
+from svc.cli.framework.registry import COMMANDS
 from svc.sandbox.store.sqlite import TABLES
 from svc.state.schema import MIGRATIONS
 
@@ -76,8 +77,11 @@ def _name(path: Path) -> str:
 
 
 def _entries(room: Path) -> set[str]:
-    """What one reads in a listing; a package's own head is not an entry."""
-    hidden = ("__pycache__", "__init__.py")
+    """What one reads in a listing; a package's own head is not an entry, nor a word of `svc`."""
+    hidden = {"__pycache__", "__init__.py"}
+    if room.name == "cli":
+        hidden.update(word.replace("-", "_") for word in COMMANDS)
+        hidden.update([f"{word}.py" for word in hidden])
     return {one.name for one in room.iterdir() if one.name not in hidden}
 
 

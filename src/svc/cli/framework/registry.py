@@ -39,6 +39,7 @@ COMMANDS: Final = {
     "post": Entry("Send any POST to a /v1/ path.", RESOURCES),
     "batch": Entry("Run an operation for every row of a file.", RESOURCES),
     **{word: Entry(_NOUNS[word], WEBHOOKS) for word in _OF_WEBHOOKS},
+    "timeline": Entry("Tell all that is known about an id, in the order of time.", ACCOUNT),
     "requests": Entry("See what was sent; settle what has no known outcome.", ACCOUNT),
     "keys": Entry("Keep API keys in the OS keyring.", ACCOUNT),
     "profiles": Entry("Name accounts and switch between them.", ACCOUNT),

@@ -137,6 +137,7 @@ TOPICS: Final = {
     "sandbox": ("sandbox", "The service on this machine: keys, test cards, time."),
     "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),
     "ci": ("ci", "Running svc where nobody watches."),
+    "timeline": ("timeline", "One story for any id, and what is missing in it."),
     "audit": ("audit", "Which events never came, told from the objects of the service."),
     "reminders": ("reminders", "When keys are to be replaced, and who says so."),
     "moving": ("moving", "Taking profiles, keys and the journal to another machine."),

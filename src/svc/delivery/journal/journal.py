@@ -36,6 +36,7 @@ Found = TypeVar("Found")
 
 # A settled request is kept so long; the rows of a batch are for `batches` to let go of.
 KEPT_SECONDS: Final = 90 * 24 * 3600
+_ABOUT_MOST: Final = 1_000  # requests of one story
 # One request in so many looks for old ones; others need not wait for it.
 EVERY: Final = 256
 
@@ -247,6 +248,13 @@ class Journal:
         params = (*(value for values in where.values() for value in values), most)
         sql = f"{SELECT}{condition} ORDER BY {order} LIMIT ?"
         return [intent_of(row) for row in self._state().rows(sql, params)]
+
+    def about(self, object_ids: Sequence[str]) -> tuple[Intent, ...]:
+        """Requests that made, changed or name one of these objects, oldest first."""
+        named = " OR ".join(["instr(path || ' ' || CAST(body AS TEXT), ?)"] * len(object_ids))
+        made = f"object_id IN ({', '.join('?' * len(object_ids))})"
+        sql = f"{SELECT} WHERE {made} OR {named or 'FALSE'} ORDER BY seq LIMIT {_ABOUT_MOST}"
+        return tuple(map(intent_of, self._state().rows(sql, (*object_ids, *object_ids))))
 
     def forgotten_keys(self) -> frozenset[str]:
         """Idempotency keys of requests that a person has deleted."""

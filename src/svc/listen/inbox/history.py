@@ -15,6 +15,7 @@ from svc.service.facts import is_success
 from svc.state import Database, Row
 
 _PAGE: Final = 200
+_ABOUT_MOST: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,6 +124,14 @@ class InboxHistory:
         values = (self._whose.profile, self._whose.mode, origin, origin, event_id, event_id, 1)
         rows = self._state.rows(_BY_ID, values)
         return entry_from(rows[0]) if rows else None
+
+    def about(self, object_ids: Sequence[str]) -> list[InboxEntry]:
+        """Gives the entries of these objects, the oldest first."""
+        origin = self._whose.origin
+        given = ", ".join("?" * len(object_ids))
+        values = (self._whose.profile, self._whose.mode, origin, origin, *object_ids, _ABOUT_MOST)
+        rows = self._state.rows(SHOWN.format(which=f"AND i.object_id IN ({given})"), values)
+        return [entry_from(row) for row in reversed(rows)]
 
     def content(self, entry: InboxEntry) -> Content:
         """Gives the bytes of an entry."""

@@ -55,6 +55,37 @@ KEPT_DELIVERY: Final = view(
     ),
 )
 
+TIMELINE: Final = View(
+    title="Timeline",
+    fields=(),
+    parts=(
+        Part(
+            "objects",
+            "What the service says now",
+            columns=(
+                ViewField("id", "Object", "id"),
+                ViewField("status", "Status", "status"),
+                ViewField("amount", "Amount", "counter"),
+            ),
+        ),
+        Part(
+            "steps",
+            "Steps",
+            columns=(
+                ViewField("time", "When", "time"),
+                ViewField("what", "What"),
+            ),
+        ),
+        Part(
+            "gaps",
+            "Missing",
+            columns=(
+                ViewField("what", "What"),
+                ViewField("next", "Next"),
+            ),
+        ),
+    ),
+)
 MISSED_EVENT: Final = view(
     "Event that never came",
     "type object_id sent_at:1 retried_until:2",
@@ -127,6 +158,7 @@ CONFIGURATION: Final = View(title="Configuration")
 VIEWS: Final = {
     "kept_delivery": KEPT_DELIVERY,
     "missed_event": MISSED_EVENT,
+    "timeline": TIMELINE,
     "whoami": WHOAMI,
     "key": STORED_KEY,
     "profile": NAMED_PROFILE,

@@ -1,0 +1,122 @@
+"""The steps of a timeline, of objects, requests, deliveries and targets, and its gaps."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+from svc.clock import utc
+from svc.delivery.journal.entry import Intent
+from svc.listen.audit import ON_THE_WAY_SECONDS, expected_events
+from svc.listen.inbox.history import InboxEntry, InboxHistory
+from svc.money import format_amount
+from svc.service.facts import is_success
+
+StepRow = dict[str, Any]
+# Who tells of a step: the service itself, or what is kept on this machine.
+SERVICE: Final = "service"
+REQUEST: Final = "request"
+EVENT: Final = "event"
+TARGET: Final = "target"
+
+
+def step(time: float | None, source: str, what: str, identifier: str | None, **more: Any) -> StepRow:
+    """One line of a timeline; `time` is in Unix seconds."""
+    at = None if time is None else utc(time)
+    return {"time": at, "source": source, "what": what, "id": identifier, **more}
+
+
+def steps_of_object(data: StepRow) -> Iterator[StepRow]:
+    """Yields the steps that an object of the service shows with their times."""
+    shown = [each for each in expected_events(data) if each.at is not None]
+    if not any(each.at == each.not_before for each in shown) and data.get("created"):
+        created = {"time": data["created"], "source": SERVICE, "id": data["id"]}
+        yield {**created, "what": f"{data['object']} created"}
+    for each in shown:
+        yield step(each.at, SERVICE, each.type, each.object_id)
+
+
+def step_of_request(intent: Intent, status: str, operation: str) -> StepRow:
+    """The sending of a POST, as the journal has it, and how it ended."""
+    settled = intent.settled
+    told = status.replace("_", " ")
+    if intent.sendings > 1:
+        told += f", sent {intent.sendings} times"
+    if settled is not None and settled.error_code:
+        told += f", {settled.error_code}"
+    found = settled.object_id if settled is not None else None
+    what = f"{operation}: {told}"
+    return step(intent.created_at, REQUEST, what, found or intent.id, request=intent.id)
+
+
+def steps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow]:
+    """Yields the arrival of an event, and each attempt to hand it to a target."""
+    about = {"event": entry.id}
+    yield step(entry.received_at, EVENT, f"{entry.type} received", entry.object_id, **about)
+    for row in archive.forwards(entry):
+        answer = row["error"] if row["status"] is None else str(row["status"])
+        word = "replayed" if row["replay"] else "forwarded"
+        taken = "" if is_success(row["status"]) else ", not taken"
+        address = str(row["url"]).removeprefix("http://")
+        what = f"{entry.type} {word} to {address}: {answer}{taken}"
+        yield step(row["started_at"], TARGET, what, entry.object_id, **about)
+
+
+def gaps_of_request(intent: Intent, status: str, operation: str) -> Iterator[StepRow]:
+    """Yields that the outcome of a request is not known."""
+    if status in ("unresolved", "unknown"):
+        what = f"The outcome of {operation} is not known"
+        yield {"what": what, "id": intent.id, "next": f"svc requests resume {intent.id}"}
+
+
+def gaps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow]:
+    """Yields the targets that have not taken an event."""
+    for target in archive.at_targets(entry.seq):
+        if target.is_open or target.state == "failed":
+            ended = "failed" if target.state == "failed" else "waits"
+            reason = target.error or (str(target.status) if target.status else "")
+            address = target.url.removeprefix("http://")
+            what = f"{entry.type} {ended} for {address}" + (f": {reason}" if reason else "")
+            again = f"svc events replay {entry.id}" if target.state == "failed" else None
+            yield {"what": what, "id": entry.id, "next": again}
+
+
+def gaps_of_object(data: StepRow, has: Callable[[str, str], bool], now: float) -> Iterator[StepRow]:
+    """Yields the events that an object shows and that were not received here."""
+    for event in expected_events(data):
+        at = event.not_before if event.at is None else event.at
+        if at <= now - ON_THE_WAY_SECONDS and not has(event.type, event.object_id):
+            yield {"what": f"{event.type} was not received", "id": event.object_id, "next": None}
+
+
+def for_people(told: StepRow) -> StepRow:
+    """The same story in fewer columns; an id stands where two objects are of one kind."""
+    kinds = Counter(each["object"] for each in told["objects"])
+    several = {each["id"] for each in told["objects"] if kinds[each["object"]] > 1}
+
+    def named(row: StepRow) -> str:
+        return f"{row['what']} ({row['id']})" if row["id"] in several else str(row["what"])
+
+    return {
+        "object": told["object"],
+        "id": told["id"],
+        "objects": [
+            {"id": one["id"], "status": one["status"], "amount": _amount(one)}
+            for one in told["objects"]
+        ],
+        "steps": [
+            {"time": row["time"], "what": f"{_teller(row['source'])}: {named(row)}"}
+            for row in told["steps"]
+        ],
+        "gaps": [{"what": named(row), "next": row["next"]} for row in told["gaps"]],
+    }
+
+
+def _teller(source: str) -> str:
+    """Whether the service says it, or what is kept on this machine."""
+    return "service" if source == SERVICE else "here"
+
+
+def _amount(data: StepRow) -> str | None:
+    amount, currency = data["amount"], data["currency"]
+    known = isinstance(amount, int) and isinstance(currency, str)
+    return format_amount(amount, currency) if known else None
