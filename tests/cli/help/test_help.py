@@ -196,5 +196,5 @@ def test_long_names_of_a_table_get_a_line_of_their_own() -> None:
 
 def test_every_command_is_known_to_help() -> None:
     """No topic hides a command but `sandbox`, whose page leads to the command's own help."""
-    assert set(TOPICS) & set(COMMANDS) == {"sandbox"}
+    assert set(TOPICS) & set(COMMANDS) == {"sandbox", "timeline"}
     assert "svc sandbox --help" in page_of("sandbox").text(80)

@@ -19,7 +19,9 @@ EVENT: Final = "event"
 TARGET: Final = "target"
 
 
-def step(time: float | None, source: str, what: str, identifier: str | None, **more: Any) -> StepRow:
+def step(
+    time: float | None, source: str, what: str, identifier: str | None, **more: Any
+) -> StepRow:
     """One line of a timeline; `time` is in Unix seconds."""
     at = None if time is None else utc(time)
     return {"time": at, "source": source, "what": what, "id": identifier, **more}
