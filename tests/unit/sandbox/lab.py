@@ -1,7 +1,8 @@
 """Engines over one file on a clock that is set, and a receiver that answers by the book."""
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+import ssl
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -34,6 +35,32 @@ class ReceivedHook:
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
 
 
+@asynccontextmanager
+async def serving(
+    serve: Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[Any, Any, None]],
+    context: ssl.SSLContext | None = None,
+) -> AsyncIterator[int]:
+    """A server on loopback that leaves no connection open; gives its port."""
+    writers: list[asyncio.StreamWriter] = []
+    tasks: set[asyncio.Task[None]] = set()
+
+    # A task of our own: before Python 3.12.4 one of asyncio's that is cancelled closes nothing.
+    def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        writers.append(writer)
+        tasks.add(asyncio.ensure_future(serve(reader, writer)))
+
+    server = await asyncio.start_server(accept, "127.0.0.1", 0, ssl=context)
+    try:
+        yield server.sockets[0].getsockname()[1]
+    finally:
+        server.close()
+        for _ in range(5):  # who came last is accepted by then, and closed as all others
+            await asyncio.sleep(0)
+        for writer in writers:
+            writer.transport.abort()
+        await asyncio.sleep(0)
+
+
 @dataclass
 class ScriptedReceiver:
     """A webhook receiver on loopback; `answers` are played in turn, the last one for ever."""
@@ -48,12 +75,9 @@ class ScriptedReceiver:
 
     @asynccontextmanager
     async def listening(self) -> AsyncIterator["ScriptedReceiver"]:
-        server = await asyncio.start_server(self._serve, "127.0.0.1", 0)
-        self.url = f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook"
-        try:
+        async with serving(self._serve) as port:
+            self.url = f"http://127.0.0.1:{port}/hook"
             yield self
-        finally:
-            server.close()
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._connections += 1

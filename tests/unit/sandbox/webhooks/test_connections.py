@@ -10,7 +10,7 @@ import pytest
 
 from support.servers.certificates import Authority
 from svc.sandbox.webhooks.sender import HttpSender, KeptConnections, Outgoing, ReceiverReply
-from unit.sandbox.lab import Kit, Lab, ScriptedReceiver
+from unit.sandbox.lab import Kit, Lab, ScriptedReceiver, serving
 
 BODY = b'{"id":"evt_1"}'
 HEADERS = (("Content-Type", "application/json"),)
@@ -55,13 +55,12 @@ def told(
 
     async def play() -> list[ReceiverReply]:
         sender = HttpSender(5)
-        server = await asyncio.start_server(player.serve, "127.0.0.1", 0, ssl=context)
-        scheme, port = "https" if context else "http", server.sockets[0].getsockname()[1]
-        try:
-            return await story(sender, f"{scheme}://127.0.0.1:{port}/")
-        finally:
-            await sender.close()
-            server.close()
+        async with serving(player.serve, context) as port:
+            scheme = "https" if context else "http"
+            try:
+                return await story(sender, f"{scheme}://127.0.0.1:{port}/")
+            finally:
+                await sender.close()
 
     return lab.play(play), player.opened
 

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from svc.sandbox.webhooks.sender import REPLY_READ_MAX, HttpSender, Outgoing, ReceiverReply
-from unit.sandbox.lab import Answer, Kit, Lab, ScriptedReceiver
+from unit.sandbox.lab import Answer, Kit, Lab, ScriptedReceiver, serving
 
 BODY = '{"id":"evt_1","näme":1}'.encode()
 HEADERS = (("Content-Type", "application/json; charset=utf-8"), ("User-Agent", "Svc-Webhooks/1.0"))
@@ -180,11 +180,9 @@ def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> None:
 
     async def story() -> ReceiverReply:
         sender = HttpSender(5)
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-        port = server.sockets[0].getsockname()[1]
-        reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
-        await sender.close()
-        server.close()
+        async with serving(serve, context) as port:
+            reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
+            await sender.close()
         return reply
 
     reply = lab.play(story)
@@ -206,9 +204,8 @@ def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
         writer.close()
 
     async def story() -> tuple[int | None, str | None]:
-        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
-        port = server.sockets[0].getsockname()[1]
-        async with server, lab.running(settings={"allow_self_signed_webhooks": allowed}) as engine:
+        settings = {"allow_self_signed_webhooks": allowed}
+        async with serving(serve, context) as port, lab.running(settings=settings) as engine:
             await engine.run("test", kit.endpoint(f"https://localhost:{port}/"))
             event = await engine.run("test", kit.emit_paid)
             (made,) = await engine.resend("test", event)
