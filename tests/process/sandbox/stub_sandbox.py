@@ -15,7 +15,7 @@ from svc.errors import LocalError
 from svc.sandbox.app import SandboxApp
 from svc.sandbox.http.exchange import AsgiScope, HttpReply, Receive, fields_of, refusal
 from svc.sandbox.process.launch import LaunchOptions
-from svc.sandbox.process.serve import run
+from svc.sandbox.process.serve import serve
 
 FAILS_AT_START = 1
 
@@ -55,10 +55,10 @@ class StubApp(SandboxApp):
 
 if __name__ == "__main__":
     try:
-        run(
+        serve(
             LaunchOptions.from_json(sys.argv[1]),
-            StubApp,
             lambda record: print(json.dumps(record._asdict()), flush=True),
+            make_app=StubApp,
         )
     except LocalError as error:
         print(json.dumps({"error": error.message, "hint": error.hint}), flush=True)

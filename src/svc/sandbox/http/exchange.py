@@ -72,41 +72,24 @@ def _is_whole(receive: Receive) -> bool:
 
 
 async def _read(scope: AsgiScope, receive: Receive, limit: Limit, chunks: list[bytes]) -> None:
-    """Adds a body to `chunks`, with what made it too large."""
+    """Adds a body to `chunks`, with what made it too large; what follows is read and let go."""
     headers = dict(scope["headers"])
-    if _announced(headers) > limit.size:
-        if b"expect" not in headers:
-            await _let_go(receive, 0)
+    announced = headers.get(b"content-length", b"")
+    too_large = announced.isdigit() and int(announced) > limit.size
+    if too_large and b"expect" in headers:
         raise _too_large(limit)
     size, more = 0, True
-    while more:
+    while more and size < max(_LET_GO_MAX, limit.size + 1):
         message = await receive()
         if message["type"] == "http.disconnect":
             raise CallerGoneError
         chunk: bytes = message.get("body", b"")
-        chunks.append(chunk)
+        if size <= limit.size:
+            chunks.append(chunk)
         size += len(chunk)
         more = message.get("more_body", False)
-        if size > limit.size:
-            if more:
-                await _let_go(receive, size)
-            raise _too_large(limit)
-
-
-def _announced(headers: Mapping[bytes, bytes]) -> int:
-    text = headers.get(b"content-length", b"")
-    return int(text) if text.isdigit() else 0
-
-
-async def _let_go(receive: Receive, size: int) -> None:
-    """Reads on without keeping anything, to the end of the body or of our patience with it."""
-    more = True
-    while more and size < _LET_GO_MAX:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            raise CallerGoneError
-        size += len(message.get("body", b""))
-        more = message.get("more_body", False)
+    if too_large or size > limit.size:
+        raise _too_large(limit)
 
 
 def _too_large(limit: Limit) -> Problem:

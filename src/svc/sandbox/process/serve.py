@@ -22,7 +22,6 @@ from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
 from svc.sandbox.process.records import LOOPBACK, RunRecord, holding, listen_on
 from svc.system.signals import STOPPING
 
-MakeApp = Callable[[LaunchOptions], SandboxApp]
 OnReady = Callable[[RunRecord], None]
 
 _LOG_MAX: Final = 1024 * 1024  # bytes; a longer log begins anew with the next start
@@ -30,15 +29,25 @@ _GRACE: Final = 0.3  # seconds for requests in flight once a stop is asked for (
 _KEEP_ALIVE: Final = 75  # seconds that an idle connection stays open
 
 
-def run(
+def _app(options: LaunchOptions) -> SandboxApp:
+    return SandboxApp(
+        options.db,
+        seed=options.seed,
+        fixture=options.fixture,
+        strict_https=options.strict_https or options.tls,
+    )
+
+
+def serve(
     options: LaunchOptions,
-    make_app: MakeApp,
     on_ready: OnReady,
     on_served: OnServed | None = None,
+    make_app: Callable[[LaunchOptions], SandboxApp] = _app,
 ) -> None:
-    """Serves until SIGINT, SIGTERM or SIGHUP; then stops within about a second and raises it again.
+    """Runs a sandbox in this process until SIGINT, SIGTERM or SIGHUP.
 
-    `on_ready` is called once the first request would be answered, `on_served` after each one.
+    It stops within about a second then, and raises the signal again. `on_ready` is called once the
+    first request would be answered, `on_served` after each one.
 
     Raises:
         LocalError: when the port, the database or the state folder cannot be used.
@@ -46,21 +55,17 @@ def run(
     with listen_on(options.port) as sock:
         record = _record(options, sock.getsockname()[1])
         with _kept(options, record):
-            caught = _serve(options, make_app, sock, lambda: on_ready(record), on_served)
+            app = make_app(options)
+            app.on_served = on_served
+            caught = _run(app, options, sock, lambda: on_ready(record))
     for number in caught:
         # All is closed; whoever started us decides what the signal means to them.
         signal.raise_signal(number)
 
 
-def _serve(
-    options: LaunchOptions,
-    make_app: MakeApp,
-    sock: socket.socket,
-    on_ready: Callable[[], None],
-    on_served: OnServed | None,
+def _run(
+    app: SandboxApp, options: LaunchOptions, sock: socket.socket, on_ready: Callable[[], None]
 ) -> list[int]:
-    app = make_app(options)
-    app.on_served = on_served
     server = _Server(_config(app, options), app, on_ready)
     app.under_way = server.server_state.tasks
     # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
@@ -206,17 +211,3 @@ def _logging_to(path: Path) -> Iterator[None]:
 def _is_no_cut(record: logging.LogRecord) -> bool:
     """Leaves out the traceback of a request that a stop has cut off: how many is told already."""
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))
-
-
-def serve(options: LaunchOptions, on_ready: OnReady, on_served: OnServed | None = None) -> None:
-    """Runs a sandbox in this process until a signal ends it; see `run`."""
-    run(options, _app, on_ready, on_served)
-
-
-def _app(options: LaunchOptions) -> SandboxApp:
-    return SandboxApp(
-        options.db,
-        seed=options.seed,
-        fixture=options.fixture,
-        strict_https=options.strict_https or options.tls,
-    )
