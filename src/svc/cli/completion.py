@@ -116,7 +116,7 @@ def _own_place(shell: str, env: Mapping[str, str]) -> Path:
         return Path(own or _data(env, home) / "bash-completion") / "completions" / "svc"
     if shell == "zsh":
         return _data(env, home) / "zsh" / "site-functions" / "_svc"
-    return _config(env, home) / "fish" / "completions" / "svc.fish"
+    return (_xdg(env, "XDG_CONFIG_HOME") or home / ".config") / "fish" / "completions" / "svc.fish"
 
 
 _POWERSHELL_SECONDS: Final = 20.0
@@ -190,10 +190,6 @@ def _home(env: Mapping[str, str]) -> Path:
 
 def _data(env: Mapping[str, str], home: Path) -> Path:
     return _xdg(env, "XDG_DATA_HOME") or home / ".local" / "share"
-
-
-def _config(env: Mapping[str, str], home: Path) -> Path:
-    return _xdg(env, "XDG_CONFIG_HOME") or home / ".config"
 
 
 def _xdg(env: Mapping[str, str], name: str) -> Path | None:

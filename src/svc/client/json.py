@@ -60,10 +60,6 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _sorted(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    return _no_twins(sorted(pairs, key=itemgetter(0)))
-
-
 def _strict(names: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> JSONDecoder:
     return JSONDecoder(
         parse_int=_whole,
@@ -81,7 +77,10 @@ _DECODER = JSONDecoder(parse_float=ExactNumber, parse_constant=_refuse_constant)
 _LISTED = JSONDecoder(
     parse_float=ExactNumber, parse_constant=_refuse_constant, object_pairs_hook=_no_twins
 )
-_GIVEN, _SORTED = _strict(_no_twins), _strict(_sorted)
+_GIVEN, _SORTED = (
+    _strict(_no_twins),
+    _strict(lambda pairs: _no_twins(sorted(pairs, key=itemgetter(0)))),
+)
 
 
 def has_more_values(text: str, most: int) -> bool:

@@ -180,17 +180,14 @@ def checked_path(path: str, root: str = API_ROOT) -> str:
             code="path_invalid",
             hint="Give it whole, such as /v1/orders.",
         )
-    if not all(_plain(part) for part in path.split("/")[2:]):
+    parts = path.split("/")[2:]
+    if not UNRESERVED.issuperset("".join(parts)) or {"", ".", ".."} & {*parts}:
         raise UsageError(
             f"The path {path!r} holds something else than plain names between its slashes.",
             code="path_invalid",
             hint="Names are letters, digits, and . _ ~ - ; put parameters into --param.",
         )
     return path
-
-
-def _plain(part: str) -> bool:
-    return part not in ("", ".", "..") and UNRESERVED.issuperset(part)
 
 
 def _target(call: Call, base_url: BaseUrl, root: str) -> str:

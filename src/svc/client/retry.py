@@ -282,14 +282,10 @@ def _moment(year: str, month: str, day: str, clock: str) -> float | None:
 
     try:
         hour, minute, second = (int(part) for part in clock.split(":"))
-        number = int(year) + (0 if len(year) > 2 else _century(int(year)))  # noqa: PLR2004
+        number = int(year) + (0 if len(year) > 2 else 1900 if int(year) >= _CENTURY_GUESS else 2000)  # noqa: PLR2004
         moment = datetime(
             number, _MONTHS.index(month) + 1, int(day), hour, minute, min(second, 59), tzinfo=UTC
         )
     except (ValueError, OverflowError):  # the latter where a number is beyond a C integer
         return None
     return moment.timestamp()
-
-
-def _century(year: int) -> int:
-    return 1900 if year >= _CENTURY_GUESS else 2000

@@ -4,7 +4,7 @@ import base64
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from svc.listen.values import value_class
 from svc.service.facts import is_success
@@ -252,9 +252,6 @@ class Missed(FieldRecord):
     time: float
     events: int
     address: str
-
-
-_UP: Final = {"state": "up"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,7 +44,7 @@ class LineLayout:
         called: "Called | None" = None,
     ) -> "LineLayout":
         """The layout for a stream, in what its encoding has."""
-        tick = "✓" if _has_tick(stream) else "ok"
+        tick = "✓" if (stream.encoding or "").lower().replace("-", "") == "utf8" else "ok"
         return cls(width, color=color, utc=utc, tick=tick, called=called)
 
     @property
@@ -95,7 +95,3 @@ class LineLayout:
 
     def _fits(self, columns: int) -> bool:
         return self.width is None or columns <= self.width
-
-
-def _has_tick(stream: "TextIO") -> bool:
-    return (stream.encoding or "").lower().replace("-", "") == "utf8"

@@ -172,16 +172,14 @@ def _option(
         default=_default(param),
         required=bool(param.required or (row and row.is_required)),
         repeatable=bool(param.multiple),
-        value_optional=not flag and _is_bracketed(param.metavar or ""),
+        value_optional=not flag
+        and (param.metavar or "").startswith("[")
+        and param.metavar.endswith("]"),
         minimum=kind.minimum,
         maximum=kind.maximum,
         environment=ENVIRONMENT.get(names[0]),
         values=ANYTHING if flag else values_of(command, taken, row.words if row else ""),
     )
-
-
-def _is_bracketed(metavar: str) -> bool:
-    return metavar[:1] == "[" and metavar[-1:] == "]"
 
 
 def _default(param: Any) -> object:

@@ -116,7 +116,10 @@ def in_options(error: "Incomplete", command: str, argv: Sequence[str]) -> UsageE
 
     from svc.cli.framework.inputs import without
 
-    names = [row.name + _in_its_place(row) for row in error.rows]
+    names = [
+        f"{row.name} (or {' with '.join(row.instead)})" if row.instead else row.name
+        for row in error.rows
+    ]
     listed = names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
     filled = [word for row in error.rows for word in (row.name, _placeholder(row))]
     for row in error.rows:  # an option that was given without a value is not given twice
@@ -127,10 +130,6 @@ def in_options(error: "Incomplete", command: str, argv: Sequence[str]) -> UsageE
         param=error.rows[0].name,
         hint=shlex.join(("svc", *argv, *filled)),
     )
-
-
-def _in_its_place(row: RequestOption) -> str:
-    return f" (or {' with '.join(row.instead)})" if row.instead else ""
 
 
 def _placeholder(row: RequestOption) -> str:

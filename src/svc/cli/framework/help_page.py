@@ -238,12 +238,9 @@ def format_parameters(command: Any, ctx: Any, formatter: Any) -> None:
             formatter.write_dl(shared)
         return
     with formatter.section("Global options (see svc --help)"):
-        formatter.write_text(" ".join(name for record in shared for name in _long(record[0])))
-
-
-def _long(names: str) -> list[str]:
-    """The long names of an option, which `--live / --test` has two of."""
-    return re.findall(r"--[a-z-]+", names)
+        formatter.write_text(
+            " ".join(re.findall(r"--[a-z-]+", " ".join(name for name, _ in shared)))
+        )
 
 
 def _group_of(param: Any) -> str:

@@ -116,7 +116,11 @@ def _of_variable(session: Session, created: str | None, now: float) -> Held | No
             )
         return None
     key = api_keys.parse(api_keys.without_line_end(text), VARIABLE)
-    since = None if created is None else _seconds(session, created)
+    since = (
+        None
+        if created is None
+        else moments(session, local=True).read(created, "--created").begin.timestamp()
+    )
     if since is not None and since > now:
         raise UsageError(f"--created {created} lies ahead.", param="--created")
     settings = session.settings
@@ -124,10 +128,6 @@ def _of_variable(session: Session, created: str | None, now: float) -> Held | No
     return Held(
         "api_key", key.fingerprint, settings.profile, origin, key.mode, since, variable=True
     )
-
-
-def _seconds(session: Session, text: str) -> float:
-    return moments(session, local=True).read(text, "--created").begin.timestamp()
 
 
 _LINE_OCTETS: Final = 75

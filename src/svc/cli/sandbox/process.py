@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 app = new_app()
 
-PemFile = Annotated[str | None, typer.Option(metavar="FILE")]
-
 
 @verb(app)
 def start(

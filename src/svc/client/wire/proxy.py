@@ -36,7 +36,7 @@ def chosen(base_url: BaseUrl, option: str | None, environment: Mapping[str, str]
     if option:
         return option
     excepted = environment.get("no_proxy") or environment.get("NO_PROXY") or ""
-    if _excepts(excepted, base_url):
+    if any(_matches(rule.strip().lower(), base_url) for rule in excepted.split(",")):
         return None
     return environment.get("https_proxy") or environment.get("HTTPS_PROXY") or None
 
@@ -78,10 +78,6 @@ def _basic(login: str) -> str:
     user, _, password = login.partition(":")
     plain = f"{unquote(user)}:{unquote(password)}".encode()
     return "Basic " + b2a_base64(plain, newline=False).decode("ascii")
-
-
-def _excepts(rules: str, base_url: BaseUrl) -> bool:
-    return any(_matches(rule.strip().lower(), base_url) for rule in rules.split(","))
 
 
 def _matches(rule: str, base_url: BaseUrl) -> bool:

@@ -233,11 +233,6 @@ class BatchTable:
         """One piece at a time, so that other processes get their turn."""
         return self._state.change(lambda tx: tx.execute(_SLIM, (identifier,))) > 0
 
-    def of_id(self, identifier: str | None) -> BatchName | None:
-        """The batch of an id, if it was run with this state database."""
-        found = self._state.rows(f"{_EVERY_BATCH} WHERE id = ?", (identifier,))
-        return _batch_of(found[0]) if found else None
-
     def whole_at(self, batch: BatchName) -> float | None:
         """When the last row of a batch was done (unix seconds); None while one is not."""
         rows = self._state.rows("SELECT whole_at FROM batches WHERE id = ?", (batch.id,))

@@ -135,17 +135,13 @@ def _finding(
 ) -> list[Line]:
     status = each["status"]
     head: Line = [(pad(status, verdict), _STYLES.get(status, "")), (_GAP, "")]
-    texts = _wrapped(each["detail"], screen.width - margin)
+    texts = wrap(one_line(each["detail"]), max(screen.width - margin, 1))
     if margin > 2:  # noqa: PLR2004  beside the name
         head += [(pad(each["name"], name), "title"), (_GAP + texts.pop(0), "")]
     else:
         head += [(each["name"], "title")]
     rest: list[Line] = [[(" " * margin + text, "")] for text in texts]
     return [head, *rest]
-
-
-def _wrapped(text: str, width: int) -> list[str]:
-    return wrap(one_line(text), max(width, 1))
 
 
 _INDENT: Final = 2

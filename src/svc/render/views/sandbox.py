@@ -129,13 +129,12 @@ _NAMES_OF_SETTINGS: Final = (
 )
 
 
-def _in_words(name: str) -> str:
-    return (name[0].upper() + name[1:]).replace("_", " ").replace("http", "HTTP")
-
-
 SETTINGS: Final = View(
     title="Settings",
-    fields=tuple(ViewField(name, _in_words(name)) for name in _NAMES_OF_SETTINGS),
+    fields=tuple(
+        ViewField(name, (name[0].upper() + name[1:]).replace("_", " ").replace("http", "HTTP"))
+        for name in _NAMES_OF_SETTINGS
+    ),
 )
 
 CLOCK: Final = View(

@@ -11,7 +11,6 @@ Schema = dict[str, Any]
 TEXT: Final[Schema] = {"type": "string"}
 BOOLEAN: Final[Schema] = {"type": "boolean"}
 AMOUNT: Final[Schema] = {"type": "integer", "minimum": 0}
-POSITIVE: Final[Schema] = {"type": "integer", "minimum": 1}
 METADATA: Final[Schema] = {"type": "object", "additionalProperties": {"type": "string"}}
 RATE: Final[Schema] = {"type": "number", "exclusiveMinimum": 0}
 LAST4: Final[Schema] = {"type": "string", "pattern": "^[0-9A-Za-z]{4}$"}
