@@ -30,7 +30,7 @@ MOST: Final = 1 << 20
 # What commands load when they need it; loaded here, it is there for all of them.
 OFTEN: Final = (
     *("ssl", "sqlite3", "asyncio", "email", "h11", "jmespath", "rich.console", "tomllib"),
-    *("tomlkit", "csv", "keyring.backend", "platformdirs", "concurrent.futures"),
+    *("tomlkit", "csv", "httpx", "keyring.backend", "platformdirs", "concurrent.futures"),
     *("nats", "nats.js", "nats.nkeys"),
 )
 STARTING: Final = ("sandbox", "start", "--detach", "--port", "0", "--db", ":memory:")

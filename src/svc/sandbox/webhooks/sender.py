@@ -1,22 +1,28 @@
-"""Sending webhooks over HTTP: h11 says what a request is; the connections are ours.
+"""Sending webhooks over HTTP: the one place in the sandbox that uses httpx.
 
-The pool of a whole client looks at every connection for every request, which took three quarters of
-the time of a delivery.
+httpx says what a request is; the connections are ours. Its own pool looks at every connection for
+every request, which took three quarters of the time of a delivery.
 """
 
 import asyncio
 import ssl
+import sys
 import time
 from collections import deque
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from typing import Final, NamedTuple, Protocol
-from urllib.parse import quote, urlsplit
+from typing import Protocol, Self
 
 import h11
 
-from svc.sandbox.webhooks.connection import KeptConnection, connect
-from svc.service.facts import WEBHOOK_DEADLINE_SECONDS, is_success
+# httpx imports a command line of its own, with rich and pygments, when click is installed, and
+# uvicorn brings click along; httpx copes with the ImportError that this causes.
+sys.modules.setdefault("httpx._main", None)  # type: ignore[arg-type]
+import httpx  # noqa: E402
+
+from svc.sandbox.webhooks.connection import KeptConnection, connect  # noqa: E402
+from svc.service.facts import WEBHOOK_DEADLINE_SECONDS, is_success  # noqa: E402
 
 REPLY_READ_MAX = 64 * 1024  # bytes of the answer's body that are looked at
 CONNECTIONS_MAX = 256
@@ -61,27 +67,14 @@ class WebhookSender(Protocol):
         """Ends kept connections."""
 
 
-_PORTS: Final = {"http": 80, "https": 443}
-_UNQUOTED: Final = "/%:@!$&'()*+,;=~-._?"
+Origin = tuple[str, str, int, bool]  # the last: any certificate is taken
+_TRUSTS_ANY = "trusts_any"  # an extension of a request
 
 
-class Origin(NamedTuple):
-    """What a connection leads to; `trusts_any` takes any certificate."""
+class KeptConnections(httpx.AsyncBaseTransport):
+    """A transport that keeps connections: at most so many are open, 64 of them without a request.
 
-    scheme: str
-    host: str
-    port: int
-    trusts_any: bool
-
-
-class ReceiverUnreachableError(Exception):
-    """No connection could be opened; its cause says why."""
-
-
-class KeptConnections:
-    """Connections that are kept: at most so many are open, 64 of them without a request.
-
-    They carry no cookies, follow no redirects, know no proxies and send nothing twice.
+    It carries no cookies, follows no redirects, knows no proxies and sends nothing twice.
     """
 
     def __init__(self, connections_max: int) -> None:
@@ -90,27 +83,31 @@ class KeptConnections:
         self._taken = 0
         self._waiters: deque[asyncio.Future[None]] = deque()
 
-    async def post(self, outgoing: Outgoing) -> int:
-        """Sends a request and returns the status of its answer, whose body is read and let go.
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """The answer to a request; its body is read as it is asked for.
 
         Raises:
-            ReceiverUnreachableError, OSError, h11.ProtocolError: there is none.
-            ValueError: the address is none to send to.
+            httpx.TransportError: there is none.
         """
-        origin, host, target = _parsed(outgoing.url, outgoing.trusts_any)
-        lines = [("Host", host), *outgoing.headers, ("Content-Length", str(len(outgoing.body)))]
-        request = h11.Request(method="POST", target=target, headers=lines)
+        origin = (*_origin(request.url), bool(request.extensions.get(_TRUSTS_ANY)))
+        assert isinstance(request.stream, httpx.ByteStream)
+        body = b"".join(request.stream)
         connection = await self._take(origin)
         try:
-            head = await connection.ask(request, outgoing.body)
-            read = 0
-            while read < REPLY_READ_MAX and (part := await connection.part()) is not None:
-                read += len(part)
-        finally:
+            asked = h11.Request(
+                method=request.method, target=request.url.raw_path, headers=request.headers.raw
+            )
+            head = await connection.ask(asked, body)
+        except (OSError, h11.ProtocolError) as error:
             self._give_back(origin, connection)
-        return head.status_code
+            raise _told(error) from error
+        except BaseException:
+            self._give_back(origin, connection)
+            raise
+        stream = _AnswerBody(connection, lambda: self._give_back(origin, connection))
+        return httpx.Response(head.status_code, headers=head.headers.raw_items(), stream=stream)
 
-    def close(self) -> None:
+    async def aclose(self) -> None:
         """Ends the connections that are kept."""
         kept, self._kept = self._kept, []
         for _, connection in kept:
@@ -135,15 +132,16 @@ class KeptConnections:
         return None
 
     async def _opened(self, origin: Origin) -> KeptConnection:
+        scheme, host, port, trusts_any = origin
         if self._taken + len(self._kept) > self._connections_max:
             self._kept.pop(0)[1].close()
         context = None
-        if origin.scheme == "https":
-            context = self._any_context if origin.trusts_any else self._context
+        if scheme == "https":
+            context = self._any_context if trusts_any else self._context
         try:
-            return await connect(origin.host, origin.port, context)
+            return await connect(host, port, context)
         except OSError as error:
-            raise ReceiverUnreachableError from error
+            raise httpx.ConnectError(str(error)) from error
 
     async def _room(self) -> None:
         while self._taken >= self._connections_max:
@@ -191,6 +189,31 @@ class KeptConnections:
         return context
 
 
+class _AnswerBody(httpx.AsyncByteStream, AsyncIterator[bytes]):
+    """The body of one answer; the connection is given back when nobody reads on."""
+
+    def __init__(self, connection: KeptConnection, done: Callable[[], None]) -> None:
+        self._connection = connection
+        self._done: Callable[[], None] | None = done
+
+    def __aiter__(self) -> Self:
+        return self  # a generator would cost more than the answers that have no body
+
+    async def __anext__(self) -> bytes:
+        try:
+            part = await self._connection.part()
+        except (OSError, h11.ProtocolError) as error:
+            raise _told(error) from error
+        if part is None:
+            raise StopAsyncIteration
+        return part
+
+    async def aclose(self) -> None:
+        done, self._done = self._done, None
+        if done is not None:
+            done()
+
+
 class HttpSender:
     """Sends over connections that are kept; `deadline` is in seconds, for the whole exchange."""
 
@@ -201,7 +224,7 @@ class HttpSender:
         connections_max: int = CONNECTIONS_MAX,
     ) -> None:
         self._deadline = deadline
-        self._connections = KeptConnections(connections_max)
+        self._transport = KeptConnections(connections_max)
 
     async def send(self, outgoing: Outgoing) -> ReceiverReply:
         """Makes one attempt; whatever goes wrong is in the reply."""
@@ -209,7 +232,7 @@ class HttpSender:
         code, error = None, None
         try:
             async with asyncio.timeout(self._deadline):
-                code = await self._connections.post(outgoing)
+                code = await self._post(outgoing)
         except TimeoutError:
             error = "timeout"
         except Exception as failure:  # noqa: BLE001  an address may break any layer below
@@ -218,30 +241,58 @@ class HttpSender:
 
     async def close(self) -> None:
         """Ends kept connections."""
-        self._connections.close()
+        await self._transport.aclose()
+
+    async def _post(self, outgoing: Outgoing) -> int:
+        reply = await self._transport.handle_async_request(_request(outgoing))
+        assert isinstance(reply.stream, httpx.AsyncByteStream)
+        try:
+            read = 0
+            async for chunk in reply.stream:
+                read += len(chunk)
+                if read >= REPLY_READ_MAX:
+                    break
+        finally:
+            await reply.aclose()
+        return reply.status_code
+
+
+def _request(outgoing: Outgoing) -> httpx.Request:
+    """What httpx makes of it; whole from the start, which costs a third of adding to it later."""
+    url = _parsed(outgoing.url)
+    headers = [(b"Host", url.netloc)] if url.host else []
+    headers += [(name.encode(), value.encode("ascii")) for name, value in outgoing.headers]
+    headers.append((b"Content-Length", b"%d" % len(outgoing.body)))
+    stream, told = httpx.ByteStream(outgoing.body), {_TRUSTS_ANY: outgoing.trusts_any}
+    return httpx.Request("POST", url, headers=headers, stream=stream, extensions=told)
 
 
 @lru_cache(maxsize=64)
-def _parsed(url: str, trusts_any: bool) -> tuple[Origin, str, str]:  # noqa: FBT001  positional for the cache
-    """An endpoint's address, the same for all that it gets: where, its Host, and its target.
+def _parsed(url: str) -> httpx.URL:
+    """An endpoint's address, which is the same for all that it gets."""
+    return httpx.URL(url)
 
-    Raises:
-        ValueError: it is none of http or https.
-    """
-    parts = urlsplit(url)
-    if parts.scheme not in _PORTS or not parts.hostname:
-        raise ValueError(url)
-    host = parts.hostname.encode("idna").decode()
-    shown = f"[{host}]" if ":" in host else host
-    usual = _PORTS[parts.scheme]
-    port = usual if parts.port is None else parts.port
-    query = f"?{parts.query}" if parts.query else ""
-    target = quote((parts.path or "/") + query, safe=_UNQUOTED)
-    named = shown if port == usual else f"{shown}:{port}"
-    return Origin(parts.scheme, host, port, trusts_any), named, target
+
+def _origin(url: httpx.URL) -> tuple[str, str, int]:
+    """Scheme, host and port; raises UnsupportedProtocol for any scheme but http and https."""
+    ports = {"http": 80, "https": 443}
+    if url.scheme not in ports:
+        raise httpx.UnsupportedProtocol(f"{url.scheme} is not http")
+    return url.scheme, url.raw_host.decode("ascii"), url.port or ports[url.scheme]
+
+
+def _told(error: OSError | h11.ProtocolError) -> httpx.TransportError:
+    """The same in httpx's terms."""
+    if isinstance(error, h11.RemoteProtocolError):
+        return httpx.RemoteProtocolError(str(error))
+    if isinstance(error, h11.LocalProtocolError):
+        return httpx.LocalProtocolError(str(error))
+    return httpx.ReadError(str(error))
 
 
 def _reason(failure: Exception) -> str:
-    if isinstance(failure, ReceiverUnreachableError):
+    if isinstance(failure, httpx.ConnectError):
         return "tls_failed" if isinstance(failure.__cause__, ssl.SSLError) else "connect_failed"
-    return "connection_lost" if isinstance(failure, OSError | h11.ProtocolError) else "not_sendable"
+    if isinstance(failure, httpx.ProtocolError | httpx.ReadError | httpx.WriteError):
+        return "connection_lost"
+    return "not_sendable"

@@ -3,17 +3,21 @@
 import asyncio
 import socket
 import ssl
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from ipaddress import ip_address
 from pathlib import Path
 
+import httpx
 import pytest
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
+from support.absence import importable
 from svc.sandbox.webhooks.sender import REPLY_READ_MAX, HttpSender, Outgoing, ReceiverReply
-from unit.sandbox.lab import Answer, Kit, Lab, ScriptedReceiver, serving
+from unit.sandbox.lab import Answer, Kit, Lab, ScriptedReceiver
 
 BODY = '{"id":"evt_1","näme":1}'.encode()
 HEADERS = (("Content-Type", "application/json; charset=utf-8"), ("User-Agent", "Svc-Webhooks/1.0"))
@@ -34,6 +38,19 @@ def send(
                 await sender.close()
 
     return lab.play(story)
+
+
+def test_sending_loads_no_command_line_of_httpx() -> None:
+    """Where click is installed httpx would load one, with rich and pygments."""
+    code = (
+        "import click, sys, svc.sandbox.webhooks.sender;"
+        "print(*[name for name, module in sys.modules.items() if module])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "httpx" in loaded
+    assert Path(httpx.__file__).with_name("_main.py").is_file()
+    assert not loaded & {"httpx._main", *importable(["rich", "pygments"])}
 
 
 def test_request_carries_the_bytes_and_headers_given(lab: Lab, receiver: ScriptedReceiver) -> None:
@@ -180,9 +197,11 @@ def test_untrusted_certificate_is_a_failure(lab: Lab, tmp_path: Path) -> None:
 
     async def story() -> ReceiverReply:
         sender = HttpSender(5)
-        async with serving(serve, context) as port:
-            reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
-            await sender.close()
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+        port = server.sockets[0].getsockname()[1]
+        reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
+        await sender.close()
+        server.close()
         return reply
 
     reply = lab.play(story)
@@ -204,8 +223,9 @@ def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
         writer.close()
 
     async def story() -> tuple[int | None, str | None]:
-        settings = {"allow_self_signed_webhooks": allowed}
-        async with serving(serve, context) as port, lab.running(settings=settings) as engine:
+        server = await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context)
+        port = server.sockets[0].getsockname()[1]
+        async with server, lab.running(settings={"allow_self_signed_webhooks": allowed}) as engine:
             await engine.run("test", kit.endpoint(f"https://localhost:{port}/"))
             event = await engine.run("test", kit.emit_paid)
             (made,) = await engine.resend("test", event)
