@@ -121,3 +121,29 @@ def test_commands_are_text_for_a_person_and_data_for_a_program(
         assert page.startswith("Every command of svc\n")
         assert max(map(len, page.splitlines())) <= columns
     assert svc.ok("commands")["program"] == "svc"
+
+
+def test_a_list_without_rows_has_its_head(svc: Svc, sandbox: Sandbox) -> None:
+    """An empty result as CSV has its header row, with the columns that rows would have."""
+
+    def heads(*lines: str) -> dict[str, set[str]]:
+        found = {}
+        for line in lines:
+            text = svc(*line.split(), "-o", "csv", env={"SVC_API_KEY": "sk_test_sandbox"}).out
+            found[line] = set((text.splitlines() or [""])[0].split(","))
+        return found
+
+    filled = ("requests list", "profiles list", "sandbox fault list", "sandbox requests")
+    local = ("keys list", "events inbox", "sandbox status")
+    told = ("sandbox deliveries", "sandbox events", "sandbox endpoints list", "sandbox emails")
+    empty = heads(*filled, *local, *told)
+    assert [line for line, names in empty.items() if not names & {"id", "object"}] == []
+    svc.ok("profiles", "create", "shop", "--base-url", URL)
+    svc.ok(*ORDER)
+    rule = {"match": {"path": "/x"}, "effect": {"status": 500}}
+    sandbox.control("POST", "/faults", rule)
+    full = heads(*filled)
+    for line in filled:
+        assert {name.partition("[")[0] for name in empty[line]} <= {
+            name.partition("[")[0] for name in full[line]
+        }

@@ -235,10 +235,18 @@ class Network:
         )
         return self._foreign(deadline, 200, "text/plain", self.machine.random.choice(bodies))
 
+    def _gateway(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
+        """HTML of what stands in between: it turns a request away, or gives up waiting for it."""
+        status = self.machine.random.choice((403, 404, 405, 413, 408, 425, 499))
+        if status in _GIVES_UP and self.machine.random.random() < 0.5:
+            self._fine(wire, request, deadline)
+        return self._foreign(deadline, status, "text/html", b"<html>No</html>")
+
     def _moved(self, wire: "NetworkWire", request: WireRequest, deadline: Deadline) -> Result:
         return self._foreign(deadline, 302, "text/html", b"")
 
 
+_GIVES_UP: Final = (408, 425, 499)
 _HARMLESS: Final = frozenset(("refused", "lost", "silence", "limited", "failing", "moved"))
 FAULTS: Final = (
     "refused", "lost", "silence", "dropped", "late", "delayed", "doubled", "stale", "cached",

@@ -67,7 +67,7 @@ RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "what was made is on record for one request only": (
         (client, "classify", lambda result, call, now, is_taken=None: classify(result, call, now)),
         (workers.Created, "is_taken", lambda self, key, made, world: False),
-        (transaction.JournalTransaction, "_taken", lambda self, ends: frozenset()),
+        (transaction.JournalTransaction, "_find_taken", lambda self, ends: frozenset()),
     ),
     "only the service's own refusal settles what was open": ((refusal, "settles", _any_own_code),),
     "what a list has done belongs to an account": (

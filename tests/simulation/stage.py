@@ -23,7 +23,7 @@ from svc.state import database
 from svc.system import locks, memory, signals
 
 _WRITES: Final = ("I", "U", "D")  # INSERT, UPDATE, DELETE
-_DATABASE: Final = "file:/state?vfs=memdb"
+_DATABASE: Final = "file:/{}?vfs=memdb"  # a machine's, by its state folder
 _real_connect = sqlite3.connect
 _real_take = locks.take
 _real_remove = locks.close_and_remove
@@ -56,6 +56,7 @@ class SimConnection(sqlite3.Connection):
 
     stage: Stage
     idle: ClassVar["list[SimConnection]"] = []
+    of: str = ""
     owner: Process | None = None
 
     def close(self) -> None:
@@ -200,24 +201,27 @@ def use(stage: Stage, machine: Machine, network: Network) -> None:
     Thread.machine = SimQueue.machine = Flag.machine = machine
 
 
-def real_connection() -> sqlite3.Connection:
-    """A connection of the judge's own, which no fault touches."""
-    return _real_connect(_DATABASE, uri=True, isolation_level=None, timeout=0)
+def real_connection(state: Path) -> sqlite3.Connection:
+    """A connection of the judge's own to a machine's database, which no fault touches."""
+    return _real_connect(_DATABASE.format(state.name), uri=True, isolation_level=None, timeout=0)
 
 
 def _connect(where: object, **_: Any) -> sqlite3.Connection:
-    if SimConnection.idle:
-        found = SimConnection.idle.pop()
+    of = Path(str(where)).parent.name or "state"
+    found = next((one for one in SimConnection.idle if one.of == of), None)
+    if found is not None:
+        SimConnection.idle.remove(found)
         found.row_factory = None
     else:
         found = _real_connect(
-            _DATABASE,
+            _DATABASE.format(of),
             uri=True,
             timeout=0,
             isolation_level=None,
             check_same_thread=False,
             factory=SimConnection,
         )
+        found.of = of
     machine = SimConnection.stage.machine
     if machine.task is not None:
         found.owner = machine.process

@@ -55,14 +55,14 @@ _REQUESTS: Final = f"SELECT {', '.join(_COLUMNS)} FROM requests ORDER BY seq"
 class SimDisk:
     """A folder and a state database in memory, which every history of a process begins anew."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, number: str = "") -> None:
         self.folder = folder
-        self.state = folder / "state"
-        self.lists = folder / "lists"
+        self.state = folder / f"state{number}"
+        self.lists = folder / f"lists{number}"
         self.lists.mkdir()
         # Looked at by name and inode.
         Database.open(self.state / EMPTY, clock=WallClock(Machine(0))).close()
-        self.database = real_connection()
+        self.database = real_connection(self.state)
         with closing(sqlite3.connect(self.state / EMPTY)) as made:
             made.execute("PRAGMA journal_mode = DELETE")
             made.backup(self.database)
@@ -115,12 +115,13 @@ class World:
         *,
         key: str,
         results: Path | None,
+        disk: SimDisk | None = None,
     ) -> Callable[[], int]:
         """One command line as what a process does; gives its exit code."""
         folder = self.disk.folder
         env: Mapping[str, str] = {
             "SVC_API_KEY": key,
-            "SVC_STATE_DIR": str(self.disk.state),
+            "SVC_STATE_DIR": str((disk or self.disk).state),
             "SVC_CONFIG_DIR": str(folder / "config"),
             "SVC_CACHE_DIR": str(folder / "cache"),
             "NO_COLOR": "1",

@@ -131,7 +131,7 @@ class Columns:
                 param=name,
                 hint="Write it as in shipping[country] or items[0][name]",
             )
-        self._unknown += unknown_names(self._operation.columns, _nested(path))
+        self._unknown += unknown_names(self._operation.columns, _nest(path))
         if plain == "currency":
             self._currency = index
         shape = _shape(path)
@@ -144,12 +144,12 @@ class Columns:
     def _cell(self, index: int, name: str, shape: BodyPath, *, is_json: bool) -> Build:
         kind = self._operation.kind_of(shape)
         if is_json or (kind is not None and kind.type in ("object", "list", "free")):
-            return _filled(index, lambda text: parse(self._text(text), name))
+            return _build_filled(index, lambda text: parse(self._text(text), name))
         if kind is not None and kind.type in ("amount", "integer"):
             return self._whole(index, name, kind)
         if kind is not None and kind.type == "boolean":
-            return _filled(index, lambda text: _boolean(text, name))
-        return _filled(index, self._text)
+            return _build_filled(index, lambda text: _boolean(text, name))
+        return _build_filled(index, self._text)
 
     def _whole(self, index: int, name: str, kind: Kind) -> Build:
         least, is_money = kind.least, kind.type == "amount"
@@ -214,7 +214,7 @@ def column_path(name: str) -> BodyPath:
     return tuple(_PART.findall(name)) if _PATH.fullmatch(name) else ()
 
 
-def _nested(path: BodyPath) -> dict[str, Any]:
+def _nest(path: BodyPath) -> dict[str, Any]:
     """An object with nothing but a path in it."""
     inside: Any = None
     for part in reversed(path):
@@ -234,7 +234,7 @@ def _shape(path: BodyPath) -> BodyPath:
     return tuple("*" if part.isdecimal() else part for part in path)
 
 
-def _filled(index: int, read: Callable[[str], Any]) -> Build:
+def _build_filled(index: int, read: Callable[[str], Any]) -> Build:
     def build(cells: Cells) -> Any:
         text = cells[index]
         return read(text) if text else _ABSENT

@@ -14,7 +14,6 @@ from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
 
-from svc.client.contradiction import CONTRADICTED
 from svc.clock import seconds_of
 from svc.delivery.evidence import PastLine
 from svc.delivery.journal.batches import BatchName
@@ -45,6 +44,8 @@ class ResultLine(NamedTuple):
         first_sent: when it was sent first (ISO 8601, by this machine's clock).
         world: the state of a sandbox that answered.
         key_fingerprint: of the API key that it was sent with.
+        about, amount: the digest of what it is about, and its amount; a later run knows by them
+            a row that was changed.
     """
 
     row: int
@@ -63,6 +64,8 @@ class ResultLine(NamedTuple):
     first_sent: str | None = None
     world: str | None = None
     key_fingerprint: str | None = None
+    about: str | None = None
+    amount: int | None = None
 
 
 class PastResults(NamedTuple):
@@ -243,7 +246,7 @@ class Results:
         if not isinstance(key, str) or outcome not in ("done", "failed", "unknown"):
             return None
         error = line.get("error")
-        code = error.get("code") if isinstance(error, dict) else None
+        row, amount = line.get("row"), line.get("amount")
         return PastLine(
             outcome,
             line.get("likeness"),
@@ -254,7 +257,10 @@ class Results:
             seconds_of(str(line.get("first_sent"))),
             line.get("world"),
             line.get("key_fingerprint") or "",
-            contradicted=code == CONTRADICTED,
+            error.get("code") if isinstance(error, dict) else None,
+            row if isinstance(row, int) else None,
+            line.get("about"),
+            amount if isinstance(amount, int) else None,
         )
 
     def _refuse_changed(self) -> None:
@@ -293,7 +299,7 @@ class Results:
         What a signal cuts off is to be given once more.
         """
         if self._is_to_be_kept:
-            with self._kept():
+            with self._keep_what_can_be():
                 self._write(lines)
 
     def finish(self) -> None:
@@ -311,7 +317,7 @@ class Results:
                 hint=_AGAIN_ELSEWHERE,
             )
             return
-        with self._kept():
+        with self._keep_what_can_be():
             assert self._lines is not None
             before = self._lines
             self._lines = before.copy_in_order(self._new())
@@ -357,7 +363,7 @@ class Results:
         self._unfinished = False
 
     @contextmanager
-    def _kept(self) -> Iterator[None]:
+    def _keep_what_can_be(self) -> Iterator[None]:
         """Does what can be done once rows were sent: whole lines stay, the reason is kept."""
         assert self._lines is not None
         try:

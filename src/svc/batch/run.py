@@ -18,7 +18,6 @@ from svc.batch.workers import SharedQuota, Workers
 from svc.clock import Clock, utc
 from svc.delivery.plan import BatchPlan, KeyWalk, Task
 from svc.delivery.rows import (
-    OPEN_ENDS,
     JobEnd,
     RowEnd,
     RowJob,
@@ -182,7 +181,7 @@ class Run:
         finally:
             # Also where the journal cannot: this file tells what was done.
             final = [one for one in ends if not self._walks_on(one)]
-            self._note(self._lines(final), self._moved(final))
+            self._note(self._lines(final), self._sum_moved(final))
         self._waiting.extendleft(self._next_task(one) for one in ends if one not in final)
         self._let_go(ends)
         self._progress.tell(self.totals)
@@ -210,7 +209,7 @@ class Run:
         lines = [line_of(each) for each in ends]
         return [line._replace(request=None) for line in lines] if self._is_lost else lines
 
-    def _moved(self, ends: list[RowEnd]) -> Movements:
+    def _sum_moved(self, ends: list[RowEnd]) -> Movements:
         field = self._operation.total
         if not field:
             return {}
@@ -277,7 +276,7 @@ def halting(quota: SharedQuota) -> Callable[[JobEnd], bool]:
             return False
         each = judge(ended)
         if each.error is not None:
-            quota.row_ended(answered=each.outcome not in OPEN_ENDS)
+            quota.row_ended(answered=not each.is_open)
         return stop_of(each, strained=quota.exhausted) is not None
 
     return halts

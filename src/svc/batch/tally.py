@@ -8,6 +8,9 @@ from typing import Final, NamedTuple
 from svc.batch.results import ResultLine, failure
 from svc.client.contradiction import CONTRADICTED
 from svc.clock import utc
+from svc.delivery.evidence import Known
+from svc.delivery.hints import ROW_CHANGED
+from svc.delivery.likeness import about_of
 from svc.delivery.plan import Bad, BatchPlan, BatchRow, Passed
 from svc.delivery.policy import RowDecision
 from svc.delivery.rows import RowEnd, RowJob
@@ -70,6 +73,7 @@ class Totals:
         skipped: that an earlier run has carried out.
         replayed: that this run has found to be carried out before, by the service's own word.
         contradicted: of these, with an answer that says something else than the row.
+        changed: that an earlier run has carried out with other values than the row has now.
         counts: of the others, by outcome; what is missing has not ended yet.
         money: carried out in this run.
         money_before: what the service said of rows that were carried out before.
@@ -82,6 +86,7 @@ class Totals:
     skipped: int = 0
     replayed: int = 0
     contradicted: int = 0
+    changed: int = 0
     counts: Counter[str] = field(default_factory=Counter)
     money: Money = field(default_factory=Money)
     money_before: Money = field(default_factory=Money)
@@ -90,8 +95,10 @@ class Totals:
 
     def skip(self, line: ResultLine) -> None:
         """Counts a row that an earlier run has carried out."""
-        self.skipped += 1
-        self.contradicted += line.error is not None
+        code = line.error["code"] if line.error is not None else None
+        self.changed += code == ROW_CHANGED
+        self.skipped += code != ROW_CHANGED
+        self.contradicted += code == CONTRADICTED
         self._remember(line)
 
     def add(self, line: ResultLine, moved: _Moved | None = None) -> None:
@@ -120,7 +127,7 @@ class Totals:
     @property
     def ended(self) -> int:
         """Rows about which nothing more will be heard."""
-        return self.skipped + self.counts.total()
+        return self.skipped + self.changed + self.counts.total()
 
 
 def money_of(rows: Iterable[BatchRow]) -> Money:
@@ -162,8 +169,8 @@ class Tally:
     def __init__(self, plan: BatchPlan, held_error: HeldError) -> None:
         self._plan = plan
         self._told: dict[int, _Told] = {}
-        self.known = _known(plan, held_error)
-        self.totals = self._counted()
+        self.known = _list_known(plan, held_error)
+        self.totals = self._count()
 
     def __contains__(self, row: int) -> bool:
         return row in self._told
@@ -173,7 +180,7 @@ class Tally:
 
         `moved` has what rows move, a currency and minor units, where that counts.
         """
-        fresh = {line.row: _told(line, moved) for line in lines if line.row not in self._told}
+        fresh = {line.row: _tell(line, moved) for line in lines if line.row not in self._told}
         self._told.update(fresh)
         for each in fresh.values():
             self.totals.add(each.line, each.moved)
@@ -181,13 +188,13 @@ class Tally:
 
     def recount(self) -> None:
         """Counts all rows anew, whatever a signal has kept from being counted."""
-        self.totals = self._counted()
+        self.totals = self._count()
 
     def lines(self) -> list[ResultLine]:
         """Gives the lines of all rows that are known of by now."""
         return [*self.known, *(each.line for each in self._told.values())]
 
-    def _counted(self) -> Totals:
+    def _count(self) -> Totals:
         totals = Totals(self._plan.rows, held=len(self._plan.held))
         for line in self.known:
             if line.outcome == "done":
@@ -199,7 +206,7 @@ class Tally:
         return totals
 
 
-def _told(line: ResultLine, moved: Movements) -> _Told:
+def _tell(line: ResultLine, moved: Movements) -> _Told:
     counts = line.outcome == "done" and line.row in moved
     return _Told(line, _Moved(moved[line.row]) if counts else None)
 
@@ -224,32 +231,33 @@ def line_of(end: RowEnd) -> ResultLine:
 def job_line(job: RowJob, outcome: str) -> ResultLine:
     """The line of a row whose request is on record; what became of it is to be added."""
     intent = job.intent
-    return ResultLine(
-        job.row.number,
-        job.row.line,
-        outcome,
+    return _line(job.row, outcome)._replace(
         idempotency_key=intent.stored.idempotency_key,
         request=intent.id,
         key_fingerprint=intent.scope.key_hint,
-        likeness=job.row.alike,
-        row_id=job.row.row_id,
         first_sent=utc(intent.first_sent_at),
     )
 
 
 def row_line(row: BatchRow, key: str, outcome: str, error: SvcError | None = None) -> ResultLine:
     """The line of a row that was not begun in this run."""
-    fields = None if error is None else advised_fields(error)
-    request = None if error is None else error.request
+    return _line(row, outcome)._replace(
+        error=None if error is None else advised_fields(error),
+        idempotency_key=key,
+        request=None if error is None else error.request,
+    )
+
+
+def _line(row: BatchRow, outcome: str) -> ResultLine:
+    """What a line says of the row itself."""
     return ResultLine(
         row.number,
         row.line,
         outcome,
-        error=fields,
-        idempotency_key=key,
-        request=request,
         likeness=row.alike,
         row_id=row.row_id,
+        about=about_of(row.subject) or None,
+        amount=row.amount,
     )
 
 
@@ -275,7 +283,7 @@ def bad_line(bad: Bad) -> ResultLine:
     return ResultLine(bad.number, bad.line, "invalid", error=error)
 
 
-def _known(plan: BatchPlan, held_error: HeldError) -> list[ResultLine]:
+def _list_known(plan: BatchPlan, held_error: HeldError) -> list[ResultLine]:
     """The lines of rows about which nothing will be done in this run."""
     lines = [_passed_line(one, "done", None) for one in plan.done]
     lines += [_held_line(one, held_error) for one in plan.held]
@@ -293,46 +301,40 @@ def _held_line(one: Passed, held_error: HeldError) -> ResultLine:
         request_id = settled.request_id if settled else None
         fields = failure(CONTRADICTED, message, None, status, request_id)
         return _passed_line(one, "done", fields)
-    return _passed_line(one, _HELD[one.decision], advised_fields(held_error(one)))
+    outcome = _HELD.get(one.decision)
+    if outcome is None:  # with other values, done or not known to be
+        is_done = one.evidence is not None and one.evidence.known is Known.DONE
+        outcome = "done" if is_done else "unknown"
+    return _passed_line(one, outcome, advised_fields(held_error(one)))
 
 
 _HELD: Final = {
     RowDecision.STOP_ROW_TOO_OLD: "unknown",
     RowDecision.STOP_ROW_FAILED: "failed",
     RowDecision.STOP_ROW_BY_HAND: "not_sent",
+    RowDecision.STOP_ROW_KEY_TAKEN: "unknown",
 }
 
 
 def _passed_line(one: Passed, outcome: str, error: Mapping[str, object] | None) -> ResultLine:
     """The line of a row that is not sent, with what is known of its request."""
-    row, evidence, duplicate = one.row, one.evidence, one.duplicate
+    evidence, duplicate = one.evidence, one.duplicate
+    line = _line(one.row, outcome)._replace(error=error)
     if evidence is None:
-        is_adopted = duplicate is not None and outcome == "done"
-        sent = duplicate.settled_at if duplicate is not None and is_adopted else None
-        return ResultLine(
-            row.number,
-            row.line,
-            outcome,
-            duplicate.object_id if duplicate else None,
-            error=error,
+        adopted_at = duplicate.settled_at if duplicate is not None and outcome == "done" else None
+        return line._replace(
+            id=duplicate.object_id if duplicate else None,
             request=duplicate.request if duplicate else None,
-            likeness=row.alike,
-            row_id=row.row_id,
-            first_sent=None if sent is None else utc(sent),
+            first_sent=None if adopted_at is None else utc(adopted_at),
         )
     settled = evidence.intent.settled if evidence.intent else None
-    return ResultLine(
-        row.number,
-        row.line,
-        outcome,
-        evidence.object_id,
+    return line._replace(
+        id=evidence.object_id,
         status=settled.object_status if settled else None,
-        error=error,
         idempotency_key=evidence.key,
         request=evidence.request if evidence.intent else None,
         world=evidence.world,
         key_fingerprint=evidence.key_hint or None,
-        likeness=row.alike,
-        row_id=row.row_id,
+        likeness=evidence.alike or line.likeness,
         first_sent=utc(evidence.at),
     )

@@ -149,7 +149,7 @@ class Validator:
                 if name != "id" or not operation.id_prefix:
                     self.left_out[name] = None
             elif value is not None:
-                body[name] = _trimmed(value, operation.made.get(name))
+                body[name] = _trim(value, operation.made.get(name))
             elif _is_amount(operation, name):
                 if not self._blank_means_all:
                     raise blank_amount(name)
@@ -231,12 +231,12 @@ def _check_prefix(identifier: str, name: str, prefix: str) -> None:
         )
 
 
-def _trimmed(value: Any, answered: frozenset[str] | None) -> Any:
+def _trim(value: Any, answered: frozenset[str] | None) -> Any:
     """A field, or the entries of one, without what is only answered."""
     if answered is None:
         return value
     if isinstance(value, list):
-        return [_trimmed(item, answered) for item in value]
+        return [_trim(item, answered) for item in value]
     if not isinstance(value, dict) or answered.isdisjoint(value):
         return value
     return {name: inner for name, inner in value.items() if name not in answered}

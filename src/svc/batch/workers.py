@@ -215,7 +215,7 @@ class Workers:
     def _one(self, client: Client | None, job: RowJob) -> Client | None:
         try:
             client = client or self._connect()
-            ended = self._sent(client, job)
+            ended = self._send(client, job)
         except SvcError as error:
             ended = JobEnd(job, error=error)
         except BaseException as bug:  # noqa: BLE001  the main thread reports it
@@ -225,7 +225,7 @@ class Workers:
         self._tell(ended)
         return client
 
-    def _sent(self, client: Client, job: RowJob) -> JobEnd:
+    def _send(self, client: Client, job: RowJob) -> JobEnd:
         self._wait(self._rate.turn())
         if self._stopping.is_set():
             return JobEnd(job)

@@ -30,7 +30,7 @@ def list_(ctx: typer.Context) -> None:
     config = session.config
     out = session.repair_out
     shown = [_shown(config, profile) for profile in config.profiles.values()]
-    out.value(shown, name="name")
+    out.value(shown, name="name", kind="profile")
     if not config.profiles:
         out.hint("svc sandbox start makes one, or: svc profiles create NAME --base-url URL")
 

@@ -147,7 +147,7 @@ def list_(
             found = [one for one in found if operation_of(one.stored.path) == operation]
             found = found if unresolved else found[:limit]
         rows = [summary_of(one, in_flight=journal.is_in_flight(one)) for one in found]
-    session.out.value(rows)
+    session.out.value(rows, kind="request")
     for aside in set_aside_of(session.paths.state_file):
         session.out.warn(
             f"{aside} is a damaged state database that was set aside: requests that it knew are "

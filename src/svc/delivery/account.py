@@ -44,7 +44,7 @@ class AccountJudge(NamedTuple):
         strangers = frozenset(fingerprints) - {self.scope.key_hint}
         if not strangers:
             return NOBODY_ELSE
-        same = self._rolled()
+        same = self._find_rolled()
         other: set[str] = set()
         for fingerprint in strangers - same:
             verdict = self._verdict(fingerprint)
@@ -58,7 +58,7 @@ class AccountJudge(NamedTuple):
             fingerprint == self.scope.key_hint or fingerprint in self.compare((fingerprint,)).same
         )
 
-    def _rolled(self) -> set[str]:
+    def _find_rolled(self) -> set[str]:
         """Fingerprints of keys that the one in use took the place of, or that took its place."""
         links = list(self.rolls())
         found: set[str] = {self.scope.key_hint}

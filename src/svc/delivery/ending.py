@@ -87,14 +87,14 @@ def _save_done(sender: Sender, intent: Intent, settled: Settled) -> LocalError |
     try:
         is_ours = sender.journal.settle(intent, settled)
     except LocalError as error:
-        return _unsaved(error, intent, settled)
+        return _unsaved_error(error, intent, settled)
     if not is_ours:
         sender.note_done(None)
         raise not_ours(intent, settled)
     return None
 
 
-def _unsaved(error: LocalError, intent: Intent, settled: Settled) -> LocalError:
+def _unsaved_error(error: LocalError, intent: Intent, settled: Settled) -> LocalError:
     """What was carried out is not in the journal, or not any more (promises R70, R102)."""
     made = f" ({settled.object_id})" if settled.object_id else ""
     lost = error.code in LOST

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from enum import IntEnum
 from typing import Final, NamedTuple
 
-from svc.delivery.journal.entry import Intent
+from svc.client.contradiction import CONTRADICTED
+from svc.delivery.journal.entry import KEY_REUSED, Intent
 from svc.delivery.likeness import row_likeness
 
 
@@ -18,16 +19,21 @@ class Known(IntEnum):
     NOTHING = 0
     NOT_SENT = 1
     REFUSED = 2
-    UNKNOWN = 3
-    FAILED = 4
-    CONTRADICTED = 5
-    DONE = 6
+    KEY_TAKEN = 3  # the service knows its key with other parameters
+    UNKNOWN = 4
+    FAILED = 5
+    CONTRADICTED = 6
+    DONE = 7
 
 
 # Of these something may have come, so that the API key that was used must be of the same account.
-EFFECTIVE: Final = frozenset({Known.UNKNOWN, Known.FAILED, Known.CONTRADICTED, Known.DONE})
+EFFECTIVE: Final = frozenset(one for one in Known if one >= Known.KEY_TAKEN)
 # The outcome of a results line, as what it says; other outcomes say nothing that a key needs.
 _OUTCOMES: Final = {"done": Known.DONE, "failed": Known.FAILED, "unknown": Known.UNKNOWN}
+_BY_CODE: Final = {
+    ("done", CONTRADICTED): Known.CONTRADICTED,
+    ("unknown", KEY_REUSED): Known.KEY_TAKEN,
+}
 
 
 class PastLine(NamedTuple):
@@ -37,7 +43,8 @@ class PastLine(NamedTuple):
         row_id: what the file of rows calls the row, where it names rows.
         first_sent: when it was sent first (unix seconds); None in files of an older form.
         key_hint: the fingerprint of the API key that it was sent with.
-        contradicted: whether its answer said something else than the row.
+        code: of its error, where it has one.
+        row, about, amount: its row's number, the digest of what it is about, and its amount.
     """
 
     outcome: str
@@ -49,7 +56,10 @@ class PastLine(NamedTuple):
     first_sent: float | None
     world: str | None = None
     key_hint: str = ""
-    contradicted: bool = False
+    code: str | None = None
+    row: int | None = None
+    about: str | None = None
+    amount: int | None = None
 
 
 class Evidence(NamedTuple):
@@ -57,6 +67,7 @@ class Evidence(NamedTuple):
 
     Attributes:
         likeness: of its row, or of the row's own id.
+        alike: of its parameters, whatever the file calls the row; empty where that is not known.
         at: when it was sent first (unix seconds on this machine's clock).
         served_at: the same on a sandbox's clock, where that was noted.
         intent: the journal's record; None where only a results file tells.
@@ -72,6 +83,9 @@ class Evidence(NamedTuple):
     world: str | None = None
     key_hint: str = ""
     intent: Intent | None = None
+    alike: str = ""
+    row: int | None = None
+    line: PastLine | None = None
 
 
 def of_intent(intent: Intent, likeness: str) -> Evidence:
@@ -88,6 +102,8 @@ def of_intent(intent: Intent, likeness: str) -> Evidence:
         settled.world if settled else None,
         intent.scope.key_hint,
         intent,
+        intent.likeness,
+        intent.row,
     )
 
 
@@ -99,16 +115,15 @@ def known_of(intent: Intent) -> Known:
         if intent.is_contradicted:
             return Known.CONTRADICTED
         return Known.FAILED if intent.is_failed else Known.DONE
-    return Known.NOT_SENT if intent.state == "not_sent" else Known.REFUSED
+    if intent.state == "not_sent":
+        return Known.NOT_SENT
+    return Known.KEY_TAKEN if intent.is_key_taken else Known.REFUSED
 
 
 def of_line(line: PastLine, likeness: str) -> Evidence:
     """What a line of a results file says."""
-    known = _OUTCOMES.get(line.outcome, Known.NOTHING)
-    if known is Known.DONE and line.contradicted:
-        known = Known.CONTRADICTED
     return Evidence(
-        known,
+        _BY_CODE.get((line.outcome, line.code or ""), _OUTCOMES.get(line.outcome, Known.NOTHING)),
         likeness,
         line.key,
         line.first_sent or 0.0,
@@ -116,6 +131,9 @@ def of_line(line: PastLine, likeness: str) -> Evidence:
         request=line.request,
         world=line.world,
         key_hint=line.key_hint,
+        alike=line.likeness or "",
+        row=line.row,
+        line=line,
     )
 
 

@@ -12,16 +12,17 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from svc.delivery.evidence import Evidence
+from svc.delivery.evidence import Evidence, Known
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.commands import Say, resume_command, resume_of, where_to_look
-from svc.delivery.journal.entry import Intent
-from svc.delivery.journal.refusals import not_again
+from svc.delivery.journal.entry import KEY_REUSED, Intent
+from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, not_again
 from svc.delivery.plan import DUPLICATE_DAYS, BatchFacts, BatchPlan, BatchRow, Passed
 from svc.delivery.policy import RowDecision
 from svc.errors import Conflict, OutcomeUnknown, SvcError
 
 AGAIN: Final = "again-"
+ROW_CHANGED: Final = "row_changed"
 _HOUR_SECONDS: Final = 3600
 _SHOWN: Final = 10
 _NAMED: Final = 3
@@ -82,7 +83,7 @@ class StoppedRun(NamedTuple):
 def stop_error(plan: BatchPlan, facts: BatchFacts, line: TypedLine, say: Say) -> Conflict | None:
     """The error that ends a run before anything is sent; None where rows may be sent."""
     if plan.orphans:
-        return _orphans(plan.orphans, facts, say)
+        return _stop_orphans(plan.orphans, facts, say)
     if plan.stop is None:
         return None
     return _STOPS[plan.stop.decision](StoppedRun(plan.stop.rows, plan, facts, line))
@@ -101,7 +102,7 @@ def _stop(
     )
 
 
-def _account(run: StoppedRun) -> Conflict:
+def _stop_account(run: StoppedRun) -> Conflict:
     facts = run.facts
     first = run.rows[0].evidence
     assert first is not None
@@ -130,7 +131,7 @@ def _account(run: StoppedRun) -> Conflict:
     )
 
 
-def _old(run: StoppedRun) -> Conflict:
+def _stop_old(run: StoppedRun) -> Conflict:
     plan, facts = run.plan, run.facts
     hours = int((plan.newest or 0.0) // _HOUR_SECONDS)
     label = f" under the label {facts.batch.label}" if facts.batch.label else ""
@@ -160,7 +161,7 @@ def _other_name(facts: BatchFacts, line: TypedLine) -> str:
     return line.but("--import", name, "--results", str(results))
 
 
-def _running(run: StoppedRun) -> Conflict:
+def _stop_running(run: StoppedRun) -> Conflict:
     return _stop(
         f"A row is like one of the batch {_name(run.rows[0].duplicate)}, which another process is "
         "running now.",
@@ -169,7 +170,7 @@ def _running(run: StoppedRun) -> Conflict:
     )
 
 
-def _unresolved(run: StoppedRun) -> Conflict:
+def _stop_unresolved(run: StoppedRun) -> Conflict:
     rows = run.rows
     first = rows[0].duplicate
     assert first is not None
@@ -183,7 +184,7 @@ def _unresolved(run: StoppedRun) -> Conflict:
     )
 
 
-def _repeated(run: StoppedRun) -> Conflict:
+def _stop_repeated(run: StoppedRun) -> Conflict:
     rows, plan, facts, line = run
     names = Counter(_name(one.duplicate) for one in rows)
     name = names.most_common(1)[0][0]
@@ -214,19 +215,16 @@ def _continue_other(other: Duplicate, facts: BatchFacts, line: TypedLine) -> str
     return f"If it is the same batch, done rows are skipped: {same}"
 
 
-def _edited(run: StoppedRun) -> Conflict:
+def _stop_edited(run: StoppedRun) -> Conflict:
     rows, plan, facts, line = run
-    first = rows[0].row
+    first, before = rows[0].row, rows[0].before
+    assert before is not None
     about = first.subject.partition(":")[2]
-    before = next(
-        (one for one in plan.gone if one.intent and about in one.intent.stored.body.decode()),
-        plan.gone[0],
-    )
+    both = f"both are about {_end(about)}" if about else "both stand in one place"
     more = f", and {len(rows) - 1} more" if len(rows) > 1 else ""
     return _stop(
-        f"Line {first.line} seems to be a row that was done and has been changed since: both are "
-        f"about {_end(about)}, and the row that made {before.object_id} is no longer in the file"
-        f"{more}.",
+        f"Line {first.line} seems to be a row that was done and has been changed since: {both}, "
+        f"and the row that made {before.object_id} is no longer in the file{more}.",
         "row_edited",
         f"See what is done: svc get {before.object_id}; to send the changed row as well: "
         f"{line.but('--edited')}; for another occasion: {anew(facts, plan, line)}",
@@ -235,12 +233,12 @@ def _edited(run: StoppedRun) -> Conflict:
 
 
 _STOPS: Final[dict[RowDecision, Callable[[StoppedRun], Conflict]]] = {
-    RowDecision.STOP_ACCOUNT: _account,
-    RowDecision.STOP_OLD: _old,
-    RowDecision.STOP_RUNNING: _running,
-    RowDecision.STOP_UNRESOLVED: _unresolved,
-    RowDecision.STOP_REPEATED: _repeated,
-    RowDecision.STOP_EDITED: _edited,
+    RowDecision.STOP_ACCOUNT: _stop_account,
+    RowDecision.STOP_OLD: _stop_old,
+    RowDecision.STOP_RUNNING: _stop_running,
+    RowDecision.STOP_UNRESOLVED: _stop_unresolved,
+    RowDecision.STOP_REPEATED: _stop_repeated,
+    RowDecision.STOP_EDITED: _stop_edited,
 }
 
 
@@ -265,12 +263,52 @@ def held_error(passed: Passed, now: float, say: Say) -> SvcError:
             request=evidence.request,
             hint=f"See why: svc get {evidence.object_id}; to send it once more: --retry-failed",
         )
-    error = _too_old(evidence, now, say)
+    if passed.decision is RowDecision.STOP_ROW_CHANGED:
+        return _explain_changed(evidence)
+    if passed.decision is RowDecision.STOP_ROW_KEY_TAKEN:
+        return _explain_key_taken(evidence, say)
+    error = _explain_too_old(evidence, now, say)
     error.hint = f"{error.hint}; {_BEFORE_FORGETTING}"
     return error
 
 
-def _too_old(evidence: Evidence, now: float, say: Say) -> SvcError:
+def _explain_changed(evidence: Evidence) -> SvcError:
+    made = f" ({evidence.object_id})" if evidence.object_id else ""
+    if evidence.known is Known.DONE:
+        return Conflict(
+            f"It was done with other values{made}. What it says now is not sent.",
+            code=ROW_CHANGED,
+            outcome="done",
+            request=evidence.request,
+            hint=f"See what was done: svc get {evidence.object_id}; then put the row back as it "
+            "was, or send it as well with --edited",
+        )
+    settle = f"; or settle that first: {resume_command(evidence.intent)}" if evidence.intent else ""
+    return OutcomeUnknown(
+        "It was sent with other values, and may have been carried out so. What it says now is not "
+        "sent.",
+        code=ROW_CHANGED,
+        outcome="unknown",
+        request=evidence.request,
+        idempotency_key=evidence.key,
+        hint=f"Put the row back as it was, and run this again{settle}",
+    )
+
+
+def _explain_key_taken(evidence: Evidence, say: Say) -> SvcError:
+    intent = evidence.intent
+    if intent is None:
+        return OutcomeUnknown(
+            "The service knows this row with other values, and may have carried it out so.",
+            code=KEY_REUSED,
+            outcome="unknown",
+            idempotency_key=evidence.key,
+            hint="Look at the service for what it did",
+        )
+    return ROW_KNOWN_OTHERWISE.about(intent, say)
+
+
+def _explain_too_old(evidence: Evidence, now: float, say: Say) -> SvcError:
     intent: Intent | None = evidence.intent
     if intent is not None:
         return not_again(intent, now, say)
@@ -284,7 +322,7 @@ def _too_old(evidence: Evidence, now: float, say: Say) -> SvcError:
     )
 
 
-def _orphans(orphans: Sequence[Evidence], facts: BatchFacts, say: Say) -> Conflict:
+def _stop_orphans(orphans: Sequence[Evidence], facts: BatchFacts, say: Say) -> Conflict:
     """Unresolved requests that no row of the file is like any more (promise R16)."""
     told = [one for one in orphans if one.intent is not None]
     rows = "row" if len(orphans) == 1 else "rows"

@@ -98,6 +98,11 @@ def subject_of(path: str, fields: Mapping[str, object]) -> str:
     return f"{kind}:{str(about).strip()}" if about else ""
 
 
+def about_of(subject: str) -> str:
+    """The digest of what a request is about, which a results file may hold; empty for nothing."""
+    return hashlib.sha256(subject.encode()).hexdigest()[:_LENGTH] if subject else ""
+
+
 def _pairs_of(path: str, fields: Mapping[str, object]) -> list[tuple[tuple[str, ...], str]]:
     pairs: list[tuple[tuple[str, ...], str]] = []
     _spread(pairs, (), fields, drop=is_making(path))

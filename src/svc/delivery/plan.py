@@ -15,7 +15,7 @@ from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.entry import Account, Intent
-from svc.delivery.likeness import UnreadableBody, fields_of, subject_of
+from svc.delivery.likeness import UnreadableBody, about_of, fields_of, is_making, subject_of
 from svc.delivery.policy import (
     BATCH_STOPS,
     ROW_STOPS,
@@ -84,7 +84,7 @@ class Task(NamedTuple):
     """A row that is to be sent.
 
     Attributes:
-        intent: the journal's record of its request, of an earlier run.
+        intent: the journal's record of its request, which may have been carried out.
         sent_at: when it was sent first, where an earlier sending may have been carried out.
         failed: what its last request made, which must have failed for it to be sent.
     """
@@ -97,12 +97,17 @@ class Task(NamedTuple):
 
 
 class Passed(NamedTuple):
-    """A row that is not sent: it is done, or it is in doubt."""
+    """A row that is not sent: it is done, or it is in doubt.
+
+    Attributes:
+        before: the done row that it seems to be, changed.
+    """
 
     row: BatchRow
     evidence: Evidence | None
     decision: RowDecision
     duplicate: Duplicate | None = None
+    before: Evidence | None = None
 
 
 class StopReason(NamedTuple):
@@ -228,9 +233,9 @@ class _Planner:
         plan.orphans = [one for one in left if one.known is Known.UNKNOWN]
         plan.gone = [one for one in left if one.known is Known.DONE]
         plan.newest = self._newest_effect()
-        edited = _edited(taken, plan.gone)
+        edited = _find_edited(taken, plan.gone, doubles=self._facts.doubles)
         for row, evidence in taken:
-            self._place(row, evidence, is_edited=row.number in edited)
+            self._place(row, evidence, edited.get(row.number))
         for decision in BATCH_STOPS:
             if decision in self._stops:
                 plan.stop = StopReason(decision, self._stops[decision])
@@ -247,10 +252,11 @@ class _Planner:
         ]
         return min(ages, default=None)
 
-    def _place(self, row: BatchRow, evidence: Evidence | None, *, is_edited: bool) -> None:
+    def _place(self, row: BatchRow, evidence: Evidence | None, before: Evidence | None) -> None:
         known = Known.NOTHING if evidence is None else evidence.known
+        is_edited = before is not None or _is_changed(row, evidence)
         elsewhere, duplicate = Elsewhere.NONE, None
-        if known not in EFFECTIVE:
+        if known not in EFFECTIVE or (is_edited and self._facts.permissions.may_send_edited):
             elsewhere, duplicate = self._others.take(row)
         state = RowState(
             known,
@@ -261,7 +267,7 @@ class _Planner:
             is_edited,
             *self._facts.permissions,
         )
-        passed = Passed(row, evidence, decide_row(state), duplicate)
+        passed = Passed(row, evidence, decide_row(state), duplicate, before)
         if passed.decision in BATCH_STOPS:
             self._stops[passed.decision].append(passed)
         if elsewhere is Elsewhere.OLD:
@@ -269,7 +275,7 @@ class _Planner:
         self._sort(passed)
 
     def _sort(self, passed: Passed) -> None:
-        plan, (row, evidence, decision, _) = self._plan, passed
+        plan, (row, evidence, decision, *_) = self._plan, passed
         if decision in ROW_STOPS:
             plan.held.append(passed)
         elif decision in (RowDecision.SKIP, RowDecision.STOP_OLD):
@@ -277,14 +283,15 @@ class _Planner:
         elif decision is RowDecision.ADOPT:
             plan.adopted.append(passed)
             plan.done.append(passed)
-        elif evidence is None:
+        elif evidence is None or decision is RowDecision.SEND:
             plan.tasks.append(Task(row, row.given_key or self._keys.first(row), None))
         elif decision is RowDecision.RETRY_FAILED:
             key = self._keys.after(row, evidence.key)
             plan.tasks.append(Task(row, key, None, failed=evidence.object_id))
+        elif evidence.known is Known.UNKNOWN:  # as it was sent, whatever the row says now
+            plan.tasks.append(Task(row, evidence.key, evidence.intent, evidence.at))
         else:
-            sent_at = evidence.at if evidence.known is Known.UNKNOWN else None
-            plan.tasks.append(Task(row, evidence.key, evidence.intent, sent_at))
+            plan.tasks.append(Task(row, evidence.key, None))
 
     def _is_key_old(self, evidence: Evidence) -> bool:
         times, intent = self._facts.times, evidence.intent
@@ -331,7 +338,9 @@ class _Shelf:
             shelf = self._by.get(same, _EMPTY)
             while shelf:
                 found = shelf.popleft()
-                if found.key not in self._taken:
+                # A key of the row's own says that it is another request than what came to nothing.
+                is_other = row.given_key is not None and found.known <= Known.KEY_TAKEN
+                if found.key not in self._taken and not is_other:
                     self._taken.add(found.key)
                     return found
         return None
@@ -342,7 +351,7 @@ class _Shelf:
 
 def _order(one: Evidence) -> tuple[int, float]:
     """What was carried out comes first, then what is unknown; of the others the newest."""
-    return -one.known, -one.at
+    return -max(one.known, Known.REFUSED), -one.at
 
 
 class KeyWalk:
@@ -355,21 +364,19 @@ class KeyWalk:
 
     def first(self, row: BatchRow) -> str:
         """The first key of equal rows that no request has had."""
-        identity = _identity(row)
-        for ordinal in range(self._ordinals[identity], _ORDINALS_MAX):
-            key = self._batch.key_of(identity, ordinal)
+        for ordinal in range(self._ordinals[row.likeness], _ORDINALS_MAX):
+            key = self._batch.key_of(row.likeness, ordinal)
             if key not in self._used:
-                self._ordinals[identity] = ordinal + 1
+                self._ordinals[row.likeness] = ordinal + 1
                 self._used.add(key)
                 return key
         raise AssertionError(row)
 
     def after(self, row: BatchRow, key: str) -> str:
         """The key behind one that the service has used up: the next ordinal of refusals."""
-        identity = _identity(row)
-        ordinal, refusals = self._place_of(identity, key)
+        ordinal, refusals = self._place_of(row.likeness, key)
         for number in range(refusals + 1, refusals + _ORDINALS_MAX):
-            found = self._batch.key_of(identity, ordinal, number)
+            found = self._batch.key_of(row.likeness, ordinal, number)
             if found not in self._used:
                 self._used.add(found)
                 return found
@@ -382,10 +389,6 @@ class KeyWalk:
                 if self._batch.key_of(identity, ordinal, refusals) == key:
                     return ordinal, refusals
         return 0, 0
-
-
-def _identity(row: BatchRow) -> str:
-    return row.digest if row.row_id is None else f"{row.row_id}\x1f{row.digest}"
 
 
 class _Others:
@@ -433,49 +436,47 @@ class _Others:
         return Elsewhere.OLD if is_old else Elsewhere.BY_HAND
 
 
-def _edited(
-    taken: Sequence[tuple[BatchRow, Evidence | None]], gone: Sequence[Evidence]
-) -> frozenset[int]:
-    """Numbers of new rows that seem to be done rows which were changed (promise R115).
+def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:
+    """Whether a row that the file names was sent with other parameters than it has now."""
+    if row.row_id is None or evidence is None or evidence.known not in EFFECTIVE:
+        return False
+    return evidence.alike not in ("", row.alike)
 
-    Such a row is about the same thing as a done row that is no longer in the file, and either done
-    rows are still there, or the amount is the same, or both files have one row about it.
+
+def _find_edited(
+    taken: Sequence[tuple[BatchRow, Evidence | None]],
+    gone: Sequence[Evidence],
+    *,
+    doubles: bool,
+) -> dict[int, Evidence]:
+    """Gives new rows, by number, that seem to be done rows which were changed (promise R115).
+
+    Such a row is about the same thing as a done row that is no longer in the file. What is about
+    nothing that is named, as an order, stands in a gone row's place while others keep theirs.
     """
-    new = [row for row, evidence in taken if evidence is None and row.subject]
+    new = [row for row, evidence in taken if evidence is None]
     if not new or not gone:
-        return frozenset()
-    some_stay = any(one is not None and one.known is Known.DONE for _, one in taken)
-    before = _by_subject(gone)
-    counts = Counter(row.subject for row in new)
-    return frozenset(
-        row.number
-        for row in new
-        if row.subject in before
-        and (
-            some_stay
-            or row.amount in before[row.subject]
-            or (counts[row.subject] == 1 and len(before[row.subject]) == 1)
-        )
-    )
-
-
-def _by_subject(gone: Sequence[Evidence]) -> Mapping[str, list[object]]:
-    """The amounts of done rows that are no longer in the file, by what they are about."""
-    found: dict[str, list[object]] = defaultdict(list)
-    for one in gone:
-        if one.intent is not None:
-            subject, amount = _subject_of(one.intent)
-            if subject:
-                found[subject].append(amount)
+        return {}
+    stay = [(row, one) for row, one in taken if one is not None and one.known is Known.DONE]
+    keep_places = bool(stay) and all(one.row == row.number for row, one in stay)
+    by_place = {one.row: one for one in gone} if doubles and keep_places else {}
+    by_subject = {_subject_of(one): one for one in gone}
+    found: dict[int, Evidence] = {}
+    for row in new:
+        before = by_subject.get(about_of(row.subject)) if row.subject else None
+        if not row.subject and is_making(row.path):
+            before = by_place.get(row.number)
+        if before is not None:
+            found[row.number] = before
     return found
 
 
-def _subject_of(intent: Intent) -> tuple[str, object]:
-    """What a request was about, and its amount; of one whose body was let go of, nothing."""
+def _subject_of(one: Evidence) -> str:
+    """What a request was about; of one whose body was let go of, nothing."""
+    if one.intent is None:
+        return (one.line.about or "") if one.line is not None else ""
+    kept = one.intent.stored
     try:
-        fields = fields_of(intent.stored.encoding, intent.stored.body)
+        return about_of(subject_of(kept.path, fields_of(kept.encoding, kept.body)))
     except UnreadableBody:
-        return "", None
-    amount = fields.get("amount")
-    is_digits = isinstance(amount, str) and amount.isascii() and amount.isdigit()
-    return subject_of(intent.stored.path, fields), int(str(amount)) if is_digits else amount
+        return ""

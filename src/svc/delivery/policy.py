@@ -37,7 +37,8 @@ class RowState(NamedTuple):
         is_key_old: whether the service may have forgotten the row's key.
         is_effect_old: whether the newest effect of the batch and label is 12 hours old.
         account: of the key that the row was sent with before.
-        is_edited: whether the row seems to be a done row that was changed.
+        is_edited: whether the row seems to be a done row that was changed; of one that the file
+            names, whether it was sent with other parameters.
         may_continue: `--continue` was given. So for the others.
     """
 
@@ -65,6 +66,8 @@ class RowDecision(Enum):
     STOP_ROW_TOO_OLD = "its outcome is unknown and its key is too old"
     STOP_ROW_FAILED = "what it made has failed"
     STOP_ROW_CONTRADICTED = "its answer said something else"
+    STOP_ROW_CHANGED = "it was, or may have been, done with other parameters"
+    STOP_ROW_KEY_TAKEN = "the service knows its key with other parameters"
     STOP_ROW_BY_HAND = "a single command has done it"
     STOP_ACCOUNT = "the account is not shown to be the same"
     STOP_OLD = "the batch was done 12 hours ago or more"
@@ -91,7 +94,9 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         lambda row: row.known in EFFECTIVE and row.account is not KeyRelation.SAME,
         RowDecision.STOP_ACCOUNT,
     ),
+    (lambda row: row.known is Known.KEY_TAKEN, RowDecision.STOP_ROW_KEY_TAKEN),
     (lambda row: row.known is Known.UNKNOWN and row.is_key_old, RowDecision.STOP_ROW_TOO_OLD),
+    (lambda row: row.known is Known.UNKNOWN and row.is_edited, RowDecision.STOP_ROW_CHANGED),
     (lambda row: row.known is Known.UNKNOWN, RowDecision.SAME_KEY),
     (lambda row: row.known is Known.FAILED and row.may_retry_failed, RowDecision.RETRY_FAILED),
     (lambda row: row.known is Known.FAILED, RowDecision.STOP_ROW_FAILED),
@@ -100,7 +105,11 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
         lambda row: row.known is Known.DONE and row.is_effect_old and not row.may_continue,
         RowDecision.STOP_OLD,
     ),
-    (lambda row: row.known is Known.DONE, RowDecision.SKIP),
+    (
+        lambda row: row.known is Known.DONE and row.is_edited and not row.may_send_edited,
+        RowDecision.STOP_ROW_CHANGED,
+    ),
+    (lambda row: row.known is Known.DONE and not row.is_edited, RowDecision.SKIP),
     # What was not carried out: may a like request have been?
     (lambda row: row.elsewhere is Elsewhere.RUNNING, RowDecision.STOP_RUNNING),
     (lambda row: row.elsewhere is Elsewhere.UNRESOLVED, RowDecision.STOP_UNRESOLVED),

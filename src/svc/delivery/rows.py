@@ -9,12 +9,17 @@ from typing import Final, NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.client.call import Call, Encoding
+from svc.client.contradiction import CONTRADICTED
 from svc.client.operations import failure_of
+from svc.client.refusal import is_about_key
 from svc.client.reply import NOT_OURS, Reply
 from svc.client.request import Prepared
+from svc.delivery.evidence import Evidence, Known
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.entry import (
+    KEY_REUSED,
     NOBODY_ELSE,
+    OBJECT_FAILED,
     Account,
     Intent,
     NewIntent,
@@ -23,7 +28,7 @@ from svc.delivery.journal.entry import (
     settled_with,
 )
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.refusals import not_ours
+from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, not_ours
 from svc.delivery.journal.stored import Stored, restored
 from svc.delivery.plan import BatchRow, Task
 from svc.errors import (
@@ -42,7 +47,7 @@ from svc.errors import (
 
 # The key is refused before the row is looked at, so every other row would fare the same.
 _KEY_REFUSED: Final = (Unauthorized, Forbidden)
-OPEN_ENDS: Final = ("unknown", "not_sent")
+_OPEN_ENDS: Final = ("unknown", "not_sent")
 _STOPPING: Final = (AuthError, UsageError, ReplyContradiction)
 
 
@@ -84,6 +89,7 @@ class RowEnd(NamedTuple):
         stop: why no other row should be begun.
         is_spent: whether the service only repeated an earlier refusal, so that the row's next key
             is to be sent.
+        is_open: whether the service gave no definite answer.
     """
 
     job: RowJob
@@ -93,6 +99,10 @@ class RowEnd(NamedTuple):
     error: SvcError | None = None
     stop: BaseException | None = None
     is_spent: bool = False
+
+    @property
+    def is_open(self) -> bool:
+        return self.settled is None or self.settled.outcome in _OPEN_ENDS
 
 
 def judge(ended: JobEnd) -> RowEnd:
@@ -119,7 +129,7 @@ def stop_of(end: RowEnd, *, strained: bool) -> BaseException | None:
     `strained` says that a row without a definite end is reason enough: the service is down, or rows
     must not overtake each other.
     """
-    if end.stop is None and strained and end.outcome in OPEN_ENDS:
+    if end.stop is None and strained and end.is_open:
         return end.error
     return end.stop
 
@@ -141,6 +151,8 @@ def _judge_reply(job: RowJob, reply: Reply) -> RowEnd:
 
 
 def _judge_error(job: RowJob, error: SvcError) -> RowEnd:
+    if isinstance(error, Conflict) and is_about_key(error.type, error.code):
+        return _judge_taken_key(job, error)
     settled: Settled | None = settled_with(error)
     key_refused = isinstance(error, _KEY_REFUSED)
     if key_refused or isinstance(error, RateLimited):
@@ -159,10 +171,33 @@ def _judge_error(job: RowJob, error: SvcError) -> RowEnd:
     return RowEnd(job, settled, outcome, error=error, stop=stop, is_spent=spent)
 
 
+def _judge_taken_key(job: RowJob, error: SvcError) -> RowEnd:
+    """The service knows the row's key with other parameters than these.
+
+    Where it has refused those, the row was corrected since, and its next key is sent. Else the row
+    may have been carried out as it was, by another machine or before the journal was lost.
+    """
+    if job.intent.is_refused_for_good and not job.intent.key_given:
+        return RowEnd(job, job.intent.settled, "refused", error=error, is_spent=True)
+    settled = settled_with(error)._replace(error_code=KEY_REUSED, proved=False)
+    told = ROW_KNOWN_OTHERWISE.about(job.intent, answer=error)
+    return RowEnd(job, settled, "unknown", error=told)
+
+
 def _judge_unsent(job: RowJob, bug: BaseException | None) -> RowEnd:
     if job.intent.sent_before or bug is not None:
         return RowEnd(job, None, "unknown", stop=bug)
     return RowEnd(job, Settled("not_sent"), "not_sent")
+
+
+# How a request ended of which a results file tells, by what that says; None where it is open.
+_TOLD: Final[dict[Known, Callable[[Evidence], Settled | None]]] = {
+    Known.UNKNOWN: lambda _: None,
+    Known.KEY_TAKEN: lambda _: Settled("refused", error_code=KEY_REUSED),
+    Known.FAILED: lambda one: Settled("done", None, one.object_id, error_code=OBJECT_FAILED),
+    Known.CONTRADICTED: lambda one: Settled("done", None, one.object_id, error_code=CONTRADICTED),
+    Known.DONE: lambda one: Settled("done", None, one.object_id, world=one.world),
+}
 
 
 class RowJournal(NamedTuple):
@@ -192,6 +227,32 @@ class RowJournal(NamedTuple):
         except (Conflict, OutcomeUnknown):
             return self._one_by_one(tasks)
 
+    def keep_told(self, told: Iterable[tuple[Evidence, BatchRow | None]], path: str) -> None:
+        """Keeps what a results file alone has told, so that it outlives that file (promise R116).
+
+        `path` is that of requests whose row is gone; of one with other parameters, and of those,
+        no body is known.
+        """
+        found: list[tuple[NewIntent, Settled | None]] = []
+        for one, row in told:
+            is_same = row is not None and row.alike == one.alike
+            if one.known is Known.UNKNOWN and not is_same:
+                continue  # it could not be sent again
+            body = row.body if row is not None and is_same else b""
+            kept = Stored(row.path if row else path, self.encoding, body, one.key, self.api_version)
+            asked = NewIntent(
+                *restored(kept, self.base_url),
+                self.batch.scope._replace(key_hint=one.key_hint or self.batch.scope.key_hint),
+                self.batch.id,
+                one.row,
+                served_at=one.served_at,
+                alike=(row.digest if row is not None and is_same else one.alike, one.alike),
+                row_id=one.line.row_id if one.line else None,
+                first_sent_at=one.at,
+            )
+            found.append((asked, _TOLD[one.known](one)))
+        self.journal.keep_told(found)
+
     def settle(self, ends: Iterable[RowEnd]) -> frozenset[str]:
         """Keeps how jobs ended, in one transaction; what is undecided stays unresolved.
 
@@ -210,7 +271,7 @@ class RowJournal(NamedTuple):
         self.journal.hurry(seconds)
 
     def _jobs(self, tasks: Sequence[Task]) -> Iterator[RowJob]:
-        calls = [restored(self._stored(task), self.base_url) for task in tasks]
+        calls = [restored(self._bytes_of(task), self.base_url) for task in tasks]
         served_at = self.served()
         asked = [
             NewIntent(
@@ -245,8 +306,10 @@ class RowJournal(NamedTuple):
                 refused.append((task, error))
         return jobs, refused
 
-    def _stored(self, task: Task) -> Stored:
+    def _bytes_of(self, task: Task) -> Stored:
         if task.intent is not None and task.intent.stored.body:
             return task.intent.stored
-        row = task.row
-        return Stored(row.path, self.encoding, row.body, task.key, self.api_version)
+        return self._bytes_of_row(task.row, task.key)
+
+    def _bytes_of_row(self, row: BatchRow, key: str) -> Stored:
+        return Stored(row.path, self.encoding, row.body, key, self.api_version)

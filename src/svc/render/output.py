@@ -178,10 +178,11 @@ class Output:
             yield text, data
         yield from objects
 
-    def value(self, data: Any, *, name: str | None = None) -> None:
+    def value(self, data: Any, *, name: str | None = None, kind: str = "") -> None:
         """Prints a result of our own, a dict or a list, under the same rules.
 
-        Our own objects have no ids: `name` is the field of each that `-o id` prints instead.
+        Our own objects have no ids: `name` is the field of each that `-o id` prints instead. `kind`
+        is what a list holds, as in `page`.
         """
         # A query says itself what it wants of the whole result.
         if name is not None and self.format == "id" and not self._search:
@@ -190,6 +191,7 @@ class Output:
         if self._search:
             self._found(self._search(data), data)
         else:
+            self._printer.kind = kind
             self._printer.value(data)
         self._out.flush()
 

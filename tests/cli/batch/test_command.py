@@ -70,8 +70,10 @@ def test_a_column_names_the_rows(
     batch = ("batch", "refunds.create", str(path), "--row-id", "invoice", *more)
     assert svc.ok(*batch)["done"] == 2
     write(path, head, f"{payment['id']},100,a", f"{payment['id']},250,b")
-    again = svc.ok(*batch)
-    assert (again["done"], again["skipped"]) == (0, 2)
+    again = svc(*batch)
+    told = again.json
+    assert (again.code, told["done"], told["skipped"], told["changed"]) == (9, 0, 1, 1)
+    assert told["problems"][0]["code"] == "row_changed"
     assert sorted(one["amount"] for one in svc.ok("refunds", "list")["data"]) == [100, 200]
 
 
@@ -111,6 +113,7 @@ def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> No
         "done": 3,
         "replayed": 0,
         "skipped": 0,
+        "changed": 0,
         "failed": 0,
         "refused": 0,
         "invalid": 0,

@@ -25,7 +25,7 @@ from svc.delivery.policy import (
 
 
 def every_row() -> Iterator[RowState]:
-    """All 32,256 states of a row: done or not, young or old, whose, elsewhere, edited, allowed."""
+    """All 36,864 states of a row: done or not, young or old, whose, elsewhere, edited, allowed."""
     flags = [(False, True)] * 6
     for known, key_old, effect_old, account, elsewhere in itertools.product(
         Known, (False, True), (False, True), KeyRelation, Elsewhere
@@ -36,7 +36,7 @@ def every_row() -> Iterator[RowState]:
 
 def row_as_a_person_says(row: RowState) -> RowDecision:
     """What somebody who pays people would want done with a row."""
-    if row.known >= Known.UNKNOWN:  # something may have come of it
+    if row.known >= Known.KEY_TAKEN:  # something may have come of it
         if row.account != KeyRelation.SAME:
             return RowDecision.STOP_ACCOUNT  # not known stops, and never skips
         return _after_an_effect(row)
@@ -45,15 +45,21 @@ def row_as_a_person_says(row: RowState) -> RowDecision:
 
 def _after_an_effect(row: RowState) -> RowDecision:
     match row.known:
+        case Known.KEY_TAKEN:  # done by another machine with other values, for all that is known
+            return RowDecision.STOP_ROW_KEY_TAKEN
         case Known.UNKNOWN:
-            return RowDecision.STOP_ROW_TOO_OLD if row.is_key_old else RowDecision.SAME_KEY
+            if row.is_key_old:
+                return RowDecision.STOP_ROW_TOO_OLD
+            return RowDecision.STOP_ROW_CHANGED if row.is_edited else RowDecision.SAME_KEY
         case Known.FAILED:
             retry = row.may_retry_failed
             return RowDecision.RETRY_FAILED if retry else RowDecision.STOP_ROW_FAILED
         case Known.CONTRADICTED:
             return RowDecision.STOP_ROW_CONTRADICTED
-    if row.is_effect_old:
-        return RowDecision.SKIP if row.may_continue else RowDecision.STOP_OLD
+    if row.is_effect_old and not row.may_continue:
+        return RowDecision.STOP_OLD
+    if row.is_edited:  # the same row by its name, and another payment by what it says now
+        return _before_any_effect(row) if row.may_send_edited else RowDecision.STOP_ROW_CHANGED
     return RowDecision.SKIP
 
 
@@ -71,7 +77,8 @@ def _before_any_effect(row: RowState) -> RowDecision:
         return RowDecision.STOP_EDITED
     if row.elsewhere == Elsewhere.RECENT and not row.may_repeat:
         return RowDecision.STOP_REPEATED
-    return RowDecision.SEND if row.known == Known.NOTHING else RowDecision.SAME_KEY
+    came_to_nothing = row.known in (Known.NOT_SENT, Known.REFUSED)
+    return RowDecision.SAME_KEY if came_to_nothing else RowDecision.SEND
 
 
 def test_every_state_of_a_row_has_the_decision_that_a_person_wants() -> None:
@@ -79,7 +86,7 @@ def test_every_state_of_a_row_has_the_decision_that_a_person_wants() -> None:
     for row in every_row():
         states += 1
         assert decide_row(row) == row_as_a_person_says(row), row
-    assert states == 7 * 2 * 2 * 3 * 6 * 2**6
+    assert states == 8 * 2 * 2 * 3 * 6 * 2**6
 
 
 def test_nothing_is_sent_where_it_may_have_been_done() -> None:
@@ -87,8 +94,9 @@ def test_nothing_is_sent_where_it_may_have_been_done() -> None:
     sends = (RowDecision.SEND, RowDecision.RETRY_FAILED)
     for row in every_row():
         decision = decide_row(row)
-        if row.known in (Known.UNKNOWN, Known.CONTRADICTED, Known.DONE):
-            assert decision not in sends, row
+        if row.known in (Known.KEY_TAKEN, Known.UNKNOWN, Known.CONTRADICTED, Known.DONE):
+            is_said = row.known is Known.DONE and row.is_edited and row.may_send_edited
+            assert decision not in sends or is_said, row
         if row.elsewhere in (Elsewhere.UNRESOLVED, Elsewhere.RUNNING) and decision in sends:
             assert row.known is Known.FAILED, row
         if decision is RowDecision.SKIP:
@@ -142,7 +150,7 @@ def test_evidence_is_joined_as_it_is_said(journal: Known | None, results: Known 
         assert found is None
         return
     assert found is not None
-    for wanted in (Known.DONE, Known.CONTRADICTED, Known.FAILED, Known.UNKNOWN, Known.REFUSED):
+    for wanted in [one for one in reversed(Known) if one > Known.NOT_SENT]:
         if wanted in said:
             assert found.known is wanted
             break

@@ -83,6 +83,7 @@ class Ledger(ScriptedServer):
         self.effects: Counter[str] = Counter()
         self.gate = Gate()
         self._answers: dict[str, bytes] = {}
+        self._asked: dict[str, tuple[str, dict[str, Any]]] = {}
         self._made: Counter[str] = Counter()
         self._faults: dict[str, list[Fault]] = {}
         self._changes: dict[str, Any] = {}
@@ -122,10 +123,15 @@ class Ledger(ScriptedServer):
 
     def _carried_out(self, post: Posted) -> bytes:
         if post.method == "GET":
-            said = {name: self._changes[name] for name in ("currency",) if name in self._changes}
+            names = ("currency", "amount_captured", "amount_refunded")
+            said = {name: self._changes[name] for name in names if name in self._changes}
             return http(200, json.dumps({**_object(post), **said}).encode())
         replayed = post.key in self._answers
+        if replayed and self._asked[post.key] != (post.path, post.fields):
+            fields = {"type": "idempotency_error", "code": "idempotency_key_reused"}
+            return http(400, json.dumps({**fields, "message": "Used otherwise."}).encode())
         if not replayed:
+            self._asked[post.key] = post.path, post.fields
             self.effects[post.mark] += 1
             self._made[post.path] += 1
             made = {**_object(post, self._made[post.path]), **self._changes}

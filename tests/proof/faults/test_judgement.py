@@ -16,6 +16,7 @@ from proof.faults.bench import UserMachine
 from proof.faults.ledger import Fault
 from proof.faults.operations import command
 from proof.faults.test_fault_matrix import closed, refusal, says
+from support.on_terminal import OpenTerminal
 from support.running import Result
 
 ELSEWHERE = "sk_test_rolled7account5wxyz"
@@ -193,6 +194,189 @@ def test_every_machine_makes_the_same_keys(machine: UserMachine, tmp_path: Path)
     assert (len(keys), len(set(keys))) == (4, 2)
 
 
+def forget(machine: UserMachine, path: Path) -> None:
+    """Another machine has neither the state database nor the results file."""
+    shutil.rmtree(machine.state)
+    path.with_name(f"{path.name}.results.ndjson").unlink()
+
+
+ANOTHER = {"amount": 6000}, {"metadata": {"note": "mark-1", "invoice": "7", "by": "x"}}
+
+
+@pytest.mark.parametrize("change", ANOTHER, ids=["amount", "metadata"])
+def test_a_named_row_that_another_machine_has_done_otherwise_is_not_paid_again(
+    machine: UserMachine, tmp_path: Path, change: dict[str, Any]
+) -> None:
+    """R114, R115: `--row-id`, corrected on a machine that knows of nothing: its key is the id's."""
+    named = {"metadata": {"note": "mark-1", "invoice": "7"}}
+    argv = ("--import", "night", "--row-id", "metadata[invoice]")
+    path = write(tmp_path / "r.ndjson", refund_row(1, **named))
+    assert run(machine, path, *argv).code == 0
+    forget(machine, path)
+    write(path, refund_row(1, **{**named, **change}))
+    for told in (run(machine, path, *argv), run(machine, path, *argv)):
+        assert (told.code, told.json["unknown"], told.json["refused"]) == (9, 1, 0)
+        (problem,) = told.json["problems"]
+        assert problem["code"] == "idempotency_key_reused"
+        assert "with other values" in problem["message"]
+    assert (len(machine.ledger.sent("mark-1")), machine.ledger.effects["mark-1"]) == (2, 1)
+    (row,) = machine.rows()
+    machine.run("requests", "forget", row["id"], "--yes")
+    write(path, refund_row(1, **named))
+    assert run(machine, path, *argv).json["replayed"] == 1
+
+
+def test_another_spelling_is_not_paid_again_by_another_machine(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R114, R115: what a person calls the same has one key, on every machine."""
+
+    def row(name: str) -> dict[str, Any]:
+        bank = {"country": "DE", "iban": "DE89370400440532013000", "account_holder_name": name}
+        more = {"metadata": {"note": "mark-1"}}
+        return {"amount": 5000, "currency": "EUR", "destination": bank, **more}
+
+    argv = ("batch", "payouts.create", str(tmp_path / "r.ndjson"), "--import", "pay", "-o", "json")
+    path = write(tmp_path / "r.ndjson", row("Müller AG"))
+    assert machine.run(*argv).code == 0
+    forget(machine, path)
+    write(path, row("MÜLLER  AG"))
+    told = machine.run(*argv)
+    assert (told.code, told.json["unknown"]) == (9, 1)
+    assert machine.ledger.effects["mark-1"] == 1
+
+
+def test_a_named_row_that_was_changed_since_is_told(machine: UserMachine, tmp_path: Path) -> None:
+    """R115: neither skipped without a word nor sent; put back it is skipped, or `--edited`."""
+    named = {"metadata": {"note": "mark-1", "invoice": "7"}}
+    argv = ("--row-id", "metadata[invoice]")
+    path = write(tmp_path / "r.ndjson", refund_row(1, **named))
+    assert run(machine, path, *argv).code == 0
+    write(path, {**refund_row(1, **named), "amount": 6000})
+    for state in (machine.state, None):
+        check = run(machine, path, *argv, "--dry-run")
+        assert (check.code, check.json["changed"], check.json["to_send"]) == (0, 1, 0)
+        told = run(machine, path, *argv)
+        assert (told.code, told.json["changed"], told.json["skipped"]) == (9, 1, 0)
+        (problem,) = told.json["problems"]
+        assert (problem["code"], problem["outcome"]) == ("row_changed", "done")
+        assert "rf_1" in problem["message"]
+        assert "--edited" in problem["message"]
+        if state:
+            shutil.rmtree(state)  # the results file knows it too
+    write(path, refund_row(1, **named))
+    assert run(machine, path, *argv).json["skipped"] == 1
+    write(path, {**refund_row(1, **named), "amount": 6000})
+    machine.ledger.effects.clear()  # the second one is meant
+    assert run(machine, path, *argv, "--edited").json["done"] == 1
+    assert run(machine, path, *argv).json["skipped"] == 1
+
+
+@pytest.mark.parametrize("named", [(), ("--row-id", "metadata[invoice]")])
+def test_a_corrected_row_is_sent_as_it_is_now(
+    machine: UserMachine, tmp_path: Path, named: tuple[str, ...]
+) -> None:
+    """R113: what came to nothing is sent with what the row says by now, under its key."""
+    path = write(tmp_path / "r.ndjson", refund_row(1, metadata={"note": "mark-1", "invoice": "7"}))
+    busy(machine, 1)
+    assert run(machine, path, *named).code == 9
+    corrected = {**refund_row(1, metadata={"note": "mark-1", "invoice": "7"}), "amount": 6000}
+    write(path, corrected)
+    assert run(machine, path, *named).code == 0
+    sent = machine.ledger.sent("mark-1")
+    assert [post.fields["amount"] for post in sent][-1] == 6000
+    assert len({post.key for post in sent}) == (1 if named else 2)
+
+
+def test_a_named_row_that_was_refused_and_corrected_has_its_next_key(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R113, R114: its first key is sent first, for a service that keeps no refusal."""
+    argv = ("--row-id", "metadata[invoice]")
+    row = refund_row(1, metadata={"note": "mark-1", "invoice": "7"})
+    path = write(tmp_path / "r.ndjson", row)
+    no = refusal("payment_not_refundable")
+    machine.ledger.spoil(Fault(says(400, no)), mark="mark-1")
+    assert run(machine, path, *argv).json["refused"] == 1
+    write(path, {**row, "amount": 6000})
+    other = refusal("idempotency_key_reused", "idempotency_error")
+    machine.ledger.spoil(Fault(says(400, other)), mark="mark-1")
+    assert run(machine, path, *argv).code == 0
+    keys = [post.key for post in machine.ledger.sent("mark-1")]
+    assert (keys[0] == keys[1], keys[1] == keys[2], len(keys)) == (True, False, 3)
+    assert run(machine, path, *argv).json["skipped"] == 1
+
+
+def test_a_conflict_of_keys_uses_no_key_up(machine: UserMachine, tmp_path: Path) -> None:
+    """R113, R114: also where it is a replayed answer, and whatever key the row has of its own."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2, idempotency_key="mine-2"))
+    other = refusal("idempotency_key_reused", "idempotency_error")
+    replayed = says(400, other, Idempotent_Replayed="true")
+    for mark in ("mark-1", "mark-2"):
+        machine.ledger.spoil(Fault(replayed), mark=mark)
+    assert run(machine, path).json["unknown"] == 2
+    assert run(machine, path).json["unknown"] == 2
+    assert [len(machine.ledger.sent(mark)) for mark in ("mark-1", "mark-2")] == [1, 1]
+    # Another key of the row's own says that it is another request.
+    write(path, refund_row(1), refund_row(2, idempotency_key="mine-3"))
+    assert run(machine, path).json["done"] == 1
+
+
+def test_what_a_results_file_told_outlives_it(machine: UserMachine, tmp_path: Path) -> None:
+    """R116: another machine keeps in its journal what the file says, at its own time."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2), refund_row(3))
+    machine.ledger.spoil(*[Fault(closed, carried_out=True)] * 4, mark="mark-2")
+    assert run(machine, path, "--max-time", "2").json["unknown"] == 1
+    shutil.rmtree(machine.state)
+    write(path, refund_row(1), refund_row(2))  # the third is gone
+    assert run(machine, path).json["skipped"] == 1
+    path.with_name("r.ndjson.results.ndjson").unlink()
+    write(path, refund_row(1), refund_row(2), refund_row(3))
+    assert run(machine, path).json["skipped"] == 3
+    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1, "mark-3": 1}
+    age(machine, 30 * 24)
+    assert run(machine, path).error["code"] == "list_done"
+
+
+def test_an_edited_row_is_known_by_the_results_file_too(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R115, R116: on a machine that has that file alone."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    assert run(machine, path).code == 0
+    shutil.rmtree(machine.state)
+    write(path, refund_row(1), {**refund_row(2), "amount": 6000})
+    stopped = run(machine, path)
+    assert (stopped.code, stopped.error["code"]) == (6, "row_edited")
+
+
+def test_an_edited_order_stands_in_its_place(machine: UserMachine, tmp_path: Path) -> None:
+    """R115: an order is about nothing that is named; a row added, or a new file, is none."""
+
+    def order(number: int, **more: Any) -> dict[str, Any]:
+        item = {"name": "Jacket", "quantity": 1, "unit_amount": 100}
+        ship = {"country": "DE", "name": f"N{number}"}
+        note = {"note": f"mark-{number}"}
+        known = {"amount": 100, "currency": "EUR", "shipping": ship, "items": [item]}
+        return {**known, "metadata": note, **more}
+
+    def batch(*more: str) -> Result:
+        return machine.run("batch", "orders.create", str(path), "-o", "json", *more)
+
+    path = write(tmp_path / "o.ndjson", order(1), order(2), order(3))
+    assert batch().code == 0
+    changed = order(2, metadata={"note": "mark-22"})
+    write(path, order(1), changed, order(3), order(4))
+    stopped = batch()
+    assert (stopped.code, stopped.error["code"]) == (6, "row_edited")
+    assert "Line 2" in stopped.error["message"]
+    assert batch("--edited").json["done"] == 2
+    write(path, order(3), order(4), order(5))  # the oldest are taken out, a new one is added
+    assert batch().json["done"] == 1
+    write(path, order(6), order(7), order(8))  # another day's file under the same name
+    assert batch().json["done"] == 3
+
+
 def test_a_currency_of_the_file_is_compared_before_the_row_is_sent(
     machine: UserMachine, tmp_path: Path
 ) -> None:
@@ -277,3 +461,21 @@ def test_a_live_batch_needs_a_name_that_another_run_knows(
         "--import",
     )
     assert "--import NAME" in nameless.error["message"]
+
+
+def test_a_live_batch_says_what_is_left_of_each_payment(
+    machine: UserMachine, tmp_path: Path, open_terminal: OpenTerminal
+) -> None:
+    """Line 14: the sum with its currency; a whole refund is what is left after the others'."""
+    machine.ledger.twist(currency="EUR", amount_captured=15708, amount_refunded=10000)
+    path = tmp_path / "r.csv"
+    path.write_text("payment,amount\npay_1,\npay_2,1000\npay_2,\n")
+    argv = ("batch", "refunds.create", str(path), "--live", "--import", "r", "--blank-means-all")
+    env = {**machine.env, "SVC_API_KEY": "sk_live_sandbox", "TERM": "dumb"}
+    with open_terminal(*argv, **env) as asked:
+        assert asked.answer("[y/N] ", "n\n") == 2, asked.seen
+    assert "114.16 EUR (3 rows)" in asked.seen
+    assert "whose currency" not in asked.seen
+    assert "without an amount" not in asked.seen
+    assert "The largest: 57.08 EUR in line 2" in asked.seen
+    assert not [post for post in machine.ledger.posts if post.method == "POST"]

@@ -67,6 +67,8 @@ def test_a_finished_file_has_every_row_once_in_order(path: Path) -> None:
         "first_sent": None,
         "world": None,
         "key_fingerprint": None,
+        "about": None,
+        "amount": None,
     }
     assert [one["id"] for one in found] == [None, "rf_2", None, None, None]
 
@@ -281,8 +283,8 @@ def test_a_later_run_reads_what_an_earlier_one_has_left(path: Path) -> None:
     past = Results(path, OURS).read_past()
     at = 1795428000.0
     assert past.lines == (
-        PastLine("done", "abc", None, "k1", "rq_1", "rf_1", at, key_hint="sk_1"),
-        PastLine("unknown", "abc", "INV-7", "k2", None, None, at, "w", "sk_1"),
+        PastLine("done", "abc", None, "k1", "rq_1", "rf_1", at, key_hint="sk_1", row=1),
+        PastLine("unknown", "abc", "INV-7", "k2", None, None, at, "w", "sk_1", row=2),
     )
     assert not past.is_old
 

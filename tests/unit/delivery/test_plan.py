@@ -109,7 +109,7 @@ def test_a_refused_row_sends_its_key_first_and_then_the_next_one(desk: Desk) -> 
     (task,) = todo.tasks
     walk = [todo.keys.after(task.row, key)]
     walk.append(todo.keys.after(task.row, walk[0]))
-    assert walk == [REFUNDS.key_of(task.row.digest, 0, refusals) for refusals in (1, 2)]
+    assert walk == [REFUNDS.key_of(task.row.likeness, 0, refusals) for refusals in (1, 2)]
 
 
 @pytest.mark.parametrize("end", [UNKNOWN, LIMITED, None, Settled("refused", 404)])
@@ -262,7 +262,7 @@ def test_what_has_failed_is_not_sent_again_unasked(desk: Desk) -> None:
     (key,) = desk.run({100: FAILED})
     assert amounts(desk.plan(100).held) == [100]
     (task,) = desk.plan(100, may_retry_failed=True).tasks
-    assert (task.key, task.failed) == (REFUNDS.key_of(task.row.digest, 0, 1), "rf_100")
+    assert (task.key, task.failed) == (REFUNDS.key_of(task.row.likeness, 0, 1), "rf_100")
     assert task.key != key
 
 
@@ -295,7 +295,10 @@ def test_a_row_with_an_id_of_its_own_is_the_same_whatever_is_corrected(desk: Des
     desk.journal.settle(jobs[0].intent, DONE)
     desk.leases.close()
     todo = desk.plan(second, row_id="metadata[invoice]")
-    assert (amounts(todo.done), todo.tasks, todo.stop) == ([150], [], None)
+    assert (amounts(todo.held), todo.tasks, todo.stop) == ([150], [], None)
+    assert todo.held[0].decision is RowDecision.STOP_ROW_CHANGED
+    assert amounts(desk.plan(first, row_id="metadata[invoice]").done) == [100]
+    assert len(desk.plan(second, row_id="metadata[invoice]", may_send_edited=True).tasks) == 1
 
 
 @pytest.mark.parametrize(
@@ -326,7 +329,7 @@ def test_a_reset_sandbox_has_nothing(desk: Desk) -> None:
 
 def past(desk: Desk, outcome: str, amount: int, ago: float) -> PastLine:
     row, at = one_row(amount), desk.clock.now() - ago
-    key = REFUNDS.key_of(row.digest, 0)
+    key = REFUNDS.key_of(row.likeness, 0)
     return PastLine(outcome, row.alike, None, key, "rq_gone", f"rf_{amount}", at)
 
 

@@ -52,7 +52,7 @@ def facts_for(
     state = sandbox_state(session) if intents or past.lines or not is_check else None
     served, world = state or (None, None)
     evidence = gather(intents, past.lines, is_named=asked.row_id is not None, world=world)
-    evidence, served = _dated_by_sandbox(session, evidence, served)
+    evidence, served = _date_by_sandbox(session, evidence, served)
     alike = dict.fromkeys(row.alike for row in given.rows if isinstance(row, BatchRow))
     duplicates = tables.batches.duplicates(given.batch, list(alike))
     facts = BatchFacts(
@@ -65,12 +65,12 @@ def facts_for(
         asked.permissions,
         given.operation.doubles,
         world=world,
-        expired=_expired(session, evidence),
+        expired=_find_expired(session, evidence),
     )
     return facts if is_check else _with_service(session, tables, facts)
 
 
-def _dated_by_sandbox(
+def _date_by_sandbox(
     session: Session, evidence: Sequence[Evidence], served: float | None
 ) -> tuple[list[Evidence], float | None]:
     """Says of requests that only a results file tells of when a sandbox saw them first."""
@@ -125,7 +125,7 @@ def _account_of_check(
     return Account(mine, other - mine)
 
 
-def _expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, SvcError]:
+def _find_expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, SvcError]:
     """Requests whose key a sandbox has forgotten by its own clock (promise R4)."""
     unresolved = [one.intent for one in evidence if one.intent and one.intent.is_unresolved]
     ages = idempotency_ages_here(session) if unresolved else None

@@ -1,12 +1,12 @@
 """What `svc batch` shows: its summary, its check, and the error that it ends with."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from svc.batch.results import ResultLine
 from svc.batch.run import Run
-from svc.batch.tally import PROBLEMS_MAX, Money, Totals, bad_line, money_planned
+from svc.batch.tally import PROBLEMS_MAX, Money, Totals, bad_line, money_of, money_planned
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
 from svc.delivery.hints import TypedLine
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _OUTCOMES: Final = ("failed", "refused", "invalid", "unknown", "not_sent")
+_NOT_DONE: Final = (*_OUTCOMES, "changed")
 # Nothing is moved by a cancellation.
 _DONE_WORDS: Final = {"orders.cancel": "Cancelled now"}
 _WORDS: Final = {"not_sent": "not sent"}
@@ -96,9 +97,10 @@ class Report(NamedTuple):
     def _partly(self, stop: SvcError | None) -> PartlyDone:
         totals = self.totals
         why = f" The batch was stopped: {stop.message}" if stop is not None else ""
-        some = totals.done or totals.skipped or totals.counts["unknown"]
+        some = totals.done or totals.skipped or totals.changed or totals.counts["unknown"]
+        counts = _tell_counts(totals, _NOT_DONE)
         return PartlyDone(
-            f"{_of(totals.not_done, totals.rows)} not done ({_counted(totals, _OUTCOMES)}).{why}",
+            f"{_of(totals.not_done, totals.rows)} not done ({counts}).{why}",
             code=(stop.code if stop is not None else None) or "rows_failed",
             outcome=None if some else "refused" if totals.counts["refused"] else "not_sent",
             request_id=stop.request_id if stop is not None else None,
@@ -131,6 +133,7 @@ class Report(NamedTuple):
             "done": totals.done,
             "replayed": totals.replayed,
             "skipped": totals.skipped,
+            "changed": totals.changed,
             **{outcome: totals.counts[outcome] for outcome in _OUTCOMES},
             "totals": totals.money.as_data(),
             "totals_before": totals.money_before.as_data(),
@@ -144,7 +147,7 @@ class Report(NamedTuple):
         for line in totals.problems:
             out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
         _note_more(out, totals.wrong)
-        counts = _counted(totals, ("done", "skipped", *_OUTCOMES))
+        counts = _tell_counts(totals, ("done", "skipped", *_NOT_DONE))
         out.note(": ".join(filter(None, (self.given.operation.name, _rows(totals.rows), counts))))
         if totals.money.rows:
             word = _DONE_WORDS.get(self.given.operation.name, "Done now")
@@ -231,6 +234,8 @@ def _check_data(
         "failed": _count_held(todo, RowDecision.STOP_ROW_FAILED),
         "contradicted": _count_held(todo, RowDecision.STOP_ROW_CONTRADICTED),
         "done_by_hand": _count_held(todo, RowDecision.STOP_ROW_BY_HAND),
+        "changed": _count_held(todo, RowDecision.STOP_ROW_CHANGED),
+        "known_otherwise": _count_held(todo, RowDecision.STOP_ROW_KEY_TAKEN),
         "largest": _largest_data(todo),
         "equal": _equal_data(todo),
         "totals": money.as_data(),
@@ -263,6 +268,8 @@ _HELD_WORDS: Final = {
     RowDecision.STOP_ROW_FAILED: "that were carried out and have failed",
     RowDecision.STOP_ROW_CONTRADICTED: "whose answer said something else",
     RowDecision.STOP_ROW_BY_HAND: "that a single command has carried out",
+    RowDecision.STOP_ROW_CHANGED: "that were sent with other values",
+    RowDecision.STOP_ROW_KEY_TAKEN: "that the service knows with other values",
 }
 
 
@@ -270,22 +277,28 @@ def _count_held(todo: BatchPlan, decision: RowDecision) -> int:
     return sum(one.decision is decision for one in todo.held)
 
 
-def questions_of(given: BatchInput, todo: BatchPlan) -> tuple[str, ...]:
-    """What a person is asked about: the sums behind the operation, then a line for each remark."""
-    sums = f" ({in_words(money_planned(todo))})" if given.operation.total else ""
+def questions_of(
+    given: BatchInput, todo: BatchPlan, rows: Sequence[BatchRow] | None
+) -> tuple[str, ...]:
+    """What a person is asked about: the sums behind the operation, then a line for each remark.
+
+    `rows` are those that are to be sent, with what the service says of their money.
+    """
+    money = money_planned(todo) if rows is None else money_of(rows)
+    sums = f" ({in_words(money)})" if given.operation.total else ""
     done = len(todo.done)
     before = (
         [f"{_rows(done)} done before, the newest {_ago(todo.newest)}"]
         if done and todo.newest is not None
         else []
     )
-    return (sums, *_remarks(todo), *before)
+    return (sums, *_remarks(todo, rows), *before)
 
 
-def _remarks(todo: BatchPlan) -> list[str]:
+def _remarks(todo: BatchPlan, rows: Sequence[BatchRow] | None = None) -> list[str]:
     """The largest row, and rows that ask for the same, so that a slip is seen before it is sent."""
     found = []
-    largest = _largest(todo)
+    largest = _largest([task.row for task in todo.tasks] if rows is None else rows)
     if largest is not None and len(todo.tasks) > 1:
         amount = format_amount(largest.amount or 0, str(largest.currency))
         found.append(f"The largest: {amount} in line {largest.line}")
@@ -295,16 +308,16 @@ def _remarks(todo: BatchPlan) -> list[str]:
     return found
 
 
-def _largest(todo: BatchPlan) -> BatchRow | None:
+def _largest(sent: Sequence[BatchRow]) -> BatchRow | None:
     """The row with the largest amount, where the file has one currency."""
-    rows = [task.row for task in todo.tasks if task.row.amount is not None]
+    rows = [row for row in sent if row.amount is not None]
     if len({row.currency for row in rows}) != 1:
         return None
     return max(rows, key=lambda row: row.amount or 0) if rows[0].currency else None
 
 
 def _largest_data(todo: BatchPlan) -> dict[str, object] | None:
-    row = _largest(todo)
+    row = _largest([task.row for task in todo.tasks])
     if row is None:
         return None
     return {"line": row.line, "amount": row.amount, "currency": row.currency}
@@ -365,9 +378,9 @@ def _of(count: int, rows: int) -> str:
     return f"{count:,} of {_rows(rows)} {'is' if count == 1 else 'are'}"
 
 
-def _counted(totals: Totals, outcomes: Iterable[str]) -> str:
+def _tell_counts(totals: Totals, outcomes: Iterable[str]) -> str:
     """How many rows had each outcome; what none had is not named."""
-    counts = {**totals.counts, "skipped": totals.skipped}
+    counts = {**totals.counts, "skipped": totals.skipped, "changed": totals.changed}
     found = ((counts.get(name, 0), _WORDS.get(name, name)) for name in outcomes)
     return ", ".join(f"{count:,} {word}" for count, word in found if count)
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import replace
 from pathlib import PurePath
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from svc.batch.results import Results
 from svc.batch.run import Run
@@ -12,20 +12,26 @@ from svc.cli.batch.facts import BatchTables, facts_for, with_duplicates
 from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.report import Report, left_out_note, questions_of, report_check
 from svc.cli.batch.rows import BatchInput, read_input, refuse_secrets_in
-from svc.cli.batch.workers import build_run
+from svc.cli.batch.workers import build_run, journal_of
 from svc.cli.framework.errors import tell_stopped
-from svc.cli.framework.prompts import confirm_real_money
+from svc.cli.framework.prompts import confirm_real_money, money_left, will_ask
 from svc.cli.framework.session import Session
+from svc.client.call import Call
+from svc.client.resources import find
+from svc.delivery.evidence import Evidence
 from svc.delivery.hints import TypedLine, held_error, next_again_label, notes_of, stop_error
 from svc.delivery.journal.batches import BatchTable, Duplicate
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
-from svc.delivery.plan import BatchFacts, BatchPlan, Passed, plan_batch
+from svc.delivery.likeness import fields_of, is_making
+from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, Passed, plan_batch
 from svc.delivery.send import not_sent
-from svc.errors import LocalError, SvcError, UsageError, translate_errors
+from svc.errors import LocalError, NotFound, SvcError, UsageError, translate_errors
 from svc.inputs import is_read_once
 from svc.keys.resolve import VARIABLE
 from svc.system.signals import Stopped
+
+_READ_MAX: Final = 100  # payments and orders before a question
 
 
 class JudgedBatch(NamedTuple):
@@ -33,6 +39,23 @@ class JudgedBatch(NamedTuple):
 
     plan: BatchPlan
     facts: BatchFacts
+
+    def told(self) -> tuple[list[tuple[Evidence, BatchRow | None]], str]:
+        """What a results file alone tells of requests that are not sent now, and their path.
+
+        Those of rows that are gone have none of their own where they changed something.
+        """
+        plan = self.plan
+        rows = {one.evidence.key: one.row for one in (*plan.done, *plan.held) if one.evidence}
+        paths = [row.path for row in rows.values()] + [task.row.path for task in plan.tasks]
+        path = next(filter(is_making, paths), "")
+        sent = {task.key for task in plan.tasks}
+        told = [
+            (one, rows.get(one.key))
+            for one in self.facts.evidence
+            if one.intent is None and one.key not in sent and (path or one.key in rows)
+        ]
+        return told, path
 
 
 def check_batch(session: Session, asked: BatchOptions) -> None:
@@ -64,7 +87,7 @@ def run_batch(session: Session, asked: BatchOptions) -> None:
     given = read_input(session, asked, session.scope(session.key.fingerprint))
     _refuse_nameless(session, asked, had_journal=had_journal)
     refuse_secrets_in(given, session.key.secret)
-    with _summed_up_if_stopped(session) as due:
+    with _sum_up_if_stopped(session) as due:
         report, failure = _run_through(session, asked, given, due)
         due.clear()
         report.show(session.out)
@@ -105,7 +128,7 @@ def _add_label(
 
 
 @contextmanager
-def _summed_up_if_stopped(session: Session) -> Iterator[list[Report]]:
+def _sum_up_if_stopped(session: Session) -> Iterator[list[Report]]:
     """Shows the report that is due, if one is by then, where a signal ends the block (R78)."""
     due: list[Report] = []
     try:
@@ -158,6 +181,8 @@ def _put_together(
     if judged.plan.adopted:
         taken = [str(one.duplicate.request) for one in judged.plan.adopted if one.duplicate]
         tables.batches.adopt(given.batch, taken)
+    recorded = journal_of(session, given, tables.journal, judged.facts.account)
+    recorded.keep_told(*judged.told())
     confirm_rows(session, given, judged.plan)
 
     def explain(passed: Passed) -> SvcError:
@@ -165,9 +190,7 @@ def _put_together(
         expired = judged.facts.expired.get(request or "")
         return expired or held_error(passed, session.clock.now(), session.say)
 
-    return build_run(
-        session, asked, given, judged.plan, tables.journal, results, judged.facts.account, explain
-    )
+    return build_run(session, asked, given, judged.plan, recorded, results, explain)
 
 
 def confirm_rows(session: Session, given: BatchInput, todo: BatchPlan) -> None:
@@ -180,8 +203,45 @@ def confirm_rows(session: Session, given: BatchInput, todo: BatchPlan) -> None:
     moves = given.operation.moves
     if not moves or session.settings.mode != "live" or not todo.tasks:
         return
-    what, *more = questions_of(given, todo)
+    rows = _with_money_left(session, given, todo) if will_ask(session) else None
+    what, *more = questions_of(given, todo, rows)
     confirm_real_money(session, f"{moves.format(len(todo.tasks))}{what}", *more)
+
+
+def _with_money_left(session: Session, given: BatchInput, todo: BatchPlan) -> list[BatchRow]:
+    """The rows that are to be sent, with the currency and what is left where the file says neither.
+
+    Of the first objects alone, for a person waits; rows of others stay as they are. What the file
+    takes of an object is not left for a row that takes the rest of it.
+    """
+    rows = [task.row for task in todo.tasks]
+    calls = {row.number: find.money_of(_call_of(given, row)) for row in rows}
+    known: dict[str, dict[str, object]] = {}
+    with session.client() as client, suppress(SvcError):  # what cannot be read is not known
+        for row in rows:
+            reading = calls[row.number]
+            is_open = reading is not None and None in (row.amount, row.currency)
+            if reading is None or not is_open or reading.path in known or len(known) >= _READ_MAX:
+                continue
+            known[reading.path] = {}
+            with suppress(NotFound):
+                known[reading.path] = money_left(client, _call_of(given, row))
+    found: dict[int, BatchRow] = {}
+    for row in sorted(rows, key=lambda one: one.amount is None):
+        reading = calls[row.number]
+        money = known.get(reading.path, {}) if reading is not None else {}
+        left, currency = money.get("amount"), money.get("currency")
+        amount = left if row.amount is None and isinstance(left, int) else row.amount
+        if isinstance(left, int) and amount is not None:
+            money["amount"] = max(0, left - amount)
+        said = row.currency or (currency if isinstance(currency, str) else None)
+        found[row.number] = row._replace(amount=amount, currency=said)
+    return [found[row.number] for row in rows]
+
+
+def _call_of(given: BatchInput, row: BatchRow) -> Call:
+    encoding = given.operation.call("x", {}).encoding
+    return find.post(row.path, fields_of(encoding, row.body), encoding=encoding)
 
 
 class _End(NamedTuple):

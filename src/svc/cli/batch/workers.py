@@ -24,20 +24,12 @@ _BAR: Final = 24
 _ROOM: Final = 60  # columns that the words need
 
 
-def build_run(
-    session: Session,
-    asked: BatchOptions,
-    given: BatchInput,
-    todo: BatchPlan,
-    journal: Journal,
-    results: Results,
-    account: Account,
-    held_error: HeldError,
-) -> Run:
-    """Puts a run together; its workers start with it."""
-    settings, clock = session.settings, session.clock
-    version = settings.api_version
-    recorded = RowJournal(
+def journal_of(
+    session: Session, given: BatchInput, journal: Journal, account: Account
+) -> RowJournal:
+    """The journal's side of the batch."""
+    settings, version = session.settings, session.settings.api_version
+    return RowJournal(
         journal,
         given.batch,
         base_url=settings.base_url,
@@ -46,6 +38,19 @@ def build_run(
         account=account,
         served=ServedClock(session).now,
     )
+
+
+def build_run(
+    session: Session,
+    asked: BatchOptions,
+    given: BatchInput,
+    todo: BatchPlan,
+    recorded: RowJournal,
+    results: Results,
+    held_error: HeldError,
+) -> Run:
+    """Puts a run together; its workers start with it."""
+    clock = session.clock
     rate, quota = Rate(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))
     halts = halting(quota)

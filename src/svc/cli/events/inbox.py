@@ -96,7 +96,7 @@ def inbox(
     shown = [
         (line, json.loads(line)) for line in map(_as_json, islice(found, min(most, sys.maxsize)))
     ]
-    session.out.stream(iter(shown))
+    session.out.stream(iter(shown), kind="kept_delivery")
     _tell_reset(session, {each["state"] for _, each in shown})
     if session.format == "human" and next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")

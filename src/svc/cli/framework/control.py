@@ -20,6 +20,7 @@ from svc.delivery.journal.idempotency_ages import (
     state_of,
 )
 from svc.errors import SvcError
+from svc.service.facts import SANDBOX_ROOT
 
 if TYPE_CHECKING:
     from svc.cli.framework.inputs.times import Moments
@@ -102,7 +103,7 @@ def ask(session: Session, call: Call, *, patient: bool = False) -> "Reply":
 
 def call_and_show(session: Session, call: Call) -> None:
     """Uses one control and prints the object or the list that it answers."""
-    show(session, ask(session, call))
+    show(session, ask(session, call), kind=_KINDS.get(call.path, ""))
 
 
 def call_and_show_page(
@@ -110,14 +111,30 @@ def call_and_show_page(
 ) -> None:
     """Reads one page and prints it; `command` and `query` name the next one."""
     reply = ask(session, call)
-    show(session, reply, next_command=_next_page(command, query, reply.data))
+    following = _next_page(command, query, reply.data)
+    show(session, reply, next_command=following, kind=_KINDS.get(call.path, ""))
 
 
-def show(session: Session, reply: "Reply", *, next_command: str | None = None) -> None:
-    """Prints an answer."""
+# What a list of the controls holds, for a CSV without rows.
+_KINDS: Final = {
+    f"{SANDBOX_ROOT}/{step}": kind
+    for step, kind in (
+        ("deliveries", "delivery"),
+        ("emails", "email"),
+        ("events", "event"),
+        ("requests", "logged_request"),
+        ("webhook_endpoints", "webhook_endpoint"),
+    )
+}
+
+
+def show(
+    session: Session, reply: "Reply", *, next_command: str | None = None, kind: str = ""
+) -> None:
+    """Prints an answer; `kind` is as in `Output.page`."""
     data = reply.data
     if isinstance(data, dict) and data.get("object") == "list":
-        session.out.page(reply.text, data, next_command=next_command)
+        session.out.page(reply.text, data, next_command=next_command, kind=kind)
     else:
         session.out.one(reply.text, data)
 

@@ -98,7 +98,7 @@ def confirm_money(
         return
     known = dict(call.body or {})
     if client is not None and will_ask(session):
-        known = {**_money_of(client, call), **known}
+        known = {**money_left(client, call), **known}
     recipient = _recipient_of(known.get("destination"))
     what = f"{action}{_sum_of(known, whole=moves_all(call))}{recipient}"
     if is_only_final(call):
@@ -132,8 +132,8 @@ def confirm_other_key(session: Session, intent: "Intent") -> None:
     )
 
 
-def _money_of(client: "Client", call: "Call") -> dict[str, object]:
-    """Currency and amount of what is left of the object whose money it is.
+def money_left(client: "Client", call: "Call") -> dict[str, object]:
+    """Gives currency and amount of what is left of the object whose money a POST moves.
 
     Empty where the service does not tell: the key may not read it, or the call is only assumed.
     """

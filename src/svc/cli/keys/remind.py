@@ -71,7 +71,7 @@ def _print(session: Session, judged: list[Judged], name: str | None, warn: int) 
         if judged:
             session.out.checkup([reminders.finding(each) for each in judged])
     else:
-        session.out.value([reminders.shown(each) for each in judged], name="name")
+        session.out.value([reminders.shown(each) for each in judged], name="name", kind="reminder")
 
 
 def _tell(session: Session, judged: list[Judged]) -> None:

@@ -62,7 +62,7 @@ def list_(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     found = session.key_facts.every(profile=session.given.everywhere.profile)
-    session.out.value([key_shown(fact) for fact in found], name="profile")
+    session.out.value([key_shown(fact) for fact in found], name="profile", kind="key")
     tell_of_variable(session)
     if not found:
         session.out.hint("Add one: svc keys add")

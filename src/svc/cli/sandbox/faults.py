@@ -162,7 +162,7 @@ def list_(ctx: typer.Context) -> None:
         session.out.value(of_deliveries)
         return
     every = {"object": "list", "data": [rule for each in found for rule in each], "has_more": False}
-    session.out.page(json.dumps(every), every, next_command=None)
+    session.out.page(json.dumps(every), every, next_command=None, kind="fault")
 
 
 @verb(app)

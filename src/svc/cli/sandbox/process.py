@@ -120,7 +120,7 @@ def status(ctx: typer.Context) -> None:
     found = running(session.paths.sandbox_dir)
     shown = [_shown(record) for record in found]
     if session.format != "human":
-        session.out.value(shown, name="url")
+        session.out.value(shown, name="url", kind="sandbox")
     for each in shown if session.format == "human" else ():
         session.out.value(each)
     if not found:

@@ -219,7 +219,7 @@ class BatchTable:
         if not found:
             return
         identifier, lease = found[0]["id"], found[0]["lease"]
-        while self._slimmed(identifier):
+        while self._slim(identifier):
             pass
 
         def pack(tx: Tx) -> None:
@@ -229,7 +229,7 @@ class BatchTable:
 
         self._state.change(pack)
 
-    def _slimmed(self, identifier: str) -> bool:
+    def _slim(self, identifier: str) -> bool:
         """One piece at a time, so that other processes get their turn."""
         return self._state.change(lambda tx: tx.execute(_SLIM, (identifier,))) > 0
 
@@ -276,7 +276,7 @@ class BatchTable:
         """
 
         def reserve(tx: Tx) -> None:
-            for identifier in (batch.id, *self._dead(tx.rows, batch)):
+            for identifier in (batch.id, *self._find_dead(tx.rows, batch)):
                 tx.execute(_LET_GO, (identifier,))  # of a run that was killed
             check(self._duplicates(tx.rows, batch, likenesses))
             if likenesses:
@@ -287,7 +287,7 @@ class BatchTable:
         self._state.change(reserve)
         self._state.check_in_place()
 
-    def _dead(self, rows: ReadRows, batch: BatchName) -> list[str]:
+    def _find_dead(self, rows: ReadRows, batch: BatchName) -> list[str]:
         """Lists that hold something although nobody runs them any more."""
         held = rows(_HELD, (batch.id,))
         return [row["id"] for row in held if not self._leases.is_alive(row["lease"])]
@@ -296,7 +296,7 @@ class BatchTable:
         self, rows: ReadRows, batch: BatchName, likenesses: Sequence[str]
     ) -> list[Duplicate]:
         found: list[Duplicate] = []
-        alive = {row["id"] for row in rows(_HELD, (batch.id,))} - set(self._dead(rows, batch))
+        alive = {row["id"] for row in rows(_HELD, (batch.id,))} - set(self._find_dead(rows, batch))
         others = bool(rows(_OTHERS, (batch.id,)))
         if not alive and not others:
             return found
@@ -305,9 +305,9 @@ class BatchTable:
             marks, given = ",".join("?" * len(piece)), (*piece, batch.id)
             for condition in (_DONE, UNRESOLVED) if others else ():
                 seen = rows(_ELSEWHERE.format(condition, marks), given)
-                found += [_seen(row, batches) for row in seen]
+                found += [_duplicate_of(row, batches) for row in seen]
             held = rows(_RESERVED.format(marks), given) if alive else []
-            found += [_seen(row, batches) for row in held if row["batch_id"] in alive]
+            found += [_duplicate_of(row, batches) for row in held if row["batch_id"] in alive]
         return found
 
 
@@ -316,7 +316,7 @@ def _batch_of(row: Row) -> BatchName:
     return BatchName(row["name"], row["operation"], scope, row["label"] or "")
 
 
-def _seen(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
+def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
     """A row of `_ELSEWHERE`, or of `_RESERVED`, which has neither state nor id."""
     return Duplicate(
         row["likeness"],

@@ -19,6 +19,8 @@ UNRESOLVED = ("open", "unknown")
 _LIMITED = 429
 # The error code of a request that was carried out, and whose object has failed.
 OBJECT_FAILED: Final = "object_failed"
+# That of a row whose key the service knows with other parameters.
+KEY_REUSED: Final = "idempotency_key_reused"
 
 
 class Account(NamedTuple):
@@ -182,6 +184,19 @@ class Intent(NamedTuple):
         """Whether it was carried out and what it made has failed (promise R117)."""
         code = self.settled.error_code if self.settled is not None else None
         return self.state == "done" and code == OBJECT_FAILED
+
+    @property
+    def is_key_taken(self) -> bool:
+        """Whether it is a row whose key the service knows with other parameters."""
+        code = self.settled.error_code if self.settled is not None else None
+        return self.batch is not None and self.state == "refused" and code == KEY_REUSED
+
+    @property
+    def is_refused_for_good(self) -> bool:
+        """Whether the service itself has proved that it refused it (promise R113)."""
+        return (
+            self.settled is not None and self.settled.outcome == "refused" and self.settled.proved
+        )
 
     @property
     def is_live(self) -> bool:

@@ -117,7 +117,7 @@ class Journal:
                     return change.take_up(earlier, asked)
             return change.admit([asked])[0]
 
-        return self._changed(admit)
+        return self._change(admit)
 
     def record_many(self, asked: Sequence[NewIntent]) -> list[Intent]:
         """Commits several POSTs in one transaction, with one fsync.
@@ -127,7 +127,12 @@ class Journal:
         Raises:
             Conflict, OutcomeUnknown: as `record`, on the first that cannot be; none is recorded.
         """
-        return self._changed(lambda change: change.admit(asked))
+        return self._change(lambda change: change.admit(asked))
+
+    def keep_told(self, told: Sequence[tuple[NewIntent, Settled | None]]) -> None:
+        """Keeps requests that another machine has sent, at their own times; None is unresolved."""
+        if told:
+            self._change(lambda change: change.keep_told(told))
 
     def lease(
         self, identifier: str, *, key_hint: str | None = None, served_at: float | None = None
@@ -142,7 +147,7 @@ class Journal:
             Conflict: it is being sent now (R69), or is settled.
             OutcomeUnknown: it was sent 23 hours ago or more, or the clock runs behind (R4).
         """
-        return self._changed(
+        return self._change(
             lambda change: change.reopen(change.find(identifier), key_hint, served_at)
         )
 
@@ -163,14 +168,14 @@ class Journal:
         resuming it brings the same answer. Now and then old ones are forgotten afterwards.
         """
         ends = list(ends)
-        taken = self._changed(lambda change: change.settle(ends), durable=False)
+        taken = self._change(lambda change: change.settle(ends), durable=False)
         if any(intent.seq % EVERY == 0 for intent, _ in ends):
             self._forget_old(self._clock.now())
         return taken
 
     def release(self, intent: Intent) -> None:
         """Gives a lease back and leaves the request unresolved; a process that ends need not."""
-        self._changed(lambda change: change.release([intent]), durable=False)
+        self._change(lambda change: change.release([intent]), durable=False)
 
     def forget(self, identifier: str) -> Intent:
         """Deletes a request, also from the log, and returns what was known of it.
@@ -185,7 +190,7 @@ class Journal:
             change.forget(found)
             return found
 
-        intent = self._changed(forget)
+        intent = self._change(forget)
         with suppress(LocalError):  # it is deleted; whoever comes next empties the log
             self._state().empty_log()
         return intent
@@ -282,7 +287,7 @@ class Journal:
     def _forget_old(self, now: float) -> None:
         old = (now - KEPT_SECONDS,)
         with suppress(LocalError):  # there is a next time
-            self._changed(lambda change: change.tx.execute(PRUNE, old), durable=False)
+            self._change(lambda change: change.tx.execute(PRUNE, old), durable=False)
 
     def _state(self) -> Database:
         with self._lock:
@@ -295,7 +300,7 @@ class Journal:
         if state.rows(ANY_OLD):
             state.change(lambda tx: self._transaction(tx).read_old())
 
-    def _changed(
+    def _change(
         self, step: Callable[[JournalTransaction], Found], *, durable: bool = True
     ) -> Found:
         """Runs a step in one transaction; what a signal cuts off leaves the lock free.
@@ -309,7 +314,7 @@ class Journal:
 
         with self._lock:
             state.check_in_place()
-            found = change() if durable else _unsynced(state, change)
+            found = change() if durable else _change_unsynced(state, change)
             state.check_in_place()  # what went into a file that is gone is not kept
         return found
 
@@ -317,7 +322,7 @@ class Journal:
         return JournalTransaction(tx, self._leases, self._clock.now(), self._new_id, self._say)
 
 
-def _unsynced(state: Database, change: Callable[[], Found]) -> Found:
+def _change_unsynced(state: Database, change: Callable[[], Found]) -> Found:
     """Does not wait for the disk meanwhile."""
     try:
         state.rows("PRAGMA synchronous = NORMAL")

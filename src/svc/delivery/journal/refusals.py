@@ -137,6 +137,16 @@ KEY_REUSED: Final = SendRefusal(  # promise R12
     "sent.",
     "Use a new key for this one. The earlier one: {r.show}",
 )
+ROW_KNOWN_OTHERWISE: Final = SendRefusal(  # promise R115
+    "idempotency_key_reused",
+    "The service knows this row with other values: it was sent so before, by another machine or "
+    "before this journal was begun, and may have been carried out. It is not sent as it stands "
+    "now.",
+    "{r.search}; if it was carried out, take the row out of the file before that: svc requests "
+    "forget {r.id}",
+    OutcomeUnknown,
+    "unknown",
+)
 KEY_SPENT: Final = SendRefusal(
     "idempotency_key_too_old",
     "The same request ({r.what}) was carried out with this key at {r.sent}; after {r.safe_hours} "

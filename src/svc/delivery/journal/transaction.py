@@ -44,6 +44,9 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 
 _AGAIN = """
 UPDATE requests SET state = ?, key_hint = ?, first_sent_at = ?, last_sent_at = ?, served_at = ?,
   sendings = sendings + 1, lease = ? WHERE seq = ?"""
+_CORRECT = """
+UPDATE requests SET api_version = ?, path = ?, encoding = ?, body = ?, body_sha256 = ?,
+  identity = ?, likeness = ? WHERE seq = ?"""
 # What was carried out once stays so, whatever a later sending of the same key meets.
 _SETTLE = """
 UPDATE requests SET state = ?, status = ?, object_id = ?, request_id = ?, error_code = ?,
@@ -102,7 +105,7 @@ class JournalTransaction(NamedTuple):
 
     def admit(self, asked: Sequence[NewIntent]) -> list[Intent]:
         """Inserts requests, or begins those again that have their keys."""
-        known = self._known(asked)
+        known = self._find_known(asked)
         (last,) = self.tx.rows(_LAST)
         fresh: list[Intent] = []
         found: list[Intent] = []
@@ -111,13 +114,24 @@ class JournalTransaction(NamedTuple):
             if before := _used_in(same_key, one.scope):
                 found.append(self._again(before, one))
                 continue
-            fresh.append(self._made(one, last["seq"] + len(fresh) + 1))
+            fresh.append(self._build(one, last["seq"] + len(fresh) + 1))
             same_key.append(fresh[-1])
             found.append(fresh[-1])
         self.tx.many(_INSERT, map(row_of, fresh))
         return found
 
-    def _known(self, asked: Sequence[NewIntent]) -> dict[str, list[Intent]]:
+    def keep_told(self, told: Sequence[tuple[NewIntent, Settled | None]]) -> None:
+        """Keeps requests of which something else than this journal tells, at their own times."""
+        for asked, settled in told:
+            if self.by_key(asked) is None:
+                then = self._replace(now=asked.first_sent_at or self.now)
+                found = then.admit([asked])
+                if settled is None:
+                    then.release(found)
+                else:
+                    then.settle([(found[0], settled)])
+
+    def _find_known(self, asked: Sequence[NewIntent]) -> dict[str, list[Intent]]:
         """The requests that use a key of one of these, by their keys."""
         found: dict[str, list[Intent]] = {}
         for begin in range(0, len(asked), _PIECE):
@@ -128,7 +142,7 @@ class JournalTransaction(NamedTuple):
 
     def _again(self, known: Intent, asked: NewIntent) -> Intent:
         if known.stored != stored(asked.call, asked.prepared):
-            raise refusals.KEY_REUSED.about(known)
+            known = self._correct(known, asked)
         if known.state == "done" and refusals.is_too_old(known, self.now):
             raise refusals.KEY_SPENT.about(known)
         self._refuse_in_flight(known)
@@ -139,6 +153,22 @@ class JournalTransaction(NamedTuple):
             row = refusals.DONE_BY_OTHER_KEY if is_done else refusals.OPEN_WITH_OTHER_KEY
             raise row.about(known, own_key=asked.scope.key_hint)
         return self._begin(known, asked.scope.key_hint, asked.served_at, asked.first_sent_at)
+
+    def _correct(self, known: Intent, asked: NewIntent) -> Intent:
+        """Puts a row that was corrected in the place of what came to nothing under its key."""
+        is_row = asked.batch is not None and asked.batch == known.batch and not asked.key_given
+        if not (is_row and known.begins_anew) or known.is_key_taken:
+            raise refusals.KEY_REUSED.about(known)
+        new = known._replace(
+            stored=stored(asked.call, asked.prepared),
+            body_sha256=hashlib.sha256(asked.prepared.body).hexdigest(),
+            digest=asked.digests[0],
+            likeness=asked.digests[1],
+        )
+        kept = new.stored
+        said = (kept.api_version, kept.path, kept.encoding, kept.body)
+        self.tx.execute(_CORRECT, (*said, new.body_sha256, new.digest, new.likeness, new.seq))
+        return new
 
     def take_up(self, known: Intent, asked: NewIntent) -> Intent:
         """Begins an earlier request again, of which nothing has proved an end (promise R113)."""
@@ -177,7 +207,7 @@ class JournalTransaction(NamedTuple):
         That is where the object which they are said to have made is on record under another
         idempotency key: their outcome is not known (promise R93).
         """
-        taken = self._taken(ends)
+        taken = self._find_taken(ends)
         kept = [
             (intent, refusals.taken_end(settled) if intent.id in taken else settled)
             for intent, settled in ends
@@ -185,7 +215,7 @@ class JournalTransaction(NamedTuple):
         self.tx.many(
             _SETTLE,
             [
-                (*end, self.now, _settled_under(intent, end), intent.id, end.outcome)
+                (*end, self.now, _settling_key(intent, end), intent.id, end.outcome)
                 for intent, end in kept
             ],
         )
@@ -205,7 +235,7 @@ class JournalTransaction(NamedTuple):
                 digest = likeness = row["identity"]
             self.tx.execute(_READ, (digest, likeness, intent.seq))
 
-    def _taken(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
+    def _find_taken(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
         found: set[str] = set()
         by: dict[tuple[str, str | None], str] = {}
         for intent, settled in ends:
@@ -222,7 +252,7 @@ class JournalTransaction(NamedTuple):
         if self.leases.is_alive(intent.lease):
             raise refusals.IN_FLIGHT.about(intent)
 
-    def _made(self, asked: NewIntent, seq: int) -> Intent:
+    def _build(self, asked: NewIntent, seq: int) -> Intent:
         kept, now = stored(asked.call, asked.prepared), self.now
         return Intent(
             seq,
@@ -299,7 +329,7 @@ def _used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
     return min(found, key=lambda one: one.begins_anew, default=None)
 
 
-def _settled_under(intent: Intent, end: Settled) -> str:
+def _settling_key(intent: Intent, end: Settled) -> str:
     """The API key under which it is known to be done, else the first one's."""
     return intent.sent_with if intent.sent_with and end.outcome == "done" else intent.scope.key_hint
 

@@ -31,7 +31,7 @@ def list_(
     session = Session.of(ctx)
     with open_log(session, LogAddress.parse(log, "--from")) as connection:
         found = connection.run(failed.listed(connection, session.settings.mode, group))
-    session.out.value([one.as_data() for one in found])
+    session.out.value([one.as_data() for one in found], kind="failed_event")
 
 
 @verb(app)
