@@ -163,7 +163,7 @@ class Months:
         self.world.machine.settle()
         self.world.network.quiet = True
         self._hurt = 0.0
-        for number in (0, 1):
+        for number in sorted({number for one in self._batches for number in one.knows}):
             self._resume_all(number)
         for one in self._batches:
             if one.knows:
@@ -352,7 +352,7 @@ class Months:
         process = self._command(words, number, command)
         # What this one has sent, no other machine knows; what others have, it learns by replays.
         one.knows &= {number}
-        one.is_cut = process.code is None
+        one.is_cut = process.code is None or (one.is_cut and process.code not in (0, 9))
         if process.code == 0:
             one.knows.add(number)
         if process.code is None or process.code > 11:
@@ -376,10 +376,7 @@ class Months:
         said = process.err.getvalue().replace(str(disk.folder), "")
         machine.note(process.name, "exit", process.code, said[:500])
         for one in self._batches:
-            scope = Scope("default", "test", str(BaseUrl.parse(_ADDRESSES["default"])))
-            ids = {
-                BatchName(one.name, "refunds.create", scope, label).id: label for label in one.first
-            }
+            ids = {self._id_of(one, label): label for label in one.first}
             for row in self._requests(number):
                 label = ids.get(row["batch_id"], None if row["batch_id"] else self._by_hand_for)
                 if label is not None:
@@ -392,8 +389,11 @@ class Months:
         return process
 
     def _resume_all(self, number: int) -> None:
+        """Resumes what is open of the batches that a machine knows, and of single commands."""
+        ids = {self._id_of(one, label) for one in self._batches if number in one.knows
+               for label in one.first}  # fmt: skip
         for row in self._requests(number):
-            if row["state"] in ("open", "unknown"):
+            if row["state"] in ("open", "unknown") and row["batch_id"] in (None, *ids):
 
                 def command(session: Session, identifier: str = row["id"]) -> None:
                     requests.resume(SimpleNamespace(obj=session), identifier)
@@ -445,6 +445,10 @@ class Months:
         if said in row.said:
             row.said.remove(said)
         row.said.append(said)
+
+    def _id_of(self, one: SimBatch, label: str) -> str:
+        scope = Scope("default", "test", str(BaseUrl.parse(_ADDRESSES["default"])))
+        return BatchName(one.name, "refunds.create", scope, label).id
 
     def _counts(self, row: SimRow) -> Counter[Any]:
         meant = {identity("/v1/refunds", said, "json") for said in row.said}

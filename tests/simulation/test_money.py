@@ -9,6 +9,7 @@ import pytest
 
 from simulation.history import EndedHistory, Theatre, readable
 from simulation.money import played_by_many
+from simulation.occasions import Occasions
 from simulation.sabotage import RULES, without
 
 _FEW = 100
@@ -39,6 +40,19 @@ def test_no_history_loses_doubles_or_misreports_anything() -> None:
 @pytest.mark.parametrize("seed", [294950, 371572])
 def test_what_another_window_sends_later_is_no_lie_of_the_list_that_was_stopped(seed: int) -> None:
     assert _played(seed)[0].broken is None
+
+
+def test_a_row_that_a_signal_cuts_off_is_not_told_as_done_before_the_journal_knows() -> None:
+    """R93, R116: the answer named another row's payout; the results file said `done` to the next run."""
+    assert _played(100002294)[0].broken is None
+
+
+def test_no_history_of_months_pays_twice_or_leaves_out_a_row_in_silence() -> None:
+    """R112 to R118: two machines, lost and old journals, results files that move, edited rows."""
+    with Occasions() as occasions:
+        for seed in range(_FEW):
+            ended = occasions.play(seed)
+            assert ended.broken is None, readable(occasions.shortest(ended))
 
 
 @pytest.mark.slow(seconds=_MANY // 20)

@@ -173,15 +173,13 @@ class Run:
         ends = [judge(each) for each in ended]
         for each in ends:
             self._watch(each)
-        try:
-            foreign = self._settle(ends)
-            ends = [judge_taken(one) if one.job.intent.id in foreign else one for one in ends]
-            for each in ends:
-                self._watch(each)
-        finally:
-            # Also where the journal cannot: this file tells what was done.
-            final = [one for one in ends if not self._walks_on(one)]
-            self._note(self._lines(final), self._sum_moved(final))
+        # What a signal or a full disk cuts off here is noted when this is done again, at the end.
+        foreign = self._settle(ends)
+        ends = [judge_taken(one) if one.job.intent.id in foreign else one for one in ends]
+        for each in ends:
+            self._watch(each)
+        final = [one for one in ends if not self._walks_on(one)]
+        self._note(self._lines(final), self._sum_moved(final))
         self._waiting.extendleft(self._next_task(one) for one in ends if one not in final)
         self._let_go(ends)
         self._progress.tell(self.totals)
@@ -202,7 +200,7 @@ class Run:
             self._is_lost = self._is_lost or error.code in LOST
             if not self._is_leaving:
                 raise
-            return frozenset()
+            return self._deps.journal.find_taken(ends)
 
     def _lines(self, ends: list[RowEnd]) -> list[ResultLine]:
         """The lines of rows that have ended; no id of a journal that is gone (promise R102)."""
