@@ -36,7 +36,26 @@ class EndedHistory(NamedTuple):
     trace: tuple[tuple[object, ...], ...]
 
 
-class Theatre:
+class Shortening:
+    """What plays histories, and shows one that fails in few steps."""
+
+    def play(self, seed: int, *, only: Iterable[int] | None = None) -> EndedHistory:
+        """Plays one history; `only` names the steps that are taken, all if not given."""
+        raise NotImplementedError
+
+    def shortest(self, ended: EndedHistory) -> EndedHistory:
+        """Leaves steps out of a history that fails, as long as it still does."""
+        at = 0
+        while at < len(ended.steps):
+            fewer = self.play(ended.seed, only=ended.steps[:at] + ended.steps[at + 1 :])
+            if fewer.broken is not None:
+                ended = fewer
+            else:
+                at += 1
+        return ended
+
+
+class Theatre(Shortening):
     """Plays histories, one after the other, in one folder in memory."""
 
     def __enter__(self) -> Self:
@@ -73,17 +92,6 @@ class Theatre:
             trace = tuple(world.machine.trace)
             world.close()
         return EndedHistory(seed, steps, broken, trace)
-
-    def shortest(self, ended: EndedHistory) -> EndedHistory:
-        """Leaves steps out of a history that fails, as long as it still does."""
-        at = 0
-        while at < len(ended.steps):
-            fewer = self.play(ended.seed, only=ended.steps[:at] + ended.steps[at + 1 :])
-            if fewer.broken is not None:
-                ended = fewer
-            else:
-                at += 1
-        return ended
 
 
 class History:

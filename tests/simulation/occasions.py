@@ -16,17 +16,16 @@ from tempfile import TemporaryDirectory
 from types import SimpleNamespace, TracebackType
 from typing import Any, Final, Self
 
-from simulation.history import EndedHistory
+from simulation.history import EndedHistory, Shortening
 from simulation.judge import ViolationError
 from simulation.machine import Process, StuckError
 from simulation.service import identity
 from simulation.stage import Stage, staged
+from simulation.wishes import parsed
 from simulation.world import _ADDRESSES, SimDisk, World
 from svc.base_url import BaseUrl
-from svc.cli import batch, refunds, requests
-from svc.cli.framework.fields import with_fields
+from svc.cli import batch, requests
 from svc.cli.framework.session import Session
-from svc.client.options import options_of
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.stored import Scope
 
@@ -78,7 +77,7 @@ class SimBatch:
     is_cut: bool = False
 
 
-class Occasions:
+class Occasions(Shortening):
     """Plays histories of months, one after the other, in one folder in memory."""
 
     def __enter__(self) -> Self:
@@ -119,17 +118,6 @@ class Occasions:
             world.close()
         self.stops += history.stops
         return EndedHistory(seed, steps, broken, trace)
-
-    def shortest(self, ended: EndedHistory) -> EndedHistory:
-        """Leaves steps out of a history that fails, as long as it still does."""
-        at = 0
-        while at < len(ended.steps):
-            fewer = self.play(ended.seed, only=ended.steps[:at] + ended.steps[at + 1 :])
-            if fewer.broken is not None:
-                ended = fewer
-            else:
-                at += 1
-        return ended
 
 
 class Months:
@@ -244,8 +232,7 @@ class Months:
         def command(session: Session) -> None:
             session.given.write.data = [f"{k}:={json.dumps(v)}" for k, v in row.body.items()]
             context: Any = SimpleNamespace(obj=session, command_path="svc")
-            every = {each.key: None for each in options_of("refunds.create")}
-            _refund()(ctx=context, **every)
+            parsed("refunds.create")(context)
 
         if self._effects(row, one.label) == 0 and not self._is_open(row):
             self._say(row, one.label)
@@ -499,13 +486,3 @@ def _memory() -> sqlite3.Connection:
     from simulation.stage import _real_connect
 
     return _real_connect(":memory:")
-
-
-def _refund() -> Callable[..., None]:
-    command = next(
-        each.callback for each in refunds.app.registered_commands if each.name == "create"
-    )
-    assert command is not None
-    if hasattr(command, "rows"):
-        return command
-    return with_fields(command, options_of("refunds.create"))

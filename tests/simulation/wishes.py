@@ -128,9 +128,9 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
     amount = str(wish.amount) if wish.amount else None
     match wish.kind:
         case "refunds":
-            return _parsed("refunds.create", payment=wish.target, amount=amount)
+            return parsed("refunds.create", payment=wish.target, amount=amount)
         case "payouts":
-            return _parsed(
+            return parsed(
                 "payouts.create",
                 amount=amount,
                 currency="EUR",
@@ -140,7 +140,7 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
             )
         case "orders":
             item = ",".join(f"{name}={value}" for name, value in wish.body["items"][0].items())
-            return _parsed(
+            return parsed(
                 "orders.create",
                 amount=amount,
                 currency="EUR",
@@ -149,17 +149,17 @@ def _typed(wish: Wish) -> Callable[[Any], None]:
                 capture_method=wish.target,
             )
         case "cancel":
-            return _parsed("orders.cancel", order_id=wish.target)
-    return _parsed("orders.capture", order_id=wish.target, amount=amount)
+            return parsed("orders.cancel", order_id=wish.target)
+    return parsed("orders.capture", order_id=wish.target, amount=amount)
 
 
 def _bare(wish: Wish) -> Callable[[Any], None]:
     if wish.kind in ("cancel", "capture"):
-        return _parsed(wish.operation, order_id=wish.target)
-    return _parsed(wish.operation)
+        return parsed(wish.operation, order_id=wish.target)
+    return parsed(wish.operation)
 
 
-def _parsed(operation: str, **given: Any) -> Callable[[Any], None]:
+def parsed(operation: str, **given: Any) -> Callable[[Any], None]:
     """A command as the parser calls it: with every option, None where nothing was given."""
     every = {**{row.key: None for row in options_of(operation)}, **given}
     return lambda context: _taking(operation)(ctx=context, **every)

@@ -53,7 +53,6 @@ BEHIND: Final = {
         "svc.listen.receiver.http",
         "svc.state.opening",
     },
-    "simulation/occasions.py": {"svc.cli.framework.fields"},
     "simulation/wishes.py": {"svc.cli.framework.fields"},
     # Rules are taken out of the program, to see that they are missed.
     "simulation/listener_histories.py": {"svc.listen.inbox.ledger"},
