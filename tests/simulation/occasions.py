@@ -455,9 +455,13 @@ class Months:
         return [said for said in row.said if _fold(said) in folded]
 
     def _is_open(self, row: SimRow) -> bool:
-        meant = set(row.said)
+        meant = {identity("/v1/refunds", said, "json") for said in row.said}
         rows = [one for number in (0, 1) for one in self._requests(number)]
-        return any(one["state"] in ("open", "unknown") and one["body"] in meant for one in rows)
+        return any(
+            one["state"] in ("open", "unknown")
+            and identity("/v1/refunds", one["body"], "json") in meant
+            for one in rows
+        )
 
     def _requests(self, number: int) -> list[dict[str, Any]]:
         names = ("id", "state", "idempotency_key", "batch_id", "body")
