@@ -60,6 +60,7 @@ def records(process: "subprocess.Popen[str]") -> list[dict[str, Any]]:
     return [json.loads(line) for line in out.splitlines()]
 
 
+@pytest.mark.effect_of("events listen", "--forward-to")
 def test_order_is_paid_and_its_webhook_arrives_verified(
     svc: Svc, sandbox: Sandbox, target: DemoTarget, tmp_path: Path
 ) -> None:

@@ -141,6 +141,7 @@ def test_what_is_to_be_typed_has_no_full_stop_behind_it(svc: Svc) -> None:
     assert told == "A currency is written in capitals: EUR. Next: --currency EUR"
 
 
+@pytest.mark.effect_of("svc", "--body")
 def test_a_body_may_bring_what_is_required(svc: Svc, service: ScriptedServer) -> None:
     """Options, -d and --body together make one request; `svc post` sends whatever it is given."""
     body = '{"currency": "EUR", "items": [{"name": "J", "quantity": 1, "unit_amount": 1}]}'

@@ -2,9 +2,12 @@
 
 import json
 
+import pytest
+
 from support.running import Sandbox, Svc
 
 
+@pytest.mark.effect_of("svc", "--raw")
 def test_raw_texts_have_no_quotes(svc: Svc, sandbox: Sandbox) -> None:
     """One a line of a list; what is no text stays JSON; nothing of it acts on a terminal."""
     assert svc("whoami", "--query", "mode", "--raw").out == "test\n"

@@ -208,6 +208,8 @@ def test_dispute_is_answered_and_another_accepted(svc: Svc, sandbox: Sandbox) ->
     assert svc.ok("disputes", "retrieve", accepted)["status"] == "lost"
 
 
+@pytest.mark.effect_of("get", "--param")
+@pytest.mark.effect_of("svc", "--param")
 def test_get_and_post_reach_any_path(svc: Svc, sandbox: Sandbox) -> None:
     """An id is turned into its path by its prefix; a path takes parameters."""
     order = svc.ok("post", "/v1/orders", "--body", "-", stdin=json.dumps(raw_order()))
@@ -253,6 +255,7 @@ def test_dry_run_prints_the_request_and_sends_nothing(svc: Svc, sandbox: Sandbox
     assert svc.ok("orders", "list")["data"] == []
 
 
+@pytest.mark.effect_of("svc", "--curl")
 def test_curl_line_does_the_same(svc: Svc, sandbox: Sandbox) -> None:
     """The printed line works as it is, with the key from the environment."""
     line = svc(*ORDER, "--curl", "--idempotency-key", "my-key").out.strip()
@@ -287,6 +290,7 @@ def test_curl_line_shows_the_key_to_nobody(
     assert body["metadata"]["note"] == note
 
 
+@pytest.mark.effect_of("svc", "--form", "--json-body")
 @pytest.mark.parametrize("encoding", ["--form", "--json-body"])
 def test_encoding_can_be_switched(svc: Svc, sandbox: Sandbox, encoding: str) -> None:
     """Both encodings make the same order (assumptions: Requests and answers)."""

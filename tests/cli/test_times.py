@@ -24,6 +24,8 @@ def test_a_duration_is_back_from_the_sandbox_s_clock(svc: Svc, sandbox: Sandbox)
     assert [len(week), len(before)] == [1, 1]
 
 
+@pytest.mark.effect_of("sandbox advance", "--to")
+@pytest.mark.effect_of("sandbox clock", "--to")
 def test_the_clock_is_turned_to_a_time_ahead(svc: Svc, sandbox: Sandbox) -> None:
     """So long from what it shows, or a day; without a zone in the zone of the machine."""
     svc.ok("sandbox", "clock", "frozen", "--to", "2090-01-01T09:00")
@@ -32,6 +34,7 @@ def test_the_clock_is_turned_to_a_time_ahead(svc: Svc, sandbox: Sandbox) -> None
     assert svc.ok("sandbox", "clock", "--to", "2090-02-01")["now"] == "2090-02-01T00:00:00Z"
 
 
+@pytest.mark.effect_of("sandbox dispute", "--evidence-due-by")
 def test_evidence_is_due_to_the_end_of_a_day(svc: Svc, sandbox: Sandbox) -> None:
     """A day that something is due by is whole."""
     svc.ok("sandbox", "trigger", "payment.captured")

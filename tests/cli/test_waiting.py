@@ -172,6 +172,7 @@ def test_ctrl_c_ends_a_listener_with_its_summary(
     assert terminal.seen.endswith("^C\nStopped: received 0.\n")
 
 
+@pytest.mark.effect_of("refunds create", "--wait")
 def test_what_settles_later_is_waited_for_by_name(
     on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
 ) -> None:
@@ -213,6 +214,7 @@ def test_an_export_counts_what_has_come(
     assert len((tmp_path / "all.ndjson").read_text().splitlines()) == 3
 
 
+@pytest.mark.effect_of("svc", "--all")
 def test_an_export_into_a_log_says_nothing_of_progress(svc: Svc, sandbox: Sandbox) -> None:
     """Without a terminal stderr stays empty (promise R72)."""
     orders(svc, 1)

@@ -59,6 +59,7 @@ def secret_of(sandbox: Sandbox, order: str) -> str:
 # --- the operations -----------------------------------------------------------------------------
 
 
+@pytest.mark.effect_of("batch", "--ignore-column", "--row-id")
 @pytest.mark.parametrize("more", [(), ("--ignore-column", "invoice")], ids=["named", "ignored"])
 def test_a_column_names_the_rows(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, more: tuple[str, ...]
@@ -242,6 +243,8 @@ def test_a_dry_run_checks_every_row_and_sends_nothing(
     ]
 
 
+@pytest.mark.effect_of("batch", "--dry-run")
+@pytest.mark.effect_of("svc", "--dry-run")
 def test_a_dry_run_says_what_would_be_skipped(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """The journal is looked at, too."""
     svc.ok("batch", "orders.create", str(orders_file(tmp_path, range(4))))
@@ -426,6 +429,7 @@ def test_a_signal_behind_the_last_row_takes_no_summary_away(
 # --- results, names, pace -----------------------------------------------------------------------
 
 
+@pytest.mark.effect_of("batch", "--force")
 def test_an_existing_file_is_not_overwritten(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R65: exit 10, the old file intact, nothing sent."""
     path = orders_file(tmp_path, range(2))
@@ -468,6 +472,7 @@ def test_forgetting_a_row_says_that_it_will_be_sent_again(
     assert "take the row out of the file" in gone.err
 
 
+@pytest.mark.effect_of("batch", "--results")
 def test_rows_come_from_a_pipe(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """`-` is NDJSON; the same rows piped in again are the same list."""
     rows = "\n".join(json.dumps({**ORDER, "metadata": {"ref": str(n)}}) for n in range(3))
@@ -487,6 +492,7 @@ def test_a_file_of_any_name(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     assert svc.ok("batch", "orders.create", str(path))["skipped"] == 2
 
 
+@pytest.mark.effect_of("batch", "--again", "--import", "--run")
 def test_a_name_makes_a_list_of_its_own(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """`--run 2026-12 --again`: the same file once a month, each month once."""
     path = orders_file(tmp_path, range(2))
@@ -508,6 +514,7 @@ def test_a_service_with_a_rate_limit_is_not_run_against(
     assert Counter(one["status"] for one in log)[429] < 25
 
 
+@pytest.mark.effect_of("batch", "--rate")
 @pytest.mark.slow
 def test_the_rate_is_kept(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """`--rate 30`: 31 rows take a second at least."""
@@ -526,6 +533,7 @@ def live(svc: Svc, path: Path, *more: str) -> Result:
     return svc("batch", "orders.create", str(path), "--live", "--import", "o", *more, env=key)
 
 
+@pytest.mark.effect_of("svc", "--yes")
 def test_live_mode_needs_yes_where_nobody_can_be_asked(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:

@@ -75,6 +75,7 @@ def pick(order: dict[str, Any]) -> dict[str, Any]:
     return {name: order[name] for name in MADE_OF}
 
 
+@pytest.mark.effect_of("svc", "--raw-csv")
 def test_no_cell_of_an_export_is_a_formula(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """R64: what a spreadsheet would run has a quote before it; --raw-csv leaves it."""
     rows = "\n".join(json.dumps(order) for order in hostile_orders())
@@ -143,6 +144,7 @@ def test_an_export_that_ends_early_prints_what_it_has(
             json.loads(cut.out)
 
 
+@pytest.mark.effect_of("svc", "--max")
 @pytest.mark.parametrize(("most", "found"), [(101, 101), (500, 120)])
 def test_max_is_a_maximum(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, most: int, found: int

@@ -58,6 +58,7 @@ def test_uninstall_takes_away_what_install_put_there(svc: Svc, isolated: Path, s
     assert not svc.ok("completion", shell, "--uninstall")["changed"]
 
 
+@pytest.mark.effect_of("completion", "--uninstall")
 def test_uninstall_leaves_a_file_of_somebody_else(svc: Svc, isolated: Path) -> None:
     """Ours say so in their first line."""
     path = isolated / PLACES["fish"][0]
@@ -93,6 +94,7 @@ def test_an_older_script_of_ours_is_replaced(svc: Svc, isolated: Path) -> None:
     assert path.read_bytes() == (SCRIPTS / "svc.fish").read_bytes()
 
 
+@pytest.mark.effect_of("completion", "--force")
 def test_a_file_of_somebody_else_needs_force(svc: Svc, isolated: Path) -> None:
     """R65: it is as it was, until --force says otherwise."""
     path = isolated / PLACES["bash"][0]
@@ -224,6 +226,7 @@ def test_zsh_finds_the_script_wherever_compinit_runs(svc: Svc, isolated: Path, l
         assert terminal.run("svc ord\tret\tx") == ["orders", "retrieve", "x"]
 
 
+@pytest.mark.effect_of("completion", "--install")
 def test_fish_finds_the_installed_script_by_itself(svc: Svc, isolated: Path) -> None:
     """Nothing else is needed."""
     svc.ok("completion", "fish", "--install")

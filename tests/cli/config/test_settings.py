@@ -25,6 +25,7 @@ def config_file() -> Path:
 # --- profiles -------------------------------------------------------------------------------
 
 
+@pytest.mark.effect_of("profiles create", "--auth")
 def test_profiles_are_created_listed_used_and_removed(svc: Svc) -> None:
     """The first becomes active; switching and removing are said to do what they do."""
     created = svc.ok("profiles", "create", "shop", "--base-url", f"{URL}/eu", "--auth", "basic")

@@ -21,6 +21,7 @@ def refund_while_away(svc: Svc, listen: Listen, pay: Pay, folder: Path) -> str:
     return str(refund)
 
 
+@pytest.mark.effect_of("events audit", "--created-since")
 def test_lists_what_came_while_nothing_listened(
     sandbox: Sandbox, svc: Svc, listen: Listen, pay: Pay, tmp_path: Path
 ) -> None:
@@ -52,6 +53,7 @@ def test_lists_what_came_while_nothing_listened(
     assert recent.err.startswith("All came: 0 events")
 
 
+@pytest.mark.effect_of("events audit", "--since")
 def test_looks_only_for_what_the_endpoint_is_sent(
     sandbox: Sandbox, svc: Svc, listen: Listen, pay: Pay, tmp_path: Path
 ) -> None:

@@ -171,12 +171,14 @@ def test_until_ends_with_zero(pay: Pay, tmp_path: Path, listen: Listen) -> None:
         assert running.wait("summary")[0]["until_reached"] is True
 
 
+@pytest.mark.effect_of("events listen", "--timeout", "--until")
 def test_until_that_does_not_come_is_11(sandbox: Sandbox, svc: Svc) -> None:
     """`--timeout` without the awaited event is a failed check."""
     result = svc("events", "listen", "-o", "ndjson", "--until", "order.paid", "--timeout", "0.2")
     assert (result.code, result.error["code"]) == (11, "until_not_reached")
 
 
+@pytest.mark.effect_of("events listen", "--strict")
 def test_strict_fails_when_a_forward_failed(pay: Pay, tmp_path: Path, listen: Listen) -> None:
     """`--strict`: exit 11 when the target refused an event, even when a signal ended it."""
     with (
@@ -219,6 +221,7 @@ def test_closed_stdout_ends_it(pay: Pay) -> None:
     process.stderr.close()
 
 
+@pytest.mark.effect_of("events listen", "--print-secret")
 def test_print_secret_prints_only_that(
     sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:
@@ -246,6 +249,7 @@ def test_given_secret_registers_nothing(sandbox: Sandbox, tmp_path: Path, listen
     assert sandbox.control("GET", "/webhook_endpoints")["data"] == []
 
 
+@pytest.mark.effect_of("events listen", "--public-url")
 def test_public_url_is_registered_and_its_host_served(
     sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
@@ -361,6 +365,7 @@ def test_human_lines_keep_ids_and_amounts_whole(columns: int, pay: Pay, tmp_path
     assert text.startswith("Ready.")
 
 
+@pytest.mark.effect_of("events inbox", "--since", "--type")
 def test_inbox_shows_what_came_and_what_became_of_it(
     pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:
@@ -433,6 +438,7 @@ def test_replay_signs_anew(received: tuple[TargetServer, Received], svc: Svc) ->
     assert [one["type"] for one in failed] == ["payment.captured"]
 
 
+@pytest.mark.effect_of("events replay", "--original-signature")
 def test_replay_keeps_the_original_signature(
     received: tuple[TargetServer, Received], svc: Svc
 ) -> None:
@@ -475,6 +481,7 @@ def check(*argv: str, body: bytes, env: dict[str, str] | None = None) -> Result:
     return inside("events", "verify", *now, *argv, stdin=body, env=secret)
 
 
+@pytest.mark.effect_of("events verify", "--header", "--now")
 @pytest.mark.parametrize("moment", ["253402300800", "253402300500", "9999-12-31T23:59:59Z"])
 def test_verify_knows_no_time_after_the_year_9999(moment: str) -> None:
     """A moment that has no date is refused in a clear line."""
@@ -486,6 +493,7 @@ def test_verify_knows_no_time_after_the_year_9999(moment: str) -> None:
     assert f"--now '{moment}' is no time" in refused.err
 
 
+@pytest.mark.effect_of("events verify", "--payload", "--secret-stdin")
 def test_verify_says_yes(tmp_path: Path) -> None:
     """`verify`: exit 0 for an authentic delivery, from a file or standard input, either spelling."""
     body = event()
@@ -613,6 +621,7 @@ def test_an_empty_secret_is_refused(sandbox: Sandbox, svc: Svc) -> None:
         assert "SVC_WEBHOOK_SECRET" in wrong.error["message"]
 
 
+@pytest.mark.effect_of("events inbox", "--max")
 def test_a_script_reads_one_event_without_a_note(
     pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:

@@ -50,6 +50,7 @@ def usual_port_taken() -> Iterator[None]:
         yield
 
 
+@pytest.mark.effect_of("events listen", "--inspect")
 def test_page_shows_what_the_sandbox_sends(
     sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:

@@ -38,6 +38,7 @@ class FalseLog:
                     self.got += came.recv(4096)
 
 
+@pytest.mark.effect_of("events log status", "--from")
 def test_stored_credentials_go_to_the_servers_that_they_were_stored_for(
     svc: Svc, sandbox: Sandbox, fake_ring: FakeRing
 ) -> None:

@@ -40,6 +40,7 @@ def paths(target: TargetServer) -> list[bytes]:
     return sorted(one.head.split()[1] for one in target.received)
 
 
+@pytest.mark.effect_of("events inbox", "--pending")
 def test_pending_events_are_listed(waiting: int, svc: Svc) -> None:
     """`--pending` shows what waits; `--failed` shows what failed for good and names the others."""
     both = {"order.paid": "pending", "payment.captured": "pending"}
@@ -59,6 +60,7 @@ def test_pending_events_are_sent_where_their_routes_lead(waiting: int, svc: Svc)
         assert (again.code, again.json) == (0, [])
 
 
+@pytest.mark.effect_of("events replay", "--forward-to", "--pending")
 def test_pending_events_that_went_elsewhere_stay_owed(waiting: int, svc: Svc) -> None:
     """R50: what was only shown to another address is still forwarded to its target."""
     with TargetServer() as other:
@@ -68,6 +70,7 @@ def test_pending_events_that_went_elsewhere_stay_owed(waiting: int, svc: Svc) ->
     assert set(states(svc).values()) == {"pending"}
 
 
+@pytest.mark.effect_of("events listen", "--no-resume")
 def test_no_resume_leaves_them_alone(
     waiting: int, svc: Svc, pay: Pay, tmp_path: Path, listen: Listen
 ) -> None:
@@ -183,6 +186,7 @@ def test_an_event_without_a_known_secret_stops_no_other(waiting: int, svc: Svc, 
         assert paths(target) == [b"/a"]
 
 
+@pytest.mark.effect_of("events replay", "--times")
 def test_replay_ends_with_a_count(waiting: int, svc: Svc) -> None:
     """For a person; a program counts the records."""
     with TargetServer(port=waiting):
@@ -197,6 +201,7 @@ def test_replay_ends_with_a_count(waiting: int, svc: Svc) -> None:
         assert svc("events", "replay", *names).err == ""
 
 
+@pytest.mark.effect_of("events replay", "--failed")
 def test_what_waits_for_a_listener_that_is_gone_is_counted_beside_what_failed(
     waiting: int, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:
@@ -269,6 +274,8 @@ def _sent(out: str) -> list[dict[str, Any]]:
     return sent
 
 
+@pytest.mark.effect_of("events inbox", "--failed")
+@pytest.mark.effect_of("events prune", "--before", "--failed")
 def test_what_failed_is_forgotten_when_a_person_says_so(waiting: int, svc: Svc) -> None:
     """R125: by its age and its state, both named; what is pending stays."""
     state = Path(os.environ["SVC_STATE_DIR"]) / "state.db"

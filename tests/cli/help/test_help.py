@@ -194,6 +194,7 @@ def test_long_names_of_a_table_get_a_line_of_their_own() -> None:
     assert max(map(len, page.text(60).splitlines())) <= 60
 
 
+@pytest.mark.effect_of("svc", "--help")
 def test_every_command_is_known_to_help() -> None:
     """No topic hides a command but `sandbox`, whose page leads to the command's own help."""
     assert set(TOPICS) & set(COMMANDS) == {"sandbox", "timeline"}

@@ -295,6 +295,8 @@ def test_the_variable_wins_and_is_mentioned(
     assert "4eC39" not in listed.out + listed.err
 
 
+@pytest.mark.effect_of("keys add", "--publishable")
+@pytest.mark.effect_of("keys remove", "--publishable")
 def test_a_publishable_key_lies_beside_the_secret_one(svc: Svc, fake_ring: FakeRing) -> None:
     """For the sandbox's checkout; it is never used for a call."""
     argv = ("--base-url", ELSEWHERE)

@@ -71,6 +71,7 @@ def endpoint(state: Path, days: float, secret: str | None = None) -> None:
     )
 
 
+@pytest.mark.effect_of("keys remind", "--max-age", "--warn")
 @pytest.mark.parametrize(
     ("days", "argv", "status", "code"),
     [
@@ -97,6 +98,7 @@ def test_what_is_overdue_ends_with_11(
         assert told.error["code"] == "key_overdue"
 
 
+@pytest.mark.effect_of("keys remind", "--format")
 def test_each_format_tells_the_same(svc: Svc, aged: Age, state: Path) -> None:
     """Keys, signing secrets and the end of an old key, in all formats; no secret in any."""
     aged(91)
@@ -162,6 +164,7 @@ def test_reminding_reads_no_key(svc: Svc, aged: Age, fake_ring: FakeRing) -> Non
     assert fake_ring.calls == before
 
 
+@pytest.mark.effect_of("keys remind", "--created")
 @pytest.mark.parametrize(
     ("created", "status", "code"),
     [

@@ -96,6 +96,7 @@ def constant(sandbox: Sandbox) -> Any:
     return next(each for each in listed if each["key"].startswith("sk_test_"))
 
 
+@pytest.mark.effect_of("keys roll", "--stdin")
 def test_the_whole_story_on_a_sandbox(svc: Svc, as_sandbox: Sandbox) -> None:
     """Rolled in its dashboard, swapped in, used from then on; the old one then ends."""
     order = svc.ok(*ORDER)["id"]
@@ -288,6 +289,7 @@ def test_an_old_key_that_has_ended_leaves_the_journal_to_tell(
     assert (rolled["old_key_works"], rolled["same_account"]) == (False, True)
 
 
+@pytest.mark.effect_of("keys roll", "--no-check")
 def test_a_service_that_is_not_reached_changes_nothing(
     svc: Svc, stored: Any, sandbox: Sandbox, dashboard: Dashboard, fake_ring: FakeRing
 ) -> None:
@@ -460,6 +462,7 @@ def test_a_new_key_that_was_left_behind_is_taken_up(
 # --- a person at a terminal -------------------------------------------------------------------
 
 
+@pytest.mark.effect_of("keys roll", "--dashboard")
 def test_a_person_is_led_to_the_dashboard(
     at_terminal: AtTerminal,
     stored: Any,

@@ -68,6 +68,7 @@ def unknown(svc: Svc, sandbox: Sandbox) -> str:
 # --- list, show, resume, forget -----------------------------------------------------------------
 
 
+@pytest.mark.effect_of("requests list", "--unresolved")
 def test_resume_ends_in_the_one_order(svc: Svc, sandbox: Sandbox, unknown: str) -> None:
     """R3: listed, resumed, and the sandbox holds exactly one order."""
     (listed,) = svc.ok("requests", "list", "--unresolved")
@@ -139,6 +140,7 @@ def test_a_forgotten_request_leaves_nothing_behind(
     assert holding() == []
 
 
+@pytest.mark.effect_of("requests list", "--limit")
 def test_list_fits_a_terminal(svc: Svc, sandbox: Sandbox, unknown: str) -> None:
     """People get one line a request, the newest first, and what to do about it."""
     svc.ok("landed-cost-quotes", "create", "--body", "-", stdin=json.dumps(QUOTE))
@@ -201,6 +203,7 @@ def test_resume_under_another_key_must_be_confirmed(
 # --- twins and keys of one's own ----------------------------------------------------------------
 
 
+@pytest.mark.effect_of("svc", "--new-request")
 def test_same_command_stops_while_the_first_is_unresolved(
     svc: Svc, sandbox: Sandbox, unknown: str
 ) -> None:
@@ -230,6 +233,7 @@ def test_own_key_under_another_key_asks_for_a_resume(svc: Svc, sandbox: Sandbox)
     assert svc(*own).code == 0
 
 
+@pytest.mark.effect_of("svc", "--idempotency-key")
 def test_own_key_again_is_the_same_request(svc: Svc, sandbox: Sandbox) -> None:
     """A script that repeats its command with its own key gets the first result, exit 0."""
     spoil(sandbox)
@@ -293,6 +297,7 @@ def test_what_looks_like_a_key_is_not_shown(svc: Svc, sandbox: Sandbox, way: str
 # --- live mode ----------------------------------------------------------------------------------
 
 
+@pytest.mark.effect_of("svc", "--no-input")
 def test_live_payout_without_a_terminal_needs_yes(
     svc: Svc, sandbox: Sandbox, isolated: Path
 ) -> None:
@@ -308,6 +313,7 @@ def test_live_payout_without_a_terminal_needs_yes(
     assert [row["mode"] for row in journal(isolated)] == ["live"]
 
 
+@pytest.mark.effect_of("svc", "--live")
 def test_live_key_needs_the_flag_and_the_flag_a_live_key(svc: Svc, sandbox: Sandbox) -> None:
     """R19: the mode is the key's; a flag alone makes nothing live."""
     assert svc(*PAYOUT, "--yes", env=LIVE).code == 4

@@ -52,6 +52,7 @@ def with_browser(
     return watched.seen, opened.read_text() if opened.exists() else ""
 
 
+@pytest.mark.effect_of("sandbox checkout", "--print")
 @pytest.mark.parametrize("argv", [(), ("--print",)])
 def test_address_is_printed_into_a_pipe(svc: Svc, sandbox: Sandbox, argv: tuple[str, ...]) -> None:
     """One line that another program can open, and the page is there."""
@@ -81,6 +82,7 @@ def test_programs_get_json_when_they_ask(svc: Svc, sandbox: Sandbox) -> None:
     }
 
 
+@pytest.mark.effect_of("sandbox checkout", "--return-url")
 def test_return_url_goes_with_the_shopper(svc: Svc, sandbox: Sandbox) -> None:
     """Written into the address; one that leads off this machine without TLS is told on the page."""
     order = unpaid(sandbox)

@@ -108,6 +108,7 @@ def test_start_does_not_take_a_profile_of_that_name_over(
     assert (folder / "config.toml").read_text() == text
 
 
+@pytest.mark.effect_of("sandbox env", "--shell")
 def test_env_is_evaluated_by_a_shell(svc: Svc, start: Start) -> None:
     """`eval "$(svc sandbox env)"` sets address and key."""
     started = start("--db", ":memory:")
@@ -136,6 +137,7 @@ def test_env_that_fails_stops_the_script(svc: Svc, words: tuple[str, ...]) -> No
     assert svc("sandbox", "env", *words, "-o", "json").out == ""
 
 
+@pytest.mark.effect_of("sandbox stop", "--port")
 def test_several_sandboxes_are_told_apart_by_port(svc: Svc, start: Start) -> None:
     """With two running, commands ask which one is meant."""
     one, two = start("--db", ":memory:"), start("--db", ":memory:")
@@ -197,6 +199,7 @@ def test_id_of_a_sandbox_is_its_address(svc: Svc, start: Start) -> None:
         assert (shown.out, shown.err) == (f"{one['url']}\n", "")
 
 
+@pytest.mark.effect_of("sandbox start", "--port")
 def test_second_start_on_the_port_says_who_has_it(svc: Svc, start: Start) -> None:
     """A taken port is one line: a sandbox of ours is named, anything else is only taken."""
     started = start("--db", ":memory:")
@@ -213,6 +216,7 @@ def test_second_start_on_the_port_says_who_has_it(svc: Svc, start: Start) -> Non
             assert refused.error["message"].startswith(f"Port {taken} on 127.0.0.1 is taken.")
 
 
+@pytest.mark.effect_of("sandbox start", "--db", "--ready-file")
 @pytest.mark.parametrize(
     ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
 )
@@ -276,6 +280,7 @@ def test_a_sandbox_of_ones_own_is_known_by_its_address(
     assert "sandbox constant" not in gone.err
 
 
+@pytest.mark.effect_of("sandbox start", "--tls")
 def test_plain_sandbox_after_a_tls_one_forgets_the_certificate(
     svc: Svc, start: Start, isolated: Path
 ) -> None:
@@ -371,6 +376,7 @@ def test_paying_gives_the_payments_id(svc: Svc, sandbox: Sandbox) -> None:
     assert svc.ok("payments", "retrieve", paid.out.strip())["status"] == "captured"
 
 
+@pytest.mark.effect_of("sandbox pay", "--payment-method", "--save-card")
 def test_saved_card_pays_again(svc: Svc, sandbox: Sandbox) -> None:
     """`--save-card` gives a payment method that pays the next order."""
     first = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"], "--save-card")
@@ -379,6 +385,7 @@ def test_saved_card_pays_again(svc: Svc, sandbox: Sandbox) -> None:
     assert again["payment"]["payment_method"]["id"] == saved
 
 
+@pytest.mark.effect_of("sandbox pay", "--3ds", "--cvc", "--expiry", "--method", "--outcome")
 @pytest.mark.parametrize(
     ("options", "status"),
     [
@@ -416,6 +423,7 @@ def test_no_live_order_is_ever_paid(svc: Svc, sandbox: Sandbox) -> None:
     assert (refused.code, refused.error["code"]) == (5, "resource_missing")
 
 
+@pytest.mark.effect_of("sandbox dispute", "--reason")
 def test_dispute_is_opened_and_decided(svc: Svc, sandbox: Sandbox) -> None:
     """`dispute` opens one; `decide` ends it once evidence is under review."""
     payment = svc.ok("sandbox", "pay", unpaid(sandbox)["client_secret"])["payment"]["id"]
@@ -451,6 +459,7 @@ def test_settle_and_fail_end_what_is_pending(svc: Svc, sandbox: Sandbox) -> None
     assert svc.ok("sandbox", "fail", other["id"])["status"] == "failed"
 
 
+@pytest.mark.effect_of("sandbox fail", "--reason")
 def test_settle_takes_a_payout_to_its_bank(svc: Svc, sandbox: Sandbox) -> None:
     """A payout is paid from either stage, and a paid one is not paid again."""
     iban = {"country": "DE", "account_holder_name": "Muster", "iban": "DE89370400440532013000"}
@@ -477,6 +486,7 @@ def test_other_ids_cannot_be_settled(svc: Svc, sandbox: Sandbox, verb: str) -> N
 # --- time and the dashboard -------------------------------------------------------------------
 
 
+@pytest.mark.effect_of("sandbox advance", "--until")
 def test_advance_turns_the_clock(svc: Svc, sandbox: Sandbox) -> None:
     """By a duration, to a moment, to the next job or until nothing is left to do."""
     order = unpaid(sandbox)
@@ -538,6 +548,7 @@ def test_reset_empties_the_sandbox(svc: Svc, sandbox: Sandbox) -> None:
     assert len(api(sandbox.port, "GET", "/v1/orders")["data"]) >= 4
 
 
+@pytest.mark.effect_of("sandbox deliveries", "--event", "--limit", "--status")
 def test_deliveries_are_listed_and_sent_again(svc: Svc, sandbox: Sandbox) -> None:
     """A webhook nobody answers is a failed delivery, and `resend` makes another attempt."""
     with socket.create_server(("127.0.0.1", 0)) as nobody:

@@ -86,6 +86,8 @@ def test_live_mode_has_no_paid_orders(svc: Svc, sandbox: Sandbox) -> None:
 # --- keys -------------------------------------------------------------------------------------
 
 
+@pytest.mark.effect_of("keys roll", "--grace")
+@pytest.mark.effect_of("sandbox keys roll", "--grace")
 def test_rolled_key_works_through_its_grace(svc: Svc, sandbox: Sandbox) -> None:
     """Spec: the old key works for the chosen period, to the second, and then is expired."""
     made = svc.ok("sandbox", "keys", "create")
@@ -105,6 +107,7 @@ def test_rolled_key_works_through_its_grace(svc: Svc, sandbox: Sandbox) -> None:
     assert (code(fresh["secret"]), code(at_once["secret"])) == ("api_key_expired", None)
 
 
+@pytest.mark.effect_of("sandbox keys create", "--permission")
 def test_restricted_key_is_made_by_its_permissions(svc: Svc, sandbox: Sandbox) -> None:
     """`all` first, single resources over it; a person is told how to use the key."""
     argv = ("--permission", "all=read", "--permission", "refunds=write")
@@ -130,6 +133,7 @@ def test_keys_refuses_what_cannot_be_meant(svc: Svc, sandbox: Sandbox, argv: lis
 # --- faults -----------------------------------------------------------------------------------
 
 
+@pytest.mark.effect_of("sandbox fault add", "--after", "--connection", "--method", "--path")
 def test_lost_answer_is_made_good_by_a_retry(svc: Svc, sandbox: Sandbox) -> None:
     """R90: the change is committed and the answer lost; the client's retry finds the one order."""
     rule = ("--method", "POST", "--path", "/v1/orders", "--after", "--connection", "reset")
@@ -143,6 +147,19 @@ def test_lost_answer_is_made_good_by_a_retry(svc: Svc, sandbox: Sandbox) -> None
     assert statuses[-2:] == [True, False]
 
 
+@pytest.mark.effect_of(
+    "sandbox fault add",
+    "--body",
+    "--count",
+    "--delay-ms",
+    "--endpoint",
+    "--idempotency-key",
+    "--retry-after",
+    "--skip",
+    "--times",
+    "--type",
+    "--webhook",
+)
 def test_every_option_of_a_rule_reaches_the_sandbox(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
@@ -267,6 +284,7 @@ def test_logs_are_whole_at_any_width(
     assert mail["subject"] in words
 
 
+@pytest.mark.effect_of("sandbox events", "--limit", "--type")
 def test_events_are_listed_by_type_and_page(svc: Svc, sandbox: Sandbox) -> None:
     """`/v1` has no such list; the sandbox has one, and says how to go on."""
     for _ in range(2):
@@ -279,6 +297,7 @@ def test_events_are_listed_by_type_and_page(svc: Svc, sandbox: Sandbox) -> None:
     assert second["id"] == listed[1]["id"]
 
 
+@pytest.mark.effect_of("sandbox export", "--force")
 def test_state_is_carried_to_another_sandbox(
     svc: Svc, sandbox: Sandbox, start: Start, tmp_path: Path
 ) -> None:
@@ -304,6 +323,7 @@ def test_state_is_carried_to_another_sandbox(
     assert svc("sandbox", "import", "nowhere.json", env=env).code == 10
 
 
+@pytest.mark.effect_of("sandbox endpoints roll-secret", "--grace")
 def test_endpoints_are_looked_after(svc: Svc, sandbox: Sandbox) -> None:
     """What the dashboard does: list, disable, enable, a new secret, delete."""
     address = {"url": "http://127.0.0.1:9/hook", "events": ["order.paid"]}
@@ -318,6 +338,7 @@ def test_endpoints_are_looked_after(svc: Svc, sandbox: Sandbox) -> None:
     assert svc("sandbox", "endpoints", "roll-secret", identity, "--grace", "2d").code == 2
 
 
+@pytest.mark.effect_of("sandbox settle", "--sent")
 def test_payout_is_only_handed_over(svc: Svc, sandbox: Sandbox) -> None:
     """`settle --sent` stops at the local network; a refund has none."""
     told = sandbox.control("POST", "/events/trigger", {"type": "payout.created"})
@@ -374,6 +395,7 @@ def test_smart_retries(
     assert payment["acquirer"] == ("sandbox_eu_2" if retried else None)
 
 
+@pytest.mark.effect_of("sandbox pay", "--card")
 @pytest.mark.parametrize(
     ("number", "token"),
     [
@@ -391,6 +413,7 @@ def test_saved_card_has_its_network_token(
     assert paid["payment"]["payment_method"]["card"]["network_token"] == token
 
 
+@pytest.mark.effect_of("sandbox pay", "--iban")
 @pytest.mark.parametrize(
     ("iban", "wait", "status"),
     [
@@ -426,6 +449,7 @@ def test_dispute_is_decided_by_its_evidence(
     assert api(sandbox.port, "GET", f"/v1/disputes/{dispute['id']}")["status"] == end
 
 
+@pytest.mark.effect_of("sandbox import", "--allow-remote")
 @pytest.mark.parametrize("url", ["https://shop.example/hook", "http://shop.example/hook"])
 def test_import_of_a_state_that_sends_elsewhere_is_agreed_to(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, url: str
@@ -480,6 +504,7 @@ def test_lint_fails_a_build_and_names_what_is_wrong(svc: Svc, sandbox: Sandbox) 
     assert "post_without_key, 1 times: A POST had no Idempotency-Key" in told.out
 
 
+@pytest.mark.effect_of("sandbox requests", "--clear", "--method", "--status", "--verify")
 def test_requests_are_verified_and_cleared(svc: Svc, sandbox: Sandbox) -> None:
     """A count that differs is exit 11; after --clear nothing was asked."""
     api(sandbox.port, "POST", "/v1/orders", ORDER)
@@ -526,6 +551,7 @@ def test_certificate_is_made_once(svc: Svc, start: Start) -> None:
 # --- determinism ------------------------------------------------------------------------------
 
 
+@pytest.mark.effect_of("sandbox reset", "--seed")
 def test_equal_seeds_and_calls_give_equal_bytes(svc: Svc, start: Start) -> None:
     """Ids, secrets, answers and the whole state are the same in two sandboxes."""
     told = []
@@ -546,6 +572,8 @@ def test_equal_seeds_and_calls_give_equal_bytes(svc: Svc, start: Start) -> None:
     assert first[1:] == second[1:]
 
 
+@pytest.mark.effect_of("sandbox reset", "--fixture")
+@pytest.mark.effect_of("sandbox start", "--detach", "--fixture", "--seed")
 def test_seed_and_fixture_of_an_old_sandbox_are_not_taken_silently(svc: Svc, start: Start) -> None:
     """A file that exists keeps its ids and objects, and the user is told what to do instead."""
     start("--seed", "1")
@@ -612,6 +640,7 @@ def test_control_refuses_an_origin_elsewhere(
     assert "--profile sandbox" in error["message"]
 
 
+@pytest.mark.effect_of("svc", "--max-time")
 def test_deadline_holds_for_a_control(svc: Svc) -> None:
     """R9: a sandbox that answers nothing ends the command at --max-time."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -643,6 +672,7 @@ def test_ignored_hangup_stays_ignored(isolated: Path) -> None:
     assert process.returncode == -signal.SIGTERM
 
 
+@pytest.mark.effect_of("sandbox fault add", "--status")
 def test_counters_that_are_zero_are_left_out_for_people(svc: Svc, sandbox: Sandbox) -> None:
     """A program still reads them; a list of faults keeps its column."""
     human = {"SVC_OUTPUT": "human"}
@@ -663,6 +693,7 @@ def test_a_key_that_is_not_there_is_called_an_api_key(svc: Svc, sandbox: Sandbox
     assert refused.error["message"] == "No such API key: key_3kPq0aVb7cXd9eYf1gZh2iWj."
 
 
+@pytest.mark.effect_of("sandbox settings", "--of")
 def test_settings_of_one_order_leave_the_others_alone(svc: Svc, sandbox: Sandbox) -> None:
     """`--of` sets and shows them; one that there is not is refused, and nothing is set."""
     made = svc.ok("sandbox", "trigger", "payment.authorized")["event"]["data"]["object"]["order"]

@@ -95,6 +95,7 @@ def test_a_sandbox_that_was_stopped_is_started_by_what_is_suggested(svc: Svc) ->
     assert svc.ok("orders", "list")["data"] == []
 
 
+@pytest.mark.effect_of("svc", "--base-url")
 def test_whoever_names_the_address_himself_reaches_it(
     svc: Svc, stranger: ScriptedServer, sandbox: Sandbox
 ) -> None:
@@ -120,6 +121,7 @@ def test_a_record_that_somebody_else_wrote_vouches_for_nobody(
         assert svc("orders", "list").error["code"] == "sandbox_not_running"
 
 
+@pytest.mark.effect_of("payouts create", "--wait")
 def test_a_command_that_is_under_way_sends_a_stranger_no_key(svc: Svc) -> None:
     """R106: a wait is long, and the sandbox may end meanwhile: each new connection is looked at."""
     port = svc.ok("sandbox", "start", "--detach", "--port", "0")["port"]

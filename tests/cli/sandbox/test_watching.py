@@ -111,6 +111,7 @@ def written(path: Path) -> str:
     return path.read_text()
 
 
+@pytest.mark.effect_of("sandbox requests", "--follow")
 def test_requests_are_followed_as_they_come(
     open_terminal: OpenTerminal, svc: Svc, sandbox: Sandbox
 ) -> None:
@@ -157,6 +158,7 @@ def following() -> Iterator[list[Following]]:
         each.process.communicate()
 
 
+@pytest.mark.effect_of("sandbox requests", "--path")
 def test_a_program_that_follows_reads_a_line_a_request(
     svc: Svc, sandbox: Sandbox, following: list[Following]
 ) -> None:
@@ -167,6 +169,7 @@ def test_a_program_that_follows_reads_a_line_a_request(
     assert following[0].next()["path"] == "/v1/payments"
 
 
+@pytest.mark.effect_of("sandbox logs", "--port")
 def test_a_log_is_followed_line_by_line(
     svc: Svc, isolated: Path, following: list[Following]
 ) -> None:

@@ -15,6 +15,10 @@ from support.team.commands import RunningCommand, TeamCommands, server_of
 from svc.signature import verify
 
 
+@pytest.mark.effect_of("events audit", "--from")
+@pytest.mark.effect_of("events listen", "--from", "--group")
+@pytest.mark.effect_of("events log refill", "--to")
+@pytest.mark.effect_of("events receive", "--to")
 def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
     team: TeamCommands, forking: Forking
 ) -> None:
@@ -62,6 +66,22 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
     missed = team.run("anna", *audit, code=11)
     kinds = sorted(one["type"] for one in json.loads(missed.out))
     assert kinds == ["dispute.opened", "order.paid", "payment.captured"]
+
+
+@pytest.mark.effect_of("events receive", "--no-copy")
+def test_a_receiver_without_a_copy_leaves_nothing_to_refill_from(
+    team: TeamCommands, forking: Forking
+) -> None:
+    """The log alone has what came."""
+    receiver = RunningCommand(forking, team, "receiver", "receive", "--to", team.url, "--no-copy")
+    receiver.wait("ready")
+    team.svc("sandbox", "trigger", "order.paid")
+    receiver.wait("event", 2)
+    receiver.end()
+    refilled = team.run("admin", "events", "log", "refill", "--to", team.url).json
+    assert (refilled["copies"], refilled["added"]) == (0, 0)
+    status = team.run("admin", "events", "log", "status", "--from", team.url).json
+    assert status["events"] == 2
 
 
 IN_GROUP = ("events", "listen", "--from", "LOG", "--forward-to", "9")

@@ -161,6 +161,7 @@ def test_user_that_cannot_be_is_refused(
     assert not users.exists()
 
 
+@pytest.mark.effect_of("events log user add", "--log")
 def test_name_of_a_user_is_given_once(svc: Svc, tmp_path: Path) -> None:
     """A second one would have the first one's rights, or its password."""
     users = ("--users", str(tmp_path / "users.conf"))

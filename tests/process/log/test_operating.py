@@ -29,6 +29,9 @@ pytestmark = pytest.mark.usefixtures("needed")
 MINUTE = 60
 
 
+@pytest.mark.effect_of("events log user add", "--users")
+@pytest.mark.effect_of("events log user remove", "--users")
+@pytest.mark.effect_of("events log user rotate", "--users")
 def test_users_come_and_go_with_a_reload(team: TeamCommands) -> None:
     """No server is restarted; whoever is removed is let in no more, a rotated password neither."""
     node, users = team.running.nodes[0], team.folder / "server" / "users.conf"
@@ -65,6 +68,10 @@ def test_users_come_and_go_with_a_reload(team: TeamCommands) -> None:
     assert node.process.poll() is None
 
 
+@pytest.mark.effect_of("events log failed drop", "--from")
+@pytest.mark.effect_of("events log failed list", "--from")
+@pytest.mark.effect_of("events log failed retry", "--from")
+@pytest.mark.effect_of("events log failed show", "--from")
 def test_what_a_group_put_aside_is_listed_and_given_to_it_again(  # noqa: PLR0915  one story
     team: TeamCommands, tmp_path: Path
 ) -> None:
@@ -110,6 +117,9 @@ def test_what_a_group_put_aside_is_listed_and_given_to_it_again(  # noqa: PLR091
     assert "failed list" in missing.error["message"]
 
 
+@pytest.mark.effect_of(
+    "events log create", "--from", "--group", "--max-bytes", "--replicas", "--to"
+)
 def test_a_log_is_sized_and_its_groups_begin_where_they_are_told_to(team: TeamCommands) -> None:
     create = ("events", "log", "create", "--to", team.url, "--replicas", "1")
     with connect(team.running, f"{team.users['admin']}\n{KEY}") as connection:
@@ -129,6 +139,8 @@ def test_a_log_is_sized_and_its_groups_begin_where_they_are_told_to(team: TeamCo
     assert bytes_for(1) == 10 << 30
 
 
+@pytest.mark.effect_of("doctor", "--log-monitor")
+@pytest.mark.effect_of("events log forget", "--from")
 def test_a_laptop_reports_how_far_it_is_and_leaves_no_error_at_the_server(
     team: TeamCommands, tmp_path: Path
 ) -> None:
@@ -157,6 +169,7 @@ def test_a_laptop_reports_how_far_it_is_and_leaves_no_error_at_the_server(
     assert "log" not in [one["name"] for one in after]
 
 
+@pytest.mark.effect_of("events listen", "--from-start")
 def test_position_is_of_the_stream_and_not_of_its_address(team: TeamCommands) -> None:
     """R130: another spelling of the address is another way to the same log; nothing is skipped."""
     port = team.running.nodes[0].port

@@ -41,6 +41,7 @@ def as_here(line: str, team: TeamCommands) -> str:
     return line
 
 
+@pytest.mark.effect_of("events log failed list", "--group")
 @pytest.mark.slow(seconds=40)
 @pytest.mark.limit(180)
 def test_the_pages_of_a_team_are_carried_out(  # noqa: PLR0915  one story

@@ -116,6 +116,7 @@ def test_receiver_answers_in_time_though_no_server_does(server: Servers, begin: 
     assert messages(server) == 2
 
 
+@pytest.mark.effect_of("events receive", "--max-body")
 @pytest.mark.slow(seconds=5)
 def test_event_that_is_too_large_for_the_log_is_answered_413(tmp_path: Path, begin: Begin) -> None:
     """It alone is refused, at the start already where it could come, and the next one is kept."""

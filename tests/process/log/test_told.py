@@ -191,6 +191,7 @@ def test_server_that_calls_itself_old_is_refused(
     assert "nats.io" in error["message"]
 
 
+@pytest.mark.effect_of("events receive", "--log-monitor")
 def test_lone_copy_and_unseen_disk_are_said_at_the_start(server: Servers, tmp_path: Path) -> None:
     """Whoever tries it out hears what is missing for more than that; with a monitor it is looked at."""
     argv = ("events", "receive", "--to", server.url(), "--tunnel", "none", "--log-monitor")

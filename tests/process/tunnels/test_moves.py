@@ -188,6 +188,7 @@ def test_sandbox_on_this_machine_needs_no_tunnel(
     assert all(one["record"] != "tunnel" for one in running.records)
 
 
+@pytest.mark.effect_of("events listen", "--tunnel")
 def test_people_see_the_stand_in_tunnel_on_stderr(sandbox: Sandbox, svc: Svc) -> None:
     """For people the link's changes are lines on stderr; ready is said after the first (R72)."""
     result = svc("events", "listen", "-o", "human", *ARGV, "--timeout", "0.1")

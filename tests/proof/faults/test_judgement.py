@@ -66,6 +66,7 @@ def busy(machine: UserMachine, mark: int, times: int = 4) -> None:
     machine.ledger.spoil(*[Fault(limited)] * times, mark=f"mark-{mark}")
 
 
+@pytest.mark.effect_of("batch", "--skip-done")
 def test_a_row_that_was_done_by_hand_since_is_not_sent(
     machine: UserMachine, tmp_path: Path
 ) -> None:
@@ -126,6 +127,7 @@ def test_a_bad_row_does_not_keep_next_months_payments_back(
     assert (rest.code, rest.json["done"], rest.json["skipped"]) == (0, 1, 2)
 
 
+@pytest.mark.effect_of("batch", "--edited")
 @pytest.mark.parametrize("change", [{"metadata": {"note": "mark-2", "by": "x"}}, {"amount": 4000}])
 def test_a_done_row_that_was_edited_is_not_paid_again(
     machine: UserMachine, tmp_path: Path, change: dict[str, Any]
@@ -421,6 +423,7 @@ def test_a_gateways_refusal_keeps_the_key(
     assert (len(keys), machine.ledger.effects["mark-1"]) == (1, 1)
 
 
+@pytest.mark.effect_of("batch", "--retry-failed")
 def test_an_object_that_failed_is_not_done(machine: UserMachine, tmp_path: Path) -> None:
     """R117, line 10: exit 9; the next run leaves it, `--retry-failed` sends the next key."""
     path = write(tmp_path / "r.ndjson", refund_row(1))

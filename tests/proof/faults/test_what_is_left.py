@@ -245,6 +245,7 @@ def test_what_cannot_be_told_costs_no_result(machine: UserMachine) -> None:
     assert [row["state"] for row in machine.rows()] == ["done"]
 
 
+@pytest.mark.effect_of("batch", "--continue")
 def test_a_list_that_was_done_long_ago_is_not_skipped_in_silence(
     machine: UserMachine, tmp_path: Path
 ) -> None:

@@ -138,6 +138,7 @@ def test_under_umask_000_all_that_svc_makes_is_the_users_alone(
     assert {name: oct(mode) for name, mode in found.items() if mode & 0o077} == {}
 
 
+@pytest.mark.effect_of("events listen", "--ready-file")
 def test_under_umask_000_what_a_command_writes_is_the_users_alone(
     isolated: Path, careless: Careless
 ) -> None:

@@ -49,6 +49,7 @@ def test_a_moment_is_the_instant_that_is_meant(berlin: None, text: str, sent: st
     assert stamp(read(text).begin) == sent
 
 
+@pytest.mark.effect_of("svc", "--utc")
 def test_utc_is_asked_for(berlin: None) -> None:
     """`--utc` is for what is read as for what is shown."""
     assert stamp(read("2026-11-21", utc=True).begin) == "2026-11-21T00:00:00Z"
