@@ -142,6 +142,7 @@ def test_words_follow_the_date_that_a_service_sends(svc: Svc, date: bool) -> Non
     assert ("2 h ago" in shown or "2 hours ago" in shown) == date, shown
 
 
+@pytest.mark.effect_of("disputes list", "--due")
 def test_what_is_due_is_listed(svc: Svc, sandbox: Sandbox) -> None:
     """Within so long by the service's clock, of all pages; what is past is due no more."""
     for _ in range(2):

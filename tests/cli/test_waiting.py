@@ -295,6 +295,7 @@ def test_it_ends_once_the_status_is_there(
     assert svc.ok(*words, "--wait")["status"] == "paid"
 
 
+@pytest.mark.effect_of("NOUN retrieve", "--wait", "--until")
 def test_the_end_of_the_time_is_a_check_that_failed(svc: Svc, order: dict[str, Any]) -> None:
     """Exit 11, the object all the same, and what moves a sandbox on."""
     late = svc("orders", "retrieve", order["id"], "--wait", "--max-time", "0.4")

@@ -262,6 +262,7 @@ def test_a_proxy_that_cannot_be_reached_is_named(svc: Svc) -> None:
     assert "hidden" not in refused.out + refused.err
 
 
+@pytest.mark.effect_of("doctor", "--report")
 def test_a_report_of_a_bug_has_all_but_secrets(
     svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:

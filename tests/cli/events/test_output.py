@@ -105,6 +105,9 @@ def test_name_that_leads_elsewhere_is_refused_at_the_start(
     assert allowed.code in (5, 8)  # on it goes, to find no such event or no sandbox
 
 
+@pytest.mark.effect_of("events inbox", "--where")
+@pytest.mark.effect_of("events listen", "--where")
+@pytest.mark.effect_of("events tail", "--timeout", "--where")
 def test_where_chooses_what_is_shown_and_forwarded(
     pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
 ) -> None:

@@ -290,6 +290,8 @@ def test_what_failed_is_forgotten_when_a_person_says_so(waiting: int, svc: Svc) 
     assert [one["state"] for one in svc.ok("events", "inbox")] == ["pending"]
 
 
+@pytest.mark.effect_of("events inbox", "--object", "--text")
+@pytest.mark.effect_of("events replay", "--where")
 def test_events_are_chosen_by_their_content(waiting: int, svc: Svc) -> None:
     """`--where`, `--text` and `--object` of the inbox, and `--where` of what is sent again."""
     order = next(iter(svc.ok("events", "inbox", "--type", "order.paid")))["object_id"]
@@ -312,6 +314,7 @@ def test_events_are_chosen_by_their_content(waiting: int, svc: Svc) -> None:
         assert refused.error["message"].startswith("--where: it ends too early")
 
 
+@pytest.mark.effect_of("events replay", "--set")
 def test_a_changed_event_is_sent_and_never_kept(waiting: int, svc: Svc) -> None:
     """It is signed anew, its header says what was changed, and the kept event is as it was."""
     event = svc.ok("events", "inbox", "--type", "order.paid")[0]["id"]
@@ -332,6 +335,7 @@ def test_a_changed_event_is_sent_and_never_kept(waiting: int, svc: Svc) -> None:
         assert (refused.code, refused.error["param"]) == (2, param)
 
 
+@pytest.mark.effect_of("events sign", "--now", "--payload")
 def test_a_payload_of_ones_own_is_signed(
     waiting: int, svc: Svc, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -469,6 +469,7 @@ def test_a_key_comes_from_a_command_and_is_kept_nowhere(
     assert not (tmp_path / "run").exists()
 
 
+@pytest.mark.effect_of("profiles create", "--key-command")
 @pytest.mark.parametrize(
     ("body", "said"),
     [

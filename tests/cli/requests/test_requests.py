@@ -394,6 +394,7 @@ def test_showing_a_request_records_nothing(svc: Svc, sandbox: Sandbox, isolated:
     assert not (isolated / "state").exists()
 
 
+@pytest.mark.effect_of("requests list", "--object", "--operation", "--since")
 def test_requests_are_found_by_object_time_and_operation(svc: Svc, sandbox: Sandbox) -> None:
     """With the amount of each: what was paid back, of which payment, in the last two hours."""
     svc.ok("sandbox", "trigger", "payment.captured")
