@@ -16,6 +16,9 @@ ORDER = f"orders create --amount 12900 --currency EUR --country DE {ITEM}"
 NEXT = {
     "orders list --query '[?amount > 100]'": "Write numbers in backticks: [?amount > `100`]",
     "events list": "svc events inbox",
+    "payouts list --order ord_1": "No payout belongs to an order; its payments: svc payments list --order ord_1",
+    "refund --payment pay_1": "svc refunds create --payment",
+    "events tail -o csv": "tail cannot print csv.",
     "webhook-endpoints list": "svc sandbox endpoints list",
     "refunds create pay_x1": "svc refunds create --payment pay_x1",
     "refunds create --payment ord_abc": "svc payments list --order ord_abc",

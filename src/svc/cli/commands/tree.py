@@ -93,7 +93,7 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         path=path,
         short=short,
         section=COMMANDS[path[0]].section,
-        summary=_summary(help_text),
+        summary=_summary(help_text) if len(path) > 1 else COMMANDS[path[0]].summary,
         help=help_text,
         arguments=tuple(
             _argument(name, param, kinds) for param in own if param.param_type_name == "argument"

@@ -225,10 +225,10 @@ def listen(ctx: typer.Context, given: ListenArguments) -> None:
     begin(Session.of(ctx), given)
 
 
-def begin(session: Session, given: ListenArguments) -> None:
-    """Listens as was asked for, or prints the signing secret."""
+def begin(session: Session, given: ListenArguments, verb: str = "listen") -> None:
+    """Listens as was asked for, or prints the signing secret; `verb` is what was typed."""
     if not given.secret_only:
-        refuse_formats(session, "listen")
+        refuse_formats(session, verb)
     options = _checked(session, given)
     alien = of_a_log(given.group, given.from_start, given.name, given.signature)
     if given.from_ is not None:

@@ -46,4 +46,4 @@ def tail(ctx: typer.Context, given: TailArguments) -> None:
     arguments = ListenArguments()
     vars(arguments).update(vars(given))
     arguments.no_resume = True  # what waits for a target waits for a listener that has it
-    begin(Session.of(ctx), arguments)
+    begin(Session.of(ctx), arguments, "tail")

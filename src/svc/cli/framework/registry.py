@@ -164,6 +164,8 @@ def _send_to_noun(noun: str, verb: str, *rest: str) -> None:
         raise UsageError(f"An operation is one word: {operation}.", hint=line)
     many = f"{noun}s"
     own = verb.startswith(ID_PREFIXES.get(noun, " "))
+    if verb.startswith("-"):
+        return  # no verb: the noun itself may mean a command
     if many in COMMANDS and noun not in COMMANDS and (own or not is_id(verb)):
         line = _joined("svc", many, *(("retrieve",) if own else ()), verb, *rest)
         raise UsageError(f"No such command {noun!r}. Did you mean 'svc {many}'?", hint=line)
@@ -255,6 +257,8 @@ def option_for(context: Any, word: str) -> str | None:
     import shlex
 
     word = shlex.quote(word)
+    if context.command_path.startswith("svc payouts") and kind == "order":
+        return f"No payout belongs to an order; its payments: svc payments list --order {word}"
     if f"--{kind}" in (name for param in context.command.params for name in param.opts):
         return f"{context.command_path} --{kind} {word}"
     above = context.parent
