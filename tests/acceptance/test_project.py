@@ -74,6 +74,10 @@ def test_the_workflow_runs_every_python_that_is_promised_with_no_more_rights_tha
     assert flow["jobs"]["linux"]["strategy"]["matrix"]["python"] == promised
     assert flow["permissions"] == {"contents": "read"}
     assert "secrets." not in text
+    # What a tag stands for can be changed; a commit cannot.
+    assert all(
+        re.search(r"@[0-9a-f]{40} # v", line) for line in text.splitlines() if "uses:" in line
+    )
     steps = re.search(r"^steps=\((.*)\)$", (ROOT / ".ci" / "run").read_text(), re.MULTILINE)
     assert steps is not None
     asked = re.findall(r"- run: \.ci/run (.*)", text)
