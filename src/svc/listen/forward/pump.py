@@ -7,11 +7,11 @@ Where memory may be wrong, `forget` drops it and reads again: that is the only r
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
@@ -221,9 +221,9 @@ class Pump:
             return
         self._wind()
         if self._is_due() and not self._due_again:
-            self._read(self._read_again())
+            self._read(self._read_again)
         elif self._behind and len(self._window) < _LOW:
-            self._read(self._read_on())
+            self._read(self._read_on)
 
     def _is_due(self) -> bool:
         return self._look_at is not None and self._look_at <= self._clock.now() + _TOLERANCE_SECONDS
@@ -248,12 +248,12 @@ class Pump:
         self._timer = None
         self.pump()
 
-    def _read(self, reading: Coroutine[Any, Any, None]) -> None:
-        self._reading = self._loop.create_task(owned_task(partial(self._patiently, reading)))
+    def _read(self, read: Callable[[], Awaitable[None]]) -> None:
+        self._reading = self._loop.create_task(owned_task(partial(self._patiently, read)))
 
-    async def _patiently(self, reading: Coroutine[Any, Any, None]) -> None:
+    async def _patiently(self, read: Callable[[], Awaitable[None]]) -> None:
         try:
-            await reading
+            await read()  # made here: a task that is cancelled before it begins leaves none behind
         except LocalError:  # the inbox is busy or its disk is full: nothing is lost, look again
             await asyncio.sleep(_REREAD_SECONDS)
         finally:
