@@ -5,6 +5,7 @@ import select
 import socket
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -27,7 +28,8 @@ class Closing(TargetServer):
         before = len(self.received)
         rest = super()._answer(peer, data)
         if len(self.received) > before and self.answers[-1] == b"":
-            peer.shutdown(socket.SHUT_RDWR)
+            with suppress(OSError):  # the other end may be gone by now
+                peer.shutdown(socket.SHUT_RDWR)
         return rest
 
 
