@@ -4,6 +4,7 @@ Promises R113 to R119: a request is sent or skipped by one judgement, whoever as
 """
 
 import json
+import re
 import shutil
 import sqlite3
 from contextlib import closing
@@ -482,3 +483,40 @@ def test_a_live_batch_says_what_is_left_of_each_payment(
     assert "without an amount" not in asked.seen
     assert "The largest: 57.08 EUR in line 2" in asked.seen
     assert not [post for post in machine.ledger.posts if post.method == "POST"]
+
+
+# Each sentence of what the README promises of a batch, and the test that holds it.
+SENTENCES = {
+    "**On one machine**, run the same command again": "process/test_batch_exactly_once.py::"
+    "test_three_kills_and_dropped_answers_make_exactly_as_many_orders",
+    "A row that somebody has done by hand": "proof/faults/test_judgement.py::"
+    "test_a_row_that_was_done_by_hand_since_is_not_sent",
+    "Rows that were done 12 hours ago": "proof/faults/test_judgement.py::"
+    "test_a_bad_row_does_not_keep_next_months_payments_back",
+    "A done row that was changed": "proof/faults/test_judgement.py::"
+    "test_a_named_row_that_was_changed_since_is_told",
+    "**On two machines**": "proof/faults/test_judgement.py::test_every_machine_makes_the_same_keys",
+    "A row that was corrected meanwhile": "proof/faults/test_judgement.py::"
+    "test_a_named_row_that_another_machine_has_done_otherwise_is_not_paid_again",
+    "The results file beside the rows": "proof/faults/test_judgement.py::"
+    "test_the_results_file_keeps_rows_from_being_paid_again",
+    "**After 24 hours**": "proof/faults/test_turned_clock.py::"
+    "test_a_list_of_rows_that_are_all_too_old_is_not_told_to_run_again",
+}
+
+
+def test_each_sentence_that_is_promised_of_a_batch_has_its_test() -> None:
+    tests = Path(__file__).parents[2]
+    readme = (tests.parent / "README.md").read_text()
+    told = readme.partition("What is promised:")[2].partition("###")[0]
+    sentences = [
+        sentence
+        for line in told.splitlines()
+        if line.startswith("- ")
+        for sentence in re.split(r"(?<=\.) (?=[A-Z])", line[2:])
+    ]
+    assert len(sentences) == len(SENTENCES)
+    for sentence, (begins, where) in zip(sentences, SENTENCES.items(), strict=True):
+        assert sentence.startswith(begins)
+        file, _, name = where.partition("::")
+        assert f"def {name}(" in (tests / file).read_text()
