@@ -147,7 +147,6 @@ _OF_PROFILE: Final = (
     ViewField("proxy", "Proxy", "id", rank=3),
     ViewField("ca_bundle", "CA bundle", "id", rank=4),
     ViewField("key_command", "Key command", "id", rank=4),
-    ViewField("key_command", "Key command", "id", rank=4),
     ViewField("removed", "Removed", "flag", rank=4),
 )
 NAMED_PROFILE: Final = View(title="Profile", columns=_OF_PROFILE, fields=_OF_PROFILE)
