@@ -58,6 +58,34 @@ def format_amount(amount: int, currency: str) -> str:
     return f"{sign}{whole:,}{decimals} {currency}"
 
 
+def decimal_text(amount: int, currency: str) -> str | None:
+    """Writes minor units as a plain number with the currency's own number of places.
+
+    `1215708, "EUR"` becomes `12157.08`; None for an unknown currency, which has no known number.
+    """
+    digits = exponent(currency)
+    if digits is None:
+        return None
+    whole, fraction = divmod(abs(amount), 10**digits)
+    places = f".{fraction:0{digits}d}" if digits else ""
+    return f"{'-' if amount < 0 else ''}{whole}{places}"
+
+
+def from_decimal_text(text: str, currency: str) -> int | None:
+    """Reads what `decimal_text` writes; None for anything else, such as another number of places.
+
+    An amount in minor units is none in decimals, and the other way round, but where a currency has
+    no decimals and both are the same: neither is ever taken for the other.
+    """
+    digits = exponent(currency)
+    whole, _, fraction = text.partition(".")
+    if digits is None or len(text) > _DIGITS_MAX or not (whole.isascii() and whole.isdigit()):
+        return None
+    amount = int(whole + fraction) if (fraction or "0").isascii() and fraction.isdigit() else None
+    amount = int(whole) if not digits else amount
+    return amount if amount is not None and decimal_text(amount, currency) == text else None
+
+
 def minor_units(text: str, currency: str | None) -> int | None:
     """Reads `129.00` as minor units, for a hint; None when it could mean something else.
 

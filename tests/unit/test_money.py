@@ -4,7 +4,14 @@ from decimal import Decimal
 
 import pytest
 
-from svc.money import exponent, format_amount, minor_units, round_half_up
+from svc.money import (
+    decimal_text,
+    exponent,
+    format_amount,
+    from_decimal_text,
+    minor_units,
+    round_half_up,
+)
 
 
 @pytest.mark.parametrize(
@@ -85,3 +92,35 @@ def test_halves_go_away_from_zero(value: str, rounded: int) -> None:
 def test_currencies_without_two_decimals(currency: str, digits: int) -> None:
     """ISO 4217, at the ends of each list."""
     assert exponent(currency) == digits
+
+
+@pytest.mark.parametrize(
+    ("amount", "currency", "text"),
+    [
+        (12900, "EUR", "129.00"),
+        (5, "EUR", "0.05"),
+        (12900, "JPY", "12900"),
+        (12345, "KWD", "12.345"),
+        (123456789, "USD", "1234567.89"),
+    ],
+)
+def test_decimals_are_read_as_they_are_written(amount: int, currency: str, text: str) -> None:
+    """With the currency's own number of places, and no separators."""
+    assert decimal_text(amount, currency) == text
+    assert from_decimal_text(text, currency) == amount
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["12900", "129.0", "129.000", "129,00", "1,129.00", "-1.00", "01.00", ".50", "1.", "1e2"],
+)
+def test_what_may_be_minor_units_is_no_decimal(text: str) -> None:
+    """Neither is ever taken for the other: a factor of a hundred would be paid."""
+    assert from_decimal_text(text, "EUR") is None
+
+
+def test_an_unknown_currency_has_no_decimals() -> None:
+    """Nobody knows how many."""
+    assert decimal_text(12900, "XXQ") is None
+    assert from_decimal_text("129.00", "XXQ") is None
+    assert from_decimal_text("129.00", "JPY") is None

@@ -14,6 +14,7 @@ from svc.batch.unknown import refuse_unknown
 from svc.client.amounts import whole_number, without_zeros
 from svc.client.fields import BodyPath, UnknownName, unknown_names
 from svc.errors import UsageError
+from svc.money import exponent, from_decimal_text
 from svc.render.csv_format import restore
 from svc.service.model import Kind
 
@@ -53,7 +54,8 @@ class _Spelling:
 class Columns:
     """The columns of one file for an operation.
 
-    `raw` takes cells as they are, where the export was made with `--raw-csv`. `blank_means_all`
+    `raw` takes cells as they are, where the export was made with `--raw-csv`. `decimals` reads
+    amounts with the decimals of the currency beside them. `blank_means_all`
     leaves out an amount whose cell is blank, as any other field. Columns that are `ignored` are
     left out.
 
@@ -67,11 +69,13 @@ class Columns:
         operation: BatchOperation,
         *,
         raw: bool,
+        decimals: bool = False,
         blank_means_all: bool,
         ignored: Container[BodyPath] = (),
     ) -> None:
         self._width = len(head)
         self._raw = raw
+        self._decimals = decimals
         self._operation = operation
         self._blank_means_all = blank_means_all
         self._nameless: list[int] = []
@@ -145,6 +149,8 @@ class Columns:
         kind = self._operation.kind_of(shape)
         if is_json or (kind is not None and kind.type in ("object", "list", "free")):
             return _build_filled(index, lambda text: parse(self._text(text), name))
+        if self._decimals and kind is not None and kind.type == "amount":
+            return self._in_decimals(index, name, kind)
         if kind is not None and kind.type in ("amount", "integer"):
             return self._whole(index, name, kind)
         if kind is not None and kind.type == "boolean":
@@ -169,6 +175,28 @@ class Columns:
                 raise BadRow.of(error) from None
             spelling.is_mixed = True
             return number
+
+        return build
+
+    def _in_decimals(self, index: int, name: str, kind: Kind) -> Build:
+        def build(cells: Cells) -> Any:
+            text = cells[index].strip()
+            if not text:
+                return _ABSENT
+            currency = "" if self._currency is None else cells[self._currency].strip()
+            number = from_decimal_text(text, currency)
+            places = exponent(currency)
+            if places is None:
+                why = f"{name} cannot be read with --decimals: no currency is beside it"
+                raise BadRow(f"{why}, but {currency!r}" if currency else why)
+            if number is None:
+                raise BadRow(f"{name} {text!r} has not the {places} decimals of {currency}")
+            try:
+                return whole_number(
+                    str(number), name, least=kind.least, currency=currency, is_text=True
+                )
+            except UsageError as error:
+                raise BadRow.of(error) from None
 
         return build
 

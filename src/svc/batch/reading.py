@@ -46,13 +46,14 @@ def rows_of(
     operation: BatchOperation,
     *,
     raw: bool = False,
+    decimals: bool = False,
     blank_means_all: bool = False,
     ignored: Container[BodyPath] = (),
 ) -> Iterator[Read]:
     """Yields every row in the order of the file; `raw` takes CSV cells as they are.
 
-    `blank_means_all` leaves out an amount whose cell of a CSV is blank, and columns that are
-    `ignored` are left out.
+    `decimals` reads amounts with the decimals of the row's currency. `blank_means_all` leaves out
+    an amount whose cell of a CSV is blank, and columns that are `ignored` are left out.
 
     Raises:
         UsageError: the file as a whole cannot be read: its encoding, its head, a quote that is
@@ -61,10 +62,19 @@ def rows_of(
     """
     text = decoded(data, "the file", "FILE").removeprefix("\ufeff")
     if form == "ndjson":
+        if decimals:
+            raise UsageError("--decimals is for a CSV; NDJSON has minor units.", param="--decimals")
         return _json_rows(text)
 
     def columns_of(head: list[str]) -> Columns:
-        return Columns(head, operation, raw=raw, blank_means_all=blank_means_all, ignored=ignored)
+        return Columns(
+            head,
+            operation,
+            raw=raw,
+            decimals=decimals,
+            blank_means_all=blank_means_all,
+            ignored=ignored,
+        )
 
     return _csv_rows(text, columns_of)
 

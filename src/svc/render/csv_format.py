@@ -11,13 +11,14 @@ from itertools import chain
 from typing import Final
 
 from svc import service
-from svc.errors import PartlyDone
+from svc.errors import LocalError, PartlyDone
+from svc.money import decimal_text
 from svc.redaction import UNSAFE, is_plain, rewritten
 from svc.render.dump import dump, scalar
 from svc.render.paths import FieldPath, bracketed, flatten, lookup, parse
 from svc.render.printer import Objects, Printer, Write, chunks
 from svc.render.text import visible
-from svc.service.model import Field
+from svc.service.model import Field, Kind
 
 # What begins a formula for a spreadsheet, in full width as well, and behind blanks, which some
 # take away. A cell begins at the text's start, and where one that parts cells by semicolons or tabs
@@ -98,11 +99,28 @@ def _in_order(fields: Sequence[Field]) -> list[Field]:
     return found + waiting
 
 
+@cache
+def _kind_at(name: str, path: FieldPath) -> Kind | None:
+    """The kind of a value of the service's objects; None where it is not described."""
+    known = service.noun(name)
+    fields = () if known is None else known.fields
+    kind: Kind | None = None
+    for part in (part for part in path if not part.isdecimal()):
+        found = next((field for field in fields if field.name == part), None)
+        if found is None:
+            return None
+        kind, fields = found.kind, found.kind.inner
+    return kind
+
+
 _NAMED: Final = 5
 
 
 class Csv(Printer):
-    """Writes rows under a head; `names` are the paths of `--fields`, `raw` keeps formulas."""
+    """Writes rows under a head; `names` are the paths of `--fields`, `raw` keeps formulas.
+
+    `decimals` writes amounts with the number of places that their currency has.
+    """
 
     def __init__(
         self,
@@ -111,10 +129,12 @@ class Csv(Printer):
         names: Sequence[FieldPath],
         *,
         raw: bool,
+        decimals: bool = False,
     ) -> None:
         super().__init__(write, warn)
         self._asked = tuple(names)
         self._raw = raw
+        self._decimals = decimals
 
     def stream(self, objects: Objects) -> None:
         """Prints objects as they arrive, in constant memory.
@@ -169,7 +189,30 @@ class Csv(Printer):
             self._write(row([cell(bracketed(path), raw=self._raw) for path in columns]))
 
     def _row(self, columns: Sequence[FieldPath], item: object) -> None:
-        self._write(row([self._cell(lookup(item, path)) for path in columns]))
+        read = self._in_decimals if self._decimals else lookup
+        self._write(row([self._cell(read(item, path)) for path in columns]))
+
+    def _in_decimals(self, item: object, path: FieldPath) -> object:
+        """A value; an amount in decimals, which no reader takes for minor units.
+
+        Raises:
+            LocalError: the currency is not known, so that its number of places is not, either.
+        """
+        value = lookup(item, path)
+        name = item.get("object") if isinstance(item, dict) else None
+        kind = _kind_at(name, path) if isinstance(name, str) else None
+        if kind is None or kind.type != "amount" or type(value) is not int:
+            return value
+        currency = lookup(item, (*path[:-1], kind.currency)) or lookup(item, (kind.currency,))
+        text = decimal_text(value, str(currency))
+        if text is None:
+            raise LocalError(
+                f"{bracketed(path)} is in {currency!r}, whose decimals are not known.",
+                code="currency_unknown",
+                param="decimals",
+                hint="Leave --decimals out: amounts are in minor units then",
+            )
+        return text
 
     def _cell(self, value: object) -> str:
         if isinstance(value, str):

@@ -51,6 +51,7 @@ class Output:
         here: Callable[[], float] | None = None,
         tz: tzinfo | None = None,
         raw_csv: bool = False,
+        decimals: bool = False,
         raw: bool = False,
         color_errors: bool | None = None,
         on_shown: Callable[[object], None] = lambda _: None,
@@ -82,9 +83,9 @@ class Output:
             screen = Screen(width, utc, now, here or now, tz, ellipsis)
             self._printer: Printer = Human(self._out.write, self.warn, screen, paths, color=color)
         else:
-            self._printer = self._machine(paths, raw_csv=raw_csv)
+            self._printer = self._machine(paths, raw_csv=raw_csv, decimals=decimals)
 
-    def _machine(self, paths: "tuple[FieldPath, ...]", *, raw_csv: bool) -> Printer:
+    def _machine(self, paths: "tuple[FieldPath, ...]", *, raw_csv: bool, decimals: bool) -> Printer:
         if self.format == "ndjson":
             return Ndjson(self._json, self.warn, self._out.flush)
         if self.format == "id":
@@ -92,7 +93,7 @@ class Output:
         if self.format == "csv":
             from svc.render.csv_format import Csv
 
-            return Csv(self._out.write, self.warn, paths, raw=raw_csv)
+            return Csv(self._out.write, self.warn, paths, raw=raw_csv, decimals=decimals)
         return Json(self._json, self.warn)
 
     def document(self, data: object) -> None:

@@ -224,3 +224,35 @@ def test_an_empty_export_has_its_head_and_is_a_batch_of_no_rows(
         done = svc("batch", "orders.capture", str(path), *words, "-o", "human")
         assert done.code == 0, done.err
         assert "orders.capture: 0 rows" in done.err
+
+
+def test_decimals_go_out_and_come_back(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """Each with its currency's own number of places; neither form is taken for the other (R98)."""
+    item = "name=J,quantity=1,unit_amount=100"
+    for amount, currency in (("12900", "EUR"), ("1234567", "JPY"), ("12345", "KWD")):
+        order = ("--amount", amount, "--currency", currency, "--country", "DE", "--item", item)
+        svc.ok("orders", "create", *order)
+    fields = "amount,currency,shipping.country,items[0].name,items[0].quantity,items[0].unit_amount"
+    export = ("orders", "list", "--all", "-o", "csv", "--fields", fields)
+    decimals, minor = tmp_path / "decimals.csv", tmp_path / "minor.csv"
+    decimals.write_text(svc(*export, "--decimals").out)
+    minor.write_text(svc(*export).out)
+    cells = [line.split(",") for line in decimals.read_text().splitlines()[1:]]
+    assert [(row[0], row[1], row[-1]) for row in cells] == [
+        ("12.345", "KWD", "0.100"),
+        ("1234567", "JPY", "100"),
+        ("129.00", "EUR", "1.00"),
+    ]
+    for file, option in ((decimals, ()), (minor, ("--decimals",))):
+        refused = svc("batch", "orders.create", str(file), "--dry-run", *option)
+        assert (refused.code, refused.json["invalid"]) == (2, 2), refused
+    before = svc.ok("orders", "list", "--all")
+    assert svc("batch", "orders.create", str(decimals), "--decimals", "--yes").code == 0
+    made_of = [(one["amount"], one["currency"]) for one in svc.ok("orders", "list", "--all")]
+    assert sorted(made_of) == sorted((one["amount"], one["currency"]) for one in [*before, *before])
+    bare = tmp_path / "bare.csv"
+    bare.write_text("payment,amount\npay_1,129.00\n")
+    refused = svc("batch", "refunds.create", str(bare), "--decimals", "--dry-run")
+    assert "no currency is beside it" in refused.err
+    for words in (("-o", "json"), ("-o", "csv", "--query", "[]")):
+        assert svc("orders", "list", "--decimals", *words).error["param"] == "--decimals"

@@ -75,6 +75,12 @@ class BatchOptions(OptionSet):
     retry_failed: bool = typer.Option(
         False, "--retry-failed", help="Send rows once more whose refund or payout has failed."
     )
+    decimals: bool = typer.Option(
+        False,
+        "--decimals",
+        help="Read amounts of a CSV with their currency's own decimals, as list --decimals wrote; "
+        "it needs a column currency.",
+    )
     raw_csv: bool = typer.Option(
         False, "--raw-csv", help="Take cells as they are, as list --raw-csv wrote."
     )

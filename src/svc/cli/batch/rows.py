@@ -55,7 +55,13 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
         operation, scope, blank_means_all=blank, ignored=ignored, row_id=asked.row_id
     )
     found = rows_of(
-        data, form, operation, raw=asked.raw_csv, blank_means_all=blank, ignored=ignored
+        data,
+        form,
+        operation,
+        raw=asked.raw_csv,
+        decimals=asked.decimals,
+        blank_means_all=blank,
+        ignored=ignored,
     )
     rows = [shaper.shape(read) for read in found]
     named_so = normalize("NFC", asked.name.strip()) if asked.name else ""

@@ -193,6 +193,11 @@ class ListOptions(OptionSet):
     raw_csv: bool = _listing(
         "--raw-csv", help="Leave cells as they are, also those that a spreadsheet would run."
     )
+    decimals: bool = _listing(
+        "--decimals",
+        help="Write amounts of csv with their currency's decimals: 129.00; batch --decimals reads "
+        "them.",
+    )
 
 
 class SharedOptions:

@@ -94,6 +94,8 @@ class Session(Invocation):
     def out(self) -> "Output":
         asked = self.given.everywhere
         fields = tuple(name for name in (asked.fields or "").split(",") if name)
+        if self.given.listing.decimals and (self.format != "csv" or asked.query is not None):
+            raise UsageError("--decimals is for -o csv without --query.", param="--decimals")
         if asked.raw and asked.query is None:
             raise UsageError("--raw is for what --query finds.", param="--raw")
         return self._output(self.format, query=asked.query, fields=fields)
@@ -135,6 +137,7 @@ class Session(Invocation):
             now=self.now,
             here=self.clock.now,
             raw_csv=self.given.listing.raw_csv,
+            decimals=self.given.listing.decimals,
             raw=bool(asked.raw),
             on_shown=self.shown.append,
             secret=self._secret,
