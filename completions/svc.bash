@@ -443,7 +443,7 @@ _svc_own() {
       ;;
     'batch')
       commands=''
-      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --run:t --row-id:t --again:- --continue:- --edited:- --skip-done:- --retry-failed:- --raw-csv:- --blank-means-all:- --ignore-column:+t --dry-run:- '
+      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --run:t --row-id:t --again:- --continue:- --edited:- --skip-done:- --retry-failed:- --decimals:- --raw-csv:- --blank-means-all:- --ignore-column:+t --dry-run:- '
       arguments='w.operation f'
       shared='global'
       ;;
@@ -1061,7 +1061,7 @@ _svc_shared() {
     'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
     'request preview global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --form:- --json-body:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
     'preview global') shared='--dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
-    'list preview global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'list preview global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --decimals:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
   esac
 }
 
