@@ -226,6 +226,8 @@ def test_an_empty_export_has_its_head_and_is_a_batch_of_no_rows(
         assert "orders.capture: 0 rows" in done.err
 
 
+@pytest.mark.effect_of("batch", "--decimals")
+@pytest.mark.effect_of("svc", "--decimals")
 def test_decimals_go_out_and_come_back(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
     """Each with its currency's own number of places; neither form is taken for the other (R98)."""
     item = "name=J,quantity=1,unit_amount=100"
