@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
+from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import Evidence, Known
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.commands import Say, resume_command, resume_of, where_to_look
@@ -20,6 +21,7 @@ from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, not_again
 from svc.delivery.plan import DUPLICATE_DAYS, BatchFacts, BatchPlan, BatchRow, Passed
 from svc.delivery.policy import RowDecision
 from svc.errors import Conflict, OutcomeUnknown, SvcError
+from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
 
 AGAIN: Final = "again-"
 ROW_CHANGED: Final = "row_changed"
@@ -314,7 +316,7 @@ def _explain_too_old(evidence: Evidence, now: float, say: Say) -> SvcError:
         return not_again(intent, now, say)
     return OutcomeUnknown(
         "It was sent by a run of which only the results file tells, its outcome is not known, and "
-        "the service keeps a key for 24 hours only.",
+        f"the service keeps a key for {IDEMPOTENCY_RETENTION_SECONDS // _HOUR_SECONDS} hours only.",
         code="idempotency_key_too_old",
         outcome="unknown",
         idempotency_key=evidence.key,
@@ -331,7 +333,7 @@ def _stop_orphans(orphans: Sequence[Evidence], facts: BatchFacts, say: Say) -> C
     first = next((one.intent for one in told), None)
     step = "Run the file once more as it was"
     if first is not None:
-        is_old = all(facts.times.now - one.at >= 23 * _HOUR_SECONDS for one in orphans)
+        is_old = all(facts.times.now - one.at >= KEY_SAFE_SECONDS for one in orphans)
         settle = where_to_look(first, say) if is_old else resume_command(first)
         step = settle if is_old else f"{step}, or settle them: {settle}"
     else:
