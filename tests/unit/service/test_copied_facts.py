@@ -20,50 +20,40 @@ APART = (
     "pytest_plugin.py",
     "render/views/sandbox.py",
 )
-# Words that mean something of svc's own as well: in its errors, its journal, its inbox, its options.
+# Words that mean something of svc's own as well: in its errors, its journal, its results, its inbox,
+# its options, and the kinds of values (`amount`, `currency`) that the model has.
 OWN = set(
     """
-    active api_version charged code created data description disabled duplicate enabled events
-    expires_at failed id item livemode message metadata method name none object order pending reason
+    active amount api_version charged code created currency data description disabled duplicate
+    enabled events expires_at failed id item livemode message metadata method name none object order pending reason
     retried secret sent sent_at soft state status total type unknown url
     """.split()
 )
 KINDS = "a kind of value, which the model calls so"
 NAMED = {
-    "batch/columns.py": ("amount currency", f"{KINDS}; a blank amount moves everything (R97)"),
-    "batch/run.py": ("currency", "beside the amount that the description says is added up"),
-    "batch/tally.py": ("amount currency failure_reason", "names of svc's own results"),
-    "batch/validate.py": (
-        "amount amount_total currency",
-        "of two amounts of a row, which is meant",
-    ),
-    "cli/batch/report.py": ("amount currency", "names of svc's own results"),
+    "batch/tally.py": ("failure_reason", "names of svc's own results"),
+    "batch/validate.py": ("amount_total", "of two amounts of a row, which is meant"),
     "cli/commands/values.py": (
-        "card country currency paid payment visa",
+        "card country paid payment visa",
         "names of sets of words that completion has",
     ),
     "cli/framework/control.py": ("client_secret", "what opens a shopper's page of the sandbox"),
-    "cli/framework/fields.py": ("amount currency", KINDS),
     "cli/framework/inputs/__init__.py": ("quantity unit_amount", "the numbers of `--item`"),
     "cli/framework/prompts.py": (
         (
-            "account_holder_name account_number amount amount_captured amount_refunded amount_total "
-            "currency destination iban payment"
+            "account_holder_name account_number amount_captured amount_refunded amount_total "
+            "destination iban payment"
         ),
         "what a person is asked before money moves, as a sentence (R19)",
     ),
-    "cli/framework/recent.py": ("amount amount_total currency", "what completion says of an id"),
-    "cli/requests.py": ("amount currency", "names of what `requests list` shows"),
-    "cli/timeline/__init__.py": ("amount currency", "names of svc's own entries"),
-    "cli/timeline/entries.py": ("amount currency", "names of svc's own entries"),
+    "cli/framework/recent.py": ("amount_total", "what completion says of an id"),
     "client/contradiction.py": ("account_number iban last4", "spellings of one account (R15)"),
     "client/fields.py": (
-        "amount country currency payment postal_code quantity unit_amount",
+        "country payment postal_code quantity unit_amount",
         f"{KINDS}; what people call some fields",
     ),
     "client/operations.py": ("failure_code failure_reason", "why an object failed, of any noun"),
-    "client/options.py": ("amount country currency", KINDS),
-    "delivery/before.py": ("currency", "asked of the order where a row has none"),
+    "client/options.py": ("country", KINDS),
     "delivery/journal/commands.py": ("payment", "where to see what a refund did (R4)"),
     "delivery/likeness.py": (
         (
@@ -72,26 +62,23 @@ NAMED = {
         ),
         "which differences make no other recipient (R5)",
     ),
-    "delivery/plan.py": ("amount", "of a results file"),
-    "listen/inspector/list_page.py": ("amount", "a class of CSS"),
     "listen/verify/verify.py": (
-        "amount amount_captured amount_total currency payment",
+        "amount_captured amount_total payment",
         "one line for an event of any type, also one that is not described",
     ),
     "render/human/cells.py": (
         "brand card city country duty guaranteed last4 line1 line2 postal_code",
         "an address, a card and a rate in one line each",
     ),
-    "render/human/columns.py": ("amount currency iban vat", "how an undescribed field reads"),
-    "render/views/local.py": ("amount", "of an entry of `requests list`"),
+    "render/human/columns.py": ("iban vat", "how an undescribed field reads"),
     "render/views/model.py": (
         (
-            "authorized cancelled captured card currency draft guaranteed lost needs_response paid "
+            "authorized cancelled captured card draft guaranteed lost needs_response paid "
             "processing requires_payment submitted succeeded suspended under_review won"
         ),
         "the colour of a word, whichever object has it",
     ),
-    "render/views/service.py": ("amount card currency", KINDS),
+    "render/views/service.py": ("card", KINDS),
 }
 
 
