@@ -17,6 +17,7 @@ from svc.sandbox.store.documents import Doc
 FAILED: Final = "failed"
 ABANDONED: Final = "abandoned"
 CHANGED: Final = attempt.TOTAL_CHANGED
+_RANKS: Final = ("main", "second", "quiet")  # of buttons
 
 
 def pay_page(visit: Visit, draft: Draft) -> Markup:
@@ -116,7 +117,7 @@ def _page(
     buttons: dict[str, str],
 ) -> Markup:
     choices = [
-        el("button", text, type="submit", name="answer", value=word, class_=_rank(place))
+        el("button", text, type="submit", name="answer", value=word, class_=_RANKS[place])
         for place, (word, text) in enumerate(buttons.items())
     ]
     form = el(
@@ -131,10 +132,6 @@ def _page(
     words = f"The buttons answer: {', '.join(buttons)}."
     main = el("main", content, note("A stand-in page", el("p", words)))
     return page(visit, heading, main, step=step, **carried)
-
-
-def _rank(place: int) -> str:
-    return ("main", "second", "quiet")[place]
 
 
 def end_page(visit: Visit) -> Markup:

@@ -88,7 +88,7 @@ class Runner:
     _advance: Advance | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self.dispatcher.on_done = self.wake
+        self.dispatcher.on_done = self.dispatcher.faults.holding.changed = self.wake
 
     def wake(self) -> None:
         """Something changed: jobs were added, an attempt is over, the clock moved."""
@@ -197,7 +197,8 @@ class Runner:
 
     def _nap(self) -> float | None:
         webhook = None if self.holds_webhooks() else self.dispatcher.next_due(free=True)
-        due = _earlier(_earlier(self._next_main(), webhook), self._next_retry())
+        retry = _earlier(self._broken.next(self.clock.now()), self.dispatcher.next_retry())
+        due = _earlier(_earlier(self._next_main(), webhook), retry)
         wait = None if due is None else self.clock.seconds_until(due)
         return None if wait is None else min(wait, _NAP_MAX_SECONDS)
 
@@ -252,9 +253,6 @@ class Runner:
 
     def _held(self) -> list[int]:
         return self._broken.waiting(self.clock.now())
-
-    def _next_retry(self) -> int | None:
-        return _earlier(self._broken.next(self.clock.now()), self.dispatcher.next_retry())
 
     def _counts(self) -> Counts:
         return Counts(self._done.jobs, self._done.events, self.dispatcher.made, self.broken)

@@ -94,7 +94,8 @@ def iban_problem(iban: str, country: str | None) -> Literal["iban_invalid"] | No
     own = plain[:2]
     if country is not None and own != country:
         return IBAN_INVALID
-    if len(plain) != IBAN_LENGTHS.get(own) or not _well_formed(plain):
+    well_formed = plain.isascii() and plain.isalnum() and plain[2:4].isdigit()
+    if len(plain) != IBAN_LENGTHS.get(own) or not well_formed:
         return IBAN_INVALID
     return None if _remainder(plain) == 1 else IBAN_INVALID
 
@@ -110,10 +111,6 @@ def payout_scenario(destination: Mapping[str, Any]) -> PayoutScenario:
     """Says how a payout to `destination` (with `iban` or `account_number`) ends."""
     account = plain_iban(destination.get("iban") or destination.get("account_number") or "")
     return PAYOUTS.get(account, _PAID)
-
-
-def _well_formed(plain: str) -> bool:
-    return plain.isascii() and plain.isalnum() and plain[2:4].isdigit()
 
 
 def _remainder(iban: str) -> int:

@@ -196,10 +196,6 @@ def _digits(number: str) -> str:
     return number.replace(" ", "").replace("-", "")
 
 
-def _plausible(digits: str) -> bool:
-    return _all_digits(digits) and len(digits) in _NUMBER_LENGTHS and _luhn(digits)
-
-
 def _all_digits(text: str) -> bool:
     return text.isascii() and text.isdigit()
 
@@ -210,7 +206,7 @@ def _luhn(digits: str) -> bool:
 
 
 def _brand_of(digits: str) -> Brand | None:
-    if not _plausible(digits):
+    if not (_all_digits(digits) and len(digits) in _NUMBER_LENGTHS and _luhn(digits)):
         return None
     for brand in BRANDS:
         if any(int(digits[: len(str(p.start))]) in p for p in brand.prefixes):

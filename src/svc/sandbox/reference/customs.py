@@ -153,7 +153,7 @@ def quote(
     `hs_code` and `origin_country`.
     """
     warnings = _warnings(items, country)
-    if _domestic(ship_from, country):
+    if ship_from == country or {ship_from, country} <= EU_COUNTRIES:
         return Duties(0, 0, 0, 0, not warnings, warnings, [ItemCharges(0, 0, 0) for _ in items])
     rule = RULES[destination(country)]
     goods = sum(_value(item) for item in items)
@@ -165,10 +165,6 @@ def quote(
     vat = sum(line.vat for line in lines) + _share(freight, vat_rate)
     fees = fx.convert(rule.fees, rule.currency, currency) if duty or vat else 0
     return Duties(duty, vat, fees, duty + vat + fees, not warnings, warnings, lines)
-
-
-def _domestic(ship_from: str, country: str) -> bool:
-    return ship_from == country or {ship_from, country} <= EU_COUNTRIES
 
 
 def _line(item: Mapping[str, Any], country: str, flat: int | None, vat_rate: int) -> ItemCharges:

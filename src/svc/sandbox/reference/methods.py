@@ -99,7 +99,8 @@ _LOCALES: Final = {
 
 def offered(currency: str, country: str, capture_method: str) -> list[str]:
     """Lists the methods of an order by its currency, shipping country and way of capture."""
-    return [CARD, *_besides(currency, country, capture_method)]
+    besides = (m.name for m in METHODS if _fits(m, currency, country, capture_method))
+    return [CARD, *besides]
 
 
 def kind(method: str) -> MethodKind:
@@ -116,10 +117,6 @@ def locale(country: str) -> str:
 
 
 @lru_cache
-def _besides(currency: str, country: str, capture_method: str) -> tuple[str, ...]:
-    return tuple(m.name for m in METHODS if _fits(m, currency, country, capture_method))
-
-
 def _fits(method: PaymentMethod, currency: str, country: str, capture_method: str) -> bool:
     if capture_method == "manual" and not method.manual:
         return False

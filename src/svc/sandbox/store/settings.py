@@ -83,7 +83,7 @@ class StoredSettings:
     def of(self, *whose: str) -> Mapping[str, Any]:
         """What holds for a key or an order, by id: the later ones go before the earlier."""
         current = self.current
-        own = [self._of_one[one] for one in whose if one in self._of_one]
+        own = [self._of_one[one] for one in whose if one in self._of_one] if self._of_one else ()
         return ChainMap(*reversed(own), dict(current)) if own else current
 
     def is_set(self, name: str) -> bool:

@@ -50,9 +50,6 @@ class WebhookDispatcher:
     on_done: Callable[[], object] = lambda: None
     _queues: dict[str, EndpointQueue] = field(init=False, default_factory=dict)
 
-    def __post_init__(self) -> None:
-        self.faults.holding.changed = self._held_one
-
     @property
     def moving(self) -> bool:
         """True while attempts are under way that fault rules do not hold back."""
@@ -120,9 +117,6 @@ class WebhookDispatcher:
         """Begins anew: the tables were emptied."""
         self._queues.clear()
 
-    def _held_one(self) -> None:
-        self.on_done()
-
     def _names(self) -> list[str]:
         kind = webhook_endpoints.KIND
         return [name for mode in MODES for name in documents.ids_of(self.store, mode, kind)]
@@ -173,7 +167,9 @@ class WebhookDispatcher:
 
     async def _rule_for(self, job: Job, *, at_once: bool) -> WebhookRule | None:
         """The fault rule for an attempt that is still owed, or what chaos makes of it."""
-        if not self.faults.every() and not self.groups.peek(job.mode, _may_be_chaotic):
+        if not self.faults.every() and not self.groups.peek(
+            job.mode, lambda tx: tx.is_set("chaos")
+        ):
             return None
         found = await self.groups.read(job.mode, lambda tx: attempts.subject_of(tx, job.subject))
         if found is None or found[0].status != "pending":
@@ -225,10 +221,6 @@ class WebhookDispatcher:
         """When the attempt is made: its due moment, unless it was held or the sandbox was down."""
         now, due = self.clock.now(), job.due
         return now if now - due >= _LATE or due > now else due
-
-
-def _may_be_chaotic(tx: Transaction) -> bool:
-    return tx.is_set("chaos")
 
 
 def _disable(tx: Transaction, job: Job) -> None:
