@@ -6,6 +6,7 @@ at its start, and so do the processes that the program starts, when its folder i
 
 # What the standard library needs itself, it gets before it is gone.
 import asyncio.unix_events
+import ctypes
 import errno
 import os
 import signal
@@ -24,6 +25,7 @@ OF_SIGNAL = "SIGALRM SIGCHLD SIGHUP SIGKILL SIGPIPE SIGQUIT SIGUSR1 SIGUSR2 pthr
 KILL = 9
 
 byte_range_locks = import_module("byte_range_locks")
+job_objects = import_module("job_objects")
 real_kill, real_open, real_unlink, real_replace = os.kill, os.open, os.unlink, os.replace
 
 
@@ -85,3 +87,4 @@ subprocess.Popen.kill = terminate  # type: ignore[method-assign, assignment]
 os.kill, os.open, os.unlink, os.remove = kill, open_file, unlink, unlink
 os.replace = os.rename = replace  # type: ignore[assignment]
 sys.modules["msvcrt"] = byte_range_locks
+vars(ctypes)["WinDLL"] = job_objects.Kernel32
