@@ -48,6 +48,7 @@ class Plot:
     reset_at: float | None
     noticed: bool
     replay_at: float | None
+    impatient: float
     fates: dict[tuple[SimTarget, Event], list[Reaction]] = field(default_factory=dict)
 
 
@@ -82,6 +83,7 @@ def draw(seed: int) -> Plot:
         reset_at=rng.uniform(5, 30) if not crowded and rng.random() < 0.2 else None,
         noticed=rng.random() < 0.6,
         replay_at=rng.uniform(5, 38) if not crowded and rng.random() < 0.2 else None,
+        impatient=0.0 if crowded else rng.choice((0.0, 0.0, 0.3)),
     )
 
 
@@ -186,6 +188,10 @@ class _Play:
                 at = self._often_whole(rng.uniform(0, 35))
                 self._at(at, target.stop)
                 self._at(self._often_whole(at + rng.uniform(0.1, 20)), target.start)
+            if rng.random() < 0.2:
+                silent = rng.choice((Reaction("close"), Reaction("hang"), Reaction("garbage")))
+                self._at(rng.uniform(0, 20), target.sicken, silent, rng.uniform(3, 15))
+        self._draw_full_disks()
         for listener in self._listeners:
             for _ in range(rng.choice((0, 0, 1, 2, 3))):
                 at = self._often_whole(rng.uniform(0.01, 38))
@@ -196,6 +202,11 @@ class _Play:
                 self._at(plot.reset_at, self._world.reset, listener)
             if plot.replay_at is not None:
                 self._at(plot.replay_at, self._world.replay, listener)
+
+    def _draw_full_disks(self) -> None:
+        for _ in range(self._rng.choice((0, 0, 0, 1, 2))):
+            at = self._often_whole(self._rng.uniform(0, 35))
+            self._world.full_spans.append((at, at + self._rng.uniform(0.05, 6)))
 
     def _heal(self) -> None:
         self._healed = True
@@ -216,6 +227,10 @@ class _Play:
         if self._is_of_before(event):
             self._owed[event, listener] = False
         if not self._owed[event, listener]:
+            return
+        if self._rng.random() < self._plot.impatient:  # it hangs up before its answer
+            self._later(event, listener)
+            listener.deliver(event, lambda _: None)
             return
         heard: list[int] = []
 

@@ -9,9 +9,9 @@ from simulation.listener_world import Event, SimListener, SimTarget, Try
 from support.listening import OUTCOME
 from svc.listen.forward.retry import fast_delay, real_delay
 
-_NOTED_SECONDS: Final = 0.1  # in which an end is on the disk: a crash before may repeat it
 _FRESH_SECONDS: Final = 1.1  # for so long what was closed elsewhere may still be sent
 _CALLS_AN_EVENT: Final = 700
+_PROBES: Final = 6
 _WINDOW: Final = 4 + 3
 _AGAIN: Final = 3 + 8
 _TRANSIENT: Final = (408, 425, 429)
@@ -112,7 +112,7 @@ class _Lane:
         """Says whether the listener lived to note that the target took an event."""
         taken = [one for one in self._of.get(event, ()) if one.heard == 200]
         return (self._listener, event) in self.target.outside or any(
-            not any(0 <= at - one.heard_at < _NOTED_SECONDS for at in self._listener.lost_at)
+            not any(one.heard_at <= at < self._noted(one) for at in self._listener.lost_at)
             for one in taken
         )
 
@@ -127,6 +127,8 @@ class _Lane:
             yield from self._order()
         if self._plot.crowded:
             yield from self._passing()
+        if self._final:
+            yield from self._rests()
 
     def _doubles(self, event: Event, tries: list[Try]) -> Iterator[str]:
         for before, after in pairwise(tries):
@@ -196,6 +198,14 @@ class _Lane:
             if not repeated and not by_sender:
                 yield f"{one.event.name} came after {before.event.name} of the same object"
 
+    def _rests(self) -> Iterator[str]:
+        """A target that answers nothing gets no more than its lanes hold, and some probes."""
+        for begun, ended in self.target.unfit_spans:
+            tries = [one for one in self._all if begun < one.at < ended]
+            runs = len({one.run for one in tries})
+            if len(tries) > runs * (2 * self._plot.concurrency + _PROBES):
+                yield f"{self.target.url} got {len(tries)} tries while it answered nothing"
+
     def _passing(self) -> Iterator[str]:
         """A crowded object holds up no other."""
         for event, status, at in self._listener.answers:
@@ -210,10 +220,11 @@ class _Lane:
 
     def _was_lost_at(self, before: Try, after: Try) -> bool:
         """Says whether the listener was lost before it could note how an attempt ended."""
-        return any(
-            before.at <= at <= after.at and at - before.heard_at < _NOTED_SECONDS
-            for at in self._listener.lost_at
-        )
+        noted = self._noted(before)
+        return any(before.at <= at <= after.at and at < noted for at in self._listener.lost_at)
+
+    def _noted(self, one: Try) -> float:
+        return self._played.world.noted_by(one.heard_at)
 
     def __str__(self) -> str:
         return f"from {self._listener.scope} to {self.target.url}"

@@ -26,14 +26,16 @@ from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import ListenerRecord
 from svc.listen.targets import Target
 from svc.signature import header_value
-from svc.state import Database
+from svc.state import Database, Tx
 from svc.state.opening import BusyRetry
 from svc.state.schema import MIGRATIONS
 
 START: Final = 1_700_000_000
 SECRET: Final = "whsec_test_4fQzN7cPq2LrTxVb9KdYhWm3"
+_AGAIN_SECONDS: Final = 0.25  # until a store that has failed is tried again
 _WAY: Final = 0.0005  # seconds from one end of a connection to the other
 _GRACE: Final = 0.8
+NOTED_SECONDS: Final = 0.1  # in which an end is on the disk: a crash before may repeat it
 
 What = Literal["answer", "close", "hang", "crash", "garbage"]
 
@@ -86,9 +88,12 @@ class SimTarget:
     url: str
     script: Script
     up: bool = True
+    unfit: Reaction | None = None  # what it does with all requests, where it is of no use
+    unfit_spans: list[tuple[float, float]] = field(default_factory=list)
     tries: list[Try] = field(default_factory=list)
     outside: dict[tuple["SimListener", Event], float] = field(default_factory=dict)
     open: set["SimWire"] = field(default_factory=set)
+    connecting: Counter["SimListener"] = field(default_factory=Counter)
     counts: dict[Event, int] = field(default_factory=dict)
 
     def take(self, wire: "SimWire", event: Event) -> None:
@@ -98,7 +103,7 @@ class SimTarget:
             wire.lose()
             return
         number = self.counts[event] = self.counts.get(event, 0) + 1
-        reaction = self.script(event, number)
+        reaction = self.unfit or self.script(event, number)
         match reaction.what:
             case "hang":
                 return
@@ -117,6 +122,16 @@ class SimTarget:
         """Ends with all its connections, and comes back later."""
         self.stop()
         self.world.loop.call_later(down, self.start)
+
+    def sicken(self, reaction: Reaction, seconds: float) -> None:
+        """Answers nothing for so long, whoever asks."""
+        now = self.world.loop.time()
+        self.unfit = reaction
+        self.unfit_spans.append((now, now + seconds))
+        self.world.loop.call_later(seconds, self.recover)
+
+    def recover(self) -> None:
+        self.unfit = None
 
     def stop(self) -> None:
         self.up = False
@@ -158,7 +173,7 @@ class SimWire:
             if wire._try is not None:
                 wire._try.alone = False
         self._try = Try(event, self._listener, self._listener.run, target.world.loop.time())
-        self._try.alone = not others
+        self._try.alone = not others and not target.connecting[self._listener]
         self._try.redelivered = _marked(request)
         self._try.kept, self._kept = self._kept, True
         self._try.request = request
@@ -204,7 +219,21 @@ class SimWire:
         return self._listener is listener and self._try is not None
 
 
-class SimQuickInbox(SqliteInbox):
+class SimInbox(SqliteInbox):
+    """An inbox on a disk that may be full, which it finds before a commit or at its end."""
+
+    def __init__(self, world: "ListenerWorld", scope: str, *, retake_failed: bool) -> None:
+        super().__init__(world.state, scope, retake_failed=retake_failed, listed_at_once=3)
+        self._world = world
+
+    def _write(self, tx: Tx, batch: Batch, *, whole: bool = False) -> list[Kept | LocalError]:
+        kept = super()._write(tx, batch, whole=whole)
+        if self._world.was_full(now := self._world.loop.time(), now):
+            raise LocalError("The disk is full.")
+        return kept
+
+
+class SimQuickInbox(SimInbox):
     """An inbox whose groups need no thread, but for one in five: as if another process wrote."""
 
     log_is_long = False
@@ -250,8 +279,8 @@ class SimListener:
     def _start(self) -> None:
         world = self.world
         retake = self.plan.ack == "forwarded"
-        kind = SimQuickInbox if self.run % 2 else SqliteInbox
-        inbox = kind(world.state, self.scope, retake_failed=retake, listed_at_once=3)
+        kind = SimQuickInbox if self.run % 2 else SimInbox
+        inbox = kind(world, self.scope, retake_failed=retake)
         # Under the loop's eyes: what is made here looks for the loop that runs.
         asyncio._set_running_loop(world.loop) if not world.loop.is_running() else None
         try:
@@ -262,7 +291,7 @@ class SimListener:
             assert looking is not None
             looking.cancel()  # there is no file to look for twice a second of all those days
             self._starting = self.pipeline.dispatcher.start()
-            world.loop.create_task(self._starting)
+            self._started = world.loop.create_task(self._starting)
         finally:
             asyncio._set_running_loop(None) if not world.loop.is_running() else None
 
@@ -291,17 +320,25 @@ class SimListener:
         self.context.copy().run(self.pipeline.reception.take, request, answer)
 
     async def stop(self) -> int | None:
-        """Ends it as a signal would; gives how many events it says are pending."""
+        """Ends it as a signal would; gives how many events it says are pending.
+
+        Where the disk is full to the end, what it could not note is lost with it.
+        """
         pipeline, self.pipeline = self.pipeline, None
         if pipeline is None:  # it was stopped twice at the same moment
             return None
         loop = self.world.loop
+        self._ending, begun = True, loop.time()
+        await asyncio.wait([self._started])  # before a listener looks for signals
         ending = loop.create_task(pipeline.close(_GRACE), context=self.context.copy())
-        self._ending = True
         try:
-            return await ending
+            pending = await ending
         finally:
             self._ending = False
+        if self.world.was_full(begun, loop.time()):
+            self.lost_at.append(loop.time())
+            return None
+        return pending
 
     def lose(self) -> None:
         """Ends it as a power cut would."""
@@ -312,6 +349,7 @@ class SimListener:
             if getcoroutinestate(self._starting) == CORO_CREATED:
                 self._starting.close()
             for target in self.world.targets.values():
+                del target.connecting[self]
                 for wire in tuple(target.open):
                     if wire._listener is self:
                         wire.cut()
@@ -319,7 +357,13 @@ class SimListener:
     async def _connect(self, target: Target, context: object) -> OpenConnection:
         del context
         sim = self.world.targets[str(target)]
-        await asyncio.sleep(_WAY)
+        for one in sim.tries:
+            one.alone &= one.listener is not self or one.heard is not None
+        sim.connecting[self] += 1
+        try:
+            await asyncio.sleep(_WAY)
+        finally:
+            sim.connecting[self] -= 1
         if not sim.up:
             raise CannotConnect("connection refused", "unreachable")
         return cast("OpenConnection", SimWire(sim, self))
@@ -335,6 +379,7 @@ class ListenerWorld:
         self.targets: dict[str, SimTarget] = {}
         self.listeners: list[SimListener] = []
         self.events: dict[bytes, Event] = {}
+        self.full_spans: list[tuple[float, float]] = []
         self._number = 0
 
     def now(self) -> float:
@@ -345,6 +390,17 @@ class ListenerWorld:
 
     def sleep(self, seconds: float) -> None:
         raise AssertionError(f"nobody may wait {seconds} s in the loop")
+
+    def was_full(self, begun: float, ended: float) -> bool:
+        """Says whether the disk was full at some time between two moments."""
+        return any(start <= ended and begun < end for start, end in self.full_spans)
+
+    def noted_by(self, at: float) -> float:
+        """Gives when what was known at a moment is on the disk, at the latest."""
+        for start, end in sorted(self.full_spans):
+            if start - NOTED_SECONDS <= at < end:
+                at = end + _AGAIN_SECONDS
+        return at + NOTED_SECONDS
 
     def number(self) -> int:
         self._number += 1

@@ -10,10 +10,13 @@ import pytest
 from simulation.listener import judged
 from svc.listen.forward import pump
 from svc.listen.forward.dispatcher import Dispatcher
+from svc.listen.forward.health import TargetHealth
 from svc.listen.forward.item import read_back
 from svc.listen.forward.pump import Pump
-from svc.listen.inbox import arrivals, ledger
+from svc.listen.inbox import arrivals, commit, ledger
 from svc.listen.inbox.arrivals import ArrivalKeeper
+from svc.listen.inbox.commit import InboxWriter
+from svc.listen.inbox.ledger import ForwardLedger
 from svc.listen.inbox.sqlite import SqliteInbox
 
 
@@ -219,29 +222,76 @@ def what_was_taken_elsewhere_fails() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def what_could_not_be_noted_is_read_again() -> Iterator[None]:
+    failed = InboxWriter._failed
+
+    def careless(self: Any, error: Any, batch: Any) -> None:
+        failed(self, error, batch)
+        self._is_unstored = False
+
+    with patch.object(InboxWriter, "_failed", careless):
+        yield
+
+
+@contextmanager
+def a_full_disk_is_tried_without_a_pause() -> Iterator[None]:
+    with patch.object(commit, "_AGAIN_SECONDS", 0.0):
+        yield
+
+
+@contextmanager
+def unfit_targets_are_not_left_alone() -> Iterator[None]:
+    with patch.object(TargetHealth, "is_unfit", False):
+        yield
+
+
+@contextmanager
+def what_comes_to_a_target_that_is_back_has_no_mark() -> Iterator[None]:
+    rest = ForwardLedger._note_rest
+
+    def for_good(self: Any, tx: Any, one: Any) -> None:
+        if one.why is not None:
+            rest(self, tx, one)
+
+    with patch.object(ForwardLedger, "_note_rest", for_good):
+        yield
+
+
+@contextmanager
+def results_of_a_failed_commit_are_dropped() -> Iterator[None]:
+    with patch.object(InboxWriter, "_failed", lambda *_: None):
+        yield
+
+
 SABOTAGES = [
+    pytest.param(what_could_not_be_noted_is_read_again, 2647, id="unstored-is-read"),
+    pytest.param(a_full_disk_is_tried_without_a_pause, 606, id="full-disk-without-a-pause"),
+    pytest.param(unfit_targets_are_not_left_alone, 3123, id="unfit-is-not-left-alone"),
+    pytest.param(what_comes_to_a_target_that_is_back_has_no_mark, 23, id="back-without-a-mark"),
+    pytest.param(results_of_a_failed_commit_are_dropped, 0, id="dropped-results"),
     pytest.param(
-        pages_cross_what_came_back_from_a_lane, 10217, id="pages-cross-what-came-back-from-a-lane"
+        pages_cross_what_came_back_from_a_lane, 2856, id="pages-cross-what-came-back-from-a-lane"
     ),
-    pytest.param(each_lane_puts_back_its_own, 129, id="each-lane-puts-back-its-own"),
-    pytest.param(pages_cross_what_was_forgotten, 268, id="pages-cross-what-was-forgotten"),
-    pytest.param(offers_are_accepted_during_a_read, 20, id="offers-are-accepted-during-a-read"),
-    pytest.param(late_pages_are_not_followed_up, 5, id="late-pages-are-not-followed-up"),
+    pytest.param(each_lane_puts_back_its_own, 202, id="each-lane-puts-back-its-own"),
+    pytest.param(pages_cross_what_was_forgotten, 202, id="pages-cross-what-was-forgotten"),
+    pytest.param(offers_are_accepted_during_a_read, 5, id="offers-are-accepted-during-a-read"),
+    pytest.param(late_pages_are_not_followed_up, 336, id="late-pages-are-not-followed-up"),
     pytest.param(lanes_are_read_again, 0, id="lanes-are-read-again"),
     pytest.param(
-        what_has_left_the_lanes_is_read_again, 85, id="what-has-left-the-lanes-is-read-again"
+        what_has_left_the_lanes_is_read_again, 112, id="what-has-left-the-lanes-is-read-again"
     ),
     pytest.param(
         what_is_put_off_during_a_read_is_forgotten,
         0,
         id="what-is-put-off-during-a-read-is-forgotten",
     ),
-    pytest.param(nothing_is_looked_at_again, 975, id="nothing-is-looked-at-again"),
+    pytest.param(nothing_is_looked_at_again, 643, id="nothing-is-looked-at-again"),
     pytest.param(turns_that_are_free_are_not_told, 0, id="turns-that-are-free-are-not-told"),
     pytest.param(nothing_is_born_waiting, 0, id="nothing-is-born-waiting"),
-    pytest.param(cuts_are_not_stored, 2, id="cuts-are-not-stored"),
-    pytest.param(kills_leave_no_mark, 3, id="kills-leave-no-mark"),
-    pytest.param(ids_alone_tell, 13, id="ids-alone-tell"),
+    pytest.param(cuts_are_not_stored, 7, id="cuts-are-not-stored"),
+    pytest.param(kills_leave_no_mark, 2, id="kills-leave-no-mark"),
+    pytest.param(ids_alone_tell, 17, id="ids-alone-tell"),
     pytest.param(ids_wait_to_be_listed_unseen, 2, id="ids-wait-to-be-listed-unseen"),
     pytest.param(restarts_begin_the_schedule, 1, id="restarts-begin-the-schedule"),
     pytest.param(what_was_taken_elsewhere_fails, 18, id="what-was-taken-elsewhere-fails"),

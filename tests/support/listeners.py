@@ -45,6 +45,14 @@ class Running:
             assert self.process.poll() is None or len(found) >= count, self.text[-2000:]
             time.sleep(0.01)
 
+    def until(self, true: Callable[[], bool]) -> None:
+        """Waits until something is so, as long as it runs."""
+        end = time.monotonic() + 15
+        while not true():
+            assert time.monotonic() < end, self.text[-2000:]
+            assert self.process.poll() is None, self.text[-2000:]
+            time.sleep(0.01)
+
     def end(self, number: int = signal.SIGINT) -> int:
         self.process.send_signal(number)
         return self.process.wait(10)

@@ -58,8 +58,10 @@ BEHIND: Final = {
     "simulation/listener_histories.py": {"svc.listen.inbox.ledger"},
     "simulation/sabotage.py": {"svc.delivery.journal.transaction"},
     "simulation/test_listener.py": {
+        "svc.listen.forward.health",
         "svc.listen.forward.item",
         "svc.listen.inbox.arrivals",
+        "svc.listen.inbox.commit",
         "svc.listen.inbox.ledger",
     },
     # What is planned are rows as a file gives them.

@@ -41,7 +41,7 @@ class Until:
 
 @dataclass(slots=True)
 class ListenerProgress:
-    """The running counts of a listener."""
+    """The running counts of a listener; `retaken`: so many that failed were replayed and taken."""
 
     until: Until | None
     received: int = 0
@@ -51,6 +51,7 @@ class ListenerProgress:
     withheld: int = 0
     forwarded: int = 0
     failed: set[int] = field(default_factory=set)
+    retaken: int = 0
     _matched: set[int] = field(default_factory=set)
 
     def started(self, seq: int) -> None:
@@ -91,8 +92,8 @@ class ListenerProgress:
             rejected=self.rejected,
             refused=self.refused,
             withheld=self.withheld,
-            forwarded=self.forwarded,
-            failed=len(self.failed),
+            forwarded=self.forwarded + self.retaken,
+            failed=len(self.failed) - self.retaken,
             pending=pending,
             until_reached=self.reached,
         )

@@ -265,8 +265,9 @@ _DELIVERY: Final = (
 # 5 failed, 6 returned, 7 reset. `attempts` counts those that ended, `sent` the requests that may
 # have arrived; `error`, `last_status`, `at`, `milliseconds` and `reply` tell of the last one.
 # `ailing`: it failed while nothing of its target succeeded, so it is due with the first success.
-# Of a target, `cut` is the newest event that may have been under way when a run was killed
-# (`running` says that one is under way), `resting` why and `since` when it was last left alone.
+# Of a target, `cut` is the newest event that may have been under way when a run was killed.
+# `running` is 1 where any may be under way now, n + 2 where none is that came after event n, and 0
+# where no run is. `resting` is why and `since` when it was last left alone.
 _LEDGER: Final = (
     """CREATE TABLE targets (
   id INTEGER PRIMARY KEY,

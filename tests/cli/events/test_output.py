@@ -1,17 +1,32 @@
 """What listeners and replays print for programs: one document, one record a line, one secret."""
 
 import json
+import os
+import re
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
 
 from support.listeners import Listen, Pay
-from support.listening import TargetServer, status_line
+from support.listening import (
+    PATH,
+    SECRET,
+    TargetServer,
+    delivery,
+    event,
+    status,
+    status_line,
+    talk,
+)
 from support.running import Sandbox, Svc, inside
+from svc.paths import Paths
+
+KEY = "sk_live_4fQzN7cPq2LrTxVb9KdYhWm3"
 
 
 def test_json_is_one_document(pay: Pay, tmp_path: Path) -> None:
@@ -37,12 +52,44 @@ def test_json_is_one_document(pay: Pay, tmp_path: Path) -> None:
 def test_json_is_whole_after_a_signal(sandbox: Sandbox, tmp_path: Path, listen: Listen) -> None:
     """R72, R78: Ctrl-C ends the document too."""
     with listen(tmp_path, "-o", "json", ready=False) as running:
-        end = time.monotonic() + 10
-        while "ready" not in running.text:
-            assert time.monotonic() < end
-            time.sleep(0.01)
+        running.until(lambda: "ready" in running.text)
         assert running.end(signal.SIGTERM) == 143
         assert [one["record"] for one in json.loads(running.text)] == ["ready", "summary"]
+
+
+DEBUG_PAGE = f"""<title>KeyError: {KEY}</title>
+::stop-commands::x
+<pre>SVC_API_KEY={KEY} SVC_WEBHOOK_SECRET={SECRET} ##[group]x</pre>""".encode()
+
+
+@pytest.mark.parametrize("form", ["human", "ndjson"])
+def test_a_debug_page_of_a_target_shows_no_secret_and_commands_nothing(
+    form: str, sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """R126, R39, R107: it prints a live key and our secret: not on, not kept, in no state file."""
+    page = b"HTTP/1.1 500 No\r\nContent-Length: %d\r\n\r\n%s" % (len(DEBUG_PAGE), DEBUG_PAGE)
+    env, ready = {"SVC_WEBHOOK_SECRET": SECRET, "GITHUB_ACTIONS": "true"}, tmp_path / "ready"
+    with TargetServer(lambda _: page) as target:
+        argv = ("-o", form, "--forward-to", str(target.port), "--ready-file", str(ready))
+        with listen(tmp_path, *argv, env=env, ready=False) as running:
+            running.until(lambda: ready.exists() and ready.read_text().endswith("\n"))
+            url = urlsplit(json.loads(ready.read_text())["url"])
+            sent = delivery(event(), now=int(time.time()))
+            sent = sent.replace(PATH.encode(), url.path.encode(), 1)
+            assert status(talk(url.port or 0, sent)) == 200
+            running.until(lambda: "KeyError" in running.text)
+            running.end()
+            said = running.text
+    shown = [
+        svc("events", "inbox", "show", "evt_1", "-o", one, env=env) for one in ("human", "json")
+    ]
+    files = b"".join(one.read_bytes() for one in Paths(os.environ).state_dir.glob("state.db*"))
+    for text in (said, *(one.out + one.err for one in shown), files.decode("latin-1")):
+        assert "KeyError" in text
+        assert KEY not in text
+        assert SECRET not in text
+    for text in (said, *(one.out for one in shown)):
+        assert not re.search(r"(?m)^\s*::stop-commands::|##\[group", text)
 
 
 def test_ndjson_is_compact(sandbox: Sandbox, svc: Svc) -> None:

@@ -348,3 +348,29 @@ def test_a_payload_of_ones_own_is_signed(
     assert svc.ok(*checked, header.strip())["verified"] is True
     old = svc.ok("events", "sign", "--payload", str(body), "--now", "10m", "-o", "json")
     assert svc(*checked, old["value"]).code == 11
+
+
+def test_what_a_replay_had_taken_is_no_longer_failed_at_the_end(
+    pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """The last line counts what is so when it is written, and `--strict` goes by it."""
+    answers = iter((500, 422, 200))
+    with TargetServer(lambda _: status_line(next(answers, 200))) as target:
+        to = ("--forward-to", str(target.port), "--retry", "off", "--strict")
+        with listen(tmp_path, *to) as running:
+            pay()
+            running.wait("forward", 2)
+            until(lambda: len(svc.ok("events", "inbox", "--failed")) == 2)
+            assert svc("events", "replay", "--failed").code == 0
+            assert running.end() == 130
+            [summary] = running.wait("summary")
+    assert (summary["forwarded"], summary["failed"], summary["pending"]) == (2, 0, 0)
+
+
+def test_a_replay_waits_as_long_as_it_is_told(waiting: int, svc: Svc) -> None:
+    """`--forward-timeout`: a breakpoint in the handler does not end it after 8 s, nor need it."""
+    with TargetServer(lambda _: None, port=waiting):
+        started = time.monotonic()
+        result = svc("events", "replay", "--pending", "--forward-timeout", "0.1")
+        assert time.monotonic() - started < 8
+    assert (result.code, [one["error"] for one in result.json]) == (11, ["no answer in time"] * 2)

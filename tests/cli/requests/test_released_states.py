@@ -5,6 +5,7 @@ none of these files ever changes. A new step brings a new one: `tests/support/re
 writes it, and the gate asks for it.
 """
 
+import json
 import os
 import sqlite3
 import time
@@ -13,6 +14,8 @@ from pathlib import Path
 
 import pytest
 
+from support.listeners import Listen
+from support.listening import TargetServer, event
 from support.running import Sandbox, Svc
 from svc.clock import SystemClock
 from svc.state import Database
@@ -105,3 +108,53 @@ def test_what_was_left_is_used(version: int, sandbox: Sandbox, svc: Svc) -> None
         *("--item", "name=A,quantity=1,unit_amount=500", "-o", "json"),
     )
     assert len(svc("requests", "list", "-o", "id").out.split()) == len(known) + 1
+
+
+def keep_more(routes: list[str], target: str) -> None:
+    """Adds to what schema 10 held: events in each state that its listener left them in."""
+    new, tried, refused, taken, noted = range(2, 7)
+    ended = {refused: "failed", taken: "forwarded"}
+    attempts = {tried: (503, 0), refused: (422, 1), taken: (200, 1), noted: (200, 1)}
+    with closing(sqlite3.connect(state_file(), isolation_level=None)) as connection:
+        connection.execute("UPDATE listeners SET targets = ?", (json.dumps(routes),))
+        connection.execute("DELETE FROM endpoints")  # else the sandbox counts as one that was reset
+        connection.execute("UPDATE forwards SET target = ?", (f"{target}/x",))
+        for seq in (new, tried, refused, taken, noted):
+            kind, way = ("payout.paid", "/y") if seq == tried else ("order.paid", "/x")
+            connection.execute(
+                "INSERT INTO inbox VALUES (?, 1, ?, ?, ?, ?, 0, ?, 0)",
+                (seq, f"evt_{seq}", kind, f"ord_{seq}", time.time(), ended.get(seq)),
+            )
+            connection.execute("INSERT INTO event_ids VALUES (?, ?)", (f"evt_{seq}", seq))
+            connection.execute("INSERT INTO payloads VALUES (?, X'', ?)", (seq, event(seq, kind)))
+            if seq in attempts:
+                connection.execute(
+                    "INSERT INTO forwards VALUES (?, ?, 0, 1, ?, 1.0, ?, NULL, X'', ?)",
+                    (seq, target + way, time.time(), *attempts[seq]),
+                )
+
+
+def test_what_waited_before_there_was_a_ledger_is_forwarded_as_it_was_owed(
+    sandbox: Sandbox, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """R50, R124: to the target of its type, marked where it was tried; what had ended stays so."""
+    left_by(10, sandbox.url)
+    with TargetServer() as target:
+        url = f"http://127.0.0.1:{target.port}"
+        routes = [f"payout.*={url}/y", f"{url}/x"]
+        keep_more(routes, url)
+        to = [part for route in routes for part in ("--forward-to", route)]
+        with listen(tmp_path, "--events", "order.paid", *to) as running:
+            running.wait("forward", 3)
+            running.end()
+    got = {
+        json.loads(one.body)["id"]: (one.head.split()[1], one.header("svc-redelivered"))
+        for one in target.received
+    }
+    assert got == {EVENT: (b"/x", [b"1"]), "evt_2": (b"/x", []), "evt_3": (b"/y", [b"1"])}
+    states = {one["id"]: one["state"] for one in svc.ok("events", "inbox")}
+    assert states == {**dict.fromkeys((EVENT, "evt_2", "evt_3"), "forwarded")} | {
+        "evt_4": "failed",
+        "evt_5": "forwarded",
+        "evt_6": "forwarded",
+    }

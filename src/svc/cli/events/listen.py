@@ -34,7 +34,7 @@ from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.forward.request import parse_header
+from svc.listen.forward.request import FORWARD_SECONDS, parse_header
 from svc.listen.forward.retry import RetryMode
 from svc.listen.progress import Until
 from svc.listen.receive import Ack
@@ -105,7 +105,7 @@ class ListenArguments(OptionSet):
     ] = False
     forward_timeout: Annotated[
         float, option("SECONDS", "How long one forward may take.", min=0.1)
-    ] = 8.0
+    ] = FORWARD_SECONDS
     retry: Annotated[
         RetryMode,
         option(

@@ -133,14 +133,23 @@ class Dispatcher:
         return all(pump.idle for pump in self._pumps.values())
 
     async def pending(self) -> int:
-        """Counts the events that are still to be forwarded, those that were left alone excepted."""
+        """Counts the events that are still to be forwarded, those that were left alone excepted.
+
+        Notes how many of the failed ones still are: a replay may have had them taken.
+        """
+        inbox, progress = self._deps.inbox, self._deps.progress
+
+        def count() -> tuple[int, int]:
+            return inbox.count(self._urls), inbox.failed(progress.failed)
+
         if not self._urls:
             return 0
-        count = partial(self._deps.inbox.count, self._urls)
         try:
-            return await self._deps.writer.read(count, after_results=True)
+            pending, failed = await self._deps.writer.read(count, after_results=True)
         except LocalError:  # what is in memory is known
             return len({seq for pump in self._pumps.values() for seq in pump.held})
+        progress.retaken = len(progress.failed) - failed
+        return pending
 
     async def close(self, grace: float) -> None:
         """Gives attempts under way `grace` seconds; what has not ended stays open in the inbox."""
@@ -230,7 +239,8 @@ class Dispatcher:
     # --- targets that are left alone ------------------------------------------------------------
 
     def _rests(self, url: str, why: str | None) -> None:
-        self._deps.writer.rest(TargetRest(url, self._deps.clock.now(), why))
+        unsent = why is not None and self._pumps[url].health.next_at is None
+        self._deps.writer.rest(TargetRest(url, self._deps.clock.now(), why, unsent))
         if why is not None and self._saying is None and not self._closed:
             loop = asyncio.get_running_loop()
             self._saying = loop.call_later(_SAY_SECONDS, owned(self._say))

@@ -32,6 +32,7 @@ _PASSES_MAX: Final = 2
 # sending again.
 _RESULTS_WAIT_SECONDS: Final = 0.01
 _RESULTS_MIN: Final = 32
+_AGAIN_SECONDS: Final = 0.25  # between tries to write them on a disk that is full
 _LOOK_SECONDS: Final = 0.4  # between looks whether the file is where it was
 
 
@@ -59,6 +60,7 @@ class InboxWriter:
         self._quick = False  # whether the last group needed no thread
         self._passes = 0
         self._with_results = 0  # groups that had results in them
+        self._is_unstored = False  # results that are to be stored once more
         self._results_asked = False
         self._running: asyncio.Future[Any] | None = None
         self._copying: asyncio.Future[None] | None = None
@@ -119,6 +121,8 @@ class InboxWriter:
             raise
         if self.broken.done():  # what is seen may be gone with the next power cut
             raise LocalError("The state database is not safe to read from any more.")
+        if after_results and self._is_unstored:
+            raise LocalError("What was forwarded last could not be noted yet.")
         return found
 
     async def close(self) -> None:
@@ -156,7 +160,8 @@ class InboxWriter:
     def _commit_soon(self) -> None:
         if self._running is None and self._timer is None:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(self._results_wait, owned(self._waited))
+            wait = _AGAIN_SECONDS if self._is_unstored else self._results_wait
+            self._timer = loop.call_later(wait, owned(self._waited))
 
     def _waited(self) -> None:
         self._timer = None
@@ -242,6 +247,8 @@ class InboxWriter:
     ) -> None:
         if error is not None:
             self._failed(error, batch)
+        elif batch.has_results:
+            self._is_unstored = False
         self._pressure.stored(kept)
         self._pressure.ended(len(batch.ended) if error is None else 0)
         self._go_on()
@@ -297,6 +304,8 @@ class InboxWriter:
             self._break_if_lost(error)
         elif not self._closing:  # without them an event would only be forwarded once more
             self._batch.put_back(batch)
+            # The ledger has what was taken as open: whoever reads it would send it again.
+            self._is_unstored |= batch.has_results
 
     def _look(self, inbox: InPlace) -> None:
         """Looks every so often whether the file is in its place, also while nothing comes."""

@@ -10,7 +10,7 @@ Everything here is plain data, so that it can cross a process border.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
@@ -135,11 +135,15 @@ class EndedEvent:
 
 @dataclass(frozen=True, slots=True)
 class TargetRest:
-    """A target is left alone, since a moment (unix seconds) and why; None: no longer."""
+    """A target is left alone, since a moment (unix seconds) and why; None: no longer.
+
+    `unsent`: nothing that comes after this is sent there before it is no longer left alone.
+    """
 
     target: str
     since: float
     why: str | None
+    unsent: bool = False
 
 
 @dataclass(slots=True)
@@ -243,6 +247,9 @@ class Inbox(Protocol):
 
     def count(self, targets: Sequence[str]) -> int:
         """Counts the events that are open at any of these targets and were not left alone."""
+
+    def failed(self, seqs: Collection[int]) -> int:
+        """Counts those of these events that a target has not taken, for good."""
 
     def prune(self, now: float) -> int:
         """Forgets some of what was forwarded 30 days ago; gives how many, 0 when nothing is left.

@@ -107,7 +107,7 @@ class ForwardLedger:
         [row] = tx.rows(_TARGET, (self._listener, url))
         return int(row["id"])
 
-    def states(self, tx: Tx, seqs: Iterable[int]) -> dict[int, tuple[int, int]]:
+    def states(self, tx: Tx | Database, seqs: Iterable[int]) -> dict[int, tuple[int, int]]:
         """Gives the lowest and the highest state that each of some events has at its targets."""
         numbers = [row["id"] for row in tx.rows(_TARGETS, (self._listener,))]
         found: dict[int, tuple[int, int]] = {}
@@ -175,6 +175,11 @@ class ForwardLedger:
         [row] = self._state.rows(list_of(_COUNT, len(numbers)), numbers)
         return int(row["events"])
 
+    def failed(self, seqs: Iterable[int]) -> int:
+        """Counts those of these events that a target has not taken, for good."""
+        states = self.states(self._state, seqs).values()
+        return sum(high == State.FAILED for _, high in states)
+
     def _learn(self) -> None:
         rows = self._state.rows(_TARGETS, (self._listener,))
         self._numbers = {row["url"]: row["id"] for row in rows}
@@ -233,7 +238,7 @@ class ForwardLedger:
     def _note_rest(self, tx: Tx, rest: TargetRest) -> None:
         since = rest.since if rest.why is not None else None
         number = self.number(tx, rest.target)
-        tx.execute(_REST, (rest.why, since, number))
+        tx.execute(_REST, (rest.why, since, rest.unsent, number))
 
     def _page(self, which: str, url: str, values: Sequence[object]) -> list[OpenItem]:
         rows = self._state.rows(_page_of(which), (self._numbers[url], *values))
@@ -280,11 +285,8 @@ def forget_rows(tx: Tx, seqs: Sequence[tuple[int]]) -> None:
 
 def _begin(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> None:
     number = (row["id"],)
-    if row["running"]:  # the run before was killed
-        tx.execute(
-            "UPDATE targets SET cut = (SELECT COALESCE(MAX(seq), 0) FROM inbox) WHERE id = ?",
-            number,
-        )
+    if row["running"]:
+        tx.execute(_CUT, number)
     restored = tx.execute(_RESTORE, number)
     if anew:
         tx.execute(_ANEW, number)
@@ -315,7 +317,14 @@ SELECT event, type FROM ledger JOIN inbox ON seq = event WHERE target = ? AND st
 _ADD_TARGET: Final = "INSERT OR IGNORE INTO targets (listener, url) VALUES (?, ?)"
 _TARGET: Final = "SELECT id FROM targets WHERE listener = ? AND url = ?"
 _TARGETS: Final = "SELECT id, url, ordered, running, cut FROM targets WHERE listener = ?"
-_REST: Final = "UPDATE targets SET resting = ?, since = ? WHERE id = ?"
+_REST: Final = """
+UPDATE targets SET resting = ?, since = ?,
+  running = IIF(?, 2 + (SELECT COALESCE(MAX(seq), 0) FROM inbox), 1) WHERE id = ?"""
+# The run before was killed: what may have been under way is all that had come, or, where its target
+# was away, what had come before that.
+_CUT: Final = """
+UPDATE targets SET
+  cut = IIF(running > 1, running - 2, (SELECT COALESCE(MAX(seq), 0) FROM inbox)) WHERE id = ?"""
 _ADD: Final = "INSERT OR FAIL INTO ledger (target, event) VALUES "
 _ADD_IN_TURN: Final = "INSERT INTO ledger (target, event, state, object) VALUES (?, ?, ?, ?)"
 _FIRST_OF_OBJECT: Final = """

@@ -1,7 +1,7 @@
 """The inbox in the state database: every delivery once, and what became of it (promise R50)."""
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -70,6 +70,9 @@ class SqliteInbox:
 
     def count(self, targets: Sequence[str]) -> int:
         return self._ledger.count(targets)
+
+    def failed(self, seqs: Collection[int]) -> int:
+        return self._ledger.failed(seqs)
 
     def prune(self, now: float) -> int:
         return forget_forwarded(self._state, now)

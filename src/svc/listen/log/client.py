@@ -13,6 +13,7 @@ import ssl
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from svc.errors import AuthError
@@ -25,6 +26,7 @@ from svc.listen.log.troubles import (
     unreachable,
     worded,
 )
+from svc.listen.owners import owned_task
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -224,7 +226,8 @@ class LogClient:
         client = self._client
         doubting = self._doubting is not None and not self._doubting.done()
         if client is not None and client.is_connected and not doubting:
-            self._doubting = asyncio.get_running_loop().create_task(self._look_at(client))
+            loop = asyncio.get_running_loop()
+            self._doubting = loop.create_task(owned_task(partial(self._look_at, client)))
 
     async def close(self) -> None:
         """Lets go of the connection; nothing is told of it."""

@@ -6,7 +6,7 @@ in is that of its arrival, behind what is there.
 """
 
 import asyncio
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Collection, Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -46,6 +46,9 @@ class _NothingOpen:
 
     def count(self, targets: Sequence[str]) -> int:  # noqa: ARG002  the seam's signature
         return 0
+
+    def failed(self, seqs: Collection[int]) -> int:
+        return len(seqs)
 
 
 class LogInbox(_NothingOpen):

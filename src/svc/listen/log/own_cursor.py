@@ -20,6 +20,7 @@ from svc.listen.log.messages import Trust, Unreadable, delivery_of, group_of, id
 from svc.listen.log.pages import StoredMessage, read_page
 from svc.listen.log.source import LogSource
 from svc.listen.log.streams import Start, find_start, mark_of, report
+from svc.listen.owners import owned
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord, LogReplaced, Missed
 from svc.service.facts import Mode
@@ -217,7 +218,7 @@ class CursorSource(LogSource):
         number = notice.headers.get("Nats-Sequence", "")
         if number.isascii() and number.isdigit():
             with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._note, int(number[:18]))
+                self._loop.call_soon_threadsafe(owned(self._note), int(number[:18]))
 
     def _note(self, seq: int) -> None:
         self._announced = max(self._announced, seq)

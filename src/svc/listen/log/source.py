@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from svc.clock import Clock
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import Unreadable
+from svc.listen.owners import owned
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord, LogState, Rejected
 
@@ -55,13 +56,13 @@ class LogSource:
             if reason is None:  # it is there again when events can be read
                 return
             with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(self._tell_state, reason)
-                self._loop.call_soon_threadsafe(woken)
+                self._loop.call_soon_threadsafe(owned(self._tell_state), reason)
+                self._loop.call_soon_threadsafe(owned(woken))
 
         self._connection.tell(told)
         self._tasks = [self._loop.create_task(one) for one in work]
         for task in self._tasks:
-            task.add_done_callback(self._ended)
+            task.add_done_callback(owned(self._ended))
 
     def _ended(self, task: "asyncio.Task[None]") -> None:
         """Has a bug or a lost database end the listener at once: nothing more would come."""

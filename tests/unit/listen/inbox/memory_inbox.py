@@ -1,7 +1,7 @@
 """A second inbox, in memory: what the seam asks for and nothing of SQLite."""
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 
 from svc.errors import LocalError
@@ -109,6 +109,10 @@ class MemoryInbox:
                 any(url in one.rows and one.rows[url].is_open for url in targets)
                 for one in self._by_seq.values()
             )
+
+    def failed(self, seqs: Collection[int]) -> int:
+        with self._lock:
+            return sum(self._by_seq[seq].outcome == "failed" for seq in seqs)
 
     def prune(self, now: float) -> int:
         with self._lock:

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Collection, Coroutine, Sequence
 from contextvars import Context
 from dataclasses import dataclass, field
 from typing import Any, TypeVarTuple, Unpack
@@ -61,6 +61,9 @@ class FakeInbox:
         raise NotImplementedError
 
     def count(self, targets: Sequence[str]) -> int:
+        raise NotImplementedError
+
+    def failed(self, seqs: Collection[int]) -> int:
         raise NotImplementedError
 
     def prune(self, now: float) -> int:

@@ -32,7 +32,7 @@ from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
+from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position, TargetRest
 from svc.listen.inbox.listeners import places
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
@@ -217,6 +217,24 @@ def test_what_a_killed_run_had_open_may_have_been_sent(state: Database) -> None:
     begun(after_kill)
     after_kill.store(Batch([arrival(4)]))
     assert [one.redelivered for one in after_kill.due(TARGET, 0)] == [2, 1, 1, 0]
+
+
+def test_what_came_while_a_target_was_away_was_not_sent(state: Database) -> None:
+    """R124: nor was it where the run was killed; what is tried again afterwards may have been."""
+    away, back = TargetRest(TARGET, 1.0, "refused", unsent=True), TargetRest(TARGET, 2.0, None)
+    inbox = SqliteInbox(state, "one")
+    begun(inbox)
+    inbox.store(Batch([arrival(1)]))
+    inbox.store(Batch(rests=[away]))
+    inbox.store(Batch([arrival(2), arrival(3)]))
+    killed = SqliteInbox(state, "one")
+    begun(killed)
+    assert [one.redelivered for one in killed.due(TARGET, 0)] == [1, 0, 0]
+    killed.store(Batch(rests=[away]))
+    killed.store(Batch([arrival(4)], rests=[back]))
+    again = SqliteInbox(state, "one")
+    begun(again)
+    assert [one.redelivered for one in again.due(TARGET, 0)] == [1, 1, 1, 1]
 
 
 def test_what_waits_for_a_target_stays_with_it_unless_it_is_adopted(state: Database) -> None:
