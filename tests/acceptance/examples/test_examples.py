@@ -197,15 +197,16 @@ def test_the_example_of_events_works(line: str, world: ExampleWorld) -> None:
         pytest.skip("jq is not installed")
     with serving(QuietHandler) as origin:
         port = int(origin.rpartition(":")[2])
-        ready = re.sub(r"(?<=[ :])3000(?=[/ '])", str(port), line)
-        if "listen" not in line:
+        ready = re.sub(r"(?<=[ :])3000(?=[/ ']|$)", str(port), line)
+        if not re.search(r"events (listen|tail)", line):
             ready = PLACEHOLDER.sub(received(world, port), ready)
         ready = ready.replace("pytest -q", "svc sandbox trigger order.paid")
         if "--timeout" not in line:
-            ready = ready.replace("events listen", "events listen --timeout 1")
-        if "verify" in line:
+            ready = re.sub(r"events (listen|tail)", r"events \1 --timeout 1", ready)
+        needs_secret = re.search(r"events (sign|verify)", line)
+        if needs_secret:
             ready = signed(ready, world)
-        secrets = {"SVC_WEBHOOK_SECRET": SECRET} if "verify" in line else {}
+        secrets = {"SVC_WEBHOOK_SECRET": SECRET} if needs_secret else {}
         done = shell(ready, world.folder, **secrets)
     assert done.returncode == 0, (ready, done.stdout, done.stderr)
 
