@@ -4,10 +4,12 @@
     python tests/benchmarks/bench_log.py flow [EVENTS]
     python tests/benchmarks/bench_log.py growth [EVENTS]
     python tests/benchmarks/bench_log.py flat [EVENTS]
+    python tests/benchmarks/bench_log.py ids [EVENTS]
 
 `store`: how many events a second an inbox takes. `flow`: answered and delivered a second, a lone
 event from end to end, memory. `growth`: one to four listeners of one log. `flat`: the memory of a
-listener that reads so many events, 1,000,000 if nothing is said.
+listener that reads so many events, 1,000,000 if nothing is said. `ids`: what a server needs for the
+ids of so many events, 300,000 if nothing is said; it takes two or three minutes, `flow` one.
 
 The figures are good as ratios only: three servers of a log share this machine and its disk.
 """
@@ -222,11 +224,33 @@ def flat(events: int) -> None:
             print(f"{there:9,} after {time.perf_counter() - started:.0f} s: {sizes}", flush=True)
 
 
+def ids(events: int) -> None:
+    """Publishes so many small events, with ids that are forgotten at once and with all known."""
+    for name, seconds in (("a moment", 0.1), ("three days", 3 * 86400)):
+        with tempfile.TemporaryDirectory() as folder, ExitStack() as open_:
+            running = open_.enter_context(servers(Path(folder), 1, sync=""))
+            make_streams(running, duplicate_window=int(seconds * 1e9))
+            connection = open_.enter_context(connect(running))
+            [node] = running.nodes
+            assert node.process is not None
+            before, started = now_resident(node.process.pid), time.perf_counter()
+            for first in range(0, events, 20_000):
+                publish(connection, range(first, min(first + 20_000, events)))
+            took = time.perf_counter() - started
+            after = now_resident(node.process.pid)
+            print(
+                f"ids of {name}: {before:.0f} MB before, {after:.0f} MB after {events:,} events, "
+                f"{(after - before) * 2**20 / events:.0f} bytes each; {took:.0f} s",
+                flush=True,
+            )
+
+
 KINDS: dict[str, tuple[Callable[[int], None], int]] = {
     "store": (store, 3),
     "flow": (flow, 8000),
     "growth": (growth, 4000),
     "flat": (flat, 1_000_000),
+    "ids": (ids, 300_000),
 }
 
 
