@@ -27,7 +27,6 @@ _SILENT_SECONDS: Final = 5.0
 _KEY: Final = "logkey_" + "k" * 43
 _ADDRESS: Final = LogAddress.parse("nats://127.0.0.1/shop", "--from")
 _STREAM: Final = _ADDRESS.stream("test")
-_EMPTY: Final = Message("", "", {}, b"", "404")
 _OVER: Final = Message("", "", {}, b"", "408")
 
 
@@ -65,6 +64,7 @@ class SimGroupQueue:
         self._out: dict[Event, asyncio.TimerHandle] = {}
         self._next = 0
         self._pulls: list[_Pull] = []
+        self._silent: list[_Pull] = []
 
     def publish(self, event: Event) -> None:
         self._events.append(event)
@@ -73,7 +73,16 @@ class SimGroupQueue:
     def fall(self) -> None:
         """Has no leader: what is under way to a job is lost."""
         self.down = True
-        self._pulls.clear()  # the jobs notice it by the silence
+        for pull in self._pulls:  # the jobs notice it by the silence
+            self._silent.append(pull)
+            self.world.loop.call_later(
+                _SILENT_SECONDS, self._break, pull, context=self.world.context
+            )
+        self._pulls.clear()
+
+    def _break(self, pull: _Pull) -> None:
+        if pull in self._silent and not pull.ended.done():
+            pull.ended.set_exception(LogDown("The log: it did not answer in time."))
 
     def rise(self) -> None:
         self.down = False
@@ -96,6 +105,7 @@ class SimGroupQueue:
     def forget(self, job: "SimJob") -> None:
         """Drops what a job that is no more has asked for: nothing may wake it."""
         self._pulls = [one for one in self._pulls if one.job is not job]
+        self._silent = [one for one in self._silent if one.job is not job]
 
     def hear(self, job: "SimJob", receipt: str, word: bytes) -> None:
         """Takes a job's word for an event."""
@@ -182,17 +192,13 @@ class FakeConnection:
     async def gather(self, _: str, asked: Mapping[str, Any], most: int) -> list[Message]:
         del most
         await self._reach(_SILENT_SECONDS)
-        waits = 0.0 if "no_wait" in asked else asked["expires"] / 1e9
-        pull = self._queue.pull(self._job, asked["batch"], wait=waits)
+        pull = self._queue.pull(self._job, asked["batch"], wait=asked["expires"] / 1e9)
         try:
-            async with asyncio.timeout(_SILENT_SECONDS):
-                await pull.ended
-        except TimeoutError:
-            raise LogDown("The log: it did not answer in time.") from None
+            await pull.ended
         finally:
             self._queue.leave(pull)
         await asyncio.sleep(_WAY)
-        return pull.messages or [_EMPTY if "no_wait" in asked else _OVER]
+        return pull.messages or [_OVER]
 
     async def request(self, receipt: str, word: bytes, seconds: float) -> Message:
         await self._reach(seconds)
@@ -202,7 +208,7 @@ class FakeConnection:
         if lost < 0.1:
             await asyncio.sleep(seconds)
             raise LogDown("The log: it did not answer in time.")
-        return _EMPTY
+        return _OVER
 
     async def publish(self, receipt: str, word: bytes) -> None:
         await self._reach(_SILENT_SECONDS)

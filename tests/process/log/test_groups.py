@@ -5,10 +5,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from support.listening import OK, Received, TargetServer, status_line
 from support.servers.certificates import Authority, TlsServer
-from support.team.log import connect, job, publish, wait_for
-from support.team.servers import Servers
+from support.team.log import connect, job, make_streams, publish, wait_for
+from support.team.servers import Servers, servers
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.targets import TargetTrust
 
@@ -198,3 +200,19 @@ def test_target_with_a_certificate_of_its_own_authority_is_not_away(
     ):
         publish(connection, [1])
         assert [one.status for one in listener.forwards(1)] == [200]
+
+
+@pytest.mark.slow(seconds=8)
+def test_queue_with_copies_gives_at_once_what_went_back(needed: None, tmp_path: Path) -> None:
+    """R129: three servers say that a page is whole before its events come; none waits for its lease."""
+    began = time.monotonic()
+
+    def reply(_: Received) -> bytes:
+        return OK if time.monotonic() - began > 0.7 else status_line(503)
+
+    with servers(tmp_path / "log", 3) as running, TargetServer(reply) as target:
+        make_streams(running)
+        with connect(running) as connection, job(running, tmp_path / "a", target.port) as listener:
+            began = time.monotonic()
+            publish(connection, range(20))
+            listener.until(lambda: sum(one.status == 200 for one in listener.forwards()) == 20, 15)

@@ -44,10 +44,10 @@ _RENEW_SECONDS: Final = 10.0  # a third of the time after which another job gets
 _PROBE_SECONDS: Final = 0.25
 _PAUSE_SECONDS: Final = 1.0
 _END_SECONDS: Final = 1.0
-_WAIT_SECONDS: Final = 3.0  # for a lone event; a connection that is dead is noticed a little later
-_PAGE_BYTES: Final = 8 * 1024 * 1024  # more than the largest event, and little enough for memory
-_NOTHING: Final = ("404", "408")  # nothing is there, the time is up
 _NANO: Final = 1_000_000_000
+_NOTHING: Final = "408"  # the time is up
+# A dead connection is noticed by heartbeats that do not come.
+_ONE: Final = {"batch": 1, "expires": 30 * _NANO, "idle_heartbeat": 2 * _NANO}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +80,8 @@ class GroupSource(LogSource):
         # Where the receipts of what is under way are acknowledged, and how often each was given.
         self._out: dict[str, int] = {}
         self._said: set[Future[None]] = set()
+        self._asked = 0  # how many events were asked for
+        self._looking = asyncio.Lock()  # whether the target accepts connections
         self._room = asyncio.Event()
         self._away = True
         self._failures = 0  # of the target in a row
@@ -87,7 +89,8 @@ class GroupSource(LogSource):
 
     async def start(self) -> None:
         """Begins to take."""
-        self._begin(self._take_on(), self._renew())
+        lanes = range(self._queue.concurrency)
+        self._begin(*(self._take_on() for _ in lanes), self._renew())
 
     async def close(self) -> None:
         """Hands back what has no verdict, and sees to it that the log has heard the others."""
@@ -98,20 +101,28 @@ class GroupSource(LogSource):
             await asyncio.wait(waiting, timeout=_END_SECONDS)
 
     async def _take_on(self) -> None:
+        """Takes one event after the other; there are as many of it as may be under way at once."""
         while True:
             try:
                 await self._until_ready()
-                page = await self._ask(self._pull(self._most - len(self._out)))
-                self._tell_state(None)
-                now = self._clock.now()
-                for one, ticket in page:
-                    self._give(one, ticket, now)
+                found = await self._next()
+                if found is not None:
+                    self._tell_state(None)
+                    self._give(*found, self._clock.now())
             except NoResponder as error:  # a queue that was deleted; where another one begins is
                 self._tell_state(await self._why_silent() or error.message)  # not ours to say
                 await asyncio.sleep(_PAUSE_SECONDS)
             except SvcError as error:
                 self._tell_state(error.message)
                 await asyncio.sleep(_PAUSE_SECONDS)
+
+    async def _next(self) -> tuple[Message, Ticket] | None:
+        self._asked += 1
+        try:
+            return await self._ask(self._pull())
+        finally:
+            self._asked -= 1
+            self._room.set()
 
     async def _why_silent(self) -> str | None:
         """Says so where there is no queue any more; None where it is only not led."""
@@ -121,27 +132,25 @@ class GroupSource(LogSource):
             return None
         return None if there else _missing(self._connection, self._queue).message
 
-    async def _pull(self, most: int) -> list[tuple[Message, Ticket]]:
-        """Gives what waits in the queue; waits for one event, or for nothing in three seconds.
+    async def _pull(self) -> tuple[Message, Ticket] | None:
+        """Waits for one event; gives None where none has come in half a minute.
 
-        The client library's own `fetch` would keep a lone event back until as many as were asked
-        for have come. Runs in the loop of the connection.
+        For one alone: a queue with copies says that a page is whole before its messages come, and
+        the client library's `fetch` keeps a lone event back until the page is full. Runs in the
+        loop of the connection.
 
         Raises:
             LogDown, AuthError: the queue cannot be read.
         """
         stream = self._connection.address.stream(self._queue.mode)
         verb = f"CONSUMER.MSG.NEXT.{stream}.{group_name(self._queue.group)}"
-        waiting = {"batch": 1, "expires": int(_WAIT_SECONDS * _NANO)}
-        for asked in ({"batch": most, "no_wait": True, "max_bytes": _PAGE_BYTES}, waiting):
-            found = await self._connection.gather(verb, asked, most=asked["batch"])
-            page = [(one, ticket) for one in found if (ticket := ticket_of(one.reply)) is not None]
-            if page:
-                return page
-            if found[-1].status not in _NOTHING:
-                await asyncio.sleep(_PROBE_SECONDS)  # its leader changes, or somebody deletes it
-                return []
-        return []
+        [found] = await self._connection.gather(verb, _ONE, most=1)
+        ticket = ticket_of(found.reply)
+        if ticket is not None:
+            return found, ticket
+        if found.status != _NOTHING:
+            await asyncio.sleep(_PROBE_SECONDS)  # its leader changes, or somebody deletes it
+        return None
 
     def _give(self, one: Message, ticket: Ticket, now: float) -> None:
         receipt, delivered = one.reply, ticket.delivered
@@ -150,6 +159,9 @@ class GroupSource(LogSource):
         except Unreadable as error:
             self._refuse(error, ticket.seq, len(one.body))
             self._say(receipt, f"+TERM {error.message}".encode())
+            return
+        if self._away:  # it was asked for before that was known: another job may have it
+            self._say(receipt, back_after(delivered))
             return
         if group_of(one) not in ("", self._queue.group):  # given again to another one
             self._keep(self._connection.submit(self._acknowledge(receipt)))
@@ -163,17 +175,18 @@ class GroupSource(LogSource):
 
     async def _until_ready(self) -> None:
         """Waits for room, and for a target that is not away."""
-        while len(self._out) >= self._most:
+        while len(self._out) + self._asked >= self._most:
             self._room.clear()
             await self._room.wait()
-        while self._away:
-            rest = self._rests_until - self._loop.time()
-            if rest > 0:
-                await asyncio.sleep(rest)
-            elif all([await self._accepts(target) for target in self._targets]):
-                self._away = False
-            else:
-                await asyncio.sleep(_PROBE_SECONDS)
+        async with self._looking:
+            while self._away:
+                rest = self._rests_until - self._loop.time()
+                if rest > 0:
+                    await asyncio.sleep(rest)
+                elif all([await self._accepts(target) for target in self._targets]):
+                    self._away = False
+                else:
+                    await asyncio.sleep(_PROBE_SECONDS)
 
     async def _accepts(self, target: Target) -> bool:
         """Says whether a target accepts connections; what it answers is seen by an event."""
