@@ -1,6 +1,8 @@
 """Every option does something, and a test shows it."""
 
 import re
+import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -325,6 +327,33 @@ def test_what_a_listener_is_told_holds(
             assert (one["status"], one["error"]) == (None, "no answer in time")
             assert 150 < one["milliseconds"] < 2000
             assert not [each for each in running.records if each["record"] == "event"]
+
+
+@pytest.mark.parametrize(("shown", "there"), [("summary", True), ("none", False)])
+def test_a_person_sees_events_unless_none_are_wanted(
+    listen: Listen, svc: Svc, sandbox: Sandbox, tmp_path: Path, shown: str, there: bool
+) -> None:
+    """`--print none`: no line of an event, and none of a forward that succeeded."""
+    with TargetServer() as target:
+        argv = ("-o", "human", "--forward-to", str(target.port), "--print", shown)
+        with listen(tmp_path, *argv, ready=False) as running:
+
+            def seen() -> str:
+                return "".join(one.read_text() for one in tmp_path.glob("listen-*"))
+
+            until(lambda: "Ready." in seen())
+            svc.ok("sandbox", "trigger", "order.paid")
+            until(lambda: len(target.received) > 1)
+            running.end()
+            assert ("order.paid" in seen()) is there
+            assert ("200" in seen()) is there
+
+
+def until(true: Callable[[], bool]) -> None:
+    end = time.monotonic() + 15
+    while not true():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 @pytest.mark.effect_of("sandbox start", "--strict-https")

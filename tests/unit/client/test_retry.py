@@ -82,6 +82,13 @@ def test_a_status_has_one_meaning(
     assert meaning_of(method, status, code, replayed=replayed) is meaning
 
 
+def test_no_other_status_is_tried_again() -> None:
+    """R6: of all that there are, 507 and those of a company's proxy such as 520 included."""
+    fresh = {status: meaning_of("POST", status, None, replayed=False) for status in range(300, 600)}
+    again = {status for status, meaning in fresh.items() if meaning is Meaning.FAILING}
+    assert again == {500, 502, 503, 504}
+
+
 @pytest.mark.parametrize(
     ("meaning", "retried"),
     [

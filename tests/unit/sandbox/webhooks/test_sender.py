@@ -16,6 +16,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from support.absence import importable
+from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.webhooks.sender import REPLY_READ_MAX, HttpSender, Outgoing, ReceiverReply
 from unit.sandbox.lab import Answer, Kit, Lab, ScriptedReceiver
 
@@ -270,3 +271,19 @@ def test_impossible_address_is_a_failure(lab: Lab, url: str) -> None:
         return reply
 
     assert lab.play(story).accepted is False
+
+
+@pytest.mark.parametrize(
+    ("host", "is_here"),
+    [
+        ("localhost:3000", True),
+        ("127.0.0.1", True),
+        ("[::1]:3000", True),
+        ("shop.local", False),
+        ("127.0.0.1.evil.example", False),
+        ("localhost.evil.example", False),
+    ],
+)
+def test_a_receiver_is_here_by_its_whole_name(host: str, is_here: bool) -> None:
+    """R89: what only begins or ends like this machine's name is another one."""
+    assert webhook_endpoints.is_local(f"http://{host}/hooks") is is_here
