@@ -69,7 +69,7 @@ def break_off(tx: Tx) -> None:
 
 
 def test_connection_is_durable(state: Database) -> None:
-    """R68: WAL and synchronous FULL (2), on macOS down to the disk itself."""
+    """R2, R68: WAL and synchronous FULL (2), on macOS down to the disk itself."""
     found = [
         next(iter(state.rows(f"PRAGMA {name}")[0].values()))
         for name in ("journal_mode", "synchronous", "fullfsync")
