@@ -1,5 +1,6 @@
 """How a page of `svc help` is laid out for a person."""
 
+import re
 import shlex
 
 import pytest
@@ -57,7 +58,8 @@ def test_words_take_as_many_columns_as_fit(width: int, beside: int) -> None:
 def test_a_page_in_a_pipe_has_commands_on_one_line(svc: Svc) -> None:
     """For programs that look for one, however narrow they say that they are."""
     shown = svc("help", "ci", env={"COLUMNS": "40"}).out
-    line = next(line for line in shown.splitlines() if "--exec './handler" in line)
+    exec_ = "--exec 'python3 handler.py"
+    line = next(line for line in shown.splitlines() if exec_ in line and "events listen" in line)
     assert shlex.split(line)[:3] == ["svc", "events", "listen"]
     assert Heading("A webhook handler") in page_of("ci").parts
 
@@ -70,3 +72,11 @@ def test_webhooks_say_in_ten_lines_what_happens_when_something_is_away(svc: Svc)
     assert len(lines) == 10
     names = [line[:15].strip() for line in lines if line[2] != " "]
     assert names == ["handler down", "svc down", "sender down", "disk full", "secret rolled"]
+
+
+def test_the_page_for_ci_reads_no_file_that_no_page_shows() -> None:
+    """What it says can be typed: README has handler.py, the page its script and workflow."""
+    text = " ".join(page_of("ci").text(80).split())
+    named = set(re.findall(r"[\w.]+\.(?:json|py|csv)\b", text))
+    assert named <= {"handler.py", "events.ndjson", "ready.json"}
+    assert "handler.py is in the README" in text
