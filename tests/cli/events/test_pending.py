@@ -17,6 +17,7 @@ import pytest
 from support.listeners import Listen, Pay, Running
 from support.listening import OK, Received, TargetServer, status_line
 from support.running import Svc
+from support.servers.certificates import Authority, TlsServer
 
 
 @pytest.fixture
@@ -374,3 +375,24 @@ def test_a_replay_waits_as_long_as_it_is_told(waiting: int, svc: Svc) -> None:
         result = svc("events", "replay", "--pending", "--forward-timeout", "0.1")
         assert time.monotonic() - started < 8
     assert (result.code, [one["error"] for one in result.json]) == (11, ["no answer in time"] * 2)
+
+
+def test_a_ca_bundle_holds_for_targets_of_listeners_and_replays(
+    pay: Pay, svc: Svc, tmp_path: Path, listen: Listen
+) -> None:
+    """Without it a failed certificate names both ways; `--insecure-target` is for loopback."""
+    authority = Authority(tmp_path)
+    trusted = ("--ca-bundle", str(authority.file))
+    with TlsServer(authority.issue("127.0.0.1")) as target:
+        to = ("--forward-to", f"https://127.0.0.1:{target.port}", "--retry", "off")
+        found = []
+        for more in ((), trusted, ("--insecure-target",)):
+            with listen(tmp_path, *to, *more) as running:
+                pay()
+                found.append(running.wait("forward", 2))
+                running.end()
+        assert svc("events", "replay", "--failed").code == 11
+        assert svc("events", "replay", "--failed", *trusted).code == 0
+    refused, *taken = found
+    assert all("--ca-bundle FILE, or --insecure-target" in one["error"] for one in refused)
+    assert [one["status"] for each in taken for one in each] == [200] * 4

@@ -64,6 +64,7 @@ class Inspection:
             own=own,
             secrets_of=self._secrets_of,
             tell=tell,
+            trust=plan.trust,
         )
         await self._inspector.start(means)
 

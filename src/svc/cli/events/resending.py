@@ -16,7 +16,7 @@ from svc.listen.forward.replay import ReplayLoop
 from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
 from svc.listen.forward.signing import signed_anew
 from svc.listen.inbox.history import Content, InboxEntry, InboxHistory
-from svc.listen.targets import Target
+from svc.listen.targets import Target, TargetTrust
 from svc.render.paths import FieldPath, parse
 from svc.state import Database
 from svc.system.signals import Stopped
@@ -122,7 +122,7 @@ class ReplayJob:
         content = changed(self.archive.content(entry), self.asked.changes)
         taken = True
         for target in self._targets(entry):
-            sender = TargetSender(target)
+            sender = TargetSender(target, trust=TargetTrust(self.session.settings.ca_bundle))
             for number in range(self.asked.times):
                 taken &= self._send(entry, content, sender, number + 1, records)
         if taken and not self.asked.changes:

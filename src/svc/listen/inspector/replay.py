@@ -17,7 +17,7 @@ from svc.listen.inspector.history import Whole
 from svc.listen.inspector.page import header_lines, masked
 from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
-from svc.listen.targets import Target
+from svc.listen.targets import AS_USUAL, Target, TargetTrust
 from svc.service.facts import SIGNATURE_HEADER
 
 _SECONDS_MAX: Final = 30.0
@@ -46,6 +46,7 @@ class ReplayDeps:
     own: Callable[[], Own]
     secrets_of: Callable[[str], Sequence[str]]
     tell: Callable[[ListenerRecord], None]
+    trust: TargetTrust = AS_USUAL
 
 
 class Replayer:
@@ -149,7 +150,7 @@ class Replayer:
         self, target: Target, whole: Whole, headers: bytes, limit: float
     ) -> TargetReply:
         extra = self._means.headers if str(target) in self._configured else ()
-        sender = TargetSender(target, extra)
+        sender = TargetSender(target, extra, trust=self._means.trust)
         request = sender.request(headers, whole.content.body).data
         reply = await exchange_once(sender.link(), request, limit)
         event = (whole.entry.id, whole.entry.type)
