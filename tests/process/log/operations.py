@@ -469,12 +469,14 @@ QUICK: tuple[Callable[[Day], None], ...] = (
     what_a_target_refuses_is_put_aside_given_again_and_dropped,
     the_log_is_full_and_has_room_again,
     a_laptop_writes_the_address_in_another_way,
+    a_laptop_sleeps,
     the_leader_of_the_events_is_killed,
+    a_follower_comes_back_empty,
+    two_servers_are_killed_and_nothing_is_taken,
 )
 LATER: tuple[Callable[[Day], None], ...] = (
     the_receiver_is_ended,
     a_laptop_is_ended,
-    a_laptop_sleeps,
     both_jobs_are_killed,
     a_job_is_ended,
     target_is("ci", 429),
@@ -505,9 +507,7 @@ LATER: tuple[Callable[[Day], None], ...] = (
     a_follower_stands_still,
     all_servers_stand_still,
     all_servers_are_killed,
-    a_follower_comes_back_empty,
     the_leader_comes_back_empty,
     servers_are_upgraded_one_by_one,
-    two_servers_are_killed_and_nothing_is_taken,
     the_log_is_lost_and_filled_again,
 )

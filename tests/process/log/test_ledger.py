@@ -15,7 +15,12 @@ import pytest
 
 from process.log.attacks import ATTACKS, TRIED
 from process.log.day import Day, cluster_with_tls
-from process.log.operations import LATER, QUICK, the_log_is_lost_and_filled_again
+from process.log.operations import (
+    LATER,
+    QUICK,
+    the_leader_of_the_events_is_killed,
+    the_log_is_lost_and_filled_again,
+)
 from support.running import Svc
 
 pytestmark = pytest.mark.usefixtures("needed")
@@ -65,7 +70,7 @@ def played(day: Day) -> None:
     stranger = threading.Thread(target=attacked, args=(day, let_in, wrong))
     stranger.start()
     for number, scenario in enumerate(scenarios):
-        if number == len(QUICK) - 1:
+        if number == QUICK.index(the_leader_of_the_events_is_killed):
             stranger.join()
         day.play("operation", scenario)
     if LONG:

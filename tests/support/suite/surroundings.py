@@ -22,7 +22,6 @@ KEPT: Final = (
     "LD_LIBRARY_PATH",
     "SVC_TEST_LONG",
     "CHAOS_EVENTS",
-    "STORY_EVENTS",
     "GOLDEN",
 )
 KEPT_PREFIXES: Final = ("PYTEST_", "HYPOTHESIS_", "COV")

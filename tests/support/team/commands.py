@@ -2,10 +2,7 @@
 
 import json
 import os
-import shutil
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -92,45 +89,3 @@ class RunningCommand:
     def end(self) -> None:
         self.process.kill()
         self.process.wait()
-
-
-@contextmanager
-def cluster_of(svc: Svc, folder: Path) -> Iterator[tuple[Servers, dict[str, str]]]:
-    """Three servers of the trial template, at ports that are free, and their users."""
-    old = (4222, 4223, 4224, 6222, 6223, 6224, 8222, 8223, 8224)
-    ports = dict(zip(old, free_ports(len(old)), strict=True))
-    template = ("events", "log", "template", "--name", "shop", "--trial")
-
-    def printed(*more: str) -> str:
-        text = svc(*template, *more).out
-        for port, other in ports.items():
-            text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{other}")
-        return text
-
-    users = users_file(svc, folder / "users.conf")
-    nodes = []
-    for number in (1, 2, 3):
-        place = folder / f"n{number}"
-        place.mkdir()
-        shutil.copy(folder / "users.conf", place)
-        text = printed("--node", str(number)).replace(f'"./shop-{number}"', f'"{place}/data"')
-        port, monitor = ports[4221 + number], ports[8221 + number]
-        nodes.append(LogNode(place, f"shop-{number}", port, monitor, text))
-    with _serving(nodes, printed("--environment")) as running:
-        yield running, users
-
-
-@contextmanager
-def _serving(nodes: list[LogNode], environment: str) -> Iterator[Servers]:
-    """Runs servers with the variables that `--environment` prints."""
-    running = Servers(nodes)
-    with pytest.MonkeyPatch.context() as patch:
-        for line in environment.splitlines():
-            name, _, value = line.partition("=")
-            patch.setenv(name, value.strip("'"))
-        try:
-            for node in nodes:
-                node.start()
-            yield running
-        finally:
-            running.close()
