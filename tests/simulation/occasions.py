@@ -116,6 +116,7 @@ class Occasions(Shortening):
         finally:
             trace = tuple(world.machine.trace)
             world.close()
+            history.close()
         self.stops += history.stops
         return EndedHistory(seed, steps, broken, trace)
 
@@ -252,12 +253,19 @@ class Months:
         self.world.machine.note("journal lost", number)
         self._forget(number)
 
+    def close(self) -> None:
+        """Lets go of the copies that were put aside."""
+        for copy, _ in self._old.values():
+            copy.close()
+
     def _keep_old(self, one: SimBatch) -> None:
         """A copy of the state database is put aside."""
         number = self._random.choice((0, 1))
         copy = _memory()
         self._disks[number].database.backup(copy)
         knew = frozenset(each.name for each in self._batches if number in each.knows)
+        if number in self._old:
+            self._old[number][0].close()
         self._old[number] = copy, knew
         self.world.machine.note("journal copied", number)
 
