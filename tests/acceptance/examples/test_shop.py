@@ -24,6 +24,7 @@ def test_a_shop_is_tested_with_the_fixtures_of_svc(tmp_path: Path) -> None:
     done = subprocess.run(
         [*command, *options, str(SHOP / "shop_suite.py")],
         cwd=tmp_path,
+        env={name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"},
         capture_output=True,
         text=True,
         check=False,
