@@ -266,7 +266,12 @@ def results_of_a_failed_commit_are_dropped() -> Iterator[None]:
 
 SABOTAGES = [
     pytest.param(what_could_not_be_noted_is_read_again, 2647, id="unstored-is-read"),
-    pytest.param(a_full_disk_is_tried_without_a_pause, 606, id="full-disk-without-a-pause"),
+    pytest.param(
+        a_full_disk_is_tried_without_a_pause,
+        606,
+        id="full-disk-without-a-pause",
+        marks=pytest.mark.slow(seconds=15),
+    ),
     pytest.param(unfit_targets_are_not_left_alone, 3123, id="unfit-is-not-left-alone"),
     pytest.param(what_comes_to_a_target_that_is_back_has_no_mark, 23, id="back-without-a-mark"),
     pytest.param(results_of_a_failed_commit_are_dropped, 0, id="dropped-results"),
