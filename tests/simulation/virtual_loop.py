@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
-from contextvars import ContextVar
+from contextvars import Context, ContextVar
 from typing import Any, Final, TypeVar
 
 T = TypeVar("T")
@@ -49,6 +49,14 @@ class VirtualLoop(asyncio.BaseEventLoop):
 
     def _write_to_self(self) -> None:
         """Nobody sleeps."""
+
+    def call_soon(  # type: ignore[override]  # of any arguments
+        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        """After the end nothing happens: a lost process may be collected only then, and call."""
+        if self.is_closed():
+            return asyncio.Handle(callback, args, self, context)
+        return super().call_soon(callback, *args, context=context)
 
     def run_in_executor(  # type: ignore[override]  # of a future for one thread only
         self, executor: object, func: Callable[..., T], *args: Any

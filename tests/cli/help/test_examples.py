@@ -33,7 +33,6 @@ NOT_HERE: Final = {
     "svc requests show": _REQUEST,
     "svc requests resume": _REQUEST,
     "svc requests forget": _REQUEST,
-    "svc timeline rq_": _REQUEST,
     "svc requests adopt": _FILE,
     "svc requests start-empty": "it follows a damaged state database",
     "svc keys add": _KEYRING,

@@ -69,7 +69,14 @@ def noticed(folder: Path, error: Planted | None) -> bool:
         assert error.right in text
         path.write_text(text.replace(error.right, error.wrong, 1), encoding="utf-8")
     plain = ("--noconftest", "-c", os.devnull, "--rootdir", str(TESTS))
-    without = ("xdist", "randomly", "cacheprovider", "schemathesis", "hypothesispytest")
+    without = (
+        "svc.pytest_plugin",
+        "xdist",
+        "randomly",
+        "cacheprovider",
+        "schemathesis",
+        "hypothesispytest",
+    )
     off = (word for name in without for word in ("-p", f"no:{name}"))
     words = [sys.executable, "-m", "pytest", "-q", "-x", *plain, *off]
     done = subprocess.run(

@@ -41,7 +41,7 @@ def timeline(
     kept here.
 
     $ svc timeline ord_3kPq0aVb7cXd9eYf1gZh2iWj
-    $ svc timeline rq_4kd0v6x8gq2m7w1s9b3t -o json
+    $ svc timeline pay_7cXd9eYf1gZh2iWj3kPq0aVb -o json
     """
     session = Session.of(ctx)
     archive = archive_of(session, session.state())
