@@ -309,11 +309,15 @@ class Day:
             missing = {name: sorted(wanted - set(one.ids)) for name, one in servers.items()}
             raise AssertionError(missing, self.log("admin", "status")["groups"]) from None
 
-    def rest(self) -> None:
-        """Ends the sending; everything that was answered is with everybody, or it is lost."""
+    def pause(self) -> None:
+        """Has the service send nothing more, until `begin_again`."""
         self._over.set()
         for thread in self._threads:
             thread.join()
+
+    def rest(self) -> None:
+        """Ends the sending; everything that was answered is with everybody, or it is lost."""
+        self.pause()
         owed = self.ledger.acknowledged
         with suppress(AssertionError):
             wait_for(lambda: all(owed <= set(t.server.ids) for t in self.targets.values()), 90)
@@ -329,7 +333,9 @@ class Day:
             seen: set[bytes] = set()
             for one in target.server.received:
                 twice += one.body in seen
-                unmarked += one.body in seen and not one.header("svc-redelivered")
+                if one.body in seen and not one.header("svc-redelivered"):
+                    unmarked += 1
+                    print("  unmarked:", target.server.port, json.loads(one.body)["id"])
                 seen.add(one.body)
         return twice, unmarked
 
@@ -353,9 +359,10 @@ class Day:
                 one.server.__exit__()
 
     def play(self, kind: str, scenario: "Callable[[Day], None]") -> None:
-        started = time.monotonic()
+        started, number = time.monotonic(), self._number
         scenario(self)
-        row = (kind, scenario.__name__, time.monotonic() - started)
+        row = (kind, f"{scenario.__name__}, from evt_{number} to evt_{self._number}",
+               time.monotonic() - started)  # fmt: skip
         self.ledger.rows.append(row)
 
     def client(self, act: Callable[[Any], Any], user: str) -> list[str]:
