@@ -349,9 +349,14 @@ class _Shelf:
         return [one for one in self._by_key.values() if one.key not in self._taken]
 
 
-def _order(one: Evidence) -> tuple[int, float]:
-    """What was carried out comes first, then what is unknown; of the others the newest."""
-    return -max(one.known, Known.REFUSED), -one.at
+def _order(one: Evidence) -> tuple[int, int, int, int]:
+    """What was carried out comes first, then what is unknown; of each kind the newest.
+
+    Results files tell whole seconds. Within one, equal rows keep their order, and of the requests
+    of one row the journal's numbers say which is newer.
+    """
+    seq = 0 if one.intent is None else one.intent.seq
+    return -max(one.known, Known.REFUSED), -int(one.at), one.row or 0, -seq
 
 
 class KeyWalk:
