@@ -73,7 +73,7 @@ def test_empty_inbox_is_told(sandbox: Sandbox, svc: Svc, pay: Pay) -> None:
     svc.ok("sandbox", "advance", "1h")
     found = svc("events", "audit", "-o", "human")
     assert found.code == 11
-    assert "This inbox holds no event of this profile and mode" in found.err
+    assert "No event of this profile and mode was received here at all" in found.err
 
 
 @pytest.mark.parametrize("since", ["now", "2999-01-01", "soon"])

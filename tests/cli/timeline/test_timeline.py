@@ -107,3 +107,17 @@ def test_an_id_without_a_story_is_refused(sandbox: Sandbox, svc: Svc) -> None:
     for identifier, code in (("foo", 2), ("rq_none", 5), ("ord_none", 5), ("evt_none", 5)):
         found = svc("timeline", identifier, "-o", "json")
         assert (found.code, found.out) == (code, ""), identifier
+
+
+def test_nothing_known_here_and_no_service_is_the_error_of_the_service(
+    sandbox: Sandbox, svc: Svc
+) -> None:
+    found = svc("timeline", "ord_none", "-o", "json", env={"SVC_API_KEY": "sk_test_wrong"})
+    assert (found.code, found.out) == (4, "")
+
+
+def test_an_order_has_the_amount_that_its_shopper_pays(svc: Svc, refunded: Refunded) -> None:
+    """As in lists, and not the amount before duty and VAT."""
+    story = svc.ok("timeline", refunded.order)
+    [amount] = [one["amount"] for one in story["objects"] if one["object"] == "order"]
+    assert amount == svc.ok("orders", "retrieve", refunded.order)["amount_total"]

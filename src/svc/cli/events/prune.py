@@ -1,4 +1,4 @@
-"""`svc events prune`: forget what no target took, and nobody wants any more."""
+"""`svc events prune`: forget events that no target took."""
 
 from typing import Annotated
 

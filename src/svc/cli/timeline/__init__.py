@@ -47,7 +47,7 @@ def timeline(
     archive = archive_of(session, session.state())
     with journal_of(session) as journal:
         start = _start(journal.find(identifier), archive, identifier)
-        family, reason = _asked(session, start)
+        family, refusal = _ask_service(session, start)
         ids = dict.fromkeys((*start, *(family.objects if family else ())))
         for each in journal.about(list(ids)):  # what they name belongs to it, also offline
             ids.update(dict.fromkeys(_ids_of(each)))
@@ -60,6 +60,9 @@ def timeline(
         story.add_family(family)
     if not story.steps and family is not None and identifier in family.absent:
         raise NotFound(f"Neither the service nor this machine knows {identifier}.", param="ID")
+    if not story.steps and refusal is not None:
+        raise refusal
+    reason = None if refusal is None else refusal.message
     told = story.as_data(identifier, family, reason)
     session.out.value(entries.for_people(told) if session.format == "human" else told)
     _tell_limits(session, told, reason)
@@ -92,7 +95,7 @@ def _start(intent: Intent | None, archive: InboxHistory, identifier: str) -> lis
         return [received.object_id]
     if resource_of(identifier) is None:
         raise UsageError(
-            f"{identifier!r} is no id that has a story.",
+            f"{identifier!r} is not an id that svc knows.",
             code="id_invalid",
             param="ID",
             hint="Give an id such as ord_..., pay_..., rf_..., evt_... or rq_...",
@@ -107,15 +110,15 @@ def _ids_of(intent: Intent) -> list[str]:
     return ids_in(f"{made or ''} {intent.stored.path} {body}")
 
 
-def _asked(session: Session, start: list[str]) -> tuple[Family | None, str | None]:
-    """What the service says; None, or a part of it, where it cannot be asked, and why."""
+def _ask_service(session: Session, start: list[str]) -> tuple[Family | None, SvcError | None]:
+    """Asks what the service says; returns None, or a part of it, where that fails, and why."""
     family = None
     try:
         with session.client() as client:
             family = Family(client)
             family.read(start)
     except SvcError as error:
-        return family, error.message
+        return family, error
     return family, None
 
 
@@ -162,7 +165,11 @@ class _Collected:
             "id": identifier,
             "service": "told" if reason is None else "not_told",
             "objects": [
-                {name: each.get(name) for name in ("id", "object", "status", "amount", "currency")}
+                {
+                    **{name: each.get(name) for name in ("id", "object", "status")},
+                    "amount": entries.main_amount(each),
+                    "currency": each.get("currency"),
+                }
                 for each in objects
                 if each.get("object") != "event"
             ],

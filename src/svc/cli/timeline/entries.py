@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any, Final
 
+from svc import service
 from svc.clock import utc
 from svc.delivery.journal.entry import Intent
 from svc.listen.audit import ON_THE_WAY_SECONDS, expected_events
@@ -88,6 +89,16 @@ def gaps_of_object(data: StepRow, has: Callable[[str, str], bool], now: float) -
         at = event.not_before if event.at is None else event.at
         if at <= now - ON_THE_WAY_SECONDS and not has(event.type, event.object_id):
             yield {"what": f"{event.type} was not received", "id": event.object_id, "next": None}
+
+
+def main_amount(data: StepRow) -> object:
+    """The amount that lists show of an object, such as what an order's shopper pays in all."""
+    noun = service.noun(str(data.get("object")))
+    for field in noun.fields if noun is not None else ():
+        if field.kind.type == "amount" and field.column is not None and field.column[1] == 0:
+            value = data.get(field.name)
+            return data.get(field.fallback) if value is None else value
+    return None
 
 
 def for_people(told: StepRow) -> StepRow:

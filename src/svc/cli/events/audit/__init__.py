@@ -77,28 +77,24 @@ def audit(
         from svc.cli.events.audit.log import add_log
 
         add_log(session, log, received)
-    found = Audit(received.has, _subscribed(session, state), begin, now - ON_THE_WAY_SECONDS)
-    missed = _missed(session, found, oldest, now)
+    found = Audit(received.has, _find_types(session, state), begin, now - ON_THE_WAY_SECONDS)
+    missed = _find_missed(session, found, oldest, now)
     first = next(missed, None)
     if first is not None or session.format != "human":
         listed = missed if first is None else chain([first], missed)
         session.out.stream(listed, kind="missed_event")
-    _conclude(session, found, begin)
+    _conclude(session, found, received, begin)
 
 
 def _add_inbox(session: Session, received: ReceivedEvents, seconds: float) -> None:
     """Adds what the inbox holds, and says where events are missing from it that came."""
     received.add_inbox(scope_of(session))
-    if not received.count():
-        session.out.warn(
-            "This inbox holds no event of this profile and mode: everything is missing from it."
-        )
-    elif seconds > KEEP_SECONDS:
+    if seconds > KEEP_SECONDS:
         days = KEEP_SECONDS // 86400
         session.out.warn(f"The inbox keeps forwarded events for {days} days; older ones are gone.")
 
 
-def _subscribed(session: Session, state: "Database") -> frozenset[str]:
+def _find_types(session: Session, state: "Database") -> frozenset[str]:
     """The types that the endpoints of this profile and mode get; every type where none is known."""
     settings, origin = session.settings, session.base_url.origin
     here = (origin, settings.profile, settings.mode)
@@ -106,7 +102,7 @@ def _subscribed(session: Session, state: "Database") -> frozenset[str]:
     return frozenset(each for one in known for each in one.events) or frozenset(EVENT_TYPES)
 
 
-def _missed(
+def _find_missed(
     session: Session, found: Audit, oldest: float, now: float
 ) -> Iterator[tuple[str, dict[str, Any]]]:
     live = session.live_line()
@@ -126,7 +122,7 @@ def _missed(
                 yield json.dumps(shown), shown
 
 
-def _conclude(session: Session, found: Audit, begin: float) -> None:
+def _conclude(session: Session, found: Audit, received: ReceivedEvents, begin: float) -> None:
     """Says what was compared.
 
     Raises:
@@ -142,6 +138,8 @@ def _conclude(session: Session, found: Audit, begin: float) -> None:
             f"{_count(found.undated, 'event')} of older objects that have no time of it. "
             "An earlier --since includes them."
         )
+    if found.missed and not received.count():
+        session.out.warn("No event of this profile and mode was received here at all.")
     if found.missed:
         raise CheckFailed(
             f"{found.missed:,} of {told} never came.",
