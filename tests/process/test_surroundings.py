@@ -72,6 +72,8 @@ def test_what_the_caller_has_set_changes_nothing() -> None:
     )
     seen = json.loads(done.stdout)
     env = seen.pop("env")
+    # The C library's own two, 32 and 33: its posix_spawn, which Python 3.13 uses, ignores them.
+    seen["ignored"] &= ~(0b11 << 31)
     # Python ignores SIGPIPE (13) and SIGXFSZ (25) itself.
     ignored = 1 << (signal.SIGPIPE - 1) | 1 << (signal.SIGXFSZ - 1)
     assert seen == {

@@ -183,6 +183,8 @@ class TargetTrust:
                 f"The CA bundle {self.ca_bundle} cannot be read: {system_words(error)}.",
                 param="--ca-bundle",
             ) from error
+        # Since 3.13 Python refuses a private authority that earlier ones trust: on all alike.
+        context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         if self.insecure:
             context.check_hostname = False
             context.verify_mode = ssl.CERT_NONE

@@ -16,6 +16,10 @@ def test_a_shop_is_tested_with_the_fixtures_of_svc(tmp_path: Path) -> None:
         "no:xdist",
         "-p",
         "no:cacheprovider",
+        "-o",
+        "faulthandler_timeout=40",  # what stands still says where
+        "-o",
+        "faulthandler_exit_on_timeout=true",
         "--rootdir",
         str(tmp_path),
         "-c",

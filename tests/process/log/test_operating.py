@@ -110,7 +110,8 @@ def test_what_a_group_put_aside_is_listed_and_given_to_it_again(  # noqa: PLR091
         wait_for(lambda: target.ids.count("evt_3") == 2)
         publish(connection, [7])
         wait_for(lambda: "evt_7" in other.ids)
-    assert target.received[target.ids.index("evt_3", 5)].header("svc-redelivered") != []
+    again = [one for one in target.received if b'"evt_3"' in one.body][-1]
+    assert again.header("svc-redelivered") != []
     assert sorted(other.ids) == sorted(f"evt_{number}" for number in (0, 1, 2, 3, 4, 5, 7))
     assert team.run("admin", *failed, "list", *log).json == []
     missing = team.run("admin", *failed, "drop", "evt_3", *log, code=5)

@@ -42,6 +42,7 @@ def signal_before(step: int) -> Iterator[Callable[[], bool]]:
         return trace
 
     before = sys.gettrace()
+    sys._getframe().f_trace_opcodes = True  # Python 3.12 asks when tracing begins, and not later
     sys.settrace(trace)
     try:
         yield lambda: came
