@@ -7,7 +7,7 @@ from typing import Final
 from simulation.listener_histories import ListenerHistory
 from simulation.listener_world import Event, SimListener, SimTarget, Try
 from support.listening import OUTCOME
-from svc.listen.forward.retry import fast_delay, real_delay
+from svc.listen.forward.retry import delay_after
 
 _FRESH_SECONDS: Final = 1.1  # for so long what was closed elsewhere may still be sent
 _CALLS_AN_EVENT: Final = 700
@@ -162,7 +162,6 @@ class _Lane:
     def _schedule(self, event: Event, tries: list[Try]) -> Iterator[str]:
         if self._plot.retry == "off":
             return
-        delay = real_delay if self._plot.retry == "real" else fast_delay
         number = 0
         for before, after in pairwise(tries):
             if before.heard == "closed" and before.kept and after.at - before.heard_at < 0.01:
@@ -170,7 +169,7 @@ class _Lane:
             number += 1
             if before.heard in (None, "let go") or self._was_lost_at(before, after):
                 return  # an attempt that nobody could note
-            least, waited = delay(number) or 0.0, after.at - before.heard_at
+            least, waited = delay_after(self._plot.retry, number) or 0.0, after.at - before.heard_at
             if self._plot.retry == "fast" and before.heard == "closed" and not before.alone:
                 least = min(least, 10.0)
             if self._plot.retry == "fast" and self._is_early(before, after):

@@ -14,15 +14,15 @@ from typing import Any, Final, Literal, cast
 from simulation.virtual_loop import PROCESS, VirtualLoop
 from support.listening import OUTCOME, plan_for
 from svc.errors import LocalError
-from svc.listen.forward.dial import BrokenExchange, CannotConnect, OpenConnection
-from svc.listen.forward.http import TargetAnswer
 from svc.listen.forward.pump import ForwardOptions
+from svc.listen.http.answers import TargetAnswer
+from svc.listen.http.dial import BrokenExchange, CannotConnect, OpenConnection
+from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Batch, Kept
 from svc.listen.inbox.listeners import ListenerId, begin_anew
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.pipeline import ListenerPlan, Pipeline
-from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import ListenerRecord
 from svc.listen.targets import Target
 from svc.signature import header_value

@@ -11,7 +11,6 @@ from simulation.listener import judged
 from svc.listen.forward import pump
 from svc.listen.forward.dispatcher import Dispatcher
 from svc.listen.forward.health import TargetHealth
-from svc.listen.forward.item import read_back
 from svc.listen.forward.pump import Pump
 from svc.listen.inbox import arrivals, commit, ledger
 from svc.listen.inbox.arrivals import ArrivalKeeper
@@ -36,8 +35,8 @@ def each_lane_puts_back_its_own() -> Iterator[None]:
     """The cursor goes to what answered last, and not to the oldest of what was put back."""
     away = Pump._away
 
-    def putting(self: Any, item: Any, reply: Any) -> None:
-        away(self, item, reply)
+    def putting(self: Any, item: Any, *how: Any) -> None:
+        away(self, item, *how)
         self._cursor = item.seq - 1
 
     with patch.object(Pump, "_away", putting):
@@ -53,9 +52,9 @@ def pages_cross_what_was_forgotten() -> Iterator[None]:
         forget(self)
         self._turn = turn
 
-    def put_back(self: Any, item: Any, reply: Any) -> None:
+    def put_back(self: Any, *what: Any) -> None:
         turn = self._turn
-        away(self, item, reply)
+        away(self, *what)
         self._turn = turn
 
     with patch.object(Pump, "_forget", forgetting), patch.object(Pump, "_away", put_back):
@@ -66,8 +65,8 @@ def pages_cross_what_was_forgotten() -> Iterator[None]:
 def pages_cross_what_came_back_from_a_lane() -> Iterator[None]:
     away = Pump._away
 
-    def quietly(self: Any, item: Any, reply: Any) -> None:
-        away(self, item, reply)
+    def quietly(self: Any, *what: Any) -> None:
+        away(self, *what)
         self._turn -= 1
 
     with patch.object(Pump, "_away", quietly):
@@ -102,7 +101,7 @@ def late_pages_are_not_followed_up() -> Iterator[None]:
 @contextmanager
 def lanes_are_read_again() -> Iterator[None]:
     def all_of_it(self: Any, page: Any) -> list[Any]:
-        return [read_back(one, self._loop.time()) for one in page]
+        return [(self._loop.time(), one) for one in page]
 
     with patch.object(Pump, "_fresh", all_of_it):
         yield

@@ -48,9 +48,9 @@ BEHIND: Final = {
     "proof/security/advisories/test_files.py": {"svc.cli.quickstart.processes"},
     # A world of which all is simulated: what stands in for a socket or a wait is put in its place.
     "simulation/listener_world.py": {
-        "svc.listen.forward.dial",
-        "svc.listen.forward.http",
-        "svc.listen.receiver.http",
+        "svc.listen.http.dial",
+        "svc.listen.http.answers",
+        "svc.listen.http.requests",
         "svc.state.opening",
     },
     "simulation/wishes.py": {"svc.cli.framework.fields"},
@@ -59,7 +59,6 @@ BEHIND: Final = {
     "simulation/sabotage.py": {"svc.delivery.journal.transaction"},
     "simulation/test_listener.py": {
         "svc.listen.forward.health",
-        "svc.listen.forward.item",
         "svc.listen.inbox.arrivals",
         "svc.listen.inbox.commit",
         "svc.listen.inbox.ledger",

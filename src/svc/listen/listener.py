@@ -10,13 +10,13 @@ from typing import Any, Final
 
 from svc.clock import Clock
 from svc.errors import LocalError, system_words
+from svc.listen.http.requests import HttpHead
 from svc.listen.inbox.inbox import Inbox, OpenItem, Source
 from svc.listen.inbox.lost import explain_loss
 from svc.listen.owners import owned_task
 from svc.listen.pipeline import ListenerPlan, Pipeline
 from svc.listen.receive import Reception
 from svc.listen.receiver.connection import ReceiverHooks
-from svc.listen.receiver.http import HttpHead
 from svc.listen.receiver.server import HeadCheck, Receiver
 from svc.listen.records import Left, ListenerRecord, Ready, Summary
 from svc.system.files import replace_file

@@ -6,13 +6,13 @@ from pathlib import Path
 from typing import Literal
 
 from svc.clock import Clock
-from svc.listen.forward.connection import TargetReply
-from svc.listen.forward.dial import Connect, open_connection
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps, ForwardMeans
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import HeaderText
 from svc.listen.forward.signing import HeaderSigner, LateSigner
 from svc.listen.forward.waiting import Waiters, status_for_sender
+from svc.listen.http.connection import TargetReply
+from svc.listen.http.dial import Connect, open_connection
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.progress import ListenerProgress, Until

@@ -10,10 +10,10 @@ from typing import Final, Literal
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.forward.waiting import Waiters, key_of
+from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Answer, Arrival, DeliveryOutcome, Kept, Oversized, Position
 from svc.listen.progress import ListenerProgress
-from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import EventReceived, ListenerRecord, Rejected, StoreState
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, Intake, Sequencer

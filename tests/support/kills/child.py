@@ -42,8 +42,13 @@ async def main(open_state: Callable[[], Database], target: str, retry: RetryMode
 
 
 QUICK: Final[dict[str, Any]] = {
-    "WEBHOOK_RETRY_DELAYS": tuple(seconds / 60 for seconds in facts.WEBHOOK_RETRY_DELAYS),
-    "WEBHOOK_RETRY_INTERVAL": facts.WEBHOOK_RETRY_INTERVAL / 60,
+    "_SCHEDULES": {
+        **retry._SCHEDULES,
+        "real": (
+            tuple(seconds / 60 for seconds in facts.WEBHOOK_RETRY_DELAYS),
+            facts.WEBHOOK_RETRY_INTERVAL / 60,
+        ),
+    },
     "WEBHOOK_RETRY_WINDOW_SECONDS": facts.WEBHOOK_RETRY_WINDOW_SECONDS / 60,
 }
 

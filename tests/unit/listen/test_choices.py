@@ -5,8 +5,8 @@ import ipaddress
 import pytest
 
 from svc.errors import UsageError
-from svc.listen.forward.connection import TargetReply
-from svc.listen.forward.retry import Decision, decide, fast_delay, real_delay, rest_seconds
+from svc.listen.forward.retry import delay_after, rest_seconds, retry_in
+from svc.listen.http.connection import TargetReply
 from svc.listen.progress import Until
 from svc.listen.routes import Routes, select_events
 from svc.listen.targets import Target
@@ -177,20 +177,19 @@ def test_retry_decisions() -> None:
     answers = {status: TargetReply(1.0, status=status) for status in (400, 404, 408, 422, 425)}
     answers |= {status: TargetReply(1.0, status=status) for status in (302, 429, 500, 503)}
     for retry in ("fast", "real", "off"):
-        assert decide(retry, TargetReply(1.0, status=204), 1) == Decision()
-    assert decide("fast", away, 1000) == Decision(away=True)
-    assert {decide("fast", one, 2) for one in (closed, late, broken)} == {Decision(later=10)}
-    again = [status for status, one in answers.items() if decide("fast", one, 1).later]
+        assert retry_in(retry, TargetReply(1.0, status=204), 1) is None
+    assert {retry_in("fast", one, 2) for one in (closed, late, broken)} == {10}
+    again = [status for status, one in answers.items() if retry_in("fast", one, 1)]
     assert again == [408, 425, 429, 500, 503]
-    assert decide("fast", TargetReply(1.0, trouble="forbidden"), 1) == Decision()
-    assert {decide("off", one, 1) for one in (away, closed, late, answers[503])} == {Decision()}
-    assert decide("real", away, 1) == decide("real", answers[404], 1) == Decision(later=60)
+    assert retry_in("fast", TargetReply(1.0, trouble="forbidden"), 1) is None
+    assert {retry_in("off", one, 1) for one in (away, closed, late, answers[503])} == {None}
+    assert retry_in("real", away, 1) == retry_in("real", answers[404], 1) == 60
 
 
 def test_fast_schedule_is_the_one_that_is_promised() -> None:
     """2 s, 10 s, 1 min, 10 min and then hourly, for three days as the service."""
     delays: list[float] = []
-    while (delay := fast_delay(len(delays) + 1)) is not None:
+    while (delay := delay_after("fast", len(delays) + 1)) is not None:
         delays.append(delay)
     assert delays[:5] == [2, 10, 60, 600, 3600]
     assert set(delays[5:]) == {3600}
@@ -200,7 +199,7 @@ def test_fast_schedule_is_the_one_that_is_promised() -> None:
 def test_real_schedule_is_the_services() -> None:
     """15 attempts at 0, 1 min, 11 min, 1 h 11 min and then every 6 h to 67 h 11 min (R83)."""
     at, times, attempt = 0.0, [0.0], 1
-    while (delay := real_delay(attempt)) is not None:
+    while (delay := delay_after("real", attempt)) is not None:
         at += delay
         times.append(at)
         attempt += 1

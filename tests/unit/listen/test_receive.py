@@ -9,14 +9,14 @@ import pytest
 from support.clocks import ManualClock
 from support.listening import NOW, SECRET, event
 from svc.errors import LocalError
-from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.forward.waiting import Waiters, key_of
+from svc.listen.http.connection import TargetReply
+from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter, OnKept
 from svc.listen.inbox.inbox import Arrival, Kept, Oversized
 from svc.listen.progress import ListenerProgress, Until
 from svc.listen.receive import Reception, ReceptionDeps
-from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import EventReceived, ListenerRecord, Rejected
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, Intake, read_facts
@@ -125,7 +125,7 @@ def test_copy_that_joins_a_delivery_in_flight_is_marked() -> None:
         assert (door.progress.received, door.progress.duplicates) == (2, 1)
         door.waiters.release(key_of("evt_1", event()), 502)
         assert (first, copy) == ([502], [502])
-        assert door.waiters.find(key_of("evt_1", event())) is None
+        assert door.waiters.seconds_left(key_of("evt_1", event())) is None
 
     inside(story)
 
@@ -137,7 +137,7 @@ def test_event_of_the_other_mode_joins_no_flight() -> None:
         door = Door("forwarded")
         live = event(livemode=True)
         first, second = door.knock(live), door.knock(live)
-        assert door.waiters.find(key_of("evt_1", live)) is None
+        assert door.waiters.seconds_left(key_of("evt_1", live)) is None
         assert [arrival.outcome for arrival, _ in door.writer.waiting] == ["withheld"] * 2
         door.writer.say(Kept(1, duplicate=False, again=False, open=False))
         door.writer.say(ENDED)
@@ -169,7 +169,7 @@ def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
         assert (door.progress.reached, door.looked) == (True, 2)
         assert answers == [[200]] * 3
         assert door.handed == []
-        assert door.waiters.find(key_of("evt_1", paid)) is None
+        assert door.waiters.seconds_left(key_of("evt_1", paid)) is None
 
     inside(story)
 
@@ -205,7 +205,7 @@ def test_what_cannot_be_kept_is_for_the_sender_to_send_again(ack: Any) -> None:
         assert rejected.to_dict()["verified"] is True
         assert "The disk is full." in rejected.message
         assert (door.progress.rejected, door.handed) == (1, [])
-        assert door.waiters.find(key_of("evt_1", event())) is None
+        assert door.waiters.seconds_left(key_of("evt_1", event())) is None
 
     inside(story)
 
@@ -270,12 +270,11 @@ def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: 
         assert left is not None
         assert FORWARD_SECONDS - 1 < left <= FORWARD_SECONDS
         assert waiters.join(key, heard.append)
-        waiter = waiters.find(key)
-        assert waiter is not None
+        waiters.kept(7, key)
         for reply in replies:
-            waiter.heard(reply)
-        waiters.release(key)
-        waiters.release(key)
+            waiters.heard(7, reply)
+        for _ in range(2):
+            waiters.ended(7, taken=True)
         assert heard == [status, status]
 
     inside(story)

@@ -11,9 +11,8 @@ from svc.cli.events.screen.printer import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.listen.forward.connection import told_of
 from svc.listen.forward.replay import ReplayLoop
-from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
+from svc.listen.forward.request import FORWARD_SECONDS, TargetSender, told_of
 from svc.listen.forward.signing import signed_anew
 from svc.listen.inbox.history import Content, InboxEntry, InboxHistory
 from svc.listen.targets import Target, TargetTrust

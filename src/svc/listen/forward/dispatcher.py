@@ -12,13 +12,11 @@ from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.listen.forward.connection import told_of
-from svc.listen.forward.dial import Connect, open_connection
-from svc.listen.forward.item import ForwardItem, arrived
 from svc.listen.forward.pump import Attempted, ForwardOptions, Pump, PumpHooks
-from svc.listen.forward.request import HeaderText, TargetSender
+from svc.listen.forward.request import HeaderText, TargetSender, told_of
 from svc.listen.forward.signing import HeaderSigner
 from svc.listen.forward.waiting import Waiters, key_of
+from svc.listen.http.dial import Connect, open_connection
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import (
     Arrival,
@@ -29,7 +27,7 @@ from svc.listen.inbox.inbox import (
     OpenItem,
     TargetRest,
 )
-from svc.listen.owners import owned, owned_task
+from svc.listen.owners import owned_task
 from svc.listen.progress import ListenerProgress
 from svc.listen.records import ListenerRecord, TargetAway
 from svc.listen.routes import Routes
@@ -75,8 +73,7 @@ class Dispatcher:
         self._options = options
         self._deps = deps
         self._urls = [str(target) for target in routes.targets]
-        self._saying: asyncio.TimerHandle | None = None
-        self._said: set[asyncio.Task[None]] = set()
+        self._saying: asyncio.Task[None] | None = None
         self._started = self._closed = False
         deps.writer.on_results(self._results)
 
@@ -116,16 +113,22 @@ class Dispatcher:
             self._deps.progress.started(kept.seq)
         if not self._started or (kept.duplicate and not kept.again):  # the first page has it
             return
-        pumps = [self._pumps[str(target)] for target in self._routes.match(facts.type)]
-        item = arrived(kept.seq, arrival, asyncio.get_running_loop().time())
-        for pump in pumps:
-            if kept.again or str(pump.target) in kept.waits:
+        item = OpenItem(
+            kept.seq,
+            facts.id,
+            facts.type,
+            facts.object_id,
+            arrival.delivery.headers,
+            arrival.delivery.body,
+            redelivered=arrival.redelivered,
+        )
+        for target in self._routes.match(facts.type):
+            pump = self._pumps[str(target)]
+            if kept.again or str(target) in kept.waits:
                 # Also where it waits: what it waits for may have been closed by another program.
                 pump.look_again()
             else:
                 pump.offer(item)
-        for pump in pumps:
-            pump.pump()
 
     @property
     def idle(self) -> bool:
@@ -156,8 +159,6 @@ class Dispatcher:
         self._closed = True
         if self._saying is not None:
             self._saying.cancel()
-        for task in self._said:
-            task.cancel()
         await asyncio.gather(*(pump.close(grace) for pump in self._pumps.values()))
         if self._urls and self._started:
             self._deps.writer.end_run(self._urls)
@@ -175,23 +176,21 @@ class Dispatcher:
 
     def _hooks(self, target: Target) -> PumpHooks:
         inbox, writer, url = self._deps.inbox, self._deps.writer, str(target)
-        # What has ended by now is no longer open in what is read.
+        read = partial(writer.read, after_results=True)  # what has ended by now is open no more
         return PumpHooks(
-            due=lambda after: writer.read(partial(inbox.due, url, after), after_results=True),
-            again=lambda now, more: writer.read(
-                partial(inbox.again, url, now, more), after_results=True
-            ),
+            due=lambda after: read(partial(inbox.due, url, after)),
+            again=lambda now, more: read(partial(inbox.again, url, now, more)),
             limit=self._limit,
             tried=partial(self._tried, target),
             well=partial(writer.well, url),
             rests=partial(self._rests, url),
         )
 
-    def _limit(self, item: ForwardItem) -> float:
+    def _limit(self, item: OpenItem) -> float:
         left = self._deps.waiters.seconds_left(key_of(item.event_id, item.body))
         return self._options.seconds if left is None else left
 
-    def _tried(self, target: Target, item: ForwardItem, tried: Attempted) -> None:
+    def _tried(self, target: Target, item: OpenItem, tried: Attempted) -> None:
         reply, verdict, now = tried.reply, tried.verdict, self._deps.clock.now()
         if verdict == "failed" and self._deps.waiters.is_handed_back(reply):
             verdict = "returned"
@@ -207,7 +206,7 @@ class Dispatcher:
                 reply.error,
                 reply.body,
                 verdict,
-                tried.sent,
+                reply.sent,
                 0.0 if tried.retry_in is None else now + tried.retry_in,
                 tried.ailing,
             )
@@ -216,8 +215,7 @@ class Dispatcher:
             return
         if verdict not in ("later", "unsent"):
             self._deps.waiters.heard(item.seq, reply)
-        event = (item.event_id, item.type)
-        anew = item.signed_anew
+        event, anew = (item.event_id, item.type), tried.signed_anew
         self._deps.tell(
             told_of(reply, target, event, now, item.attempt, tried.retry_in, signed_anew=anew)
         )
@@ -242,20 +240,16 @@ class Dispatcher:
         unsent = why is not None and self._pumps[url].health.next_at is None
         self._deps.writer.rest(TargetRest(url, self._deps.clock.now(), why, unsent))
         if why is not None and self._saying is None and not self._closed:
-            loop = asyncio.get_running_loop()
-            self._saying = loop.call_later(_SAY_SECONDS, owned(self._say))
+            self._saying = asyncio.get_running_loop().create_task(owned_task(self._say))
 
-    def _say(self) -> None:
-        """Has all told that wait for a target, and again in 30 s if any still does."""
+    async def _say(self) -> None:
+        """Has all told every 30 s that wait for a target, as long as any does."""
+        await asyncio.sleep(_SAY_SECONDS)
+        while away := [pump for pump in self._pumps.values() if pump.health.why is not None]:
+            for pump in away:
+                await owned_task(partial(self._say_of, pump))
+            await asyncio.sleep(_SAY_SECONDS)
         self._saying = None
-        away = [pump for pump in self._pumps.values() if pump.health.why is not None]
-        loop = asyncio.get_running_loop()
-        for pump in away:
-            task = loop.create_task(owned_task(partial(self._say_of, pump)))
-            self._said.add(task)
-            task.add_done_callback(self._said.discard)
-        if away:
-            self._saying = loop.call_later(_SAY_SECONDS, owned(self._say))
 
     async def _say_of(self, pump: Pump) -> None:
         url = str(pump.target)

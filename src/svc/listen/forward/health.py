@@ -3,8 +3,8 @@
 from collections.abc import Callable
 
 from svc.clock import Clock
-from svc.listen.forward.connection import TargetReply
-from svc.listen.forward.item import ForwardItem
+from svc.listen.http.connection import TargetReply
+from svc.listen.inbox.inbox import OpenItem
 
 
 class TargetHealth:
@@ -41,7 +41,7 @@ class TargetHealth:
         """True when the target is to be left alone after the latest attempt."""
         return self._silent >= self._lanes or (self._probes > 0 and self._silent > 0)
 
-    def is_ailing(self, item: ForwardItem) -> bool:
+    def is_ailing(self, item: OpenItem) -> bool:
         """Says whether nothing has succeeded since an item's attempt before this one.
 
         Then what failed may be the target and not the event, which is due with its next success. An

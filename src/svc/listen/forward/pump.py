@@ -9,17 +9,16 @@ import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.listen.forward.connection import TargetConnection, TargetReply
 from svc.listen.forward.health import TargetHealth
-from svc.listen.forward.item import ForwardItem, read_back
-from svc.listen.forward.request import FORWARD_SECONDS, TargetSender
-from svc.listen.forward.retry import RetryMode, decide, rest_seconds
+from svc.listen.forward.request import FORWARD_SECONDS, TargetRequest, TargetSender
+from svc.listen.forward.retry import RetryMode, rest_seconds, retry_in
+from svc.listen.http.connection import TargetConnection, TargetReply
 from svc.listen.inbox.inbox import ForwardVerdict, OpenItem, Retries
 from svc.listen.owners import owned, owned_task
 from svc.listen.values import value_class
@@ -33,8 +32,8 @@ _TOLERANCE_SECONDS: Final = 0.001
 # Where a target dies with several events under way, one of them may be to blame, and not the rest.
 _TOGETHER_SECONDS: Final = 10.0
 PROBE_SECONDS: Final = 1.0
-_NO_TIME: Final = TargetReply(0.0, trouble="timeout", error="there was no time left to send it")
-_CUT: Final = TargetReply(0.0, trouble="closed", error="the listener ended before the answer came")
+_NO_TIME: Final = "there was no time left to send it"
+_CUT: Final = "the listener ended before the answer came"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,13 +54,13 @@ class ForwardOptions:
 class Attempted:
     """An attempt that ended: how, and what becomes of the event at its target.
 
-    `retry_in` (seconds) is when it is tried again, None where it is not. `sent` counts the
-    requests that may have arrived.
+    `retry_in` (seconds) is when it is tried again, None where it is not. `signed_anew`: what was
+    sent says that its signature is a new one.
     """
 
     reply: TargetReply
     verdict: ForwardVerdict
-    sent: int
+    signed_anew: bool = False
     retry_in: float | None = None
     ailing: bool = False
 
@@ -78,8 +77,8 @@ class PumpHooks:
 
     due: Callable[[int], Awaitable[list[OpenItem]]]
     again: Callable[[float, int], Awaitable[Retries]]
-    limit: Callable[[ForwardItem], float]
-    tried: Callable[[ForwardItem, Attempted], None]
+    limit: Callable[[OpenItem], float]
+    tried: Callable[[OpenItem, Attempted], None]
     well: Callable[[], None]
     rests: Callable[[str | None], None]
 
@@ -98,15 +97,16 @@ class Pump:
         self._loop = asyncio.get_running_loop()
         self.health = TargetHealth(options.concurrency, clock)
         self._idle: list[TargetConnection] = [sender.link() for _ in range(options.concurrency)]
-        self._hand: dict[int, tuple[ForwardItem, TargetConnection]] = {}
+        self._hand: dict[int, tuple[OpenItem, TargetConnection, TargetRequest]] = {}
         self._alone: int | None = None  # what has been under way with no other beside it
         self._gone: set[int] = set()  # what has left the lanes since the page was asked for
-        self._window: deque[ForwardItem] = deque()
+        # Each with the loop's time when the ledger had it as open.
+        self._window: deque[tuple[float, OpenItem]] = deque()
+        self._due_again: deque[tuple[float, OpenItem]] = deque()
         self._bytes = 0
         self._cursor = 0
         self._behind = True  # what an earlier run left open comes first
         self._declined = False  # an offer, since the page was asked for
-        self._due_again: deque[ForwardItem] = deque()
         self._look_at: float | None = 0.0  # unix time; None where nothing is to be tried again
         self._turn = 0
         self._reading: asyncio.Task[None] | None = None
@@ -116,7 +116,7 @@ class Pump:
         self._quiet = asyncio.Event()
         self._closed = self._over = False
 
-    def offer(self, item: ForwardItem) -> None:
+    def offer(self, item: OpenItem) -> None:
         """Takes the newest event, or leaves it in the ledger where older ones are to go first."""
         if item.seq <= self._cursor and not self._behind:  # it was read from the ledger
             return
@@ -124,8 +124,9 @@ class Pump:
         if self._behind or full or self._resting is not None:
             self._behind = self._declined = True
         else:
-            self._add(item)
+            self._add(self._loop.time(), item)
             self._cursor = item.seq
+        self.pump()
 
     def look(self) -> None:
         """Looks for events in the ledger that were not offered here."""
@@ -152,7 +153,7 @@ class Pump:
     @property
     def held(self) -> set[int]:
         """The seqs of the events that are in memory."""
-        return {*self._hand, *(one.seq for one in (*self._window, *self._due_again))}
+        return {*self._hand, *(one.seq for _, one in (*self._window, *self._due_again))}
 
     async def close(self, grace: float) -> None:
         """Lets what is under way end for `grace` seconds, then cuts it off; the rest stays open."""
@@ -165,8 +166,9 @@ class Pump:
                 while self._hand:
                     self._quiet.clear()
                     await self._quiet.wait()
-        for item, link in self._hand.values():
-            self._hooks.tried(item, Attempted(_CUT, "cut", link.has_sent + item.again))
+        for item, link, request in self._hand.values():
+            cut = TargetReply(0.0, trouble="closed", error=_CUT, sent=link.sent)
+            self._hooks.tried(item, Attempted(cut, "cut", request.signed_anew))
             link.close()
         self._over = True
         for link in self._idle:
@@ -182,25 +184,22 @@ class Pump:
             return False
         return not (self.health.probes and self._hand)
 
-    def _next(self) -> ForwardItem | None:
-        if self._is_stale():
+    def _next(self) -> OpenItem | None:
+        first = next(iter(self._due_again or self._window), None)
+        # What was read so long ago may have been closed by another program.
+        if first is not None and self._loop.time() - first[0] > _FRESH_SECONDS:
             self._forget()
         if self._due_again:
-            return self._due_again.popleft()
+            return self._due_again.popleft()[1]
         if not self._window:
             return None
-        item = self._window.popleft()
+        _, item = self._window.popleft()
         self._bytes -= len(item.body)
         return item
 
-    def _is_stale(self) -> bool:
-        """Says whether what is in memory was read so long ago that it may have been closed."""
-        first = next(iter(self._due_again or self._window), None)
-        return first is not None and self._loop.time() - first.seen_at > _FRESH_SECONDS
-
     def _forget(self) -> None:
         """Drops what is in memory and reads it again."""
-        here = [self._cursor + 1, *(one.seq for one in self._window), *self._hand]
+        here = [self._cursor + 1, *(one.seq for _, one in self._window), *self._hand]
         self._cursor = min(here) - 1
         if self._due_again:
             self._look_at = 0.0
@@ -210,8 +209,8 @@ class Pump:
         self._behind = True
         self._turn += 1
 
-    def _add(self, item: ForwardItem) -> None:
-        self._window.append(item)
+    def _add(self, seen_at: float, item: OpenItem) -> None:
+        self._window.append((seen_at, item))
         self._bytes += len(item.body)
 
     # --- the ledger -----------------------------------------------------------------------------
@@ -268,8 +267,8 @@ class Pump:
         page = await self._hooks.due(self._cursor)
         if turn != self._turn:  # memory was dropped meanwhile, and the cursor is another one
             return
-        for item in self._fresh(page):
-            self._add(item)
+        for seen_at, item in self._fresh(page):
+            self._add(seen_at, item)
         if page:
             self._cursor = page[-1].seq
         elif not self._declined:
@@ -294,78 +293,73 @@ class Pump:
         elif found.soonest is not None:
             self._look_soon(found.soonest)
 
-    def _fresh(self, page: list[OpenItem]) -> list[ForwardItem]:
+    def _fresh(self, page: list[OpenItem]) -> list[tuple[float, OpenItem]]:
         """Leaves out what is in the lanes, and what has left them since the page was asked for."""
         seen_at = self._loop.time()
         known = self._gone | self._hand.keys()
-        return [read_back(one, seen_at) for one in page if one.seq not in known]
+        return [(seen_at, one) for one in page if one.seq not in known]
 
     # --- an attempt -----------------------------------------------------------------------------
 
-    def _send(self, link: TargetConnection, item: ForwardItem) -> None:
+    def _send(self, link: TargetConnection, item: OpenItem) -> None:
+        request = self._request(item)
+        self._hand[item.seq] = item, link, request
+        limit = min(self._options.seconds, self._hooks.limit(item))
+        if limit > 0:
+            told = partial(self._heard, item)
+            link.exchange(request.data, limit, told, lambda: self._request(item, 1).data)
+        else:
+            late = TargetReply(0.0, trouble="timeout", error=_NO_TIME, sent=0)
+            self._loop.call_soon(owned(self._heard), item, late)
+
+    def _request(self, item: OpenItem, again: int = 0) -> TargetRequest:
+        """Gives what to send, and notes whether it is under way with no other beside it."""
         beside = len(self._hand) > (item.seq in self._hand)
         self._alone = None if beside else item.seq
-        self._hand[item.seq] = item, link
-        limit = min(self._options.seconds, self._hooks.limit(item))
-        if limit <= 0:
-            self._loop.call_soon(owned(self._heard), link, item, _NO_TIME)
-            return
-        request = self._sender.request(item.headers, item.body, item.redelivered)
-        sent = replace(item, signed_anew=True) if request.signed_anew else item
-        link.exchange(request.data, limit, lambda reply: self._heard(link, sent, reply))
+        return self._sender.request(item.headers, item.body, item.redelivered + again)
 
-    def _heard(self, link: TargetConnection, item: ForwardItem, reply: TargetReply) -> None:
-        if reply.idle_closed and not item.again and not self._closed:
-            # The connection, not the event, is what failed; that it arrived cannot be ruled out.
-            self._send(link, replace(item, again=True, redelivered=item.redelivered + 1))
-            return
-        if item.again and reply.trouble == "unreachable":  # the request before may have arrived
-            reply = replace(reply, trouble="closed")
+    def _heard(self, item: OpenItem, reply: TargetReply) -> None:
         if self._over:  # it was cut off
             return
-        del self._hand[item.seq]
+        _, link, request = self._hand.pop(item.seq)
         self._gone.add(item.seq)
         self._idle.append(link)
         try:
-            self._judge(item, reply)
+            self._judge(item, reply, request)
         finally:
             self.pump()
             if not self._hand:
                 self._quiet.set()
 
-    def _judge(self, item: ForwardItem, reply: TargetReply) -> None:
-        decision = decide(self._options.retry, reply, item.attempt)
-        if decision.away:
-            self._away(item, reply)
+    def _judge(self, item: OpenItem, reply: TargetReply, request: TargetRequest) -> None:
+        fast, anew = self._options.retry == "fast", request.signed_anew
+        if fast and reply.trouble == "unreachable":
+            self._away(item, reply, request)
             return
-        ailing = self._options.retry == "fast" and self.health.is_ailing(item)
+        ailing = fast and self.health.is_ailing(item)
         verdict: ForwardVerdict = "done" if reply.is_taken else "failed"
-        later = decision.later
+        later = retry_in(self._options.retry, reply, item.attempt)
         if later is not None:
             verdict = "later"
-            if self._may_be_innocent(item, reply):
+            if fast and reply.trouble == "closed" and self._alone != item.seq:
                 later = min(later, _TOGETHER_SECONDS)
             self._look_soon(self._clock.now() + later)
-        self._hooks.tried(item, Attempted(reply, verdict, _sent(item, reply), later, ailing))
+        self._hooks.tried(item, Attempted(reply, verdict, anew, later, ailing))
         left_alone = self.health.why is not None
         if self.health.heard(reply, ailing=ailing):
             self._hooks.well()
             self._look_at = 0.0
         if left_alone and self.health.why is None:
             self._hooks.rests(None)
-        unfit = self._options.retry == "fast" and self.health.is_unfit
-        if unfit and self._resting is None:
+        if fast and self.health.is_unfit and self._resting is None:
             self._rest(self.health.rest_of(self._options.rest), reply.error)
-
-    def _may_be_innocent(self, item: ForwardItem, reply: TargetReply) -> bool:
-        closed = reply.trouble == "closed" and self._options.retry == "fast"
-        return closed and self._alone != item.seq
 
     # --- a target that is away, or answers nothing ----------------------------------------------
 
-    def _away(self, item: ForwardItem, reply: TargetReply) -> None:
+    def _away(self, item: OpenItem, reply: TargetReply, request: TargetRequest) -> None:
         if self._resting is None:
-            self._hooks.tried(item, Attempted(reply, "unsent", _sent(item, reply), PROBE_SECONDS))
+            tried = Attempted(reply, "unsent", request.signed_anew, PROBE_SECONDS)
+            self._hooks.tried(item, tried)
             self._rest(PROBE_SECONDS, reply.error, self._probe)
         self._cursor = min(self._cursor, item.seq - 1)  # another lane found it away before
         self._behind = True
@@ -407,9 +401,3 @@ class Pump:
         if self.health.wakes():
             self._hooks.rests(None)
         self.pump()
-
-
-def _sent(item: ForwardItem, reply: TargetReply) -> int:
-    """Counts the requests of an attempt that may have arrived."""
-    unsent = reply is _NO_TIME or reply.trouble in ("unreachable", "forbidden")
-    return (not unsent) + item.again

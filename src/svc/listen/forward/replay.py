@@ -4,8 +4,8 @@ import asyncio
 from contextlib import ExitStack
 from typing import Self
 
-from svc.listen.forward.connection import TargetReply, exchange_once
 from svc.listen.forward.request import TargetSender
+from svc.listen.http.connection import TargetReply, exchange_once
 from svc.system import loops
 from svc.system.signals import STOPPING
 
@@ -29,12 +29,8 @@ class ReplayLoop:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.look()
+        self._runner.run(_passes())  # for a signal that has come while nothing was being sent
         self._open.close()
-
-    def look(self) -> None:
-        """Notices a signal that has come while nothing was being sent."""
-        self._runner.run(_passes())
 
     def send(
         self, sender: TargetSender, headers: bytes, body: bytes, seconds: float

@@ -1,13 +1,14 @@
-"""Forwarding: the received bytes, unchanged, to local targets (promises R52, R53, R54)."""
+"""What a target is sent: the received bytes, unchanged (R52); and how its answer is told."""
 
 import re
 from collections.abc import Sequence
 from typing import Final
 
 from svc.errors import UsageError
-from svc.listen.forward.connection import TargetConnection
-from svc.listen.forward.dial import Connect, open_connection
 from svc.listen.forward.signing import HeaderSigner
+from svc.listen.http.connection import TargetConnection, TargetReply
+from svc.listen.http.dial import Connect, open_connection
+from svc.listen.records import Forwarded
 from svc.listen.targets import AS_USUAL, Target, TargetTrust
 from svc.listen.values import value_class
 from svc.service.facts import REDELIVERED_HEADER
@@ -88,3 +89,21 @@ class TargetSender:
     def link(self) -> TargetConnection:
         """Gives a connection of its own, opened with the first request."""
         return TargetConnection(self.target, self._context, self._connect)
+
+
+def told_of(
+    reply: TargetReply,
+    target: Target,
+    event: tuple[str, str],
+    now: float,
+    attempt: int,
+    retry_in: float | None = None,
+    *,
+    signed_anew: bool = False,
+) -> Forwarded:
+    """Gives an attempt that ended at `now` (Unix seconds) as a record; `event` is id and type."""
+    spent, body = reply.milliseconds, reply.body
+    url, status = str(target), reply.status
+    return Forwarded(
+        now, *event, url, status, spent, attempt, reply.error, body, retry_in, signed_anew
+    )

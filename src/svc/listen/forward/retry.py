@@ -1,9 +1,8 @@
 """When a forward is tried again (spec: Delivery and retries; the fast schedule is svc's own)."""
 
-from dataclasses import dataclass
 from typing import Final, Literal
 
-from svc.listen.forward.connection import TargetReply
+from svc.listen.http.connection import TargetReply
 from svc.service.facts import (
     WEBHOOK_RETRY_DELAYS,
     WEBHOOK_RETRY_INTERVAL,
@@ -12,40 +11,25 @@ from svc.service.facts import (
 
 RetryMode = Literal["fast", "real", "off"]
 
-FAST_DELAYS: Final = (2.0, 10.0, 60.0, 600.0)
-FAST_INTERVAL: Final = 3600.0
+_SCHEDULES: Final[dict[RetryMode, tuple[tuple[float, ...], float]]] = {
+    "fast": ((2.0, 10.0, 60.0, 600.0), 3600.0),
+    "real": (WEBHOOK_RETRY_DELAYS, WEBHOOK_RETRY_INTERVAL),
+}
 _TRANSIENT: Final = frozenset((408, 425, 429))
 _SERVER_ERROR: Final = 500
 _REST_FIRST_SECONDS: Final = 1.0
 _REST_MOST_SECONDS: Final = 30.0
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """What becomes of an event at a target after an attempt.
+def retry_in(retry: RetryMode, reply: TargetReply, attempt: int) -> float | None:
+    """Gives when to try again after attempt number `attempt` (from 1), in seconds.
 
-    `away`: the target cannot be reached, and the event waits for it as if nothing had been tried.
-    Else it is tried again after `later` seconds; None where it was taken or is given up.
+    None where the event was taken or is given up. `fast`: what the target may take another time
+    (no answer, 408, 425, 429, 5xx) is tried again by svc's own schedule, any other answer is final.
+    `real`: the service's schedule for every failure. `off`: one attempt.
     """
-
-    away: bool = False
-    later: float | None = None
-
-
-def decide(retry: RetryMode, reply: TargetReply, attempt: int) -> Decision:
-    """Decides after attempt number `attempt` (from 1).
-
-    `fast`: a target that is away is waited for; what it may take another time (no answer, 408,
-    425, 429, 5xx) is tried again by svc's own schedule, any other answer is final. `real`: the
-    service's schedule for every failure. `off`: one attempt.
-    """
-    if reply.is_taken or retry == "off":
-        return Decision()
-    if retry == "real":
-        return Decision(later=real_delay(attempt))
-    if reply.trouble == "unreachable":
-        return Decision(away=True)
-    return Decision(later=fast_delay(attempt) if may_pass(reply) else None)
+    given_up = retry == "off" or (retry == "fast" and not may_pass(reply))
+    return None if reply.is_taken or given_up else delay_after(retry, attempt)
 
 
 def may_pass(reply: TargetReply) -> bool:
@@ -55,24 +39,18 @@ def may_pass(reply: TargetReply) -> bool:
     return reply.status in _TRANSIENT or reply.status >= _SERVER_ERROR
 
 
-def real_delay(attempt: int) -> float | None:
-    """Gives the service's delay after an attempt, in seconds; None after the last one."""
-    return _delay(attempt, WEBHOOK_RETRY_DELAYS, WEBHOOK_RETRY_INTERVAL)
+def delay_after(retry: RetryMode, attempt: int) -> float | None:
+    """Gives a schedule's delay after an attempt, in seconds; None after the last one.
 
-
-def fast_delay(attempt: int) -> float | None:
-    """Gives svc's own delay after an attempt, in seconds; None after the last one."""
-    return _delay(attempt, FAST_DELAYS, FAST_INTERVAL)
+    Attempts are made within three days of the first one (assumptions: Delivery).
+    """
+    delays, interval = _SCHEDULES[retry]
+    if attempt <= len(delays):
+        return delays[attempt - 1]
+    so_far = sum(delays) + interval * (attempt - len(delays))
+    return interval if so_far <= WEBHOOK_RETRY_WINDOW_SECONDS else None
 
 
 def rest_seconds(failures: int) -> float:
     """Gives how long an unfit target is left alone after so many probes in a row (from 1)."""
     return min(_REST_FIRST_SECONDS * 2.0 ** min(failures - 1, 10), _REST_MOST_SECONDS)
-
-
-def _delay(attempt: int, delays: tuple[float, ...], interval: float) -> float | None:
-    """Attempts are made within three days of the first one (assumptions: Delivery)."""
-    if attempt <= len(delays):
-        return delays[attempt - 1]
-    so_far = sum(delays) + interval * (attempt - len(delays))
-    return interval if so_far <= WEBHOOK_RETRY_WINDOW_SECONDS else None

@@ -2,10 +2,11 @@
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Final
 
-from svc.listen.forward.connection import TargetReply
 from svc.listen.forward.request import FORWARD_SECONDS
+from svc.listen.http.connection import TargetReply
 from svc.listen.inbox.inbox import Answer
 from svc.listen.owners import owned
 
@@ -24,36 +25,25 @@ def key_of(event_id: str, body: bytes) -> WaiterKey:
     return event_id, hash(body)
 
 
+@dataclass(slots=True)
 class Waiter:
-    """One event on its way to all its targets, and everyone who waits to hear how it ends."""
+    """One event on its way to all its targets, and everyone who waits to hear how it ends.
 
-    def __init__(self, deadline: float, verdict: Callable[[TargetReply], int]) -> None:
-        self.deadline = deadline
-        self.status = _TAKEN
-        self.timer: asyncio.TimerHandle | None = None
-        self._verdict = verdict
-        self._answers: list[Answer] = []
+    `status` is the worst verdict of a target so far; `deadline` is in the loop's time.
+    """
 
-    def join(self, answer: Answer) -> None:
-        """Adds a sender; it gets the same answer as the first one."""
-        self._answers.append(answer)
+    deadline: float
+    answers: list[Answer]
+    status: int = _TAKEN
+    timer: asyncio.TimerHandle | None = None
 
-    def heard(self, reply: TargetReply) -> None:
-        """Notes one target's verdict; the worst one counts."""
-        self.status = max(self.status, self._verdict(reply))
-
-    def fail(self) -> None:
-        """Notes that a target did not take the event, if only before anybody waited for it."""
-        if self.status == _TAKEN:
-            self.status = _REFUSED
-
-    def release(self, status: int | None = None) -> None:
-        """Answers everyone, with the targets' verdict unless another status is given."""
+    def release(self, status: int) -> None:
+        """Answers everyone."""
         if self.timer is not None:
             self.timer.cancel()
-        for answer in self._answers:
-            answer(self.status if status is None else status)
-        self._answers.clear()
+        for answer in self.answers:
+            answer(status)
+        self.answers.clear()
 
 
 def status_for_sender(reply: TargetReply) -> int:
@@ -91,33 +81,26 @@ class Waiters:
             self.release(key, _LATE)
         waiter = self._open.get(key)
         if waiter is not None:
-            waiter.join(answer)
+            waiter.answers.append(answer)
         return waiter is not None
 
     def start(self, key: WaiterKey, answer: Answer) -> None:
         """Opens a waiter; its time runs from now, and then its senders are answered."""
         loop = asyncio.get_running_loop()
-        waiter = Waiter(loop.time() + FORWARD_SECONDS, self._verdict)
-        waiter.join(answer)
-        waiter.timer = loop.call_later(
-            FORWARD_SECONDS + _LATE_SECONDS, owned(waiter.release), _LATE
-        )
-        self._open[key] = waiter
+        waiter = self._open[key] = Waiter(loop.time() + FORWARD_SECONDS, [answer])
+        limit = FORWARD_SECONDS + _LATE_SECONDS
+        waiter.timer = loop.call_later(limit, owned(waiter.release), _LATE)
 
     def kept(self, seq: int, key: WaiterKey) -> None:
         """Notes where the inbox has the event of a waiter."""
         if key in self._open:
             self._keys[seq] = key
 
-    def find(self, key: WaiterKey) -> Waiter | None:
-        """Gives an open waiter."""
-        return self._open.get(key)
-
     def heard(self, seq: int, reply: TargetReply) -> None:
-        """Notes what a target made of an event."""
-        waiter = self.find(self._keys[seq]) if seq in self._keys else None
+        """Notes what a target made of an event; the worst verdict counts."""
+        waiter = self._open.get(self._keys[seq]) if seq in self._keys else None
         if waiter is not None:
-            waiter.heard(reply)
+            waiter.status = max(waiter.status, self._verdict(reply))
 
     def is_handed_back(self, reply: TargetReply) -> bool:
         """Says whether somebody else is to have what a target has replied so to."""
@@ -126,14 +109,14 @@ class Waiters:
     def ended(self, seq: int, *, taken: bool) -> None:
         """Answers everyone who waits for an event that has ended at all its targets."""
         key = self._keys.pop(seq, None)
-        waiter = self.find(key) if key is not None else None
+        waiter = self._open.get(key) if key is not None else None
         if waiter is None or key is None:
             return
-        if not taken:
-            waiter.fail()
-        self.release(key)
+        # One that a target did not take, if only before anyone waited for it, is no success.
+        failed = not taken and waiter.status == _TAKEN
+        self.release(key, _REFUSED if failed else waiter.status)
 
-    def release(self, key: WaiterKey, status: int | None = None) -> None:
+    def release(self, key: WaiterKey, status: int) -> None:
         """Ends a waiter, if there is one, and answers everyone."""
         waiter = self._open.pop(key, None)
         if waiter is not None:

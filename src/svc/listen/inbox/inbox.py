@@ -96,7 +96,7 @@ class ForwardAttempt:
     ailing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value_class
 class OpenItem:
     """An event that a target is still to get, as it was kept.
 
@@ -113,6 +113,11 @@ class OpenItem:
     attempts: int = 0
     last_at: float = 0.0
     redelivered: int = 0
+
+    @property
+    def attempt(self) -> int:
+        """The number of the next attempt, from 1."""
+        return self.attempts + 1
 
 
 @dataclass(frozen=True, slots=True)

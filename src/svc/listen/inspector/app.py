@@ -15,7 +15,9 @@ from starlette.responses import Response
 from svc.clock import Clock
 from svc.errors import LocalError, UsageError
 from svc.html import Markup, stylesheet
-from svc.listen.forward.connection import TargetReply
+from svc.listen.http.connection import TargetReply
+from svc.listen.http.requests import Refused
+from svc.listen.http.wire import Header
 from svc.listen.inbox.history import Content
 from svc.listen.inspector import http
 from svc.listen.inspector.delivery_page import Replayed, delivery, rejection
@@ -34,9 +36,7 @@ from svc.listen.inspector.page import (
     status_text,
 )
 from svc.listen.inspector.replay import Replayer
-from svc.listen.receiver.http import Refused
 from svc.listen.targets import Target
-from svc.listen.wire import Header
 from svc.render.text import escape
 
 T = TypeVar("T")

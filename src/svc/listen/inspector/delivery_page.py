@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from svc.html import Markup
+from svc.listen.http.wire import Header
 from svc.listen.inbox.history import AtTarget
 from svc.listen.inspector import page
 from svc.listen.inspector.feed import TurnedAway
 from svc.listen.inspector.history import STATES, Whole
 from svc.listen.inspector.list_page import state_mark
 from svc.listen.inspector.page import PageFrame, detail, el, fact, join, part, tree
-from svc.listen.wire import Header
 from svc.money import format_amount
 from svc.service.facts import is_success
 from svc.state import Row

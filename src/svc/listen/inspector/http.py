@@ -19,9 +19,9 @@ from starlette.types import Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from svc.html import Markup
+from svc.listen.http.requests import HttpHead, Refused, head_of
 from svc.listen.inspector.feed import Feed
 from svc.listen.owners import owned
-from svc.listen.receiver.http import HttpHead, Refused, head_of
 
 _TOKEN_BYTES: Final = 16  # 128 bits
 _METHODS: Final = (b"GET", b"POST")

@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any, Final
 
 from svc.html import Elements, Markup, MarkupPart
-from svc.listen.wire import Header
+from svc.listen.http.wire import Header
 from svc.redaction import redact
 from svc.render.human.cells import parse
 from svc.render.text import escape as visible

@@ -8,9 +8,9 @@ from typing import Final
 from svc import signature
 from svc.clock import Clock
 from svc.errors import SignatureError, UsageError
-from svc.listen.forward.connection import TargetReply, exchange_once, told_of
-from svc.listen.forward.request import HeaderText, TargetSender
+from svc.listen.forward.request import HeaderText, TargetSender, told_of
 from svc.listen.forward.signing import signed_anew
+from svc.listen.http.connection import TargetReply, exchange_once
 from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole

@@ -16,8 +16,8 @@ from typing import Any, Final
 
 from svc.clock import Clock
 from svc.errors import NotFound, SvcError
-from svc.listen.forward.dial import CannotConnect, Connect, open_connection
 from svc.listen.forward.waiting import AWAY
+from svc.listen.http.dial import CannotConnect, Connect, open_connection
 from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.messages import (
     Ticket,

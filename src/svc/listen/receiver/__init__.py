@@ -1,4 +1,4 @@
 """The webhook receiver: requests in, statuses out; begin at `server.Receiver`.
 
-`http` reads bytes, `slots` says who is served now. The inspector's server is one as well.
+`slots` says who is served now; `svc.listen.http` reads the bytes.
 """

@@ -6,15 +6,15 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-from svc.listen.owners import report
-from svc.listen.reading import ReadingProtocol
-from svc.listen.receiver.http import (
+from svc.listen.http.reading import ReadingProtocol
+from svc.listen.http.requests import (
     HttpHead,
     HttpRequest,
     Refused,
     RequestReader,
     closing_answer,
 )
+from svc.listen.owners import report
 from svc.listen.receiver.slots import Slots
 from svc.service.facts import WEBHOOK_BODY_MAX
 

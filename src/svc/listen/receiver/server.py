@@ -10,10 +10,10 @@ from collections.abc import Iterable
 from typing import Final
 
 from svc.errors import LocalError, system_words
+from svc.listen.http.reading import READ_BYTES
+from svc.listen.http.requests import HttpHead, Refused
 from svc.listen.owners import owned
-from svc.listen.reading import READ_BYTES
 from svc.listen.receiver.connection import Phase, ReceiverConnection, ReceiverHooks
-from svc.listen.receiver.http import HttpHead, Refused
 from svc.listen.receiver.slots import Slots
 from svc.system.loopback import claim, sockets_at_most
 

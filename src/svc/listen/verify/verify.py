@@ -10,11 +10,11 @@ from typing import Any, Final
 
 from svc import signature
 from svc.errors import SignatureError
-from svc.listen.receiver.http import HttpRequest
+from svc.listen.http.requests import HttpRequest
+from svc.listen.http.wire import Header
 from svc.listen.records import Rejected
 from svc.listen.values import value_class
 from svc.listen.verify.diagnosis import Diagnosis, KnownSecret, diagnose
-from svc.listen.wire import Header
 from svc.service.facts import ATTEMPT_HEADER, DELIVERY_ID_HEADER, EVENT_ID_HEADER, SIGNATURE_HEADER
 
 _EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")  # promise R25's shape of an id

@@ -158,7 +158,7 @@ def test_cve_2023_48052_there_is_no_request_besides_the_one_asked_for(
     assert (hostile.connections, len(hostile.requests)) == (1, 1)
     source = Path(__file__).parents[4] / "src/svc"
     # Targets and receivers on this machine or a private network, where somebody has said so.
-    asked_for = {"listen/targets.py", "listen/forward/dial.py", "sandbox/webhooks/sender.py"}
+    asked_for = {"listen/targets.py", "listen/http/dial.py", "sandbox/webhooks/sender.py"}
     texts = [
         path.read_text()
         for path in files_in(source, "*.py")

@@ -446,7 +446,7 @@ def test_httpx_is_not_loaded() -> None:
     """The listen room sends without httpx: it is too slow for a burst, and costs memory."""
     code = "import sys, svc.listen.listener; print(*sys.modules)"
     loaded = set(subprocess.check_output([sys.executable, "-c", code], text=True).split())
-    assert "svc.listen.forward.connection" in loaded
+    assert "svc.listen.http.connection" in loaded
     assert not loaded & importable(["httpx", "rich"])
 
 

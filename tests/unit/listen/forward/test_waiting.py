@@ -5,8 +5,6 @@ from collections.abc import Callable
 
 import pytest
 
-from svc.listen.forward.connection import ForwardTrouble, TargetReply
-from svc.listen.forward.item import arrived, read_back
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.forward.waiting import (
     AWAY,
@@ -15,11 +13,9 @@ from svc.listen.forward.waiting import (
     status_for_group,
     status_for_sender,
 )
-from svc.listen.inbox.inbox import Arrival, OpenItem
-from svc.listen.verify.verify import Delivery, Facts
+from svc.listen.http.connection import ForwardTrouble, TargetReply
 
 KEY = key_of("evt_1", b"{}")
-NOW = 1_700_000_000.0
 
 
 def said(status: int) -> TargetReply:
@@ -126,18 +122,3 @@ def test_one_whose_time_is_over_is_not_joined() -> None:
         assert (first, second, third) == ([504], [504], [])
 
     in_loop(story)
-
-
-def arrival(redelivered: int = 0) -> Arrival:
-    facts = Facts("evt_1", "order.paid", "", None, "ord_1", None, "")
-    return Arrival(Delivery(b"{}", b"A: b\r\n", 0.0, facts), None, None, redelivered)
-
-
-def test_item_goes_on_where_the_ledger_stands() -> None:
-    """R50, R124: the number of the attempt goes on, and so does how often it may have come."""
-    one = OpenItem(9, "evt_1", "order.paid", "ord_1", b"A: b\r\n", b"{}", 2, NOW, 3)
-    item = read_back(one, 7.0)
-    assert (item.seq, item.attempt, item.seen_at, item.redelivered) == (9, 3, 7.0, 3)
-    assert (item.headers, item.body, item.object_id) == (b"A: b\r\n", b"{}", "ord_1")
-    new = arrived(9, arrival(2), 7.0)
-    assert (new.seq, new.attempt, new.seen_at, new.redelivered) == (9, 1, 7.0, 2)

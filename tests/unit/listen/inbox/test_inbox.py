@@ -27,11 +27,11 @@ from svc.clock import SystemClock
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps, ForwardMeans
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.waiting import Waiters
+from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.progress import ListenerProgress
 from svc.listen.receive import Reception, ReceptionDeps
-from svc.listen.receiver.http import HttpHead, HttpRequest
 from svc.listen.records import Left, ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Intake

@@ -2,8 +2,8 @@
 
 import pytest
 
+from svc.listen.http.requests import HttpHead, Refused
 from svc.listen.inspector.http import Guard, new_token
-from svc.listen.receiver.http import HttpHead, Refused
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 PORT = 4244

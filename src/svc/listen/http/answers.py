@@ -6,8 +6,8 @@ from typing import Final
 
 import h11
 
+from svc.listen.http.wire import SlowPath, plain_head
 from svc.listen.values import value_class
-from svc.listen.wire import SlowPath, plain_head
 
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?\r\n")
 _OTHER_FRAMING: Final = frozenset((b"transfer-encoding", b"upgrade"))

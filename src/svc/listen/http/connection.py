@@ -7,18 +7,18 @@ arrive; what a forward needs of HTTP is one request and one answer.
 import asyncio
 import ssl
 from collections.abc import Callable
+from functools import partial
 from typing import Final, Literal
 
-from svc.listen.forward.dial import (
+from svc.listen.http.answers import TargetAnswer
+from svc.listen.http.dial import (
     BrokenExchange,
     CannotConnect,
     Connect,
     OpenConnection,
     open_connection,
 )
-from svc.listen.forward.http import TargetAnswer
 from svc.listen.owners import owned, owned_task
-from svc.listen.records import Forwarded
 from svc.listen.targets import Target
 from svc.listen.values import value_class
 from svc.redaction import redact, redact_bytes
@@ -26,7 +26,6 @@ from svc.service.facts import is_success
 
 ForwardTrouble = Literal["unreachable", "forbidden", "closed", "timeout", "unreadable"]
 
-_LATE: Final = "no answer in time"
 _RESOLUTION_SECONDS: Final = 0.001
 
 
@@ -34,8 +33,7 @@ _RESOLUTION_SECONDS: Final = 0.001
 class TargetReply:
     """How one exchange ended: with a status, or with trouble and a sentence about it.
 
-    `idle_closed`: a connection that was kept from before ended without one byte of an answer, as
-    one does that the target closed for having been idle.
+    `sent` counts the requests that may have arrived.
     """
 
     milliseconds: float
@@ -43,7 +41,7 @@ class TargetReply:
     body: bytes = b""
     trouble: ForwardTrouble | None = None
     error: str | None = None
-    idle_closed: bool = False
+    sent: int = 1
 
     @property
     def is_taken(self) -> bool:
@@ -51,34 +49,16 @@ class TargetReply:
         return is_success(self.status)
 
 
-def told_of(
-    reply: TargetReply,
-    target: Target,
-    event: tuple[str, str],
-    now: float,
-    attempt: int,
-    retry_in: float | None = None,
-    *,
-    signed_anew: bool = False,
-) -> Forwarded:
-    """Gives an attempt that ended at `now` (Unix seconds) as a record; `event` is id and type."""
-    spent, body = reply.milliseconds, reply.body
-    url, status = str(target), reply.status
-    return Forwarded(
-        now, *event, url, status, spent, attempt, reply.error, body, retry_in, signed_anew
-    )
-
-
 class TargetConnection:
     """Sends requests to one target, one after the other, over one connection; made inside a loop.
 
-    A request is written once. Only a connection that had ended before its first byte was written
-    is replaced without a word; whatever happens afterwards is told, for the target may have read
-    the request (`idle_closed` where that is unlikely). Works with callbacks: a task for each of
+    A connection that was kept and closes without a word has most likely been idle for too long:
+    what it was sent goes once more, over a new one, as `again` gives it. Whatever else happens is
+    told, for the target may have read the request. Works with callbacks: a task for each of
     thousands of forwards a second costs more than the forward itself.
 
     Attributes:
-        has_sent: whether the request of the exchange under way has been written.
+        sent: how many requests of the exchange under way may have arrived.
     """
 
     def __init__(
@@ -87,35 +67,34 @@ class TargetConnection:
         context: ssl.SSLContext | None = None,
         connect: Connect = open_connection,
     ) -> None:
-        self._target = target
-        self._context = context
-        self._connect = connect
+        self._connect = partial(connect, target, context)
         self._loop = asyncio.get_running_loop()
         self._wire: OpenConnection | None = None
         self._connecting: asyncio.Task[None] | None = None
         self._told: Callable[[TargetReply], None] | None = None
-        self._request = b""
-        self._kept = False  # whether the connection had carried another exchange before
-        self._carried = False
-        self.has_sent = False
+        self._again: Callable[[], bytes] | None = None
+        self._carried = False  # whether the connection has carried an exchange
+        self.sent = 0
         self._started = 0.0
         self._deadline = 0.0
         self._timer: asyncio.TimerHandle | None = None
 
-    def exchange(self, request: bytes, limit: float, told: Callable[[TargetReply], None]) -> None:
+    def exchange(
+        self,
+        request: bytes,
+        limit: float,
+        told: Callable[[TargetReply], None],
+        again: Callable[[], bytes] | None = None,
+    ) -> None:
         """Sends one request and later tells how it ended, after `limit` seconds at most."""
         self._started = self._loop.time()
         self._deadline = self._started + limit
-        self._request, self._told = request, told
+        self._told, self._again, self.sent = told, again, 0
         self._wind()
-        self.has_sent = False
         if self._wire is not None and self._wire.is_open():
-            self._kept, self.has_sent = self._carried, True
-            self._wire.send(request, self._heard)
+            self._send(self._wire, request)
         else:
-            self._drop()
-            self._kept = self._carried = False
-            self._connecting = self._loop.create_task(owned_task(self._open, self._broken))
+            self._open(request)
 
     def probe(self, limit: float, told: Callable[[TargetReply], None]) -> None:
         """Opens a new connection and sends nothing; tells whether there was trouble."""
@@ -123,37 +102,45 @@ class TargetConnection:
         self.exchange(b"", limit, told)
 
     def close(self) -> None:
-        """Closes the connection; nobody is told of an exchange under way."""
-        self._told, self._request = None, b""
+        """Closes the connection; an exchange under way is told to no one."""
+        self._told = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         self._drop()
 
-    def _broken(self) -> None:
-        """Ends an exchange that a bug has ended, so that its lane is free again (R121)."""
-        self._tell(trouble="closed", error="a bug in svc ended it")
+    def _open(self, request: bytes) -> None:
+        self._drop()
+        self._carried = False
+        work = partial(self._connect_and_send, request)
+        # A bug that ends it leaves its lane free (R121).
+        broken = partial(self._tell, trouble="closed", error="a bug in svc ended it")
+        self._connecting = self._loop.create_task(owned_task(work, broken))
 
-    async def _open(self) -> None:
+    async def _connect_and_send(self, request: bytes) -> None:
         try:
-            self._wire = await self._connect(self._target, self._context)
+            self._wire = await self._connect()
         except CannotConnect as error:
             self._tell(trouble=error.trouble, error=str(error))
         else:
-            if self._request:
-                self.has_sent = True
-                self._wire.send(self._request, self._heard)
+            if request:
+                self._send(self._wire, request)
             else:
                 self._tell()
+
+    def _send(self, wire: OpenConnection, request: bytes) -> None:
+        self.sent += 1
+        wire.send(request, self._heard)
 
     def _heard(self, heard: TargetAnswer | BrokenExchange) -> None:
         if isinstance(heard, TargetAnswer):
             self._carried = True
             # Before anything is kept or shown of it: a debug page holds the environment (R126).
             self._tell(heard.status, redact_bytes(heard.body))
+        elif self._carried and self._again and heard.trouble == "closed" and not heard.begun:
+            self._open(self._again())
         else:
-            idle = self._kept and heard.trouble == "closed" and not heard.begun
-            self._tell(trouble=heard.trouble, error=redact(heard.text), idle_closed=idle)
+            self._tell(trouble=heard.trouble, error=redact(heard.text))
 
     def _wind(self) -> None:
         """Keeps one timer for many exchanges: it looks again when it rings before the deadline."""
@@ -178,11 +165,10 @@ class TargetConnection:
         self._drop()
         if begun is not None:  # the target has said what it had to say; its body is let go
             self._tell(begun.status, redact_bytes(begun.body))
-            return
-        self._tell(
-            trouble="unreachable" if connecting else "timeout",
-            error="no connection in time" if connecting else _LATE,
-        )
+        elif connecting:
+            self._tell(trouble="unreachable", error="no connection in time")
+        else:
+            self._tell(trouble="timeout", error="no answer in time")
 
     def _drop(self) -> None:
         if self._connecting is not None:
@@ -197,13 +183,13 @@ class TargetConnection:
         body: bytes = b"",
         trouble: ForwardTrouble | None = None,
         error: str | None = None,
-        *,
-        idle_closed: bool = False,
     ) -> None:
-        told, self._told, self._request = self._told, None, b""
+        told, self._told, self._again = self._told, None, None
+        if self.sent and trouble == "unreachable":  # the request before may have arrived
+            trouble = "closed"
         if told is not None:
             spent = (self._loop.time() - self._started) * 1000
-            told(TargetReply(spent, status, body, trouble, error, idle_closed))
+            told(TargetReply(spent, status, body, trouble, error, self.sent))
 
 
 async def exchange_once(link: TargetConnection, request: bytes, limit: float) -> TargetReply:

@@ -6,8 +6,8 @@ from typing import Final
 
 import h11
 
+from svc.listen.http.wire import Header, HeaderFields, SlowPath, fields_of, message, plain_head
 from svc.listen.values import value_class
-from svc.listen.wire import Header, HeaderFields, SlowPath, fields_of, message, plain_head
 
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1\r\n")
 _HEAD_END: Final = re.compile(rb"\n\r?\n")

@@ -12,9 +12,9 @@ import pytest
 
 from support.listening import OK, Received, TargetServer, event, listening
 from svc.listen import targets
-from svc.listen.forward.connection import TargetConnection, TargetReply, exchange_once
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.retry import RetryMode
+from svc.listen.http.connection import TargetConnection, TargetReply, exchange_once
 
 REQUEST = b"POST / HTTP/1.1\r\nHost: t\r\nContent-Length: 2\r\n\r\nhi"
 

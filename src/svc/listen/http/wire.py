@@ -2,8 +2,7 @@
 
 The quick path takes only what can be read in one way: strict line ends, one plain Content-Length,
 no other framing. Everything else goes to h11, which decides. Nothing that the quick path takes
-would be read differently by h11; a test compares the two. `receiver.http` reads requests with it,
-`forward.http` answers.
+would be read differently by h11; a test compares the two.
 """
 
 import re

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.suite.drawing import examples
-from svc.listen.receiver.http import HttpHead, HttpRequest, Refused, RequestReader, quick_head
+from svc.listen.http.requests import HttpHead, HttpRequest, Refused, RequestReader, quick_head
 
 NAMES = st.sampled_from(
     ["Host", "host", "Content-Length", "Transfer-Encoding", "X-A", "Expect", "Connection", "a", "é"]

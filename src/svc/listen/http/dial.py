@@ -8,11 +8,11 @@ import ssl
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
 from svc.errors import system_words
-from svc.listen.forward.http import AnswerReader, TargetAnswer, UnreadableAnswer
-from svc.listen.reading import ReadingProtocol
+from svc.listen.http.answers import AnswerReader, TargetAnswer, UnreadableAnswer
+from svc.listen.http.reading import ReadingProtocol
 from svc.listen.targets import IpAddress, Target
 
 
@@ -26,6 +26,7 @@ class BrokenExchange:
     trouble: Literal["closed", "unreadable"]
     text: str
     begun: bool = False
+    reusable: ClassVar = False
 
 
 class OpenConnection(ReadingProtocol):
@@ -75,13 +76,13 @@ class OpenConnection(ReadingProtocol):
         if self._told is None or self._reader is None:
             self.close()  # an answer to nothing must not meet the next request
             return
+        heard: TargetAnswer | BrokenExchange | None
         try:
-            answer = self._reader.feed(data)
+            heard = self._reader.feed(data)
         except UnreadableAnswer as error:
-            self._end(BrokenExchange("unreadable", str(error)), close=True)
-            return
-        if answer is not None:
-            self._tell(answer, close=not answer.reusable)
+            heard = self.status_so_far() or BrokenExchange("unreadable", str(error))
+        if heard is not None:
+            self._tell(heard)
 
     def eof_received(self) -> None:
         if self._told is not None and self._reader is not None and self._reader.started:
@@ -91,15 +92,12 @@ class OpenConnection(ReadingProtocol):
         self._transport = None
         text = "it closed the connection without a whole answer"
         begun = self._reader is not None and self._reader.started
-        self._end(BrokenExchange("closed", text, begun), close=False)
+        self._tell(self.status_so_far() or BrokenExchange("closed", text, begun))
 
-    def _end(self, broken: BrokenExchange, *, close: bool) -> None:
-        """Tells that the answer broke off; its status counts where its head was whole."""
-        self._tell(self.status_so_far() or broken, close=close)
-
-    def _tell(self, heard: TargetAnswer | BrokenExchange, *, close: bool) -> None:
+    def _tell(self, heard: TargetAnswer | BrokenExchange) -> None:
+        """Tells once how an exchange ended; a status counts where its head was whole."""
         told, self._told = self._told, None
-        if close:
+        if not heard.reusable:
             self.close()
         if told is not None:
             told(heard)
