@@ -791,7 +791,7 @@ _svc_own() {
       ;;
     'sandbox start')
       commands=''
-      options='--port:t --db:f --seed:t --fixture:w.fixture --detach:- --tls:- --certificate:f --private-key:f --strict-https:- --ready-file:f '
+      options='--port:t --db:f --seed:t --fixture:w.fixture --detach:- --tls:- --certificate:f --private-key:f --strict-https:- --bind:t --allow-host:+t --import:f --allow-remote:- --ready-file:f '
       arguments=''
       shared='global'
       ;;

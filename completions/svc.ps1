@@ -588,7 +588,7 @@ $script:SvcCommands = @{
     }
     'sandbox start' = @{
         Commands = @()
-        Options = @(@('--port', 't', 'The port on loopback; 0 lets the system choose.'), @('--db', 'f', 'The file that holds it, or :memory: for none.'), @('--seed', 't', 'Equal seeds and calls give equal ids.'), @('--fixture', 'w.fixture', 'demo fills it with one of everything.'), @('--detach', '-', 'Run it in the background.'), @('--tls', '-', 'Speak https, with a certificate made for it.'), @('--certificate', 'f', 'Speak https with a certificate of your own (PEM).'), @('--private-key', 'f', 'The private key of that certificate (PEM).'), @('--strict-https', '-', 'Answer plain HTTP with 401.'), @('--ready-file', 'f', 'Write its URL here once it answers.'))
+        Options = @(@('--port', 't', 'The port on loopback; 0 lets the system choose.'), @('--db', 'f', 'The file that holds it, or :memory: for none.'), @('--seed', 't', 'Equal seeds and calls give equal ids.'), @('--fixture', 'w.fixture', 'demo fills it with one of everything.'), @('--detach', '-', 'Run it in the background.'), @('--tls', '-', 'Speak https, with a certificate made for it.'), @('--certificate', 'f', 'Speak https with a certificate of your own (PEM).'), @('--private-key', 'f', 'The private key of that certificate (PEM).'), @('--strict-https', '-', 'Answer plain HTTP with 401.'), @('--bind', 't', 'Listen on this address too; 0.0.0.0 is all.'), @('--allow-host', '+t', 'Answer to this host name too, as others call it; repeatable.'), @('--import', 'f', 'Begin with the state that export wrote.'), @('--allow-remote', '-', 'Take a state that sends webhooks to other machines.'), @('--ready-file', 'f', 'Write its URL here once it answers.'))
         Arguments = @()
         Shared = @(,'global')
     }
@@ -822,7 +822,7 @@ $script:SvcCommands = @{
     }
     'sandbox import' = @{
         Commands = @()
-        Options = @(,@('--allow-remote', '-', 'Take one that sends webhooks to other machines.'))
+        Options = @(,@('--allow-remote', '-', 'Take a state that sends webhooks to other machines.'))
         Arguments = @(,'f')
         Shared = @(,'global')
     }

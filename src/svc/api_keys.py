@@ -131,14 +131,18 @@ def refuse_out_of_place(key: ApiKey, source: str, mode: Mode, address: BaseUrl) 
     refuse_live_key_here(key, source, address)
 
 
-def refuse_plain_http(address: BaseUrl) -> None:
-    """Raises UsageError where a key would leave this machine in clear (promise R21)."""
-    if address.is_clear:
+def refuse_plain_http(address: BaseUrl, key: ApiKey | None = None) -> None:
+    """Raises UsageError where a key would leave this machine in clear (promise R21).
+
+    The sandbox's own may, which everybody knows: a sandbox in another container speaks plain HTTP.
+    """
+    if address.is_clear and (key is None or not key.is_public_constant):
         raise UsageError(
             f"{address.origin} would carry the key in clear.",
             code="https_required",
             param="base_url",
-            hint="Use https://; plain http is for this machine only",
+            hint="Use https://; plain http is for this machine, and for a sandbox elsewhere with "
+            f"its public key: SVC_API_KEY={SANDBOX_KEYS['secret_test']}",
         )
 
 

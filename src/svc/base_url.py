@@ -72,6 +72,11 @@ class BaseUrl(NamedTuple):
         """True where a key would leave this machine in clear (promise R21)."""
         return self.scheme != "https" and not self.is_loopback
 
+    @property
+    def may_be_sandbox(self) -> bool:
+        """True on this machine, and by plain HTTP elsewhere: that carries a sandbox's keys only."""
+        return self.is_loopback or self.is_clear
+
     def url(self, path: str) -> str:
         """The whole address of an API path such as `/v1/orders`."""
         return f"{self.origin}{self.prefix}{path}"

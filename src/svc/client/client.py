@@ -137,7 +137,7 @@ class Client(WireOwner):
         waits: Waits = unwatched,
     ) -> None:
         key = api_keys.parse_to_send(api_key)
-        api_keys.refuse_plain_http(base_url)
+        api_keys.refuse_plain_http(base_url, key)
         api_keys.refuse_out_of_place(key, "This", mode, base_url)
         self.base_url = base_url
         self.mode = mode

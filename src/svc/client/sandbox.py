@@ -39,14 +39,14 @@ class SandboxClient(WireOwner):
     There are no further attempts: the controls take no idempotency key and move no money.
 
     Args:
-        base_url: must be this machine.
+        base_url: on this machine, or one that plain HTTP leads to.
         deadline: for all calls together; without one each has a minute, for advancing the clock
             may take long.
         waits: what is around each call, for somebody who watches.
         on_version: told of the sandbox's version, once that is known.
 
     Raises:
-        UsageError: when the address is not on this machine.
+        UsageError: when no sandbox can be at the address.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class SandboxClient(WireOwner):
         waits: Waits = unwatched,
         on_version: Callable[[str], None] = lambda _: None,
     ) -> None:
-        if not base_url.is_loopback:
+        if not base_url.may_be_sandbox:
             raise _no_sandbox(f"{base_url} is not on this machine")
         self.base_url = base_url
         self._clock = clock or SystemClock()
@@ -130,6 +130,7 @@ class SandboxClient(WireOwner):
         own = [("Host", self.base_url.host_header), (SANDBOX_HEADER, "1")]
         if key is not None:
             given = api_keys.parse_to_send(key)
+            api_keys.refuse_plain_http(self.base_url, given)
             api_keys.refuse_other_kinds(given, "This", given.mode)
             own.append(("Authorization", api_keys.authorization(key, "bearer")))
         headers = (*own, *prepared.headers)

@@ -170,7 +170,8 @@ def _refuse_plain_http(text: str, param: str) -> None:
             f"{address.origin} would carry API keys in clear.",
             code="https_required",
             param=param,
-            hint=f"Use https://{address.host_header}; plain http is for this machine only",
+            hint=f"Use https://{address.host_header}; SVC_BASE_URL names a sandbox elsewhere, "
+            "see: svc help ci",
         )
 
 

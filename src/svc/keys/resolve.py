@@ -60,8 +60,10 @@ def resolve_key(
         KeyStoreError: the keyring cannot be asked.
     """
     address = settings.base_url
-    api_keys.refuse_plain_http(address)
+    if not env.get(VARIABLE):  # no other source has a key for it, and none is asked
+        api_keys.refuse_plain_http(address)
     key, source = _found(settings, env, store, facts)
+    api_keys.refuse_plain_http(address, key)
     api_keys.refuse_out_of_place(key, source, settings.mode, address)
     return ResolvedKey(key.secret, key.kind, key.mode, key.fingerprint, source)
 

@@ -33,6 +33,8 @@ from svc.sandbox.jobs.handlers import HANDLERS
 from svc.sandbox.openapi import document
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources.operation import ApiOperation
+from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.export import StateInvalidError
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.sender import WebhookSender
@@ -72,21 +74,24 @@ OnServed: TypeAlias = Callable[[ServedRequest], None]
 class SandboxApp:
     """An ASGI application: one run of the sandbox in `db_path` (or `:memory:`).
 
-    A new sandbox is filled with its fixture. The engine runs while the application's lifespan does;
-    after its end the application is spent. `strict_https` refuses plain HTTP on `/v1`, as the real
-    service does; `operations` are what there is below it. A server says in `under_way` what it has
-    begun to answer, is told of each request by `on_served`, and finds in `failure` why the start
-    failed.
+    A new sandbox is filled with its fixture, or begins with an exported `state`. It answers to
+    the names of loopback and to `hosts`, which are in lower case. The engine runs while the
+    application's lifespan does; after its end the application is spent. `strict_https` refuses
+    plain HTTP on `/v1`, as the real service does; `operations` are what there is below it. A server
+    says in `under_way` what it has begun to answer, is told of each request by `on_served`, and
+    finds in `failure` why the start failed.
 
     Raises:
-        LocalError: no such fixture; and from the lifespan: the file cannot be opened, is in use,
-            damaged or not ours.
+        LocalError: no such fixture; and from the lifespan: the state is none, or the file cannot be
+            opened, is in use, damaged or not ours.
     """
 
     db_path: str
     seed: int | None = None
     fixture: str | None = None
     strict_https: bool = False
+    hosts: Collection[str] = ()
+    state: Doc | None = None
     real_clock: Clock = field(default_factory=SystemClock)
     sender: WebhookSender | None = None
     operations: Iterable[ApiOperation] = document.OPERATIONS
@@ -135,11 +140,20 @@ class SandboxApp:
         self._alone: dict[str, Room] = {HOME: pages, MOUNT: pages}
         try:
             if engine.is_new:
-                await engine.reset(seed=self.seed, fixture=self.fixture)
+                await self._begin(engine)
             await engine.start()
             yield
         finally:
             await engine.stop()
+
+    async def _begin(self, engine: Engine) -> None:
+        if self.state is None:
+            await engine.reset(seed=self.seed, fixture=self.fixture)
+            return
+        try:
+            await engine.restore(self.state)
+        except StateInvalidError as error:
+            raise LocalError(f"--import: {error}", code="state_invalid") from error
 
     def refuse(self, problem: Problem) -> HttpReply:
         """The answer to what never became a request."""
@@ -161,7 +175,7 @@ class SandboxApp:
         refuse: Callable[[Problem, AsgiScope], HttpReply] = self._api.refuse
         try:
             check_framing(scope)
-            check_host(scope)
+            check_host(scope, self.hosts)
             room = self._room(scope["path"])
             room.check(scope)
             refuse = room.refuse

@@ -176,7 +176,7 @@ def test_an_old_completion_script_is_noticed(
         ([], {"SVC_STATE_DIR": "/dev/null/state"}, "state"),
         ([], {"SVC_CONFIG_DIR": "/dev/null"}, "configuration"),
         ([], {"SVC_API_KEY": "sk_test_a b"}, "key"),
-        (["--base-url", "http://api.example.com"], {}, "key"),
+        (["--base-url", "http://api.example.com"], {"SVC_API_KEY": "sk_test_mine"}, "key"),
     ],
 )
 def test_whatever_fails_has_a_remedy(

@@ -28,6 +28,7 @@ from svc.sandbox.faults import ConnectionFault, WebhookEffect
 from svc.service.facts import EVENT_TYPES
 
 Start = Callable[..., Any]
+DETACHED = ("sandbox", "start", "--detach", "--port", "0")
 MONEY = ("--amount", "12900", "--currency", "EUR", "--country", "DE")
 ITEM = ("--item", "name=Jacket,quantity=1,unit_amount=12900")
 CREATE = ("orders", "create", *MONEY, *ITEM)
@@ -584,6 +585,73 @@ def test_seed_and_fixture_of_an_old_sandbox_are_not_taken_silently(svc: Svc, sta
     assert again.err.startswith("Warning: ")
     assert "svc sandbox reset --seed 2 --fixture demo" in again.err
     assert api(again.json["port"], "GET", "/v1/orders")["data"] == []
+
+
+@pytest.mark.effect_of("sandbox start", "--import", "--allow-remote")
+def test_sandbox_begins_with_a_state(svc: Svc, start: Start, tmp_path: Path) -> None:
+    """Objects, clock and settings are those of the state; an old sandbox stays as it is."""
+    first = start("--fixture", "demo")
+    state, orders = tmp_path / "state.json", api(first["port"], "GET", "/v1/orders")["data"]
+    svc.ok("sandbox", "settings", "allow_remote_webhooks=true")
+    svc.ok(
+        "webhook-endpoints", "create", "--url", "https://shop.example/x", "--events", "order.paid"
+    )
+    svc.ok("sandbox", "export", str(state))
+    svc.ok("sandbox", "stop")
+    refused = svc("sandbox", "start", "--port", "0", "--db", ":memory:", "--import", str(state))
+    assert (refused.code, refused.error["param"]) == (2, "--allow-remote")
+    assert "https://shop.example/x" in refused.error["message"]
+    begun = start("--db", ":memory:", "--import", str(state), "--allow-remote")
+    assert api(begun["port"], "GET", "/v1/orders")["data"] == orders
+    svc.ok("sandbox", "stop")
+    again = svc(*DETACHED, "--import", str(state), "--allow-remote")
+    assert f"svc sandbox import {state}" in " ".join(again.err.split())
+    svc.ok("sandbox", "stop")
+    state.write_text('{"object": "sandbox_state", "format": 1, "tables": {}}')
+    broken = svc(*DETACHED, "--db", ":memory:", "--import", str(state))
+    assert (broken.code, broken.error["code"]) == (10, "state_invalid")
+    both = svc(*DETACHED, "--import", str(state), "--fixture", "demo")
+    assert (both.code, both.error["param"]) == (2, "--fixture")
+
+
+@pytest.mark.effect_of("sandbox start", "--bind", "--allow-host")
+def test_sandbox_bound_elsewhere_is_found_and_says_who_reaches_it(svc: Svc, start: Start) -> None:
+    """It answers on loopback as any other: status, env and stop know it."""
+    begun = svc(*DETACHED, "--db", ":memory:", "--bind", "127.0.0.3", "--allow-host", "Svc.shop")
+    assert begun.code == 0, begun.err
+    assert begun.err.count("Warning: ") == 1
+    assert "It answers to the names svc.shop, 127.0.0.3, localhost." in " ".join(begun.err.split())
+    assert (begun.json["url"], begun.json["bind"]) == (
+        f"http://127.0.0.1:{begun.json['port']}",
+        "127.0.0.3",
+    )
+    there = f"http://127.0.0.3:{begun.json['port']}"
+    env = {"SVC_BASE_URL": there, "SVC_API_KEY": "sk_test_sandbox"}
+    assert svc.ok("orders", "list", env=env)["data"] == []
+    assert svc.ok("sandbox", "status")[0]["bind"] == "127.0.0.3"
+    assert svc("sandbox", "stop").json[0]["result"] == "stopped"
+    loopback = start("--db", ":memory:")
+    assert loopback["bind"] is None
+
+
+@pytest.mark.parametrize(
+    ("argv", "param"),
+    [
+        (("--bind", "localhost"), "--bind"),
+        (("--bind", "10.0.0.1:4242"), "--bind"),
+        (("--allow-host", "*"), "--allow-host"),
+        (("--allow-host", "*.shop"), "--allow-host"),
+        (("--allow-host", "http://svc"), "--allow-host"),
+        (("--allow-host", "svc:4242"), "--allow-host"),
+        (("--allow-host", ""), "--allow-host"),
+        (("--bind", "0.0.0.0", "--tls"), "--tls"),
+    ],
+)
+@pytest.mark.usefixtures("start")
+def test_what_is_no_address_or_name_is_refused(svc: Svc, argv: tuple[str, ...], param: str) -> None:
+    """A pattern would let in any page whose name fits it; nothing is started."""
+    refused = svc(*DETACHED, "--db", ":memory:", *argv)
+    assert (refused.code, refused.error["param"]) == (2, param)
 
 
 # --- time -------------------------------------------------------------------------------------

@@ -101,6 +101,18 @@ def test_a_checkout_is_paid_with_a_publishable_key(fake: Any) -> None:
     assert (caught.value.code, caught.value.status) == ("card_declined", 402)
 
 
+def test_a_checkout_key_of_a_shop_goes_by_no_plain_http() -> None:
+    """R21: a sandbox in another container gets its own publishable key, which everybody knows."""
+    wire = FakeWire(ManualClock(), HEALTHY, reply(200, {"object": "checkout"}))
+    control = SandboxClient(BaseUrl.parse("http://svc:4242"), wire=wire)
+    call = controls.checkout_pay({"client_secret": "s", "card": {"number": "4"}})
+    for key in ("pk_test_x", "pk_live_x", "pk_test_sandbox1"):
+        with pytest.raises(UsageError, match="in clear"):
+            control.send(call, key=key)
+    assert [one.target for one in wire.requests] == ["/_sandbox/health"]
+    assert control.send(call, key="pk_test_sandbox").data == {"object": "checkout"}
+
+
 def test_a_control_is_not_repeated(fake: Any) -> None:
     """There is no key to repeat it with; sent and unanswered is unknown."""
     control, wire = fake(HEALTHY, Failure(Trouble.TIMEOUT, sent=True))

@@ -4,10 +4,11 @@ from typing import Any
 
 import pytest
 
+from support.calls import orders
 from svc import api_keys
 from svc.base_url import BaseUrl
 from svc.client.exchange import RawReply, WireRequest
-from svc.client.wire.proxy import Proxy
+from svc.client.wire.proxy import Proxy, chosen
 from svc.errors import AuthError, SvcError, UsageError
 from unit.client.bench import Bench
 
@@ -46,6 +47,11 @@ def test_a_key_in_its_place_is_taken(url: str, key: str, mode: Any) -> None:
         ("https://localhost:1", "sk_live_real", "live", AuthError, 4),
         ("http://api.example.com", "sk_test_x", "test", UsageError, 2),
         ("http://10.0.0.1", "sk_test_x", "test", UsageError, 2),
+        ("http://svc:4242", "sk_test_x", "test", UsageError, 2),
+        ("http://svc:4242", "sk_live_real", "live", UsageError, 2),
+        ("http://svc:4242", "sk_test_sandboxes", "test", UsageError, 2),
+        ("http://svc:4242", "pk_test_sandbox", "test", AuthError, 4),
+        ("http://svc:4242", "sk_live_sandbox", "test", AuthError, 4),
         (HTTPS, "", "test", AuthError, 4),
         (HTTPS, "sk_test_", "test", AuthError, 4),
         (HTTPS, "whsec_x", "test", AuthError, 4),
@@ -63,6 +69,18 @@ def test_a_key_out_of_place_sends_nothing(
     assert caught.value.exit_code == code
     assert caught.value.outcome == "not_sent"
     assert len(key) < 9 or key not in f"{caught.value.message}{caught.value.hint}"
+
+
+@pytest.mark.parametrize(
+    ("key", "mode"),
+    [("sk_test_sandbox", "test"), ("sk_live_sandbox", "live"), ("rk_test_readonly", "test")],
+)
+def test_what_everybody_knows_goes_by_plain_http(key: str, mode: Any, bench: "type[Bench]") -> None:
+    """R21: a sandbox in another container gets its own public keys, and no proxy sees them."""
+    there = bench(DONE, url="http://svc:4242", key=key, mode=mode)
+    assert there.client.send(orders.list()).data["object"] == "list"
+    proxies = {"HTTP_PROXY": "http://p:1", "HTTPS_PROXY": "http://p:1", "ALL_PROXY": "http://p:1"}
+    assert chosen(BaseUrl.parse("http://svc:4242"), None, proxies) is None
 
 
 def test_the_key_is_sent_as_bearer_or_as_basic() -> None:

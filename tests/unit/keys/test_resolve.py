@@ -251,11 +251,14 @@ def test_a_live_key_is_not_sent_to_this_machine(key_of: Resolve) -> None:
 
 def test_plain_http_to_another_machine_is_refused(key_of: Resolve, fake: FakeKeyring) -> None:
     """R21: before the keyring is asked, with any key."""
-    for env in ({}, {"SVC_API_KEY": TEST_KEY}):
+    for env in ({}, {"SVC_API_KEY": TEST_KEY}, {"SVC_API_KEY": "sk_test_sandbox1"}):
         with pytest.raises(UsageError, match="would carry the key in clear") as caught:
             key_of(settings(base_url="http://api.example.com"), env)
         assert caught.value.exit_code == ExitCode.USAGE
+        assert "SVC_API_KEY=sk_test_sandbox" in (caught.value.hint or "")
     assert fake.calls == []
+    public = {"SVC_API_KEY": "sk_test_sandbox"}
+    assert key_of(settings(base_url="http://svc:4242"), public).source == "SVC_API_KEY"
 
 
 @pytest.mark.parametrize(

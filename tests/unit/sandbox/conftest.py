@@ -77,7 +77,7 @@ def make_sandbox() -> Iterator[Any]:
 def served() -> Iterator[Served]:
     """A sandbox on a port from the system, as uvicorn serves it, and a receiver beside it."""
     hooks: SimpleQueue[Hook] = SimpleQueue()
-    with HookReceiver(heard=hooks.put).listening() as receiver, listen_on(0) as sock:
+    with HookReceiver(heard=hooks.put).listening() as receiver, listen_on(0)[0] as sock:
         config = uvicorn.Config(
             SandboxApp(":memory:"),
             http="h11",

@@ -170,7 +170,7 @@ def refuse_expired_key(session: Session, intent: "Intent", say: "Say") -> None:
 
 def idempotency_ages_here(session: Session) -> IdempotencyAges | None:
     """What a sandbox on this machine knows of keys; None where the service is no sandbox."""
-    return _asked(session, idempotency_ages) if session.base_url.is_loopback else None
+    return _asked(session, idempotency_ages) if session.base_url.may_be_sandbox else None
 
 
 def sandbox_state(session: Session) -> tuple[float, str | None] | None:
@@ -212,7 +212,7 @@ def served_now(session: Session) -> float | None:
 def sandbox_clock(session: Session) -> float | None:
     """What a sandbox's clock shows, where one answers on this machine; no key is needed."""
     address = session.settings.address
-    return _asked(session, clock_of) if address is not None and address.is_loopback else None
+    return _asked(session, clock_of) if address is not None and address.may_be_sandbox else None
 
 
 def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "Moments":
@@ -224,7 +224,7 @@ def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "M
     from svc.cli.framework.inputs.times import Moments
 
     def now() -> float:
-        if local or not session.base_url.is_loopback:
+        if local or not session.base_url.may_be_sandbox:
             return session.clock.now()
         said = _asked(session, clock_of)
         return session.clock.now() if said is None else said
@@ -237,7 +237,7 @@ def is_sandbox(session: Session) -> bool:
     from svc.keys.resolve import ROLLED_SOURCE
     from svc.service.facts import SANDBOX_KEYS
 
-    if not session.base_url.is_loopback:
+    if not session.base_url.may_be_sandbox:
         return False
     if session.settings.sandbox:
         return True

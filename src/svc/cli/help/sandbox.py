@@ -45,7 +45,7 @@ PAGE: Final = Page(
     (
         """
         The whole service on this machine: one process, one file, no network, no account. It
-        listens on 127.0.0.1 only.
+        listens on 127.0.0.1 only, unless --bind says otherwise (svc help ci).
         """,
         ShellLines(
             (

@@ -1,8 +1,9 @@
 """`svc sandbox`: the whole service on this machine, its dashboard and its shopper.
 
 A file has the verbs of one subject, such as `time` and `webhooks`; what several need is in
-`shared`, `served` and `launch`, and no other word imports any of it. Begin with `process`, which
-starts the sandbox. The other verbs call its controls by `svc.client.sandbox`.
+`shared`, `served`, `exported`, `reach` and `launch`, and no other word imports any of it. Begin
+with `process`, which starts the sandbox. The other verbs call its controls by
+`svc.client.sandbox`.
 """
 
 from svc.cli.framework.app import Noun, new_word

@@ -12,9 +12,11 @@ from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.local_sandbox import running_sandbox
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
+from svc.cli.sandbox.exported import AllowRemote, read_state
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
+from svc.cli.sandbox.reach import AllowHost, Bind, reach_of, warn_of_reach
 from svc.cli.sandbox.shared import FixtureName, Port, Seed
-from svc.errors import CheckFailed, LocalError, system_words, wrong_choice
+from svc.errors import CheckFailed, LocalError, UsageError, system_words, wrong_choice
 from svc.paths import NoFolder
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import MEMORY, LaunchOptions
@@ -48,14 +50,23 @@ def start(
         str | None, option("FILE", "The private key of that certificate (PEM).")
     ] = None,
     strict_https: Annotated[bool, flag("--strict-https", "Answer plain HTTP with 401.")] = False,
+    bind: Bind = LOOPBACK,
+    allow_host: AllowHost = None,
+    import_: Annotated[
+        str | None, option("FILE", "Begin with the state that export wrote.", "--import")
+    ] = None,
+    allow_remote: AllowRemote = False,
     ready_file: Annotated[str | None, option("FILE", "Write its URL here once it answers.")] = None,
 ) -> None:
     """Start the service on this machine. Ctrl-C stops it; its data stays in one file.
 
     $ svc sandbox start --detach
     $ svc sandbox start --db :memory: --fixture demo
+    $ svc sandbox start --bind 0.0.0.0 --allow-host svc
     """
     session = Session.of(ctx)
+    _refuse_two_beginnings(import_, fixture=fixture, seed=seed)
+    reach = reach_of(bind, allow_host or (), tls=tls)
     folder = None if db == MEMORY and not tls else session.paths.sandbox_dir
     pair = certificate_for(session, folder, tls=tls, own=(certificate, private_key))
     options = LaunchOptions(
@@ -68,8 +79,25 @@ def start(
         private_key=None if pair is None else pair.private_key,
         authority=None if pair is None else pair.authority,
         strict_https=strict_https,
+        bind=reach.bind,
+        hosts=reach.hosts,
+        state=_state(session, import_, allow_remote=allow_remote),
     )
     _start(session, options, None if ready_file is None else Path(ready_file), detach=detach)
+
+
+def _refuse_two_beginnings(state: str | None, *, fixture: str | None, seed: int | None) -> None:
+    for name, value in (("--fixture", fixture), ("--seed", seed)):
+        if state is not None and value is not None:
+            raise UsageError(f"--import and {name} exclude each other.", param=name)
+
+
+def _state(session: Session, file: str | None, *, allow_remote: bool) -> str | None:
+    """The absolute path of a state to begin with, once it was read and agreed to."""
+    if file is None:
+        return None
+    read_state(session, file, allow_remote=allow_remote)
+    return str(Path(file).absolute())
 
 
 @verb(app)
@@ -144,6 +172,8 @@ def _start(
 
     def ready(record: RunRecord) -> None:
         report_ready(session, record, ready_file, detached=detach)
+        if record.bind is not None:
+            warn_of_reach(session, record, options.hosts)
 
     try:
         if detach:
@@ -171,12 +201,14 @@ def _check_fixture(name: str | None) -> None:
 
 def _warn_of_ignored(session: Session, options: LaunchOptions) -> None:
     """Says so when a sandbox that exists already cannot take what only new ones take."""
-    given = {"--seed": options.seed, "--fixture": options.fixture}
+    given = {"--seed": options.seed, "--fixture": options.fixture, "--import": options.state}
     ignored = [f"{name} {value}" for name, value in given.items() if value is not None]
     path = Path(options.db)
     if ignored and options.db != MEMORY and path.exists() and path.stat().st_size:
         words = " ".join(ignored)
-        session.out.warn(f"{path} exists and stays as it is. Begin anew: svc sandbox reset {words}")
+        way = "reset" if options.state is None else "import"
+        words = words.removeprefix("--import ")
+        session.out.warn(f"{path} exists and stays as it is. Begin anew: svc sandbox {way} {words}")
 
 
 def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord], None]) -> None:

@@ -1,29 +1,22 @@
 """`svc sandbox balances`, `settings`, `export` and `import`."""
 
-import json
 from pathlib import Path
-from typing import Annotated, Any, Final
-from urllib.parse import urlsplit
+from typing import Annotated, Final
 
 import typer
 
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
-from svc.cli.framework.inputs import pairs_of, parse_object, without_empty
+from svc.cli.framework.inputs import pairs_of, without_empty
 from svc.cli.framework.options import argument, flag, option
-from svc.cli.framework.prompts import confirm, will_ask
 from svc.cli.framework.session import Session
+from svc.cli.sandbox.exported import AllowRemote, read_state
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
-from svc.errors import ApiError, LocalError, UsageError, system_words, wrong_choice
-from svc.service.facts import AMOUNT_MAX, SANDBOX_STATE_MAX
-from svc.system.consoles import read_to_end
-from svc.system.loopback import is_loopback
+from svc.errors import ApiError, LocalError, UsageError, wrong_choice
+from svc.service.facts import AMOUNT_MAX
 
 app = new_app()
-
-_ENDPOINT: Final = "webhook_endpoint"
-_SHOWN_MAX: Final = 5  # receivers in a question
 
 # A test holds the keys and their words to those of the sandbox.
 _SETTINGS_HELP: Final = (
@@ -153,56 +146,14 @@ def import_(
         str,
         argument("FILE", "The file that export wrote; - reads standard input.", show_default=True),
     ],
-    allow_remote: Annotated[
-        bool, flag("--allow-remote", "Take one that sends webhooks to other machines.")
-    ] = False,
+    allow_remote: AllowRemote = False,
 ) -> None:
     """Put an exported state in place of the present one. Clock and ids go on from there.
 
     $ svc sandbox import state.json
     """
     session = Session.of(ctx)
-    state = parse_object(_read(session, file), file)
-    if not allow_remote:
-        _ask_where_it_sends(session, _receivers_elsewhere(state))
-    call_and_show(session, controls.restore(state))
-
-
-def _receivers_elsewhere(state: dict[str, Any]) -> list[str]:
-    """The receivers on other machines that a state would send to once it is there.
-
-    What is no state at all has none: the sandbox says what is wrong with it.
-    """
-    try:
-        tables = state["tables"]
-        kept = {row["name"]: json.loads(row["value"]) for row in tables["meta"]}
-        docs = [json.loads(row["body"]) for row in tables["docs"] if row["kind"] == _ENDPOINT]
-        urls = {doc["url"] for doc in docs if doc["status"] == "enabled"}
-        away = sorted(url for url in urls if not is_loopback(urlsplit(url).hostname or ""))
-        return away if kept.get("settings", {}).get("allow_remote_webhooks") else []
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return []
-
-
-def _ask_where_it_sends(session: Session, receivers: list[str]) -> None:
-    """Has a person agree to webhooks that leave this machine; a program says so itself.
-
-    Raises:
-        UsageError: the answer is another one, or there is nobody to ask.
-    """
-    if not receivers:
-        return
-    plain = any(url.lower().startswith("http://") for url in receivers)
-    where = f"It sends webhooks to {', '.join(receivers[:_SHOWN_MAX])}"
-    why = f"{where}{', in plain text' if plain else ''}."
-    if not will_ask(session):
-        raise UsageError(
-            f"{why} Nothing was imported.",
-            code="confirmation_required",
-            param="--allow-remote",
-            hint="Add --allow-remote to go ahead",
-        )
-    confirm(session, why, otherwise="Nothing was imported.")
+    call_and_show(session, controls.restore(read_state(session, file, allow_remote=allow_remote)))
 
 
 def _free(path: Path, *, force: bool) -> Path:
@@ -214,16 +165,3 @@ def _free(path: Path, *, force: bool) -> Path:
     if not path.absolute().parent.is_dir():
         raise LocalError(f"There is no folder {path.absolute().parent}.")
     return path
-
-
-def _read(session: Session, file: str) -> str:
-    try:
-        if file == "-":
-            data = read_to_end(session.streams.stdin.buffer, SANDBOX_STATE_MAX + 1)
-        else:
-            data = Path(file).read_bytes()
-        return data.decode("utf-8")
-    except OSError as error:
-        raise LocalError(f"{file} cannot be read: {system_words(error)}.") from None
-    except UnicodeDecodeError:
-        raise LocalError(f"{file} is not UTF-8 text.") from None

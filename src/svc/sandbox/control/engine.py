@@ -40,6 +40,7 @@ _JUMP_MAX: Final = (parse(_LAST) - EPOCH).days * 86400
 async def health(call: ControlCall) -> Doc:
     return {
         "object": "sandbox",
+        "status": "ready",
         "world": call.engine.world,
         "version": __version__,
         "now": call.engine.clock.now_text(),

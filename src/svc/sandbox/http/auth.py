@@ -1,6 +1,7 @@
 """Who is calling: the key and what it may do, and web pages kept out by Host, Origin and header."""
 
 import base64
+from collections.abc import Collection
 from typing import Final
 
 from svc.sandbox.http.exchange import AsgiScope
@@ -102,16 +103,19 @@ def check_framing(scope: AsgiScope) -> None:
         raise http_invalid("A request has a Content-Length or a Transfer-Encoding, not both.")
 
 
-def check_host(scope: AsgiScope) -> None:
+def check_host(scope: AsgiScope, also: Collection[str] = ()) -> None:
     """Refuses a Host that is no loopback name: a page whose name was bound to this machine.
 
-    HTTP/1.0 knows requests without one, and no browser sends them.
+    `also` are the names, in lower case, that the sandbox was told to answer to. HTTP/1.0 knows
+    requests without one, and no browser sends them.
     """
     hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
     if not hosts and scope.get("http_version") == "1.0":
         return
-    if len(hosts) != 1 or not is_loopback(host_of(hosts[0])):
-        message = "The sandbox answers only to localhost, 127.0.0.1 and [::1]."
+    host = host_of(hosts[0]) if len(hosts) == 1 else ""
+    if not is_loopback(host) and host.lower() not in also:
+        names = ", ".join(("localhost", "127.0.0.1", "[::1]", *sorted(also)))
+        message = f"The sandbox answers only to {names}. Another: sandbox start --allow-host NAME."
         raise Problem(403, "host_not_allowed", message, type=ERROR_TYPE)
 
 

@@ -4,14 +4,14 @@ import json
 import os
 import signal
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.sandbox.process.records import RunRecord, health, is_running
+from svc.sandbox.process.records import LOOPBACK, RunRecord, health, is_running
 from svc.system import processes, signals
 from svc.system.signals import KILL
 
@@ -26,7 +26,9 @@ class LaunchOptions:
     and logs; empty, there are none. `certificate` and `private_key` are PEM files; with both, the
     sandbox speaks https.
     `authority` is the PEM file that clients trust, where that is not the certificate itself.
-    `strict_https` makes plain HTTP answer 401, as the real service does.
+    `strict_https` makes plain HTTP answer 401, as the real service does. `bind` is the address
+    that it listens on, beside loopback; `hosts` are names that it answers to, beside those of
+    loopback. `state` is the file of an exported state that a new one begins with.
     """
 
     db: str
@@ -38,6 +40,9 @@ class LaunchOptions:
     private_key: str | None
     authority: str | None
     strict_https: bool
+    bind: str = LOOPBACK
+    hosts: Sequence[str] = ()
+    state: str | None = None
 
     @property
     def tls(self) -> bool:

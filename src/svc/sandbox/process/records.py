@@ -20,41 +20,58 @@ from svc.system import PORT_MAX, files, locks
 from svc.system.loopback import claim
 
 LOOPBACK: Final = "127.0.0.1"
+EVERYWHERE: Final = ("0.0.0.0", "::")  # noqa: S104  only where `--bind` says so
 
 
-def listen_on(port: int) -> socket.socket:
-    """Binds a loopback port; 0 lets the system choose one.
+def listen_on(port: int, bind: str = LOOPBACK) -> list[socket.socket]:
+    """Binds a port on loopback, where svc looks for it, and on `bind`; 0 lets the system choose.
 
     Raises LocalError when the port is taken, not allowed or no port at all.
     """
     if not 0 <= port <= PORT_MAX:
         raise LocalError(f"{port} is no port.", hint=f"Choose 1 to {PORT_MAX}, or 0 for any")
+    if bind in (LOOPBACK, *EVERYWHERE):
+        return [_listening(bind, port)]
+    here = _listening(LOOPBACK, port)
+    try:
+        return [here, _listening(bind, here.getsockname()[1])]
+    except LocalError:
+        here.close()
+        raise
+
+
+def _listening(host: str, port: int) -> socket.socket:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's delay off only on sockets that name their protocol.
-    sock = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         claim(sock)
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        sock.bind((LOOPBACK, port))
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)  # `::` is loopback too
+        sock.bind((host, port))
         # Listening decides who has the port: two sockets may have bound it.
         sock.listen()
     except OSError as error:
         sock.close()
-        raise _refusal(port, error) from error
+        raise _refusal(host, port, error) from error
     return sock
 
 
-def _refusal(port: int, error: OSError) -> LocalError:
+def _refusal(host: str, port: int, error: OSError) -> LocalError:
     if error.errno == errno.EADDRINUSE:
         return LocalError(
-            f"Port {port} on {LOOPBACK} is taken.",
+            f"Port {port} on {host} is taken.",
             code="port_taken",
             # No sandbox of this home: that one is known before the port is asked for.
             hint=f"Another program has it; choose another: svc sandbox start --port {_other(port)}",
         )
     return LocalError(
-        f"Port {port} on {LOOPBACK} cannot be used: {system_words(error)}.",
+        f"Port {port} on {host} cannot be used: {system_words(error)}.",
         code="port_refused",
-        hint="Choose another: svc sandbox start --port 4242",
+        hint="Choose another: svc sandbox start --port 4242"
+        if host == LOOPBACK
+        else "--bind takes an address of this machine, such as 0.0.0.0 for all",
     )
 
 
@@ -70,7 +87,7 @@ class RunRecord(NamedTuple):
     """A running sandbox: its process, address, database and log; `started` is ISO 8601 in UTC.
 
     `log` is empty where there is none. `certificate` is the PEM file that clients trust, where it
-    speaks https.
+    speaks https. `bind` is the address that it listens on beside loopback, where there is one.
     """
 
     pid: int
@@ -80,6 +97,7 @@ class RunRecord(NamedTuple):
     started: str
     log: str
     certificate: str | None = None
+    bind: str | None = None
 
 
 @contextmanager
@@ -99,7 +117,9 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
             hint="Check the folder's owner and mode",
         ) from error
     try:
-        os.write(handle, json.dumps(record._asdict()).encode())
+        # Without what is not set: an svc before this one knows no `bind`.
+        kept = {name: value for name, value in record._asdict().items() if value is not None}
+        os.write(handle, json.dumps(kept).encode())
         files.sync(handle)
         yield
     finally:

@@ -1,12 +1,13 @@
 """One sandbox process: binds the socket, runs the app, says when it is ready, ends gracefully."""
 
 import asyncio
+import json
 import logging
 import os
 import signal
 import socket
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -30,11 +31,19 @@ _KEEP_ALIVE: Final = 75  # seconds that an idle connection stays open
 
 
 def _app(options: LaunchOptions) -> SandboxApp:
+    state = None
+    if options.state is not None:
+        try:
+            state = json.loads(Path(options.state).read_bytes())
+        except (OSError, ValueError) as error:
+            raise LocalError(f"{options.state} is no exported state: {error}.") from error
     return SandboxApp(
         options.db,
         seed=options.seed,
         fixture=options.fixture,
         strict_https=options.strict_https or options.tls,
+        hosts=options.hosts,
+        state=state,
     )
 
 
@@ -52,26 +61,30 @@ def serve(
     Raises:
         LocalError: when the port, the database or the state folder cannot be used.
     """
-    with listen_on(options.port) as sock:
-        record = _record(options, sock.getsockname()[1])
+    with ExitStack() as stack:
+        socks = [stack.enter_context(each) for each in listen_on(options.port, options.bind)]
+        record = _record(options, socks[0].getsockname()[1])
         with _kept(options, record):
             app = make_app(options)
             app.on_served = on_served
-            caught = _run(app, options, sock, lambda: on_ready(record))
+            caught = _run(app, options, socks, lambda: on_ready(record))
     for number in caught:
         # All is closed; whoever started us decides what the signal means to them.
         signal.raise_signal(number)
 
 
 def _run(
-    app: SandboxApp, options: LaunchOptions, sock: socket.socket, on_ready: Callable[[], None]
+    app: SandboxApp,
+    options: LaunchOptions,
+    socks: list[socket.socket],
+    on_ready: Callable[[], None],
 ) -> list[int]:
     server = _Server(_config(app, options), app, on_ready)
     app.under_way = server.server_state.tasks
     # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
     runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
     with _stopped_by_signals(server) as caught, runner:
-        runner.run(server.serve([sock]))
+        runner.run(server.serve(socks))
     if server.failure is not None:
         raise server.failure
     return caught
@@ -174,6 +187,7 @@ def _record(options: LaunchOptions, port: int) -> RunRecord:
         started=datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         log=str(options.folder / f"sandbox-{port}.log") if options.state_dir else "",
         certificate=options.authority or options.certificate,
+        bind=None if options.bind == LOOPBACK else options.bind,
     )
 
 

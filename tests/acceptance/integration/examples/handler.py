@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 SECRET = os.environ["SVC_WEBHOOK_SECRET"].encode()
-PORT = int(os.environ.get("PORT", "3000"))
+ADDRESS = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "3000"))
 TOLERANCE_SECONDS = 300
 
 
@@ -44,4 +44,4 @@ class Handler(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     with suppress(KeyboardInterrupt):  # Ctrl-C reaches the handler too
-        ThreadingHTTPServer(("127.0.0.1", PORT), Handler).serve_forever()
+        ThreadingHTTPServer(ADDRESS, Handler).serve_forever()

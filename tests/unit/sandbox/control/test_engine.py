@@ -85,6 +85,7 @@ def test_health_says_what_it_is(play: Callable[..., None]) -> None:
         assert shown.pop("world")
         assert shown == {
             "object": "sandbox",
+            "status": "ready",
             "version": __version__,
             "now": "2026-10-01T09:00:00Z",
             "persisted": True,

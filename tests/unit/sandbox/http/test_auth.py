@@ -302,6 +302,19 @@ def test_only_loopback_hosts_are_served(shared: AsgiSandbox, host: str) -> None:
         assert answer.json["type"] == "sandbox_error"
 
 
+def test_hosts_that_were_allowed_are_served_and_no_others() -> None:
+    """R89: `--allow-host svc` adds that one name, for whatever is asked."""
+    own = AsgiSandbox(hosts=["svc", "10.0.0.5"])
+    served = {
+        host: own.call("GET", "/v1/orders", headers={"host": host}).status
+        for host in ("svc", "SVC:4242", "10.0.0.5:1", "localhost", "svc.evil", "evil", "10.0.0.6")
+    }
+    page = own.call("GET", "/v1/orders", headers={"host": "svc", "origin": "http://svc"})
+    own.close()
+    assert list(served.values()) == [200, 200, 200, 200, 403, 403, 403]
+    assert page.code == "page_not_allowed"
+
+
 @pytest.mark.parametrize("host", ["localhost", "LOCALHOST:4242", "127.0.0.1:1", "[::1]:80", "[::1]",
                                   "127.0.0.2"])  # fmt: skip
 def test_loopback_hosts_are_served(shared: AsgiSandbox, host: str) -> None:

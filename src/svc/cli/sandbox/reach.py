@@ -1,0 +1,85 @@
+"""Who reaches a sandbox: the address that it listens on, the names that it answers to."""
+
+import re
+from collections.abc import Sequence
+from typing import Annotated, Final, NamedTuple
+
+from svc.cli.framework.options import option
+from svc.cli.framework.session import Session
+from svc.errors import UsageError
+from svc.sandbox.process.records import EVERYWHERE, LOOPBACK, RunRecord
+
+_NAME: Final = r"[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?"
+
+
+Bind = Annotated[
+    str, option("ADDRESS", "Listen on this address too; 0.0.0.0 is all. Others then reach it.")
+]
+AllowHost = Annotated[
+    list[str] | None,
+    option("NAME", "Answer to this host name too, as others call it; repeatable."),
+]
+
+
+class Reach(NamedTuple):
+    """The address that a sandbox listens on, and names beside those of loopback, in lower case."""
+
+    bind: str
+    hosts: list[str]
+
+
+def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Reach:
+    """Checks what was given; the one address that is bound is a name, too.
+
+    Raises:
+        UsageError: it is no address; a name is none, such as a pattern, since a page may have a
+            name that fits it; or a made certificate would not hold for it.
+    """
+    address = _as_address(bind)
+    if address is None:
+        raise UsageError(
+            f"--bind takes an IP address, and {bind!r} is none.",
+            param="--bind",
+            hint="--bind 0.0.0.0 listens on every address of this machine",
+        )
+    found = dict.fromkeys(map(_checked_host, names))
+    if address not in (LOOPBACK, *EVERYWHERE):
+        found[address] = None
+    if tls and (found or address != LOOPBACK):
+        raise UsageError(
+            "--tls makes a certificate for this machine's names alone.",
+            param="--tls",
+            hint="With --bind or --allow-host: --certificate FILE --private-key FILE",
+        )
+    return Reach(address, list(found))
+
+
+def _checked_host(text: str) -> str:
+    name = text.lower()
+    address = _as_address(name.strip("[]"))
+    if address is None and not re.fullmatch(_NAME, name):
+        raise UsageError(
+            f"--allow-host takes one host name without scheme and port, and {text!r} is none.",
+            param="--allow-host",
+            hint="As others call this machine: --allow-host svc",
+        )
+    return address or name
+
+
+def _as_address(text: str) -> str | None:
+    from ipaddress import ip_address
+
+    try:
+        return None if "%" in text else str(ip_address(text))
+    except ValueError:
+        return None
+
+
+def warn_of_reach(session: Session, record: RunRecord, hosts: Sequence[str]) -> None:
+    """Says who can reach a sandbox that listens on more than loopback, and by which names."""
+    where = "any address of this machine" if record.bind in EVERYWHERE else str(record.bind)
+    names = ", ".join((*hosts, "localhost"))
+    session.out.warn(
+        f"Whoever can connect to {where}, port {record.port}, can read, change and export all that "
+        f"is in this sandbox: its keys are known to everybody. It answers to the names {names}."
+    )
