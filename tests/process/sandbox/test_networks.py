@@ -231,7 +231,7 @@ def test_the_service_container_of_github_is_paid_an_order(containers: Containers
 
 
 @dataclass
-class Shop:
+class OtherContainer:
     """The other container, which uses a sandbox that is bound to all addresses of its own."""
 
     containers: Containers
@@ -242,17 +242,17 @@ class Shop:
 
 
 @pytest.fixture
-def shop(containers: Containers) -> Shop:
+def shop(containers: Containers) -> OtherContainer:
     start = ("sandbox", "start", "--db", ":memory:", "-o", "ndjson")
     wide = containers.begin("svc", "svc", *start, "--bind", "0.0.0.0", "--allow-host", "svc")
     ready = json.loads(first_line(wide))
     assert (ready["url"], ready["bind"]) == ("http://127.0.0.1:4242", "0.0.0.0")
-    return Shop(containers, wide)
+    return OtherContainer(containers, wide)
 
 
 @pytest.mark.slow(seconds=3)
 @pytest.mark.limit(120)
-def test_a_sandbox_elsewhere_answers_to_its_name_and_to_no_other(shop: Shop) -> None:
+def test_a_sandbox_elsewhere_answers_to_its_name_and_to_no_other(shop: OtherContainer) -> None:
     """R26, R89: whatever proxies there are; its own machine finds it and ends it."""
     start = ("sandbox", "start", "--db", ":memory:", "-o", "ndjson", "--port", "4300")
     assert json.loads(first_line(shop.containers.begin("svc", "svc", *start)))["bind"] is None
@@ -275,7 +275,7 @@ def test_a_sandbox_elsewhere_answers_to_its_name_and_to_no_other(shop: Shop) -> 
 
 @pytest.mark.slow(seconds=3)
 @pytest.mark.limit(120)
-def test_no_key_but_the_public_ones_leaves_by_plain_http(shop: Shop) -> None:
+def test_no_key_but_the_public_ones_leaves_by_plain_http(shop: OtherContainer) -> None:
     """R21, R24: no byte of a request with another key; a redirect is not followed."""
     witness = shop.containers.begin("svc", "python3", "-c", WITNESS)
     assert first_line(witness) == "ready\n"

@@ -30,31 +30,33 @@ if TYPE_CHECKING:
 app = new_app()
 
 
+_Db = Annotated[str | None, option("FILE", "The file that holds it, or :memory: for none.")]
+_Certificate = Annotated[
+    str | None, option("FILE", "Speak https with a certificate of your own (PEM).")
+]
+_PrivateKey = Annotated[str | None, option("FILE", "The private key of that certificate (PEM).")]
+_Import = Annotated[
+    str | None, option("FILE", "Begin with the state that export wrote.", "--import")
+]
+
+
 @verb(app)
 def start(
     ctx: typer.Context,
     port: Annotated[
         int, option("PORT", "The port on loopback; 0 lets the system choose.", min=0, max=65_535)
     ] = SANDBOX_PORT,
-    db: Annotated[
-        str | None, option("FILE", "The file that holds it, or :memory: for none.")
-    ] = None,
+    db: _Db = None,
     seed: Seed = None,
     fixture: FixtureName = None,
     detach: Annotated[bool, flag("--detach", "Run it in the background.")] = False,
     tls: Annotated[bool, flag("--tls", "Speak https, with a certificate made for it.")] = False,
-    certificate: Annotated[
-        str | None, option("FILE", "Speak https with a certificate of your own (PEM).")
-    ] = None,
-    private_key: Annotated[
-        str | None, option("FILE", "The private key of that certificate (PEM).")
-    ] = None,
+    certificate: _Certificate = None,
+    private_key: _PrivateKey = None,
     strict_https: Annotated[bool, flag("--strict-https", "Answer plain HTTP with 401.")] = False,
     bind: Bind = LOOPBACK,
     allow_host: AllowHost = None,
-    import_: Annotated[
-        str | None, option("FILE", "Begin with the state that export wrote.", "--import")
-    ] = None,
+    import_: _Import = None,
     allow_remote: AllowRemote = False,
     ready_file: Annotated[str | None, option("FILE", "Write its URL here once it answers.")] = None,
 ) -> None:

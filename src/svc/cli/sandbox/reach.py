@@ -21,14 +21,14 @@ AllowHost = Annotated[
 ]
 
 
-class Reach(NamedTuple):
+class Exposure(NamedTuple):
     """The address that a sandbox listens on, and names beside those of loopback, in lower case."""
 
     bind: str
     hosts: list[str]
 
 
-def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Reach:
+def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Exposure:
     """Checks what was given; the one address that is bound is a name, too.
 
     Raises:
@@ -51,7 +51,7 @@ def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Reach:
             param="--tls",
             hint="With --bind or --allow-host: --certificate FILE --private-key FILE",
         )
-    return Reach(address, list(found))
+    return Exposure(address, list(found))
 
 
 def _checked_host(text: str) -> str:
