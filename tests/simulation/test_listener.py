@@ -78,9 +78,9 @@ def offers_are_accepted_during_a_read() -> Iterator[None]:
     offer = Pump.offer
 
     def accepting(self: Any, item: Any) -> None:
-        behind, self._behind = self._behind, False
+        behind, self._behind = self._behind, 0
         offer(self, item)
-        self._behind |= behind
+        self._behind += behind
 
     with patch.object(Pump, "offer", accepting):
         yield
@@ -91,8 +91,9 @@ def late_pages_are_not_followed_up() -> Iterator[None]:
     offer = Pump.offer
 
     def forgetful(self: Any, item: Any) -> None:
+        behind = self._behind
         offer(self, item)
-        self._declined = False
+        self._behind = behind or self._behind
 
     with patch.object(Pump, "offer", forgetful):
         yield

@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Literal
 
 from svc.clock import Clock
-from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps, ForwardMeans
+from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.forward.request import HeaderText
+from svc.listen.forward.request import HeaderText, TargetSender
 from svc.listen.forward.signing import HeaderSigner, LateSigner
 from svc.listen.forward.waiting import Waiters, status_for_sender
 from svc.listen.http.connection import TargetReply
@@ -20,7 +20,7 @@ from svc.listen.receive import Ack, Reception, ReceptionDeps
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.records import ListenerRecord
 from svc.listen.routes import Routes
-from svc.listen.targets import AS_USUAL, TargetTrust
+from svc.listen.targets import AS_USUAL, Target, TargetTrust
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.listen.verify.verify import Intake
 from svc.service.facts import Mode
@@ -98,8 +98,11 @@ class Pipeline:
         self._late = LateSigner(plan.secrets, clock)
         signers = {"late": self._late, "original": None}
         sign = signers[plan.signs] if isinstance(plan.signs, str) else plan.signs
-        sending = ForwardMeans(plan.headers, sign, plan.trust)
-        self.dispatcher = Dispatcher(plan.routes, options, sending, forwarding, connect)
+
+        def sender(target: Target) -> TargetSender:
+            return TargetSender(target, plan.headers, connect, sign, plan.trust)
+
+        self.dispatcher = Dispatcher(plan.routes, options, sender, forwarding)
         reception = ReceptionDeps(
             self.writer, waiters, self.progress, clock, tell, self.dispatcher.hand_over, ended
         )

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from math import inf
 from typing import Any, Literal, cast
 
 import pytest
@@ -125,7 +126,7 @@ def test_copy_that_joins_a_delivery_in_flight_is_marked() -> None:
         assert (door.progress.received, door.progress.duplicates) == (2, 1)
         door.waiters.release(key_of("evt_1", event()), 502)
         assert (first, copy) == ([502], [502])
-        assert door.waiters.seconds_left(key_of("evt_1", event())) is None
+        assert door.waiters.seconds_left(key_of("evt_1", event())) == inf
 
     inside(story)
 
@@ -137,7 +138,7 @@ def test_event_of_the_other_mode_joins_no_flight() -> None:
         door = Door("forwarded")
         live = event(livemode=True)
         first, second = door.knock(live), door.knock(live)
-        assert door.waiters.seconds_left(key_of("evt_1", live)) is None
+        assert door.waiters.seconds_left(key_of("evt_1", live)) == inf
         assert [arrival.outcome for arrival, _ in door.writer.waiting] == ["withheld"] * 2
         door.writer.say(Kept(1, duplicate=False, again=False, open=False))
         door.writer.say(ENDED)
@@ -169,7 +170,7 @@ def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
         assert (door.progress.reached, door.looked) == (True, 2)
         assert answers == [[200]] * 3
         assert door.handed == []
-        assert door.waiters.seconds_left(key_of("evt_1", paid)) is None
+        assert door.waiters.seconds_left(key_of("evt_1", paid)) == inf
 
     inside(story)
 
@@ -205,7 +206,7 @@ def test_what_cannot_be_kept_is_for_the_sender_to_send_again(ack: Any) -> None:
         assert rejected.to_dict()["verified"] is True
         assert "The disk is full." in rejected.message
         assert (door.progress.rejected, door.handed) == (1, [])
-        assert door.waiters.seconds_left(key_of("evt_1", event())) is None
+        assert door.waiters.seconds_left(key_of("evt_1", event())) == inf
 
     inside(story)
 
@@ -263,11 +264,10 @@ def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: 
     def story() -> None:
         waiters, heard = Waiters(), list[int]()
         key = key_of("evt_1", b"{}")
-        assert waiters.seconds_left(key) is None
+        assert waiters.seconds_left(key) == inf
         assert not waiters.join(key, heard.append)
         waiters.start(key, heard.append)
         left = waiters.seconds_left(key)
-        assert left is not None
         assert FORWARD_SECONDS - 1 < left <= FORWARD_SECONDS
         assert waiters.join(key, heard.append)
         waiters.kept(7, key)

@@ -13,10 +13,8 @@ from typing import Final
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.forward.pump import Attempted, ForwardOptions, Pump, PumpHooks
-from svc.listen.forward.request import HeaderText, TargetSender, told_of
-from svc.listen.forward.signing import HeaderSigner
+from svc.listen.forward.request import TargetSender, told_of
 from svc.listen.forward.waiting import Waiters, key_of
-from svc.listen.http.dial import Connect, open_connection
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import (
     Arrival,
@@ -31,7 +29,7 @@ from svc.listen.owners import owned_task
 from svc.listen.progress import ListenerProgress
 from svc.listen.records import ListenerRecord, TargetAway
 from svc.listen.routes import Routes
-from svc.listen.targets import AS_USUAL, Target, TargetTrust
+from svc.listen.targets import Target
 
 _SAY_SECONDS: Final = 30.0
 
@@ -49,39 +47,26 @@ class DispatcherDeps:
     ended: Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
-class ForwardMeans:
-    """What all targets are sent with: headers besides, who signs, which certificates are good."""
-
-    headers: Sequence[HeaderText] = ()
-    sign: HeaderSigner | None = None
-    trust: TargetTrust = AS_USUAL
-
-
 class Dispatcher:
-    """Owns one pump for each target."""
+    """Owns one pump for each target, which sends with what `sender` gives."""
 
     def __init__(
         self,
         routes: Routes,
         options: ForwardOptions,
-        sending: ForwardMeans,
+        sender: Callable[[Target], TargetSender],
         deps: DispatcherDeps,
-        connect: Connect = open_connection,
     ) -> None:
         self._routes = routes
         self._options = options
         self._deps = deps
-        self._urls = [str(target) for target in routes.targets]
         self._saying: asyncio.Task[None] | None = None
         self._started = self._closed = False
         deps.writer.on_results(self._results)
-
-        def pump(target: Target) -> Pump:
-            sender = TargetSender(target, sending.headers, connect, sending.sign, sending.trust)
-            return Pump(sender, options, self._hooks(target), deps.clock)
-
-        self._pumps = {str(target): pump(target) for target in routes.targets}
+        self._pumps = {
+            str(target): Pump(sender(target), options, self._hooks(target), deps.clock)
+            for target in routes.targets
+        }
 
     async def start(self, leave: Callable[[OpenItem], None] | None = None) -> None:
         """Begins with what an earlier run left open (R50), or tells `leave` of each of those.
@@ -90,7 +75,7 @@ class Dispatcher:
             LocalError: the inbox cannot be read.
         """
         ordered, anew = self._options.ordered, self._options.retry != "real"
-        begin = partial(self._deps.inbox.begin, self._urls, ordered=ordered, anew=anew)
+        begin = partial(self._deps.inbox.begin, [*self._pumps], ordered=ordered, anew=anew)
         await self._deps.writer.read(begin)
         if leave is not None:
             await self._leave(leave)
@@ -141,14 +126,12 @@ class Dispatcher:
         Notes how many of the failed ones still are: a replay may have had them taken.
         """
         inbox, progress = self._deps.inbox, self._deps.progress
-
-        def count() -> tuple[int, int]:
-            return inbox.count(self._urls), inbox.failed(progress.failed)
-
-        if not self._urls:
+        read = partial(self._deps.writer.read, after_results=True)
+        if not self._pumps:
             return 0
         try:
-            pending, failed = await self._deps.writer.read(count, after_results=True)
+            pending = await read(partial(inbox.count, [*self._pumps]))
+            failed = await read(partial(inbox.failed, progress.failed))
         except LocalError:  # what is in memory is known
             return len({seq for pump in self._pumps.values() for seq in pump.held})
         progress.retaken = len(progress.failed) - failed
@@ -160,35 +143,30 @@ class Dispatcher:
         if self._saying is not None:
             self._saying.cancel()
         await asyncio.gather(*(pump.close(grace) for pump in self._pumps.values()))
-        if self._urls and self._started:
-            self._deps.writer.end_run(self._urls)
+        if self._pumps and self._started:
+            self._deps.writer.end_run([*self._pumps])
 
     async def _leave(self, leave: Callable[[OpenItem], None]) -> None:
-        left: dict[int, OpenItem] = {}
-        for url in self._urls:
+        left: list[OpenItem] = []
+        for url in self._pumps:
             while page := await self._deps.writer.read(partial(self._deps.inbox.leave, url)):
-                for one in page:
-                    before = left.get(one.seq)
-                    if before is None or before.attempts < one.attempts:
-                        left[one.seq] = one
-        for seq in sorted(left):
-            leave(left[seq])
+                left += page
+        left.sort(key=lambda one: (one.seq, one.attempts))
+        for one in {one.seq: one for one in left}.values():  # that of the most attempts
+            leave(one)
 
     def _hooks(self, target: Target) -> PumpHooks:
-        inbox, writer, url = self._deps.inbox, self._deps.writer, str(target)
+        inbox, writer, waiters = self._deps.inbox, self._deps.writer, self._deps.waiters
+        url = str(target)
         read = partial(writer.read, after_results=True)  # what has ended by now is open no more
         return PumpHooks(
             due=lambda after: read(partial(inbox.due, url, after)),
             again=lambda now, more: read(partial(inbox.again, url, now, more)),
-            limit=self._limit,
+            limit=lambda item: waiters.seconds_left(key_of(item.event_id, item.body)),
             tried=partial(self._tried, target),
             well=partial(writer.well, url),
             rests=partial(self._rests, url),
         )
-
-    def _limit(self, item: OpenItem) -> float:
-        left = self._deps.waiters.seconds_left(key_of(item.event_id, item.body))
-        return self._options.seconds if left is None else left
 
     def _tried(self, target: Target, item: OpenItem, tried: Attempted) -> None:
         reply, verdict, now = tried.reply, tried.verdict, self._deps.clock.now()

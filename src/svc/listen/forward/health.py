@@ -14,6 +14,7 @@ class TargetHealth:
     lane probes, until an answer comes.
 
     Attributes:
+        probes: how often in a row one lane has looked whether an unfit target answers.
         why: the reason that the target is left alone for, None while it is not.
         since: from when on, in unix seconds.
         next_at: when an unfit target is probed next (unix seconds); None for one that is away.
@@ -23,7 +24,7 @@ class TargetHealth:
         self._lanes = lanes
         self._clock = clock
         self._silent = 0
-        self._probes = 0
+        self.probes = 0
         self._failing = False
         self._taken_at = 0.0
         self._ails = True  # what an earlier run has left may be due with the first success
@@ -32,14 +33,9 @@ class TargetHealth:
         self.next_at: float | None = None
 
     @property
-    def probes(self) -> bool:
-        """True while one lane finds out whether an unfit target answers."""
-        return self._probes > 0
-
-    @property
     def is_unfit(self) -> bool:
         """True when the target is to be left alone after the latest attempt."""
-        return self._silent >= self._lanes or (self._probes > 0 and self._silent > 0)
+        return self._silent >= (1 if self.probes else self._lanes)
 
     def is_ailing(self, item: OpenItem) -> bool:
         """Says whether nothing has succeeded since an item's attempt before this one.
@@ -54,7 +50,7 @@ class TargetHealth:
         if reply.status is None:
             self._silent += reply.trouble != "forbidden"
         else:
-            self._silent = self._probes = 0
+            self._silent = self.probes = 0
             self.why = None
         if not reply.is_taken:
             self._failing = True
@@ -67,8 +63,8 @@ class TargetHealth:
 
     def rest_of(self, seconds: Callable[[int], float]) -> float:
         """Gives how long an unfit target rests before one lane probes it."""
-        self._probes += 1
-        rest = seconds(self._probes)
+        self.probes += 1
+        rest = seconds(self.probes)
         self.next_at = self._clock.now() + rest
         return rest
 
@@ -83,7 +79,6 @@ class TargetHealth:
     def wakes(self) -> bool:
         """Notes that the target is tried again; says whether it is no longer taken for unfit."""
         self.next_at = None
-        if self._probes:
-            return False
-        self.why = None
-        return True
+        if not self.probes:
+            self.why = None
+        return self.why is None

@@ -105,13 +105,12 @@ class Pump:
         self._due_again: deque[tuple[float, OpenItem]] = deque()
         self._bytes = 0
         self._cursor = 0
-        self._behind = True  # what an earlier run left open comes first
-        self._declined = False  # an offer, since the page was asked for
+        # For how many reasons the ledger may have more; what an earlier run left open is the first.
+        self._behind = 1
         self._look_at: float | None = 0.0  # unix time; None where nothing is to be tried again
         self._turn = 0
         self._reading: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
-        self._timer_at: float | None = None
         self._resting: asyncio.TimerHandle | None = None
         self._quiet = asyncio.Event()
         self._closed = self._over = False
@@ -122,7 +121,7 @@ class Pump:
             return
         full = len(self._window) >= _WINDOW_ITEMS or self._bytes >= _WINDOW_BYTES
         if self._behind or full or self._resting is not None:
-            self._behind = self._declined = True
+            self._behind += 1
         else:
             self._add(self._loop.time(), item)
             self._cursor = item.seq
@@ -130,7 +129,7 @@ class Pump:
 
     def look(self) -> None:
         """Looks for events in the ledger that were not offered here."""
-        self._behind = self._declined = True
+        self._behind += 1
         self.look_again()
 
     def look_again(self) -> None:
@@ -206,7 +205,7 @@ class Pump:
         self._window.clear()
         self._due_again.clear()
         self._bytes = 0
-        self._behind = True
+        self._behind += 1
         self._turn += 1
 
     def _add(self, seen_at: float, item: OpenItem) -> None:
@@ -219,10 +218,10 @@ class Pump:
         if self._reading is not None or self._resting is not None or self._closed:
             return
         self._wind()
-        if self._is_due() and not self._due_again:
-            self._read(self._read_again)
-        elif self._behind and len(self._window) < _LOW:
-            self._read(self._read_on)
+        due = self._is_due() and not self._due_again
+        if due or (self._behind and len(self._window) < _LOW):
+            read = self._read_again if due else self._read_on
+            self._reading = self._loop.create_task(owned_task(partial(self._patiently, read)))
 
     def _is_due(self) -> bool:
         return self._look_at is not None and self._look_at <= self._clock.now() + _TOLERANCE_SECONDS
@@ -232,23 +231,18 @@ class Pump:
 
     def _wind(self) -> None:
         """Keeps one timer, for the soonest of what is to be tried again."""
+        if self._look_at is None or self._is_due():
+            return
+        at = self._loop.time() + self._look_at - self._clock.now()
         if self._timer is not None:
-            if self._timer_at == self._look_at:
+            if self._timer.when() < at + _TOLERANCE_SECONDS:  # it may ring early
                 return
             self._timer.cancel()
-            self._timer = None
-        if self._look_at is not None and not self._is_due():
-            self._timer_at = self._look_at
-            self._timer = self._loop.call_later(
-                self._look_at - self._clock.now(), owned(self._ring)
-            )
+        self._timer = self._loop.call_at(at, owned(self._ring))
 
     def _ring(self) -> None:
         self._timer = None
         self.pump()
-
-    def _read(self, read: Callable[[], Awaitable[None]]) -> None:
-        self._reading = self._loop.create_task(owned_task(partial(self._patiently, read)))
 
     async def _patiently(self, read: Callable[[], Awaitable[None]]) -> None:
         try:
@@ -261,9 +255,8 @@ class Pump:
 
     async def _read_on(self) -> None:
         """Reads what was not tried, behind the cursor."""
-        self._declined = False
         self._gone.clear()  # here, where the cursor is looked at, and not when the task was made
-        turn = self._turn
+        turn, behind = self._turn, self._behind
         page = await self._hooks.due(self._cursor)
         if turn != self._turn:  # memory was dropped meanwhile, and the cursor is another one
             return
@@ -271,8 +264,8 @@ class Pump:
             self._add(seen_at, item)
         if page:
             self._cursor = page[-1].seq
-        elif not self._declined:
-            self._behind = False
+        else:  # what was declined meanwhile is still to be read
+            self._behind -= behind
 
     async def _read_again(self) -> None:
         """Reads what is due again, and when the next one is."""
@@ -352,7 +345,7 @@ class Pump:
         if left_alone and self.health.why is None:
             self._hooks.rests(None)
         if fast and self.health.is_unfit and self._resting is None:
-            self._rest(self.health.rest_of(self._options.rest), reply.error)
+            self._rest(self.health.rest_of(self._options.rest), reply.error, self._wake)
 
     # --- a target that is away, or answers nothing ----------------------------------------------
 
@@ -362,27 +355,20 @@ class Pump:
             self._hooks.tried(item, tried)
             self._rest(PROBE_SECONDS, reply.error, self._probe)
         self._cursor = min(self._cursor, item.seq - 1)  # another lane found it away before
-        self._behind = True
+        self._behind += 1
         self._turn += 1  # a page that is under way leaves out what was in a lane when it was asked
 
-    def _rest(
-        self, seconds: float, why: str | None, then: Callable[[], None] | None = None
-    ) -> None:
+    def _rest(self, seconds: float, why: str | None, then: Callable[[], None]) -> None:
         """Leaves the target alone for so long; what waits for it is read again afterwards."""
         self._forget()
-        if self._resting is not None:
-            self._resting.cancel()
         if not self._closed:
-            self._resting = self._loop.call_later(seconds, owned(then or self._wake))
+            self._resting = self._loop.call_later(seconds, owned(then))
         if self.health.rests(why):
             self._hooks.rests(why or "")
 
     def _probe(self) -> None:
         """Looks whether the port is open: connects and sends nothing."""
-        if not self._idle:
-            self._resting = self._loop.call_later(PROBE_SECONDS, owned(self._probe))
-            return
-        link = self._idle.pop()
+        link = self._idle.pop()  # of what has found it away, and nothing was begun since
 
         def probed(reply: TargetReply) -> None:
             self._idle.append(link)

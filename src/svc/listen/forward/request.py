@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from typing import Final
 
 from svc.errors import UsageError
@@ -46,9 +47,12 @@ class TargetRequest:
 
 
 class TargetSender:
-    """Builds requests for one target and opens links to it.
+    """Builds requests for one target.
 
     `sign` looks at the signature of each; without it they are sent as they came.
+
+    Attributes:
+        link: gives a connection to the target, opened with the first request.
     """
 
     def __init__(
@@ -60,14 +64,12 @@ class TargetSender:
         trust: TargetTrust = AS_USUAL,
     ) -> None:
         self.target = target
-        self._connect = connect
+        self.link = partial(TargetConnection, target, trust.context(target), connect)
         self._sign = sign
-        names = {name.lower() for name, _ in extra}
-        host = [] if "host" in names else [("Host", target.authority)]
+        self._replaced = {name.lower().encode() for name, _ in extra}
+        host = [] if b"host" in self._replaced else [("Host", target.authority)]
         lines = [f"{name}: {value}\r\n" for name, value in (*host, *extra)]
         self._start = f"POST {target.path} HTTP/1.1\r\n{''.join(lines)}".encode("latin-1")
-        self._replaced = {name.encode() for name in names}
-        self._context = trust.context(target)
 
     def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> TargetRequest:
         """Gives what to send: the sender's own header lines and the body, as received.
@@ -85,10 +87,6 @@ class TargetSender:
             headers = b"".join(kept)
         data = b"%s%sContent-Length: %d\r\n\r\n%s" % (self._start, headers, len(body), body)
         return TargetRequest(data, signed_anew)
-
-    def link(self) -> TargetConnection:
-        """Gives a connection of its own, opened with the first request."""
-        return TargetConnection(self.target, self._context, self._connect)
 
 
 def told_of(

@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Final
 
 from svc.listen.forward.request import FORWARD_SECONDS
@@ -76,8 +77,7 @@ class Waiters:
         One whose time is over is under way no more: what it waited for may have been closed
         elsewhere, and then nothing of it is heard again.
         """
-        left = self.seconds_left(key)
-        if left is not None and left <= 0:
+        if self.seconds_left(key) <= 0:
             self.release(key, _LATE)
         waiter = self._open.get(key)
         if waiter is not None:
@@ -122,7 +122,7 @@ class Waiters:
         if waiter is not None:
             waiter.release(status)
 
-    def seconds_left(self, key: WaiterKey) -> float | None:
-        """Gives the time until nobody waits any more; None if nobody has waited at all."""
+    def seconds_left(self, key: WaiterKey) -> float:
+        """Gives the time until no sender waits any more; endless where none has waited at all."""
         waiter = self._open.get(key)
-        return None if waiter is None else waiter.deadline - asyncio.get_running_loop().time()
+        return inf if waiter is None else waiter.deadline - asyncio.get_running_loop().time()

@@ -116,10 +116,7 @@ class ReceiverConnection(ReadingProtocol):
         return self.phase in (Phase.WAIT, Phase.ANSWER)
 
     def data_received(self, data: bytes) -> None:
-        try:
-            self._take(data)
-        except Exception as error:  # noqa: BLE001  this connection is the owner
-            self._fail(error)
+        self._own(lambda: self._take(data))
 
     def _take(self, data: bytes) -> None:
         match self.phase:
@@ -140,12 +137,12 @@ class ReceiverConnection(ReadingProtocol):
         data, self._held = self._held, b""
         self._served = self._loop.time()
         self._enter(Phase.HEAD)
-        try:
-            if self._transport is not None:
-                self._transport.resume_reading()
-            self._read(lambda: self._reader.feed(data) if data else self._reader.next())
-        except Exception as error:  # noqa: BLE001  called when another connection leaves its slot
-            self._fail(error)
+        self._own(lambda: self._go_on(data))
+
+    def _go_on(self, data: bytes) -> None:
+        if self._transport is not None:
+            self._transport.resume_reading()
+        self._read(lambda: self._reader.feed(data) if data else self._reader.next())
 
     def unfinished(self) -> float:
         """Gives the age of half a request in seconds; 0 where it is whole or was just let in."""
@@ -156,20 +153,12 @@ class ReceiverConnection(ReadingProtocol):
 
     def make_way(self) -> None:
         """Ends half a request; who had the right to send it hears that it may come again."""
-        try:
-            if self.phase is Phase.BODY:
-                self._refuse(Refused(503))
-            else:
-                self.cut()
-        except Exception as error:  # noqa: BLE001  called for another connection that needs a slot
-            self._fail(error)
+        half = self.phase is Phase.BODY
+        self._own((lambda: self._refuse(Refused(503))) if half else self.cut)
 
     def expire(self, now: float) -> None:
         """Ends a connection that overstays its phase; `now` is the loop's time in seconds."""
-        try:
-            self._expire(now)
-        except Exception as error:  # noqa: BLE001  the sweep goes on with the next connection
-            self._fail(error)
+        self._own(lambda: self._expire(now))
 
     def _expire(self, now: float) -> None:
         limits, waited = self._hooks.limits, now - self.since
@@ -198,11 +187,17 @@ class ReceiverConnection(ReadingProtocol):
         if self._transport is not None:
             self._transport.close()
 
-    def _fail(self, error: Exception) -> None:
-        """Ends this connection alone; that its peer is gone is no bug, anything else is one."""
-        if not isinstance(error, OSError):
-            report(error)
-        self.cut()
+    def _own(self, step: Callable[[], None]) -> None:
+        """Does a step; what it raises ends this connection alone, whoever has it done.
+
+        That the peer is gone is no bug, anything else is one.
+        """
+        try:
+            step()
+        except Exception as error:  # noqa: BLE001  this connection is the owner
+            if not isinstance(error, OSError):
+                report(error)
+            self.cut()
 
     def _gone(self) -> None:
         self._peers.discard(self)
@@ -243,10 +238,7 @@ class ReceiverConnection(ReadingProtocol):
 
     def answer(self, turn: int, status: int) -> None:
         """Answers the request of a turn, from wherever that is decided; raises nothing."""
-        try:
-            self._answer(turn, status)
-        except Exception as error:  # noqa: BLE001  the inbox and the lanes own none of ours
-            self._fail(error)
+        self._own(lambda: self._answer(turn, status))
 
     def _answer(self, turn: int, status: int) -> None:
         """Sends an answer once; a later one for the same request is dropped."""
