@@ -23,7 +23,7 @@ from support.suite.compiling import compile_program, compile_tests
 from support.suite.dealing import dealt, is_quick, seconds_of, workers_of
 from support.suite.drawing import choose_examples
 from support.suite.limits import Limits, end_all, limit_of
-from support.suite.surroundings import take_over
+from support.suite.surroundings import take_over, work_in_memory
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import start, stop
 
@@ -43,6 +43,7 @@ FAILED = pytest.StashKey[bool]()
 @pytest.hookimpl(trylast=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Before anything is collected or started; once in each worker."""
+    work_in_memory(os.environ)
     home = tempfile.mkdtemp(prefix="svc-tests-")
     config.add_cleanup(lambda: shutil.rmtree(home, ignore_errors=True))
     take_over(os.environ, home)

@@ -17,10 +17,10 @@ from simulation.network import FAULTS
 from simulation.stage import Stage, staged
 from simulation.wishes import Wish, pool, single, table
 from simulation.world import SimDisk, World, account_of
+from support.suite.surroundings import memory
 from svc.cli import batch, requests
 from svc.cli.framework.session import Session
 
-_MEMORY: Final = Path("/dev/shm")
 _HOUR: Final = 3600.0
 _WAITS: Final = (1.0, 60.0, _HOUR, 6 * _HOUR, 23.5 * _HOUR, 25 * _HOUR)
 _HAND: Final = 0.03  # what a person needs at least before the next command
@@ -59,8 +59,7 @@ class Theatre(Shortening):
     """Plays histories, one after the other, in one folder in memory."""
 
     def __enter__(self) -> Self:
-        folder = _MEMORY if _MEMORY.is_dir() else None
-        self._folder = TemporaryDirectory(prefix="svc-simulation-", dir=folder)
+        self._folder = TemporaryDirectory(prefix="svc-simulation-", dir=memory())
         self._disk = SimDisk(Path(self._folder.name))
         self._staged = staged()
         self._stage: Stage = self._staged.__enter__()

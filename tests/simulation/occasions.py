@@ -23,13 +23,13 @@ from simulation.service import identity
 from simulation.stage import Stage, staged
 from simulation.wishes import parsed
 from simulation.world import _ADDRESSES, SimDisk, World
+from support.suite.surroundings import memory
 from svc.base_url import BaseUrl
 from svc.cli import batch, requests
 from svc.cli.framework.session import Session
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.stored import Scope
 
-_MEMORY: Final = Path("/dev/shm")
 _HOUR: Final = 3600.0
 _WAITS: Final = (60.0, _HOUR, 6 * _HOUR, 13 * _HOUR, 25 * _HOUR, 30 * 24 * _HOUR)
 _YOUNG: Final = 22 * _HOUR  # within which the service knows every key
@@ -81,8 +81,7 @@ class Occasions(Shortening):
     """Plays histories of months, one after the other, in one folder in memory."""
 
     def __enter__(self) -> Self:
-        folder = _MEMORY if _MEMORY.is_dir() else None
-        self._folder = TemporaryDirectory(prefix="svc-occasions-", dir=folder)
+        self._folder = TemporaryDirectory(prefix="svc-occasions-", dir=memory())
         self._disks = tuple(SimDisk(Path(self._folder.name), number) for number in ("", "2"))
         self._staged = staged()
         self._stage: Stage = self._staged.__enter__()
