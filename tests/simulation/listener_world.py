@@ -145,7 +145,9 @@ class SimTarget:
 class SimWire:
     """A connection to a target, for one exchange at a time."""
 
-    def __init__(self, target: SimTarget, listener: "SimListener") -> None:
+    def __init__(self, target: SimTarget, listener: "SimListener", *, beside: bool) -> None:
+        """Takes whether something else was under way when it began to be opened."""
+        self._beside = beside
         self.number = target.world.number()
         self._target = target
         self._listener = listener
@@ -173,7 +175,8 @@ class SimWire:
             if wire._try is not None:
                 wire._try.alone = False
         self._try = Try(event, self._listener, self._listener.run, target.world.loop.time())
-        self._try.alone = not others and not target.connecting[self._listener]
+        beside = others or target.connecting[self._listener] or (self._beside and not self._kept)
+        self._try.alone = not beside
         self._try.redelivered = _marked(request)
         self._try.kept, self._kept = self._kept, True
         self._try.request = request
@@ -357,8 +360,10 @@ class SimListener:
     async def _connect(self, target: Target, context: object) -> OpenConnection:
         del context
         sim = self.world.targets[str(target)]
-        for one in sim.tries:
-            one.alone &= one.listener is not self or one.heard is not None
+        under_way = [one for one in sim.tries if one.listener is self and one.heard is None]
+        for one in under_way:
+            one.alone = False
+        beside = any(one.run == self.run for one in under_way)
         sim.connecting[self] += 1
         try:
             await asyncio.sleep(_WAY)
@@ -366,7 +371,7 @@ class SimListener:
             sim.connecting[self] -= 1
         if not sim.up:
             raise CannotConnect("connection refused", "unreachable")
-        return cast("OpenConnection", SimWire(sim, self))
+        return cast("OpenConnection", SimWire(sim, self, beside=beside))
 
 
 class ListenerWorld:

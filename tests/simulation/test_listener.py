@@ -24,6 +24,11 @@ def test_histories_break_no_rule() -> None:
     assert judged(0, 100) == []
 
 
+def test_what_was_under_way_as_a_connection_began_is_beside_it() -> None:
+    """A crash closes two connections; the first is replaced before the listener hears of the second."""
+    assert judged(49157, 49158) == []
+
+
 @pytest.mark.slow(seconds=10)
 def test_many_histories_break_no_rule() -> None:
     """R50: 800 more of them."""
