@@ -1,4 +1,4 @@
-"""Secrets of listeners: rolled in the dashboard, and those of other endpoints in a diagnosis."""
+"""Secrets of listeners: rolled, given, and those of other endpoints in a diagnosis."""
 
 import json
 import sys
@@ -8,8 +8,10 @@ from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import pytest
+
 from support.listeners import Listen, Pay
-from support.listening import event
+from support.listening import SECRET, TargetServer, event
 from support.running import Sandbox, Svc
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.rolled import SignatureWatch
@@ -72,6 +74,26 @@ def test_new_and_old_secret_keep_the_endpoints_own_address(
     assert [one for one in records if one["record"] == "rejected"] == []
     assert len(sandbox.control("GET", "/webhook_endpoints")["data"]) == 1
     assert svc("events", "listen", "--print-secret").out.strip() == new
+
+
+@pytest.mark.usefixtures("sandbox")
+def test_events_of_an_endpoint_of_ones_own_are_chosen_here(tmp_path: Path, listen: Listen) -> None:
+    """It sends others too, which are answered 200, and neither shown nor forwarded."""
+    env = {"SVC_WEBHOOK_SECRET": SECRET, "SVC_API_KEY": ""}
+    with TargetServer() as target:
+        argv = ("--events", "refund.*", "--forward-to", str(target.port))
+        with listen(tmp_path, *argv, env=env) as running:
+            [ready] = running.wait("ready")
+            for number, kind in enumerate(("order.paid", "refund.created", "order.paid"), 1):
+                assert deliver(ready["url"], event(number, kind), SECRET) == 200
+            assert deliver(ready["url"], event(4, "refund.failed"), SECRET) == 200
+            forwards = running.wait("forward", 2)
+            running.end()
+    assert ready["endpoint"] is None
+    assert [one["id"] for one in forwards] == target.ids == ["evt_2", "evt_4"]
+    shown = {one["id"]: one["type"] for one in running.records if one["record"] == "event"}
+    assert shown == {"evt_2": "refund.created", "evt_4": "refund.failed"}
+    assert running.records[-1]["forwarded"] == 2
 
 
 def test_three_strange_signatures_in_a_row_say_how_to_go_on() -> None:
