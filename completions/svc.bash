@@ -784,14 +784,14 @@ _svc_own() {
       shared='global'
       ;;
     'sandbox')
-      commands='start stop status logs env pay checkout dispute settle fail decide customs balances advance clock trigger events deliveries resend endpoints settings keys requests lint emails fault reset export import'
+      commands='start stop status logs env pay checkout dispute settle fail decide customs balances advance clock trigger events deliveries resend endpoints compare settings keys requests lint emails fault reset export import'
       options=''
       arguments=''
       shared='global'
       ;;
     'sandbox start')
       commands=''
-      options='--port:t --db:f --seed:t --fixture:w.fixture --detach:- --tls:- --certificate:f --private-key:f --strict-https:- --bind:t --allow-host:+t --import:f --allow-remote:- --ready-file:f '
+      options='--port:t --db:f --seed:t --fixture:w.fixture --detach:- --tls:- --certificate:f --private-key:f --like:t --strict-https:- --bind:t --allow-host:+t --import:f --allow-remote:- --ready-file:f '
       arguments=''
       shared='global'
       ;;
@@ -937,6 +937,12 @@ _svc_own() {
       commands=''
       options='--grace:t '
       arguments='i.we_'
+      shared='global'
+      ;;
+    'sandbox compare')
+      commands=''
+      options='--endpoint:- --save:- '
+      arguments=''
       shared='global'
       ;;
     'sandbox settings')

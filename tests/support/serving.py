@@ -27,7 +27,13 @@ class QuietHandler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         self.post()
 
+    def do_DELETE(self) -> None:
+        self.delete()
+
     def get(self) -> None:
+        self.answer(404)
+
+    def delete(self) -> None:
         self.answer(404)
 
     def post(self) -> None:

@@ -94,6 +94,7 @@ TOLD_IN_STORIES: Final = {
         "cli/help",
         "cli/keys",
         "cli/sandbox",
+        "cli/sandbox/compare",
         "cli/timeline",
     ),
     *("listen/tunnels", "render/views"),

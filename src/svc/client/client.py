@@ -1,6 +1,6 @@
 """The sender: one call, at most four identical attempts, one definite outcome."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from itertools import count
 from typing import NamedTuple
 
@@ -11,6 +11,8 @@ from svc.client.contradiction import refuse_contradiction
 from svc.client.ending import CallEnd, error_of
 from svc.client.exchange import (
     Deadline,
+    Failure,
+    RawReply,
     Trouble,
     Waits,
     Wire,
@@ -175,6 +177,35 @@ class Client(WireOwner):
         """Sends a call; see `deliver` for what it raises."""
         prepared = self.prepare(call, idempotency_key=idempotency_key)
         return self.deliver(call, prepared, within=within)
+
+    def ask(
+        self,
+        call: Call,
+        changed: Mapping[str, str],
+        *,
+        idempotency_key: str | None = None,
+        raw: str | None = None,
+        seconds: float,
+    ) -> RawReply | Failure:
+        """Sends a request once and gives what came, whatever that is worth.
+
+        For asking a service how it behaves: `changed` are headers that it has besides or in place
+        of its own, or does not have where they are empty, and `raw` is a body that no call has.
+
+        Raises:
+            AuthError: it holds a secret (promises R28, R100).
+        """
+        made = self.prepare(call, idempotency_key=idempotency_key)
+        if raw is not None:
+            changed = {**changed, "Content-Length": str(len(raw))}
+            made = made._replace(body=raw.encode())
+        request = self._request(made, call)
+        headers = {**dict(request.headers), **changed}
+        request = request._replace(headers=tuple(each for each in headers.items() if each[1]))
+        with self._waits(call.method, call.path):
+            return self._wire.exchange(
+                request, deadline=Deadline(self.clock, seconds), connect_seconds=seconds
+            )
 
     def deliver(
         self,

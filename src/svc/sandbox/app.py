@@ -2,11 +2,11 @@
 
 import logging
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
@@ -92,6 +92,7 @@ class SandboxApp:
     strict_https: bool = False
     hosts: Collection[str] = ()
     state: Doc | None = None
+    settings: Mapping[str, Any] = field(default_factory=dict)
     real_clock: Clock = field(default_factory=SystemClock)
     sender: WebhookSender | None = None
     operations: Iterable[ApiOperation] = document.OPERATIONS
@@ -142,6 +143,8 @@ class SandboxApp:
             if engine.is_new:
                 await self._begin(engine)
             await engine.start()
+            if self.settings:
+                await engine.run("test", lambda tx: tx.update_settings(self.settings, None))
             yield
         finally:
             await engine.stop()

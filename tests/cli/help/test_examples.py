@@ -43,6 +43,7 @@ NOT_HERE: Final = {
     "svc sandbox stop": _PROGRAM,
     "svc sandbox status": _PROGRAM,
     "svc sandbox logs": _PROGRAM,
+    "svc sandbox compare": "it compares a service of the user's with the sandbox",
     'eval "$(svc sandbox env)"': _PROGRAM,
     "svc sandbox requests --follow": _PROGRAM,
     "svc sandbox keys roll": "the id of a key comes of its text; a demo's keys are constants",

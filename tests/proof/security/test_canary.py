@@ -193,6 +193,7 @@ REST = (
     "svc sandbox logs",
     "svc sandbox env",
     "svc sandbox lint",
+    "svc sandbox compare",
     "svc sandbox reset",
     "svc sandbox import none.json",
     "svc sandbox start --detach --port 0 --db :memory: && svc sandbox stop",

@@ -9,6 +9,7 @@ with `process`, which starts the sandbox. The other verbs call its controls by
 from svc.cli.framework.app import Noun, new_word
 from svc.cli.sandbox import (
     bank,
+    compare,
     env,
     faults,
     keys,
@@ -30,6 +31,7 @@ class SandboxNoun(Noun):
         "The bank": ("settle", "fail", "decide", "customs", "balances"),
         "The clock": ("advance", "clock"),
         "Events and webhooks": ("trigger", "events", "deliveries", "resend", "endpoints"),
+        "The real service": ("compare",),
         "The dashboard": ("settings", "keys", "requests", "lint", "emails"),
         "Things that go wrong": ("fault",),
         "The data": ("reset", "export", "import"),
@@ -46,7 +48,7 @@ app = new_word(
     SandboxNoun,
 )
 
-for _part in (process, env, shopper, bank, time, webhooks, requests, state):
+for _part in (process, env, compare, shopper, bank, time, webhooks, requests, state):
     app.add_typer(_part.app)
 app.add_typer(webhooks.endpoints_app, name="endpoints")
 app.add_typer(faults.app, name="fault")

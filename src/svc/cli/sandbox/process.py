@@ -12,10 +12,11 @@ from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.local_sandbox import running_sandbox
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
+from svc.cli.sandbox.compare.saved import settings_like
 from svc.cli.sandbox.exported import AllowRemote, read_state
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
 from svc.cli.sandbox.reach import AllowHost, Bind, reach_of, warn_of_reach
-from svc.cli.sandbox.shared import FixtureName, Port, Seed
+from svc.cli.sandbox.shared import FixtureName, LikeProfile, Port, Seed
 from svc.errors import CheckFailed, LocalError, UsageError, system_words, wrong_choice
 from svc.paths import NoFolder
 from svc.sandbox.process import launch
@@ -30,6 +31,9 @@ if TYPE_CHECKING:
 app = new_app()
 
 
+_ServingPort = Annotated[
+    int, option("PORT", "The port on loopback; 0 lets the system choose.", min=0, max=65_535)
+]
 _Db = Annotated[str | None, option("FILE", "The file that holds it, or :memory: for none.")]
 _Certificate = Annotated[
     str | None, option("FILE", "Speak https with a certificate of your own (PEM).")
@@ -43,9 +47,7 @@ _Import = Annotated[
 @verb(app)
 def start(
     ctx: typer.Context,
-    port: Annotated[
-        int, option("PORT", "The port on loopback; 0 lets the system choose.", min=0, max=65_535)
-    ] = SANDBOX_PORT,
+    port: _ServingPort = SANDBOX_PORT,
     db: _Db = None,
     seed: Seed = None,
     fixture: FixtureName = None,
@@ -53,6 +55,7 @@ def start(
     tls: Annotated[bool, flag("--tls", "Speak https, with a certificate made for it.")] = False,
     certificate: _Certificate = None,
     private_key: _PrivateKey = None,
+    like: LikeProfile = None,
     strict_https: Annotated[bool, flag("--strict-https", "Answer plain HTTP with 401.")] = False,
     bind: Bind = LOOPBACK,
     allow_host: AllowHost = None,
@@ -65,6 +68,7 @@ def start(
     $ svc sandbox start --detach
     $ svc sandbox start --db :memory: --fixture demo
     $ svc sandbox start --bind 0.0.0.0 --allow-host svc
+    $ svc sandbox start --like shop
     """
     session = Session.of(ctx)
     _refuse_two_beginnings(import_, fixture=fixture, seed=seed)
@@ -84,6 +88,7 @@ def start(
         bind=reach.bind,
         hosts=reach.hosts,
         state=_state(session, import_, allow_remote=allow_remote),
+        settings=settings_like(session, like),
     )
     _start(session, options, None if ready_file is None else Path(ready_file), detach=detach)
 

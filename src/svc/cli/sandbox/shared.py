@@ -12,3 +12,7 @@ Seed = Annotated[
     int | None, option("N", "Equal seeds and calls give equal ids.", min=0, max=INTEGER_MAX)
 ]
 FixtureName = Annotated[str | None, option("NAME", "demo fills it with one of everything.")]
+LikeProfile = Annotated[
+    str | None,
+    option("PROFILE", "Behave as its service does, as far as compare --save has seen."),
+]

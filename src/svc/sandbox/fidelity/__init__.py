@@ -3,10 +3,14 @@
 It stands in `fidelity.txt`. `== SUBJECT | SPEC SECTION` begins a section, `@ TEST` names the test
 of the rows below it, and a row is `NAME | says | TEXT` or `NAME | chose | TEXT`; of an error code
 the description of the API has the text.
+
+Below a row that another service can be asked about stands its probe:
+`? REQUEST | ANSWERED | EXPECTED | WHEN`, and where the request's own words do not do,
+`! MEANS | SETTING=VALUE | INSTEAD`. `requests.toml` has the requests.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.resources import files
 from typing import Final, Literal
 
@@ -15,6 +19,32 @@ from svc.service.errors import CODES
 Mark = Literal["says", "chose"]
 MARKS: Final[dict[str, Mark]] = {"says": "says", "chose": "chose"}
 TESTS: Final = "tests/"
+
+
+@dataclass(frozen=True, slots=True)
+class Probe:
+    """How a service is asked about a row. All but names and words are JMESPath expressions.
+
+    Attributes:
+        request: the name of the request in `requests.toml`.
+        whether_taken: whether this row tells that the request was taken, or refused, against what
+            is expected.
+        answered: what is looked at in the answer.
+        expected: what it is in the sandbox, told of the same answer.
+        when: what the answer must have for the row to be told; empty for nothing.
+        means: what a difference means; empty where the request says it.
+        setting: what makes the sandbox behave otherwise, as `NAME=VALUE`; `*` is what was answered.
+        instead: what is answered where the setting holds; empty for anything else than expected.
+    """
+
+    request: str
+    whether_taken: bool
+    answered: str
+    expected: str
+    when: str = ""
+    means: str = ""
+    setting: str = ""
+    instead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,16 +61,24 @@ class FidelityRow:
     mark: Mark
     section: str
     test: str
+    probe: Probe | None = None
 
 
 def parse(text: str) -> Iterator[FidelityRow]:
     """Reads the rows of a text.
 
     Raises:
-        KeyError, ValueError: a line is none of the three kinds.
+        KeyError, TypeError, ValueError: a line is none of the kinds.
     """
     subject = section = test = ""
+    row: FidelityRow | None = None
     for line in text.strip().splitlines():
+        if line.startswith(("? ", "! ")):
+            row = _with_probe(row, line[0], line[2:].split(" | "))
+            continue
+        if row is not None:
+            yield row
+            row = None
         if line.startswith("== "):
             subject, section = line.removeprefix("== ").split(" | ")
         elif line.startswith("@ "):
@@ -48,7 +86,22 @@ def parse(text: str) -> Iterator[FidelityRow]:
         elif line:
             name, mark, *texts = line.split(" | ")
             what = texts[0] if texts else "{0.status}, {0.meaning}.".format(CODES[name])
-            yield FidelityRow(subject, name, what, MARKS[mark], section, test)
+            row = FidelityRow(subject, name, what, MARKS[mark], section, test)
+    if row is not None:
+        yield row
+
+
+def _with_probe(row: FidelityRow | None, mark: str, parts: list[str]) -> FidelityRow:
+    if row is None:
+        raise ValueError(parts)
+    if mark == "?":
+        request, *expressions = parts
+        name = request.removesuffix("*")
+        return replace(row, probe=Probe(name, name != request, *expressions))
+    if row.probe is None:
+        raise ValueError(parts)
+    means, setting, instead = (*parts, "", "")[:3]
+    return replace(row, probe=replace(row.probe, means=means, setting=setting, instead=instead))
 
 
 _TEXT: Final = files(__package__).joinpath("fidelity.txt").read_text(encoding="utf-8")

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
@@ -28,7 +28,8 @@ class LaunchOptions:
     `authority` is the PEM file that clients trust, where that is not the certificate itself.
     `strict_https` makes plain HTTP answer 401, as the real service does. `bind` is the address
     that it listens on, beside loopback; `hosts` are names that it answers to, beside those of
-    loopback. `state` is the file of an exported state that a new one begins with.
+    loopback. `state` is the file of an exported state that a new one begins with. `settings` are
+    changed before the first request, in a sandbox that exists already too.
     """
 
     db: str
@@ -43,6 +44,7 @@ class LaunchOptions:
     bind: str = LOOPBACK
     hosts: Sequence[str] = ()
     state: str | None = None
+    settings: dict[str, Any] = field(default_factory=dict)
 
     @property
     def tls(self) -> bool:

@@ -44,6 +44,7 @@ def _app(options: LaunchOptions) -> SandboxApp:
         strict_https=options.strict_https or options.tls,
         hosts=options.hosts,
         state=state,
+        settings=options.settings,
     )
 
 

@@ -1,0 +1,109 @@
+"""`svc sandbox compare`: whether a service behaves as the sandbox assumes.
+
+`asking` sends the requests of the probes, `judging` tells of each row what came of it, `report` is
+what is shown, and `saved` what a sandbox starts with that is to behave so.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.options import flag
+from svc.cli.framework.progress import bar
+from svc.cli.framework.session import Session
+from svc.client.operations import listing
+from svc.errors import SvcError, Unauthorized, UsageError
+
+if TYPE_CHECKING:
+    from svc.client.client import Client
+
+app = new_app()
+
+_REACH_SECONDS: Final = 10.0
+
+
+@verb(app)
+def compare(
+    ctx: typer.Context,
+    endpoint: Annotated[
+        bool, flag("--endpoint", "Register a webhook endpoint too; the API cannot remove it.")
+    ] = False,
+    save: Annotated[
+        bool, flag("--save", "Keep what is found, for svc sandbox start --like PROFILE.")
+    ] = False,
+) -> None:
+    """Compare a service's test mode with what the sandbox assumes of it.
+
+    Each row of svc help assumptions that can be asked about is held, different, or cannot be told.
+    The exit code is 11 where one is different. A few orders, quotes and a payout are made, never
+    more than 40 objects, and named; what needs a payment is told of one that is there.
+
+    $ svc sandbox compare --profile shop
+    $ svc sandbox compare --profile shop --save -o json
+    """
+    session = Session.of(ctx)
+    _refuse_live(session)
+    out = session.out  # a mistake in --query is found before anything is sent
+    session.is_long_running()
+    from svc.cli.sandbox.compare.asking import Inquiry
+    from svc.cli.sandbox.compare.judging import judge_all
+    from svc.cli.sandbox.compare.report import ComparisonReport
+    from svc.cli.sandbox.compare.saved import keep
+
+    secret = session.key.secret
+    with session.client() as client:
+        _reach(client)
+        inquiry = Inquiry(client, secret)
+        with _progress(session) as tell:
+            inquiry.ask_all(tell, endpoint=endpoint)
+    found = list(judge_all(inquiry))
+    report = ComparisonReport(session.settings.profile, session.base_url.origin, inquiry, found)
+    data = report.as_data(session.clock.now())
+    if session.format == "human":
+        report.show(out)
+    else:
+        out.value(data)
+    if save:
+        keep(session, data)
+    report.conclude(saved=save)
+
+
+def _refuse_live(session: Session) -> None:
+    if session.settings.mode != "test":
+        raise UsageError(
+            "svc sandbox compare works in test mode only; nothing was sent.",
+            code="test_mode_only",
+            hint="Leave --live out",
+        )
+
+
+def _reach(client: "Client") -> None:
+    """Asks once as every command does, so that a refused key ends it before anything is made.
+
+    Raises:
+        Unauthorized: the service refuses the key.
+        NetworkError: nothing answers there.
+    """
+    try:
+        client.send(listing("order", {"limit": 1}), within=_REACH_SECONDS)
+    except SvcError as error:
+        if isinstance(error, Unauthorized) or error.outcome == "not_sent":
+            raise
+
+
+@contextmanager
+def _progress(session: Session) -> Iterator[Callable[[int, int, str], None]]:
+    """Gives what shows on a terminal how many requests are done, and the next one."""
+    live = session.live_line()
+
+    def tell(number: int, whole: int, request: str) -> None:
+        if live.is_due():
+            live.show(f"{bar(number, whole, 20)}{number} of {whole} requests", f"  {request}")
+
+    try:
+        yield tell
+    finally:
+        live.clear()

@@ -1,0 +1,208 @@
+"""Asks a service the requests of the fidelity table's probes, and says what came of each."""
+
+import re
+from collections.abc import Callable, Mapping
+from typing import Any, Final, NamedTuple
+
+from svc import api_keys
+from svc.client.call import Call, QueryPairs, is_id
+from svc.client.client import Client
+from svc.client.exchange import Failure, RawReply, header
+from svc.client.json import NotJson, parse_given
+from svc.client.request import uuid4
+from svc.client.retry import retry_after
+from svc.errors import LocalError
+from svc.render.query import Query
+from svc.sandbox.fidelity.requests import MADE_MAX, ProbeRequest, read_requests
+from svc.service.facts import is_success
+
+_SECONDS: Final = 10.0
+_PAUSE_MAX: Final = 10.0
+_SILENCE_MAX: Final = 4  # requests without a usable answer, one after the other
+_NEVER_A_KEY: Final = "sk_test_000000000000000000000000"
+_PLACE: Final = re.compile(r"\{([a-z_0-9]+\.[^{}]+)\}")
+_DEEP: Final = 4
+_REFUSED, _UNAUTHORIZED, _FORBIDDEN, _TOO_MANY, _SERVER = 400, 401, 403, 429, 500
+
+
+class Exchange(NamedTuple):
+    """What was asked, and either the answer or why nothing can be told of it.
+
+    Attributes:
+        target: path and query as they were sent; as they are in the table where nothing was.
+        key: the idempotency key of a POST.
+        answer: status, done, outcome, headers, body, error, and shape, which is the body with
+            every digit a 9.
+    """
+
+    asked: ProbeRequest
+    target: str
+    key: str | None = None
+    answer: Mapping[str, Any] | None = None
+    why: str = ""
+    was_sent: bool = False
+
+
+class AnswerMissing(Exception):  # noqa: N818  it describes an answer
+    """What a request or a probe needs of an earlier answer is not there."""
+
+
+class Inquiry:
+    """Asks one service; at most MADE_MAX requests make an object, whatever is answered."""
+
+    def __init__(self, client: Client, secret: str) -> None:
+        self._client = client
+        self._secret = secret
+        self._silent = 0
+        self._making = 0
+        self.exchanges: dict[str, Exchange] = {}
+
+    def ask_all(self, tell: Callable[[int, int, str], None], *, endpoint: bool) -> None:
+        """Sends the requests in order; `tell` gets number, whole and request before each."""
+        requests = read_requests()
+        for number, (name, asked) in enumerate(requests.items()):
+            tell(number, len(requests), asked.send)
+            if asked.endpoint and not endpoint:
+                found = Exchange(asked, asked.send, why="--endpoint registers one, which stays")
+            else:
+                found = self._exchange(asked)
+            self.exchanges[name] = found
+
+    def search(self, expression: str, own: Mapping[str, Any]) -> Any:
+        """What an expression finds in an answer and in earlier ones.
+
+        Raises:
+            AnswerMissing: an earlier answer has no such id.
+            LocalError: it does not fit the answers.
+        """
+        filled = self.fill(expression)
+        others = {
+            name: each.answer for name, each in self.exchanges.items() if f"{name}." in filled
+        }
+        return Query(filled, "the probe").search({**others, **own})
+
+    def fill(self, text: str) -> str:
+        """Puts ids of earlier answers between the braces of a text.
+
+        Raises:
+            AnswerMissing: an earlier answer has no such id.
+        """
+        return _PLACE.sub(lambda place: self._id(place[1]), text)
+
+    def _id(self, expression: str) -> str:
+        earlier = self.exchanges[expression.partition(".")[0]]
+        if earlier.answer is None:
+            raise AnswerMissing(earlier.why)
+        if not earlier.answer["done"]:
+            raise AnswerMissing(f"{earlier.target} was refused")
+        try:
+            found = self.search(expression, {})
+        except LocalError:
+            found = None
+        if not isinstance(found, str) or not is_id(found):
+            raise AnswerMissing(f"{earlier.target} brought no object")
+        return found
+
+    def _exchange(self, asked: ProbeRequest) -> Exchange:
+        if self._silent >= _SILENCE_MAX:
+            why = f"it was not asked: {_SILENCE_MAX} requests before it had no usable answer"
+            return Exchange(asked, asked.send, why=why)
+        try:
+            call = self._call(asked)
+        except AnswerMissing as missing:
+            return Exchange(asked, asked.send, why=str(missing))
+        key = self.exchanges[asked.key].key if asked.key else None
+        key = key or (uuid4() if call.method == "POST" else None)
+        found = self._attempt(asked, call, key)
+        if found.answer is None and found.was_sent:
+            found = self._attempt(asked, call, key)
+        self._silent = 0 if found.answer is not None or not found.was_sent else self._silent + 1
+        return found
+
+    def _call(self, asked: ProbeRequest) -> Call:
+        needed = self.exchanges[asked.needs] if asked.needs else None
+        if needed is not None and not (needed.answer and needed.answer["done"]):
+            raise AnswerMissing(needed.why or f"{needed.target} was refused")
+        method, _, target = self.fill(asked.send).partition(" ")
+        path, _, query = target.partition("?")
+        pairs: QueryPairs = tuple(
+            (name, value) for name, _, value in (each.partition("=") for each in query.split("&"))
+        )
+        encoding: Any = "form" if asked.form else "json"
+        verb: Any = method
+        return Call(verb, path, pairs if query else (), asked.body, encoding)
+
+    def _attempt(self, asked: ProbeRequest, call: Call, key: str | None) -> Exchange:
+        if asked.makes:
+            if self._making >= MADE_MAX:
+                return Exchange(asked, asked.send, why=f"{MADE_MAX} objects may be made")
+            self._making += 1
+        came = self._client.ask(
+            call, self._headers(asked), idempotency_key=key, raw=asked.raw, seconds=_SECONDS
+        )
+        answer, why = read(came, asked)
+        if answer is None and isinstance(came, RawReply):
+            pause = retry_after(came.headers, self._client.clock.now()) or 0
+            self._client.clock.sleep(min(pause, _PAUSE_MAX))
+        return Exchange(
+            asked,
+            f"{call.method} {self.fill(asked.send).partition(' ')[2]}",
+            key,
+            answer,
+            why,
+            was_sent=True,
+        )
+
+    def _headers(self, asked: ProbeRequest) -> dict[str, str]:
+        return {**asked.headers, **self._authorization(asked.auth)}
+
+    def _authorization(self, auth: str) -> dict[str, str]:
+        if auth == "none":
+            return {"Authorization": ""}
+        if auth == "unknown":
+            return {"Authorization": api_keys.authorization(_NEVER_A_KEY, "bearer")}
+        if auth == "password":
+            return {"Authorization": api_keys.authorization(f"{self._secret}:x", "basic")}
+        if auth in ("basic", "bearer"):
+            return {"Authorization": api_keys.authorization(self._secret, auth)}  # type: ignore[arg-type]
+        return {}
+
+
+def read(came: RawReply | Failure, asked: ProbeRequest) -> tuple[dict[str, Any] | None, str]:
+    """What an answer says, or None and why it says nothing."""
+    if isinstance(came, Failure):
+        return None, came.trouble.value
+    status = came.status
+    if status >= _SERVER or status == _TOO_MANY:
+        return None, f"it answered {status}"
+    if status == _FORBIDDEN or (status == _UNAUTHORIZED and not asked.auth):
+        return None, f"it answered {status}: the key may not do this"
+    try:
+        body = parse_given(came.body.decode("utf-8"))
+    except (UnicodeDecodeError, NotJson):
+        return None, f"it answered {status} without JSON"
+    if not isinstance(body, dict) or not (is_success(status) or status >= _REFUSED):
+        return None, f"it answered {status} with no object"
+    wrapped = body.get("error")
+    error = wrapped if isinstance(wrapped, dict) else body
+    names = {name for name, _ in came.headers}
+    return {
+        "status": status,
+        "done": is_success(status),
+        "outcome": "taken" if is_success(status) else "refused",
+        "headers": {name: header(came.headers, name) for name in names},
+        "body": body,
+        "error": {} if is_success(status) else error,
+        "shape": shape_of(body, _DEEP),
+    }, ""
+
+
+def shape_of(value: Any, deep: int) -> Any:
+    """A value with every digit of its texts a 9, so many levels deep."""
+    if isinstance(value, str):
+        return re.sub(r"[0-9]", "9", value)
+    if deep and isinstance(value, dict):
+        return {name: shape_of(each, deep - 1) for name, each in value.items()}
+    if deep and isinstance(value, list):
+        return [shape_of(each, deep - 1) for each in value]
+    return value

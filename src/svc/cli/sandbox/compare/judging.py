@@ -1,0 +1,124 @@
+"""Tells of each row of the fidelity table whether a service behaves as the sandbox does."""
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+from svc.cli.sandbox.compare.asking import AnswerMissing, Exchange, Inquiry
+from svc.errors import LocalError
+from svc.redaction import redact
+from svc.sandbox.fidelity import ROWS, FidelityRow, Probe
+from svc.sandbox.store.settings import META, check_stored
+
+HELD, DIFFERENT, UNKNOWN = "held", "different", "unknown"
+_WORDS: Final = {"true": True, "false": False}
+_TEXT_MAX: Final = 300
+
+
+def judge_all(inquiry: Inquiry) -> Iterator[dict[str, Any]]:
+    """A finding for each row that has a probe, in the order of the table."""
+    for row in ROWS:
+        if row.probe is not None:
+            yield judge(row, row.probe, inquiry)
+
+
+def judge(row: FidelityRow, probe: Probe, inquiry: Inquiry) -> dict[str, Any]:
+    """A finding: the row, its result, the request, and both answers or why it cannot be told."""
+    exchange = inquiry.exchanges[probe.request]
+    result, more = _compare(probe, exchange, inquiry)
+    found = {
+        "object": "assumption_check",
+        "result": result,
+        "subject": row.subject,
+        "name": row.name,
+        "what": row.what,
+        "mark": row.mark,
+        "request": exchange.target,
+        "sent": exchange.asked.raw or exchange.asked.body,
+        "expected": None,
+        "answered": None,
+        "answer": None,
+        "means": None,
+        "setting": None,
+        "reason": None,
+    }
+    if result == DIFFERENT:
+        found["means"] = probe.means or exchange.asked.means
+        found["answer"] = _outline(exchange)
+    return {**found, **more}
+
+
+def _compare(probe: Probe, exchange: Exchange, inquiry: Inquiry) -> tuple[str, dict[str, Any]]:
+    answer = exchange.answer
+    if answer is None:
+        return UNKNOWN, {"reason": exchange.why}
+    turned = answer["done"] == exchange.asked.refused
+    if turned and not probe.whether_taken:
+        return UNKNOWN, {"reason": f"the request was {'taken' if answer['done'] else 'refused'}"}
+    try:
+        if not turned and probe.when and not inquiry.search(probe.when, answer):
+            return UNKNOWN, {"reason": "its answer holds nothing to tell it by"}
+        expected = inquiry.search(probe.expected, answer)
+    except (AnswerMissing, LocalError) as error:
+        if not turned:
+            return UNKNOWN, {"reason": _words(error)}
+        expected = None
+    answered = _answered(probe, answer, inquiry)
+    if _same(expected, answered) and not turned:
+        return HELD, {}
+    setting = _setting(probe, answer, answered, inquiry)
+    return DIFFERENT, {"expected": expected, "answered": masked(answered), "setting": setting}
+
+
+def _answered(probe: Probe, answer: Mapping[str, Any], inquiry: Inquiry) -> Any:
+    try:
+        return inquiry.search(probe.answered, answer)
+    except (AnswerMissing, LocalError) as error:
+        return _words(error)
+
+
+def _words(error: Exception) -> str:
+    text = error.message if isinstance(error, LocalError) else str(error)
+    return text.removeprefix("--query does not fit this result: ")
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Whether two values are equal as JSON, where true is not 1."""
+    return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
+
+
+def _setting(
+    probe: Probe, answer: Mapping[str, Any], answered: Any, inquiry: Inquiry
+) -> dict[str, Any] | None:
+    """The setting with which a sandbox answers so; None where there is none."""
+    name, _, value = probe.setting.partition("=")
+    if not name:
+        return None
+    try:
+        if probe.instead and not _same(inquiry.search(probe.instead, answer), answered):
+            return None
+        chosen = answered if value == "*" else _WORDS.get(value, value)
+        check_stored(META, {name: chosen})
+    except (AnswerMissing, LocalError, ValueError):
+        return None
+    return {name: chosen}
+
+
+def _outline(exchange: Exchange) -> dict[str, Any] | None:
+    """The answer in short: its status, and of an error its code and message."""
+    answer = exchange.answer or {}
+    told = {name: answer["error"].get(name) for name in ("code", "message")}
+    return {"status": answer["status"], **{k: masked(v) for k, v in told.items() if v is not None}}
+
+
+def masked(value: Any) -> Any:
+    """A value without secrets, its texts cut to a readable length."""
+    if isinstance(value, str):
+        return redact(value[:_TEXT_MAX])
+    if isinstance(value, list):
+        return [masked(each) for each in value]
+    if isinstance(value, dict):
+        return {
+            name: "…" if "secret" in name and each else masked(each) for name, each in value.items()
+        }
+    return value

@@ -1,0 +1,125 @@
+"""What a comparison shows: for people by result, for programs as one object."""
+
+import json
+from collections.abc import Iterator
+from itertools import groupby
+from typing import TYPE_CHECKING, Any, Final
+
+from svc.cli.sandbox.compare.judging import DIFFERENT, HELD, UNKNOWN
+from svc.client.call import is_id
+from svc.clock import utc
+from svc.errors import CheckFailed
+
+if TYPE_CHECKING:
+    from svc.cli.sandbox.compare.asking import Inquiry
+    from svc.render.output import Output
+
+_NAMED_MAX: Final = 5
+_HINT: Final = "A sandbox that behaves so: add --save, then svc sandbox start --like PROFILE"
+
+
+class ComparisonReport:
+    """The findings of one comparison, the objects that it has made and the settings that follow."""
+
+    def __init__(
+        self, profile: str, origin: str, inquiry: "Inquiry", findings: list[dict[str, Any]]
+    ) -> None:
+        self.profile = profile
+        self._origin = origin
+        self.findings = findings
+        self.objects = list(dict.fromkeys(_made(inquiry)))
+        self.unsettled = [
+            {"request": each.target, "idempotency_key": each.key}
+            for each in inquiry.exchanges.values()
+            if each.was_sent and each.answer is None and each.asked.makes
+        ]
+        self.settings: dict[str, Any] = {}
+        for each in self._of(DIFFERENT):
+            self.settings.update(each["setting"] or {})
+
+    def _of(self, result: str) -> list[dict[str, Any]]:
+        return [each for each in self.findings if each["result"] == result]
+
+    def as_data(self, now: float) -> dict[str, Any]:
+        """The whole comparison as one object."""
+        return {
+            "object": "comparison",
+            "profile": self.profile,
+            "origin": self._origin,
+            "compared_at": utc(now),
+            "held": len(self._of(HELD)),
+            "different": len(self._of(DIFFERENT)),
+            "unknown": len(self._of(UNKNOWN)),
+            "settings": self.settings,
+            "objects": self.objects,
+            "unsettled": self.unsettled,
+            "findings": self.findings,
+        }
+
+    def show(self, out: "Output") -> None:
+        """Prints the differences in full, why rows cannot be told, and what was made."""
+        different = self._of(DIFFERENT)
+        if different:
+            out.line(f"DIFFERENT ({len(different)})")
+        for each in different:
+            for line in _lines(each):
+                out.words(line)
+        unknown = sorted(self._of(UNKNOWN), key=lambda each: str(each["reason"]))
+        if unknown:
+            out.line(f"CANNOT BE TOLD ({len(unknown)})")
+        for reason, group in groupby(unknown, key=lambda each: (each["reason"], each["request"])):
+            names = ", ".join(each["name"] for each in group)
+            out.words(f"  {reason[1]}: {reason[0]}.")
+            out.words(f"    {names}")
+        out.words(f"Held: {len(self._of(HELD))} of {len(self.findings)}.")
+        if self.objects:
+            out.words(f"Made in test mode ({len(self.objects)}): {', '.join(self.objects)}")
+        for each in self.unsettled:
+            out.warn(f"{each['request']} may have made an object: no answer told.")
+
+    def conclude(self, *, saved: bool) -> None:
+        """Ends as the comparison did.
+
+        Raises:
+            CheckFailed: a row is different, or none could be told.
+        """
+        different = self._of(DIFFERENT)
+        if different:
+            names = ", ".join(each["name"] for each in different[:_NAMED_MAX])
+            more = f" and {len(different) - _NAMED_MAX} more" if len(different) > _NAMED_MAX else ""
+            raise CheckFailed(
+                f"{self._origin} differs from the sandbox in {len(different)} of "
+                f"{len(self.findings)} rows: {names}{more}.",
+                code="assumptions_differ",
+                hint=None if saved or not self.settings else _HINT,
+            )
+        if not self._of(HELD):
+            raise CheckFailed(
+                f"Nothing could be told of {self._origin}.", code="assumptions_not_told"
+            )
+
+
+def _made(inquiry: "Inquiry") -> Iterator[str]:
+    for each in inquiry.exchanges.values():
+        if each.asked.makes and each.answer is not None and each.answer["done"]:
+            found = each.answer["body"].get("id")
+            if isinstance(found, str) and is_id(found):
+                yield found
+
+
+def _lines(found: dict[str, Any]) -> Iterator[str]:
+    mark = "the specification says" if found["mark"] == "says" else "chosen"
+    yield f"  {found['name']} ({mark}): {found['what']}"
+    yield f"    {found['request']}" + (f"  {_text(found['sent'])}" if found["sent"] else "")
+    yield f"    sandbox: {_text(found['expected'])}"
+    answer = found["answer"] or {}
+    said = " ".join(str(answer[name]) for name in ("status", "code", "message") if name in answer)
+    yield f"    service: {_text(found['answered'])}  ({said})"
+    yield f"    {found['means']}"
+    for name, value in (found["setting"] or {}).items():
+        word = value if isinstance(value, str) else _text(value)
+        yield f"    A sandbox that does so: svc sandbox settings {name}={word}"
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)

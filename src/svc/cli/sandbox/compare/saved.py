@@ -1,0 +1,72 @@
+"""What a comparison has found of a profile's service, kept for a sandbox that behaves like it."""
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from svc.errors import LocalError, UsageError, system_words, wrong_choice
+from svc.system.files import make_private, replace_file
+
+if TYPE_CHECKING:
+    from svc.cli.framework.session import Session
+
+
+def _file(session: "Session", profile: str) -> Path:
+    return session.paths.state_dir / "compared" / f"{profile}.json"
+
+
+def keep(session: "Session", report: dict[str, Any]) -> None:
+    """Keeps a report in place of the one before.
+
+    Raises:
+        LocalError: it cannot be written.
+    """
+    path = _file(session, session.settings.profile)
+    try:
+        make_private(path.parent)
+        replace_file(path, json.dumps(report, indent=2).encode())
+    except OSError as error:
+        raise LocalError(f"{path} cannot be written: {system_words(error)}.") from error
+    session.out.note(f"Kept in {path}")
+
+
+def settings_like(session: "Session", profile: str | None) -> dict[str, Any]:
+    """The settings with which a sandbox behaves as a profile's service did; none without one.
+
+    Says which they are, and how many differences no setting follows.
+
+    Raises:
+        UsageError: nothing is kept of the profile.
+        LocalError: what is kept cannot be read.
+    """
+    from svc.sandbox.store.settings import META, check_stored
+
+    if profile is None:
+        return {}
+    if profile not in session.config.profiles:
+        raise wrong_choice("--like", profile, session.config.profiles)
+    path = _file(session, profile)
+    try:
+        report = json.loads(path.read_bytes())
+        found: dict[str, Any] = dict(report["settings"])
+        check_stored(META, found)
+        told = f"{report['origin']} did at {report['compared_at']}"
+        others = sum(
+            each["result"] == "different" and not each["setting"] for each in report["findings"]
+        )
+    except FileNotFoundError:
+        raise UsageError(
+            f"Nothing is known of how the service of {profile} behaves.",
+            code="not_compared",
+            param="--like",
+            hint=f"svc sandbox compare --profile {profile} --save",
+        ) from None
+    except OSError as error:
+        raise LocalError(f"{path} cannot be read: {system_words(error)}.") from error
+    except (ValueError, KeyError, TypeError) as error:
+        raise LocalError(f"{path} is no comparison: make it anew.") from error
+    words = " ".join(f"{name}={json.dumps(value).strip(chr(34))}" for name, value in found.items())
+    session.out.note(f"It behaves as {told}: {words or 'as every sandbox'}.")
+    if others:
+        session.out.warn(f"{others} differences to it have no setting: see {path}")
+    return found
