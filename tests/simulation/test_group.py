@@ -21,10 +21,10 @@ def test_histories_of_a_group_break_no_rule() -> None:
     assert judged(0, 20) == []
 
 
-@pytest.mark.slow(seconds=15)
+@pytest.mark.slow(seconds=6)
 def test_many_histories_of_a_group_break_no_rule() -> None:
-    """R129: 300 more of them."""
-    assert judged(20, 320) == []
+    """R129: 100 more of them."""
+    assert judged(20, 120) == []
 
 
 @pytest.mark.slow(seconds=20)

@@ -15,7 +15,7 @@ from simulation.sabotage import RULES, without
 from svc.delivery import policy
 
 _FEW = 100
-_MANY = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 800  # of the slow run
+_MANY = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 400  # of the slow run
 # For each rule a history that goes wrong without it, and what is lost there.
 _MISSED = {
     "what is the same request is not a matter of spelling": (2, "says the same, unresolved"),

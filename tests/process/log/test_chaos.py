@@ -22,7 +22,7 @@ from support.team.log import make_streams
 from support.team.members import SOUND, EventSender, Member
 from support.team.servers import LogNode, Servers, servers
 
-EVENTS = int(os.environ.get("CHAOS_EVENTS", "500"))
+EVENTS = int(os.environ.get("CHAOS_EVENTS", "300"))
 FEWEST_KILLS = 5
 SENDING_SECONDS = 25.0  # at least: time enough for kills, however quick the machine
 # Notes its position before it has kept the events, and acknowledges before a target has them.

@@ -71,10 +71,10 @@ def check_keys_count(seen: Counter[str]) -> None:
     ("phases", "requests", "done"),
     [
         # What is just inside and just outside of each limit; each with a key.
-        pytest.param("coverage", 800, ["GET", "POST"], marks=pytest.mark.slow(seconds=20)),
-        pytest.param("examples,fuzzing", 200, ["GET", "POST"], marks=pytest.mark.slow(seconds=12)),
+        pytest.param("coverage", 250, ["GET", "POST"], marks=pytest.mark.slow(seconds=10)),
+        pytest.param("examples,fuzzing", 80, ["GET", "POST"], marks=pytest.mark.slow(seconds=7)),
         # One call after the other, on what the one before has made.
-        pytest.param("stateful", 40, [], marks=pytest.mark.slow(seconds=6)),
+        pytest.param("stateful", 20, [], marks=pytest.mark.slow(seconds=6)),
     ],
 )
 def test_schemathesis_finds_nothing_in_many_requests(
