@@ -461,7 +461,7 @@ _svc_own() {
       ;;
     'events listen')
       commands=''
-      options='--forward-to:+t --events:+w.event_type --where:t --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.events_listen_ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.events_listen_retry --header:+t --allow-remote-forward:- --insecure-target:- --original-signature:- --max-body:t --print:w.events_listen_print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --adopt:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.events_listen_signature --print-secret:- '
+      options='--forward-to:+t --run:+t --run-timeout:t --events:+w.event_type --where:t --tunnel:w.tunnel --public-url:t --port:t --endpoint-secret-stdin:- --ack:w.events_listen_ack --concurrency:t --ordered:- --forward-timeout:t --retry:w.events_listen_retry --header:+t --allow-remote-forward:- --insecure-target:- --original-signature:- --max-body:t --print:w.events_listen_print --inspect:%t --until:w.event_type --timeout:t --ready-file:f --exec:t --strict:- --no-resume:- --adopt:- --from:t --group:t --from-start:w.from_start --name:t --signature:w.events_listen_signature --print-secret:- '
       arguments=''
       shared='global'
       ;;

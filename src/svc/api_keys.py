@@ -2,6 +2,7 @@
 
 import re
 from binascii import b2a_base64
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from svc.base_url import BaseUrl
@@ -20,8 +21,10 @@ from svc.service.facts import (
 
 _LENGTH_MAX: Final = 512
 
+KEY_VARIABLE: Final = "SVC_API_KEY"
 SIGNING_VARIABLE: Final = "SVC_WEBHOOK_SECRET"
 LOG_VARIABLE: Final = "SVC_LOG_CREDENTIALS"
+HELD_BACK: Final = (KEY_VARIABLE, SIGNING_VARIABLE, LOG_VARIABLE)
 
 # Secret and restricted keys and signing secrets as the service writes them, and as Basic
 # authentication has them. A word that ends so, such as `risk_live_`, is none.
@@ -36,6 +39,11 @@ _LIKE_SECRET = (
 )
 _ESCAPE = rb"%[0-9A-Fa-f]{2}|\\u[0-9A-Fa-f]{4}|\\."
 _SIGNS = (b"k_", b"whsec_", *_ENCODED)
+
+
+def without_secrets(env: Mapping[str, str]) -> dict[str, str]:
+    """Gives an environment for another program: without a key or a secret of ours (R43)."""
+    return {name: value for name, value in env.items() if name not in HELD_BACK}
 
 
 class ApiKey(NamedTuple):

@@ -1,17 +1,15 @@
 """A key from a vault: what a command of the user's own prints (`--key-command`)."""
 
-import os
 import shlex
-import shutil
 import subprocess
 from collections.abc import Mapping
-from pathlib import Path
 from threading import Thread
 from typing import Final
 
 from svc.errors import AuthError, system_words
 from svc.redaction import redact
 from svc.system import signals
+from svc.system.processes import find_program
 
 SECONDS: Final = 10.0
 _BYTES_MAX: Final = 64 * 1024
@@ -26,13 +24,12 @@ def key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> 
         Stopped: a signal came.
     """
     argv = shlex.split(command)
-    program = shutil.which(argv[0], path=env.get("PATH", ""))
-    # R43: never a program of the folder in which svc was called.
-    if program is None or not Path(program).is_absolute():
+    program = find_program(argv[0], env)
+    if program is None:
         raise _failed(command, f"there is no program {argv[0]} on PATH")
     try:
         process = subprocess.Popen(  # noqa: S603  the user's own command, from a private file
-            [os.fspath(program), *argv[1:]],
+            [program, *argv[1:]],
             env=dict(env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

@@ -15,10 +15,8 @@ if TYPE_CHECKING:  # made only where the environment holds no key
     from svc.keys.facts import KeyFacts
     from svc.keys.store import KeyStore
 
-VARIABLE: Final = "SVC_API_KEY"
+VARIABLE: Final = api_keys.KEY_VARIABLE
 PUBLISHABLE_VARIABLE: Final = "SVC_PUBLISHABLE_KEY"
-# What other programs do not inherit.
-_HELD_BACK: Final = (VARIABLE, api_keys.SIGNING_VARIABLE, api_keys.LOG_VARIABLE)
 SANDBOX_SOURCE: Final = "sandbox constant"
 ROLLED_SOURCE: Final = "state database (rolled sandbox key)"
 
@@ -113,8 +111,8 @@ def _found(
         from svc.keys.command import key_from
 
         source = f"key command (profile {settings.profile})"
-        passed = {name: text for name, text in env.items() if name not in _HELD_BACK}
-        return api_keys.parse(key_from(settings.key_command, passed), f"The {source}"), source
+        key = key_from(settings.key_command, api_keys.without_secrets(env))
+        return api_keys.parse(key, f"The {source}"), source
     source = f"keyring (profile {settings.profile})"
     return api_keys.parse(_stored(place, store(), facts), f"The {source}"), source
 

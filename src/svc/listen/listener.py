@@ -158,7 +158,7 @@ class Listener:
         if self._plan.beside:
             await asyncio.sleep(_STRAGGLER_SECONDS)
         with suppress(TimeoutError):
-            async with asyncio.timeout(self._plan.forwarding.seconds):
+            async with asyncio.timeout(self._pipeline.dispatcher.seconds):
                 while not self._drained:  # noqa: ASYNC110  bounded
                     await asyncio.sleep(_LOOK_SECONDS)
 

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Literal
 
 from svc.clock import Clock
+from svc.listen.forward.command import sender_for
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.forward.request import HeaderText, TargetSender
+from svc.listen.forward.request import ForwardSender, HeaderText
 from svc.listen.forward.signing import HeaderSigner, LateSigner
 from svc.listen.forward.waiting import Waiters, status_for_sender
 from svc.listen.http.connection import TargetReply
@@ -19,8 +20,8 @@ from svc.listen.progress import ListenerProgress, Until
 from svc.listen.receive import Ack, Reception, ReceptionDeps
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.records import ListenerRecord
-from svc.listen.routes import Routes
-from svc.listen.targets import AS_USUAL, Target, TargetTrust
+from svc.listen.routes import AnyTarget, Routes
+from svc.listen.targets import AS_USUAL, TargetTrust
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.listen.verify.verify import Intake
 from svc.service.facts import Mode
@@ -99,8 +100,8 @@ class Pipeline:
         signers = {"late": self._late, "original": None}
         sign = signers[plan.signs] if isinstance(plan.signs, str) else plan.signs
 
-        def sender(target: Target) -> TargetSender:
-            return TargetSender(target, plan.headers, connect, sign, plan.trust)
+        def sender(target: AnyTarget) -> ForwardSender:
+            return sender_for(target, plan.headers, connect, sign, plan.trust)
 
         self.dispatcher = Dispatcher(plan.routes, options, sender, forwarding)
         reception = ReceptionDeps(

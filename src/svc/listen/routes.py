@@ -1,18 +1,21 @@
-"""Which target gets which event: `[GLOB=]URL`, repeatable."""
+"""Which target gets which event: `[GLOB=]URL` or `GLOB=COMMAND`, repeatable."""
 
 import difflib
 import fnmatch
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from svc.errors import wrong_choice
+from svc.errors import UsageError, wrong_choice
+from svc.listen.commands import PREFIX, CommandTarget
 from svc.listen.targets import Target
 from svc.service.facts import EVENT_TYPES
 
 _GLOB: Final = re.compile(r"([a-z_.*?\[\]!-]+)=(.+)", re.IGNORECASE | re.DOTALL)
 _WILD: Final = frozenset("*?[")
+
+AnyTarget = Target | CommandTarget
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +23,7 @@ class Route:
     """One target; `glob` is None for a target that takes what no other route matches."""
 
     glob: str | None
-    target: Target
+    target: AnyTarget
 
 
 class Routes:
@@ -32,24 +35,44 @@ class Routes:
 
     def __init__(self, routes: Sequence[Route]) -> None:
         self._routes = tuple(dict.fromkeys(routes))
-        self._found: dict[str, tuple[Target, ...]] = {}
+        self._found: dict[str, tuple[AnyTarget, ...]] = {}
 
     @classmethod
-    def parse(cls, texts: Sequence[str], *, allow_remote: bool = False) -> "Routes":
-        """Reads the values of `--forward-to`.
+    def parse(
+        cls,
+        texts: Sequence[str],
+        *,
+        allow_remote: bool = False,
+        runs: Sequence[str] = (),
+        command: Callable[[str], CommandTarget] = CommandTarget.parse,
+    ) -> "Routes":
+        """Reads the values of `--forward-to` and of `--run`; `command` reads a command line.
 
         Raises:
-            UsageError: a malformed address, or a glob that no event type matches.
+            UsageError: a malformed address or command, or a glob that no event type matches.
         """
-        return cls([_route(text, allow_remote=allow_remote) for text in texts])
+        routes = [_route(text, allow_remote=allow_remote) for text in texts]
+        return cls(routes + [_run(text, command) for text in runs])
+
+    @classmethod
+    def read_back(cls, texts: Sequence[str]) -> "Routes":
+        """Reads what `spelled` gave."""
+        runs = [text for text in texts if text.partition("=")[2].startswith(PREFIX)]
+        urls = [text for text in texts if text not in runs]
+        return cls.parse(urls, allow_remote=True, runs=runs)
 
     @property
-    def targets(self) -> tuple[Target, ...]:
+    def has_commands(self) -> bool:
+        """True when a command gets events."""
+        return any(isinstance(target, CommandTarget) for target in self.targets)
+
+    @property
+    def targets(self) -> tuple[AnyTarget, ...]:
         """All targets, each once, in the order in which they were given."""
         return tuple(dict.fromkeys(route.target for route in self._routes))
 
     def spelled(self) -> list[str]:
-        """Gives each route as `[GLOB=]URL`, which `parse` takes."""
+        """Gives each route as text, which `read_back` takes."""
         return [
             f"{route.glob}={route.target}" if route.glob else str(route.target)
             for route in self._routes
@@ -62,7 +85,7 @@ class Routes:
         in_order = sorted(self._routes, key=lambda route: route.glob is None)
         return [f"{route.glob or rest} to {route.target}" for route in in_order]
 
-    def match(self, event_type: str) -> tuple[Target, ...]:
+    def match(self, event_type: str) -> tuple[AnyTarget, ...]:
         """Gives the targets of one event type; none at all means that it is only kept."""
         found = self._found.get(event_type)
         if found is None:
@@ -71,7 +94,7 @@ class Routes:
                 self._found[event_type] = found
         return found
 
-    def _look_up(self, event_type: str) -> tuple[Target, ...]:
+    def _look_up(self, event_type: str) -> tuple[AnyTarget, ...]:
         named = [
             route.target
             for route in self._routes
@@ -79,7 +102,7 @@ class Routes:
         ]
         return tuple(dict.fromkeys(named or self._unnamed()))
 
-    def _unnamed(self) -> list[Target]:
+    def _unnamed(self) -> list[AnyTarget]:
         return [route.target for route in self._routes if route.glob is None]
 
 
@@ -126,3 +149,26 @@ def _route(text: str, *, allow_remote: bool) -> Route:
         return Route(None, Target.parse(text, allow_remote=allow_remote))
     check_glob(match[1], "--forward-to")
     return Route(match[1], Target.parse(match[2], allow_remote=allow_remote))
+
+
+def _run(text: str, command: Callable[[str], CommandTarget]) -> Route:
+    glob, _, line = text.partition("=")
+    if not _GLOB.fullmatch(text):
+        raise UsageError(
+            f"Cannot run {text!r}: it names no event type.",
+            param="--run",
+            hint="Write it as 'order.paid=./fulfil.sh', or '*=./fulfil.sh' for all types",
+        )
+    check_glob(glob, "--run")
+    return Route(glob, command(line))
+
+
+def parse_known(url: str, env: Mapping[str, str], *, allow_remote: bool) -> AnyTarget:
+    """Reads a target's text form, as the ledger has it.
+
+    Raises:
+        UsageError: an address that cannot be forwarded to.
+    """
+    if url.startswith(PREFIX):
+        return CommandTarget.parse(url, env)
+    return Target.parse(url, allow_remote=allow_remote)

@@ -24,6 +24,30 @@ _PDEATHSIG: Final = Path(__file__).with_name("pdeathsig.py")
 _NOBODY: Final = (errno.ESRCH, errno.EINVAL)  # the second is how Windows says it
 
 
+def split_command(text: str) -> list[str]:
+    """Parts a command line as a POSIX shell does; on Windows a backslash is only a backslash.
+
+    Raises:
+        ValueError: a quote is open.
+    """
+    import shlex
+
+    lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
+    lexer.whitespace_split = True
+    lexer.commenters = ""
+    if sys.platform == "win32":
+        lexer.escape = ""
+    return list(lexer)
+
+
+def find_program(name: str, env: Mapping[str, str]) -> str | None:
+    """Finds a program on PATH; never one of the folder in which svc was called (R43)."""
+    import shutil
+
+    found = shutil.which(name, path=env.get("PATH", ""))
+    return found if found is not None and Path(found).is_absolute() else None
+
+
 def group_of_its_own() -> dict[str, Any]:
     """What `Popen` is told so that Ctrl-C in our terminal does not reach the new process."""
     if _HAS_GROUPS:

@@ -33,6 +33,7 @@ from svc.cli.framework.app import Verb, new_app
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
+from svc.listen.commands import RUN_SECONDS, CommandTarget
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import FORWARD_SECONDS, parse_header
 from svc.listen.forward.retry import RetryMode
@@ -70,6 +71,17 @@ class ListenArguments(OptionSet):
             "types; a target without one takes what no GLOB matches.",
         ),
     ] = None
+    run: Annotated[
+        Repeatable,
+        option(
+            "TYPE=COMMAND",
+            "Run a command for each event of a type (or GLOB), without a shell, with the payload "
+            "on standard input; exit code 0 takes the event. In order for each object. Repeatable.",
+        ),
+    ] = None
+    run_timeout: Annotated[
+        float, option("SECONDS", "How long one run of a command may take.", min=0.1)
+    ] = RUN_SECONDS
     events: EventTypes = None
     where: Where = None
     tunnel: Annotated[
@@ -98,7 +110,7 @@ class ListenArguments(OptionSet):
         "received"
     )
     concurrency: Annotated[
-        int, option("N", "How many a target gets at a time.", min=1, max=256)
+        int, option("N", "How many a target or command gets at a time.", min=1, max=256)
     ] = 8
     ordered: Annotated[
         bool, flag("--ordered", "Forward one at a time for each data.object.id.")
@@ -219,6 +231,7 @@ def listen(ctx: typer.Context, given: ListenArguments) -> None:
     $ svc events listen --forward-to 3000/webhooks --inspect
     $ svc events listen --forward-to 'order.*=:3000/orders' --forward-to :3000/rest
     $ svc events listen --forward-to 3000 --until order.paid --timeout 60 --exec 'pytest -q'
+    $ svc events listen --run 'order.paid=./fulfil.sh' --run-timeout 30
     $ svc events listen --from nats+tls://log.example.com/shop --forward-to 3000
     $ svc events listen -o ndjson | jq -r 'select(.record == "event").id'
     """
@@ -254,8 +267,9 @@ def begin(session: Session, given: ListenArguments, verb: str = "listen") -> Non
 
 def _checked(session: Session, given: ListenArguments) -> ListenOptions:
     events = select_events(tuple(given.events or ()))
+    routes = _routes(session, given)
     return ListenOptions(
-        routes=Routes.parse(tuple(given.forward_to or ()), allow_remote=given.allow_remote_forward),
+        routes=routes,
         events=events,
         tunnel=TunnelOption.parse(given.tunnel),
         public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
@@ -264,7 +278,7 @@ def _checked(session: Session, given: ListenArguments) -> ListenOptions:
         ack=given.ack,
         forwarding=ForwardOptions(
             concurrency=given.concurrency,
-            ordered=given.ordered,
+            ordered=given.ordered or routes.has_commands,
             retry=given.retry,
             seconds=given.forward_timeout,
         ),
@@ -286,6 +300,15 @@ def _checked(session: Session, given: ListenArguments) -> ListenOptions:
         insecure=given.insecure_target,
         adopt=given.adopt,
         where=condition(given.where),
+    )
+
+
+def _routes(session: Session, given: ListenArguments) -> Routes:
+    return Routes.parse(
+        tuple(given.forward_to or ()),
+        allow_remote=given.allow_remote_forward,
+        runs=tuple(given.run or ()),
+        command=lambda text: CommandTarget.parse(text, session.env, given.run_timeout),
     )
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE
+from svc.api_keys import SIGNING_VARIABLE, without_secrets
 from svc.cli.events.inspect import Inspection
 from svc.cli.events.link import LocalLink, TunnelLink
 from svc.cli.events.rolled import SignatureWatch
@@ -15,7 +15,6 @@ from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
-from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.owners import BugCounter, owned, owned_task, place_of
@@ -40,9 +39,7 @@ class ExecProcess:
 
     def __init__(self, command: str, env: Mapping[str, str], secret: str) -> None:
         self._command = command
-        kept_back = (KEY_VARIABLE, LOG_VARIABLE)
-        self._env = {name: value for name, value in env.items() if name not in kept_back}
-        self._env[SIGNING_VARIABLE] = secret
+        self._env = {**without_secrets(env), SIGNING_VARIABLE: secret}
         self._group: Group | None = None
         self._watching: asyncio.Task[None] | None = None
         self._asked_at: float | None = None

@@ -16,12 +16,13 @@ from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.client.call import checked_id
 from svc.errors import UsageError, wrong_choice
+from svc.listen.commands import CommandTarget
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import HeaderText
 from svc.listen.progress import Until
 from svc.listen.receive import Ack
 from svc.listen.receiver.connection import ReceiverLimits
-from svc.listen.routes import Routes
+from svc.listen.routes import AnyTarget, Routes
 from svc.listen.targets import IpAddress, Target
 from svc.listen.tunnels.ssh import SshDestination
 from svc.service.facts import EVENT_TYPES, INSPECTOR_PORT, WEBHOOK_BODY_MAX
@@ -224,13 +225,17 @@ def shell_command(text: str | None) -> str | None:
     return text
 
 
-def check_targets(targets: Iterable[Target]) -> None:
+def check_targets(targets: Iterable[AnyTarget]) -> None:
     """Refuses names that lead elsewhere; the address is checked once more at every connection.
 
     Raises:
-        UsageError: a name is not known, or leads to another machine without the option for it.
+        UsageError: a name is not known, or leads to another machine without the option for it; or
+            a command cannot be run.
     """
     for target in targets:
+        if isinstance(target, CommandTarget):
+            target.check()
+            continue
         addresses = _addresses(target)
         if not addresses and not target.allow_remote:
             raise _refusal(target, "its host name is not known here, so it is not this machine")

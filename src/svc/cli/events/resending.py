@@ -11,10 +11,13 @@ from svc.cli.events.screen.printer import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
+from svc.listen.commands import CommandTarget
+from svc.listen.forward.command import sender_for
 from svc.listen.forward.replay import ReplayLoop
-from svc.listen.forward.request import FORWARD_SECONDS, TargetSender, told_of
+from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, told_of
 from svc.listen.forward.signing import signed_anew
 from svc.listen.inbox.history import Content, InboxEntry, InboxHistory
+from svc.listen.routes import AnyTarget, parse_known
 from svc.listen.targets import Target, TargetTrust
 from svc.render.paths import FieldPath, parse
 from svc.state import Database
@@ -121,7 +124,7 @@ class ReplayJob:
         content = changed(self.archive.content(entry), self.asked.changes)
         taken = True
         for target in self._targets(entry):
-            sender = TargetSender(target, trust=TargetTrust(self.session.settings.ca_bundle))
+            sender = sender_for(target, trust=TargetTrust(self.session.settings.ca_bundle))
             for number in range(self.asked.times):
                 taken &= self._send(entry, content, sender, number + 1, records)
         if taken and not self.asked.changes:
@@ -134,14 +137,17 @@ class ReplayJob:
         self,
         entry: InboxEntry,
         content: Content,
-        sender: TargetSender,
+        sender: ForwardSender,
         number: int,
         records: _Printer,
     ) -> bool:
         """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
         started = self.session.clock.now()
         headers = self._headers(entry, content)
-        reply = self.replayer.send(sender, headers, content.body, self.asked.seconds)
+        limit = self.asked.seconds
+        if isinstance(sender.target, CommandTarget):
+            limit = max(limit, sender.target.seconds)
+        reply = self.replayer.send(sender, headers, content.body, limit)
         if reply is None:
             raise Stopped(self.replayer.stopped_by or 0)
         url = str(sender.target)
@@ -152,7 +158,7 @@ class ReplayJob:
         records.show(told_of(reply, sender.target, event, now, number))
         return reply.is_taken
 
-    def _targets(self, entry: InboxEntry) -> list[Target]:
+    def _targets(self, entry: InboxEntry) -> list[AnyTarget]:
         asked = self.asked
         if asked.target is not None:
             return [asked.target]
@@ -169,7 +175,8 @@ class ReplayJob:
             for row in tried:
                 if row["taken"]:
                     urls.pop(row["url"], None)
-        return [Target.parse(url, allow_remote=asked.allow_remote) for url in urls]
+        remote = asked.allow_remote
+        return [parse_known(url, self.session.env, allow_remote=remote) for url in urls]
 
     def _headers(self, entry: InboxEntry, content: Content) -> bytes:
         if self.asked.original:

@@ -4,10 +4,9 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final, TextIO
 
-from svc.api_keys import LOG_VARIABLE, SIGNING_VARIABLE, without_line_end
+from svc.api_keys import HELD_BACK, without_line_end
 from svc.cli.framework.session import Session
 from svc.errors import Forbidden, NotFound, UsageError
-from svc.keys.resolve import VARIABLE as KEY_VARIABLE
 from svc.money import format_amount
 from svc.redaction import redact
 from svc.render.text import one_line, wrap_message
@@ -22,8 +21,6 @@ if TYPE_CHECKING:
 
 
 NOTHING_SENT = "Nothing was sent."
-# No other program is given these (promise R43).
-HELD_BACK = (KEY_VARIABLE, SIGNING_VARIABLE, LOG_VARIABLE)
 
 
 def will_ask(session: Session) -> bool:

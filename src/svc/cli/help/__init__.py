@@ -15,8 +15,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
+from svc.api_keys import HELD_BACK
 from svc.cli.framework.app import new_app, repairing
-from svc.cli.framework.prompts import HELD_BACK
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Definitions, Page, page_of

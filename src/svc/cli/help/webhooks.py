@@ -4,6 +4,7 @@ from typing import Final
 
 from svc.cli.framework.figures import figure
 from svc.cli.help.page import Definitions, Heading, Page, ShellLines, WordList
+from svc.listen.commands import RUN_SECONDS
 from svc.listen.tunnels import REMOTE_PORT
 from svc.service import facts
 
@@ -31,6 +32,21 @@ _AWAY: Final = {
     "ends the listener (10) and says what is kept where.",
     "secret rolled": "A sandbox's new secret is taken at once. Of a real service, three wrong "
     "signatures in a row name the command that goes on.",
+}
+
+_RUN: Final = {
+    "SVC_EVENT_ID": "The event's id, by which a command knows what it has done already.",
+    "SVC_EVENT_TYPE": "Its type; SVC_OBJECT_ID is the id of its object, or empty.",
+    "SVC_REDELIVERED": "Set, to a number, when the event may have been given to a run before.",
+    "order": "One at a time for each object, all targets of the listener included; --concurrency "
+    "at once for each command.",
+    "no shell": "Quotes part the arguments, and nothing is expanded: sh -c runs a line of a shell. "
+    "It runs in the folder in which svc was started.",
+    "no secret": "SVC_API_KEY, SVC_WEBHOOK_SECRET and SVC_LOG_CREDENTIALS are kept from it.",
+    "end": f"After --run-timeout ({RUN_SECONDS:g} s), and with the listener, a run is ended with "
+    "its children. What it leaves in the background ends with it, unless it has a session of its "
+    "own (setsid).",
+    "output": "Of each run the first 4 KiB are kept, secrets masked.",
 }
 
 PAGE: Final = Page(
@@ -84,6 +100,19 @@ PAGE: Final = Page(
         given: each delivery with its headers, verdict and answers, and a button that sends it
         again.
         """,
+        Heading("Commands instead of a handler"),
+        """
+        --run TYPE=COMMAND runs a program for each event, with its payload on standard input; exit
+        code 0 takes the event. Any other is kept and tried again as a target's 500 is, and is shown
+        so; a program that is not there is waited for.
+        """,
+        ShellLines(
+            (
+                "svc events listen --run 'order.paid=./fulfil.sh' --run-timeout 30",
+                "svc events listen --run '*=sh -c \"jq -r .id >> events.txt\"'",
+            )
+        ),
+        Definitions(tuple(_RUN.items())),
         Heading("When something is away"),
         Definitions(tuple(_AWAY.items())),
         Heading("As a service of systemd"),

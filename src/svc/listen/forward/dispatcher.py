@@ -6,14 +6,15 @@ half, and which says when an event has ended.
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
+from svc.listen.commands import CommandTarget
 from svc.listen.forward.pump import Attempted, ForwardOptions, Pump, PumpHooks
-from svc.listen.forward.request import TargetSender, told_of
+from svc.listen.forward.request import ForwardSender, told_of
 from svc.listen.forward.waiting import Waiters, key_of
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import (
@@ -28,8 +29,7 @@ from svc.listen.inbox.inbox import (
 from svc.listen.owners import owned_task
 from svc.listen.progress import ListenerProgress
 from svc.listen.records import ListenerRecord, TargetAway
-from svc.listen.routes import Routes
-from svc.listen.targets import Target
+from svc.listen.routes import AnyTarget, Routes
 
 _SAY_SECONDS: Final = 30.0
 
@@ -48,13 +48,17 @@ class DispatcherDeps:
 
 
 class Dispatcher:
-    """Owns one pump for each target, which sends with what `sender` gives."""
+    """Owns one pump for each target, which sends with what `sender` gives.
+
+    Attributes:
+        seconds: the longest limit for one attempt.
+    """
 
     def __init__(
         self,
         routes: Routes,
         options: ForwardOptions,
-        sender: Callable[[Target], TargetSender],
+        sender: Callable[[AnyTarget], ForwardSender],
         deps: DispatcherDeps,
     ) -> None:
         self._routes = routes
@@ -63,9 +67,11 @@ class Dispatcher:
         self._saying: asyncio.Task[None] | None = None
         self._started = self._closed = False
         deps.writer.on_results(self._results)
+        limited = {each: _limited(options, each) for each in routes.targets}
+        self.seconds = max((each.seconds for each in limited.values()), default=0.0)
         self._pumps = {
-            str(target): Pump(sender(target), options, self._hooks(target), deps.clock)
-            for target in routes.targets
+            str(target): Pump(sender(target), limits, self._hooks(target), deps.clock)
+            for target, limits in limited.items()
         }
 
     async def start(self, leave: Callable[[OpenItem], None] | None = None) -> None:
@@ -155,7 +161,7 @@ class Dispatcher:
         for one in {one.seq: one for one in left}.values():  # that of the most attempts
             leave(one)
 
-    def _hooks(self, target: Target) -> PumpHooks:
+    def _hooks(self, target: AnyTarget) -> PumpHooks:
         inbox, writer, waiters = self._deps.inbox, self._deps.writer, self._deps.waiters
         url = str(target)
         read = partial(writer.read, after_results=True)  # what has ended by now is open no more
@@ -168,7 +174,7 @@ class Dispatcher:
             rests=partial(self._rests, url),
         )
 
-    def _tried(self, target: Target, item: OpenItem, tried: Attempted) -> None:
+    def _tried(self, target: AnyTarget, item: OpenItem, tried: Attempted) -> None:
         reply, verdict, now = tried.reply, tried.verdict, self._deps.clock.now()
         if verdict == "failed" and self._deps.waiters.is_handed_back(reply):
             verdict = "returned"
@@ -241,3 +247,9 @@ class Dispatcher:
             return
         next_in = None if health.next_at is None else max(health.next_at - now, 0.0)
         self._deps.tell(TargetAway(now, url, events, health.why, now - health.since, next_in))
+
+
+def _limited(options: ForwardOptions, target: AnyTarget) -> ForwardOptions:
+    if isinstance(target, CommandTarget):
+        return replace(options, seconds=target.seconds)
+    return options

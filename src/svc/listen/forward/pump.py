@@ -16,9 +16,9 @@ from typing import Final
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.forward.health import TargetHealth
-from svc.listen.forward.request import FORWARD_SECONDS, TargetRequest, TargetSender
+from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, TargetRequest
 from svc.listen.forward.retry import RetryMode, rest_seconds, retry_in
-from svc.listen.http.connection import TargetConnection, TargetReply
+from svc.listen.http.connection import ForwardLane, TargetReply
 from svc.listen.inbox.inbox import ForwardVerdict, OpenItem, Retries
 from svc.listen.owners import owned, owned_task
 from svc.listen.values import value_class
@@ -87,7 +87,7 @@ class Pump:
     """Hands items to the lanes of one target, and decides what comes of each."""
 
     def __init__(
-        self, sender: TargetSender, options: ForwardOptions, hooks: PumpHooks, clock: Clock
+        self, sender: ForwardSender, options: ForwardOptions, hooks: PumpHooks, clock: Clock
     ) -> None:
         self.target = sender.target
         self._sender = sender
@@ -96,8 +96,8 @@ class Pump:
         self._clock = clock
         self._loop = asyncio.get_running_loop()
         self.health = TargetHealth(options.concurrency, clock)
-        self._idle: list[TargetConnection] = [sender.link() for _ in range(options.concurrency)]
-        self._hand: dict[int, tuple[OpenItem, TargetConnection, TargetRequest]] = {}
+        self._idle: list[ForwardLane] = [sender.link() for _ in range(options.concurrency)]
+        self._hand: dict[int, tuple[OpenItem, ForwardLane, TargetRequest]] = {}
         self._alone: int | None = None  # what has been under way with no other beside it
         self._gone: set[int] = set()  # what has left the lanes since the page was asked for
         # Each with the loop's time when the ledger had it as open.
@@ -294,7 +294,7 @@ class Pump:
 
     # --- an attempt -----------------------------------------------------------------------------
 
-    def _send(self, link: TargetConnection, item: OpenItem) -> None:
+    def _send(self, link: ForwardLane, item: OpenItem) -> None:
         request = self._request(item)
         self._hand[item.seq] = item, link, request
         limit = min(self._options.seconds, self._hooks.limit(item))

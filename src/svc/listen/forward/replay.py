@@ -4,7 +4,7 @@ import asyncio
 from contextlib import ExitStack
 from typing import Self
 
-from svc.listen.forward.request import TargetSender
+from svc.listen.forward.request import ForwardSender
 from svc.listen.http.connection import TargetReply, exchange_once
 from svc.system import loops
 from svc.system.signals import STOPPING
@@ -33,7 +33,7 @@ class ReplayLoop:
         self._open.close()
 
     def send(
-        self, sender: TargetSender, headers: bytes, body: bytes, seconds: float
+        self, sender: ForwardSender, headers: bytes, body: bytes, seconds: float
     ) -> TargetReply | None:
         """Sends one delivery and waits for its answer, at most so many seconds.
 
@@ -42,7 +42,7 @@ class ReplayLoop:
         return self._runner.run(self._send(sender, sender.request(headers, body).data, seconds))
 
     async def _send(
-        self, sender: TargetSender, request: bytes, seconds: float
+        self, sender: ForwardSender, request: bytes, seconds: float
     ) -> TargetReply | None:
         await _passes()
         if self.stopped_by is not None:

@@ -1,15 +1,16 @@
 """What a target is sent: the received bytes, unchanged (R52); and how its answer is told."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Final
+from typing import Final, Protocol
 
 from svc.errors import UsageError
 from svc.listen.forward.signing import HeaderSigner
-from svc.listen.http.connection import TargetConnection, TargetReply
+from svc.listen.http.connection import ForwardLane, TargetConnection, TargetReply
 from svc.listen.http.dial import Connect, open_connection
 from svc.listen.records import Forwarded
+from svc.listen.routes import AnyTarget
 from svc.listen.targets import AS_USUAL, Target, TargetTrust
 from svc.listen.values import value_class
 from svc.service.facts import REDELIVERED_HEADER
@@ -44,6 +45,18 @@ class TargetRequest:
 
     data: bytes
     signed_anew: bool = False
+
+
+class ForwardSender(Protocol):
+    """Builds requests for one target and opens links to it, as `TargetSender` does."""
+
+    @property
+    def target(self) -> AnyTarget: ...
+
+    @property
+    def link(self) -> Callable[[], ForwardLane]: ...
+
+    def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> TargetRequest: ...
 
 
 class TargetSender:
@@ -91,7 +104,7 @@ class TargetSender:
 
 def told_of(
     reply: TargetReply,
-    target: Target,
+    target: AnyTarget,
     event: tuple[str, str],
     now: float,
     attempt: int,

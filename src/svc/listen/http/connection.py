@@ -8,7 +8,7 @@ import asyncio
 import ssl
 from collections.abc import Callable
 from functools import partial
-from typing import Final, Literal
+from typing import Final, Literal, Protocol
 
 from svc.listen.http.answers import TargetAnswer
 from svc.listen.http.dial import (
@@ -47,6 +47,24 @@ class TargetReply:
     def is_taken(self) -> bool:
         """Whether the target took the event: it answered with a 2xx."""
         return is_success(self.status)
+
+
+class ForwardLane(Protocol):
+    """What carries one request after the other to a target, as `TargetConnection` does."""
+
+    sent: int
+
+    def exchange(
+        self,
+        request: bytes,
+        limit: float,
+        told: Callable[[TargetReply], None],
+        again: Callable[[], bytes] | None = None,
+    ) -> None: ...
+
+    def probe(self, limit: float, told: Callable[[TargetReply], None]) -> None: ...
+
+    def close(self) -> None: ...
 
 
 class TargetConnection:
@@ -192,7 +210,7 @@ class TargetConnection:
             told(TargetReply(spent, status, body, trouble, error, self.sent))
 
 
-async def exchange_once(link: TargetConnection, request: bytes, limit: float) -> TargetReply:
+async def exchange_once(link: ForwardLane, request: bytes, limit: float) -> TargetReply:
     """Sends one request over a link that is closed afterwards."""
     done: asyncio.Future[TargetReply] = asyncio.get_running_loop().create_future()
 

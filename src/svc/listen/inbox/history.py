@@ -270,7 +270,7 @@ _NOTE: Final = (
 
 
 def _targets(row: Row) -> tuple[str, ...]:
-    routes = Routes.parse(json.loads(row["targets"]), allow_remote=True)
+    routes = Routes.read_back(json.loads(row["targets"]))
     return tuple(str(target) for target in routes.match(row["type"]))
 
 

@@ -36,7 +36,7 @@ from svc.listen.inspector.page import (
     status_text,
 )
 from svc.listen.inspector.replay import Replayer
-from svc.listen.targets import Target
+from svc.listen.routes import AnyTarget
 from svc.render.text import escape
 
 T = TypeVar("T")
@@ -187,7 +187,7 @@ class InspectorApp:
         return http.see_other(self.frame.url(f"delivery/{event_id}", sent, "said"))
 
     def _keep_news(
-        self, event_id: str, targets: Sequence[Target], replies: Sequence[TargetReply]
+        self, event_id: str, targets: Sequence[AnyTarget], replies: Sequence[TargetReply]
     ) -> int:
         """Keeps what came of a replay, for the page to which it leads; gives its number.
 

@@ -8,7 +8,8 @@ from typing import Final
 from svc import signature
 from svc.clock import Clock
 from svc.errors import SignatureError, UsageError
-from svc.listen.forward.request import HeaderText, TargetSender, told_of
+from svc.listen.forward.command import sender_for
+from svc.listen.forward.request import HeaderText, told_of
 from svc.listen.forward.signing import signed_anew
 from svc.listen.http.connection import TargetReply, exchange_once
 from svc.listen.inbox.history import InboxEntry, InboxHistory
@@ -16,7 +17,7 @@ from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole
 from svc.listen.inspector.page import header_lines, masked
 from svc.listen.records import ListenerRecord
-from svc.listen.routes import Routes
+from svc.listen.routes import AnyTarget, Routes
 from svc.listen.targets import AS_USUAL, Target, TargetTrust
 from svc.service.facts import SIGNATURE_HEADER
 
@@ -58,7 +59,7 @@ class Replayer:
         self._means = means
         self._configured = {str(target): target for target in means.routes.targets}
 
-    def targets(self, whole: Whole, to: str) -> list[Target]:
+    def targets(self, whole: Whole, to: str) -> list[AnyTarget]:
         """Gives where a delivery goes: to one address of this machine, else where it went.
 
         Raises:
@@ -94,7 +95,7 @@ class Replayer:
         return signed_anew(headers, body, secrets, self._clock.now())
 
     async def send(
-        self, whole: Whole, targets: Sequence[Target], headers: bytes
+        self, whole: Whole, targets: Sequence[AnyTarget], headers: bytes
     ) -> list[TargetReply]:
         """Sends to all targets at once; gives how each of them took it, in their order."""
         limit = min(self._means.seconds, _SECONDS_MAX)
@@ -105,7 +106,7 @@ class Replayer:
     def note(
         self,
         whole: Whole,
-        targets: Sequence[Target],
+        targets: Sequence[AnyTarget],
         replies: Sequence[TargetReply],
         started: float,
     ) -> None:
@@ -147,10 +148,10 @@ class Replayer:
         return self._means.secrets_of(entry.endpoint_id) if entry.endpoint_id else ()
 
     async def _send_to(
-        self, target: Target, whole: Whole, headers: bytes, limit: float
+        self, target: AnyTarget, whole: Whole, headers: bytes, limit: float
     ) -> TargetReply:
         extra = self._means.headers if str(target) in self._configured else ()
-        sender = TargetSender(target, extra, trust=self._means.trust)
+        sender = sender_for(target, extra, trust=self._means.trust)
         request = sender.request(headers, whole.content.body).data
         reply = await exchange_once(sender.link(), request, limit)
         event = (whole.entry.id, whole.entry.type)

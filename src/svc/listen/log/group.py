@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from svc.clock import Clock
 from svc.errors import NotFound, SvcError
+from svc.listen.commands import CommandTarget
 from svc.listen.forward.waiting import AWAY
 from svc.listen.http.dial import CannotConnect, Connect, open_connection
 from svc.listen.log.connection import LogConnection, Message
@@ -33,7 +34,7 @@ from svc.listen.log.streams import BACK_SECONDS, group_consumer, group_name, mak
 from svc.listen.log.troubles import LogRefusal, NoResponder, is_missing
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord
-from svc.listen.targets import Target
+from svc.listen.routes import AnyTarget
 from svc.service.facts import Mode
 
 _TAKEN: Final = 200
@@ -67,7 +68,7 @@ class GroupSource(LogSource):
         self,
         connection: LogConnection,
         queue: Queue,
-        targets: Sequence[Target],
+        targets: Sequence[AnyTarget],
         clock: Clock,
         reception: Reception,
         tell: Callable[[ListenerRecord], None],
@@ -188,8 +189,10 @@ class GroupSource(LogSource):
                 else:
                     await asyncio.sleep(_PROBE_SECONDS)
 
-    async def _accepts(self, target: Target) -> bool:
+    async def _accepts(self, target: AnyTarget) -> bool:
         """Says whether a target accepts connections; what it answers is seen by an event."""
+        if isinstance(target, CommandTarget):
+            return target.find()[0] is not None
         try:
             async with asyncio.timeout(2):
                 wire = await self._connect(target, None)
@@ -295,7 +298,7 @@ def _missing(connection: LogConnection, queue: Queue, why: str = ".") -> NotFoun
 
 
 def opened(
-    connection: LogConnection, queue: Queue, targets: Sequence[Target], clock: Clock
+    connection: LogConnection, queue: Queue, targets: Sequence[AnyTarget], clock: Clock
 ) -> Callable[[Reception, Callable[[ListenerRecord], None]], GroupSource]:
     """Gives what a listener opens its source with."""
     return partial(GroupSource, connection, queue, targets, clock)

@@ -24,9 +24,9 @@ from support.listening import (
 )
 from support.serving import free_port
 from svc.clock import SystemClock
+from svc.listen.forward.command import sender_for
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.forward.request import TargetSender
 from svc.listen.forward.waiting import Waiters
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
@@ -167,7 +167,7 @@ class Forwarding(Half):
                 self.told.append,
                 lambda: None,
             )
-            self.dispatcher = Dispatcher(routes, ForwardOptions(), TargetSender, deps)
+            self.dispatcher = Dispatcher(routes, ForwardOptions(), sender_for, deps)
             self.starting = self.loop.create_task(self.dispatcher.start())
 
         self.do(make)

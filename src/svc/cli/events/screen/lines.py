@@ -6,6 +6,7 @@ from http import HTTPStatus
 from typing import Final, Literal
 
 from svc.cli.events.screen.answer import words_of
+from svc.listen.commands import PREFIX
 from svc.listen.records import (
     BugMet,
     EventReceived,
@@ -310,6 +311,8 @@ def _amount(record: EventReceived) -> str:
 def _status(record: Forwarded) -> str:
     if record.status is None:
         return "failed"
+    if record.url.startswith(PREFIX):  # its error tells the exit code
+        return "exit code 0" if record.succeeded else "failed"
     try:
         return f"{record.status} {HTTPStatus(record.status).phrase}"
     except ValueError:
