@@ -260,7 +260,7 @@ _svc_words() {
     sandbox_clock_mode) words='realtime frozen' ;;
     sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= allow_self_signed_webhooks= rate_limit= signature_time= webhook_delivery= encodings= require_idempotency_key= chaos= voucher_days= payment_fee_bps= negative_balances=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
-    help) words='exit-codes environment output webhooks team team-operations money sandbox faults ci timeline audit reminders moving comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
+    help) words='exit-codes environment output webhooks team team-operations money sandbox faults ci timeline limits audit reminders moving comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests keys profiles config whoami doctor quickstart commands completion help' ;;
     *) words='' ;;
   esac
 }
@@ -443,7 +443,7 @@ _svc_own() {
       ;;
     'batch')
       commands=''
-      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --run:t --row-id:t --again:- --continue:- --edited:- --skip-done:- --retry-failed:- --decimals:- --raw-csv:- --blank-means-all:- --ignore-column:+t --dry-run:- '
+      options='--concurrency:t --rate:t --strict-order:- --results:f --force:- --import:t --run:t --row-id:t --again:- --continue:- --edited:- --skip-done:- --retry-failed:- --decimals:- --raw-csv:- --blank-means-all:- --ignore-column:+t --over-limit:- --dry-run:- '
       arguments='w.operation f'
       shared='global'
       ;;
@@ -1065,7 +1065,7 @@ _svc_own() {
 _svc_shared() {
   case $shared in
     'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
-    'request preview global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --form:- --json-body:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'request preview global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --over-limit:- --form:- --json-body:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
     'preview global') shared='--dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
     'list preview global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --decimals:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
   esac

@@ -4,7 +4,7 @@ Every step has a seed of its own, drawn at the start, so that steps can be left 
 that fails while the others stay what they were.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
@@ -15,7 +15,7 @@ from simulation.judge import Judge, ViolationError
 from simulation.machine import Process, StuckError
 from simulation.network import FAULTS
 from simulation.stage import Stage, staged
-from simulation.wishes import Wish, pool, single, table
+from simulation.wishes import KINDS, LIMITED, Wish, pool, single, table
 from simulation.world import SimDisk, World, account_of
 from support.suite.surroundings import memory
 from svc.cli import batch, requests
@@ -23,6 +23,7 @@ from svc.cli.framework.session import Session
 
 _HOUR: Final = 3600.0
 _WAITS: Final = (1.0, 60.0, _HOUR, 6 * _HOUR, 23.5 * _HOUR, 25 * _HOUR)
+_SHORT_WAITS: Final = (1.0, 60.0, 0.4 * _HOUR, 0.8 * _HOUR, _HOUR, 6 * _HOUR)  # around a limit's
 _HAND: Final = 0.03  # what a person needs at least before the next command
 _FINE: Final = 3 * _HOUR  # within which a key is young
 
@@ -56,7 +57,13 @@ class Shortening:
 
 
 class Theatre(Shortening):
-    """Plays histories, one after the other, in one folder in memory."""
+    """Plays histories, one after the other, in one folder in memory.
+
+    With `limits`, by group, of days on which a machine may move so much within an hour.
+    """
+
+    def __init__(self, limits: Mapping[str, str] | None = None) -> None:
+        self._limits = limits
 
     def __enter__(self) -> Self:
         self._folder = TemporaryDirectory(prefix="svc-simulation-", dir=memory())
@@ -77,7 +84,7 @@ class Theatre(Shortening):
 
     def play(self, seed: int, *, only: Iterable[int] | None = None) -> EndedHistory:
         """Plays one history; `only` names the steps that are taken, all if not given."""
-        world = World(seed, self._stage, self._disk)
+        world = World(seed, self._stage, self._disk, self._limits)
         history = History(seed, world)
         steps = tuple(range(history.length) if only is None else only)
         broken = None
@@ -102,11 +109,14 @@ class History:
         random = Random(seed)
         self._seeds = [random.getrandbits(48) for _ in range(random.randint(3, 7))]
         self.length = len(self._seeds)
-        self._pool = pool(random)
+        self._pool = pool(random, LIMITED if world.limits else KINDS)
         self._files: dict[str, tuple[str, list[Wish]]] = {}
         self._hurt = random.choice((0.0, 0.1, 0.3))
         self._two_accounts = random.random() < 0.25
         self._profiles = random.choice((("default",), ("default", "shop"), ("here", "local")))
+        self._waits = _SHORT_WAITS if world.limits else _WAITS
+        if world.limits:  # else each profile has its own
+            self._profiles = ("default",)
         self._count = self._labels = 0
         world.network.weather = tuple(random.sample(FAULTS, random.choice((1, 2, 4))))
         world.network.often = random.choice((0.1, 0.4, 0.8))
@@ -126,7 +136,7 @@ class History:
     def _step(self) -> None:
         chance = self._random.random()
         if chance < 0.34:
-            self._run(self._single())
+            self._run(self._single(), *[self._single() for _ in self.world.limits][:1])
         elif chance < 0.66:
             self._run(self._list())
         elif chance < 0.78:
@@ -285,7 +295,7 @@ class History:
             process.sync_fails_at = random.randint(1, 10)
 
     def _wait(self) -> None:
-        machine, seconds = self.world.machine, self._random.choice(_WAITS)
+        machine, seconds = self.world.machine, self._random.choice(self._waits)
         machine.wait(seconds)
         if self._random.random() < 0.3:
             machine.offset = self._random.choice((0.0, -0.4, 30.0, -1200.0, 1200.0))

@@ -18,6 +18,7 @@ from svc.client.exchange import WireRequest
 _OPEN: Final = ("open", "unknown")
 _BEFORE: Final = (2, 4, 6, 10)  # exit codes of what is found before anything is sent
 _NEVER: Final = ("refused", "not_sent")
+_HOUR: Final = 3600.0
 _KEYS_BEGIN: Final = b"sk_test_"
 
 
@@ -171,6 +172,7 @@ class Judge:
         for row in rows:
             self._true_row(row, row["idempotency_key"])
         self._as_often_as_meant()
+        self._within_limits()
 
     def clean(self) -> None:
         """No key is in anything that the program leaves behind."""
@@ -195,6 +197,21 @@ class Judge:
             meant = self.singles[account, what] + max(rows, default=0) + self.again[account, what]
             if count > meant:
                 raise ViolationError(f"{count} effects of {what} for {meant} that were meant")
+
+    def _within_limits(self) -> None:
+        """No hour of true time, wherever it begins, has more effects than a limit allows."""
+        for group, text in self.world.limits.items():
+            most = int(text.split()[0]) * 100
+            word = {"captures": "capture"}.get(group, group)
+            made = [one for one in self.world.service.effects if one.what[0].endswith(word)]
+            for last in made:
+                moved = sum(self._moved(one) for one in made if 0 <= last.at - one.at < _HOUR)
+                if moved > most:
+                    raise ViolationError(f"{moved} of {group} within an hour, {most} are allowed")
+
+    def _moved(self, effect: Effect) -> int:
+        made = self.world.service.objects[effect.account, effect.id]
+        return int(made.get("amount_captured", made["amount"]))
 
     def _true_row(self, row: dict[str, Any], key: str) -> None:
         account = account_of(row["key_hint"])

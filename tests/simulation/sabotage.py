@@ -11,15 +11,15 @@ from unittest.mock import patch
 from svc.batch import validate, workers
 from svc.client import client, refusal, reply
 from svc.client.reply import classify
-from svc.delivery import plan, policy
-from svc.delivery.journal import batches, stored, transaction
+from svc.delivery import plan, policy, send
+from svc.delivery.journal import batches, limits, stored, transaction
 
 
 @contextmanager
 def without(rule: str) -> Iterator[None]:
     """Plays without a rule."""
     with _Patches() as patches:
-        for where, name, other in RULES[rule]:
+        for where, name, other in {**RULES, **LIMIT_RULES}[rule]:
             patches.put(where, name, other)
         yield
 
@@ -55,6 +55,30 @@ def _any_own_code(refusal: Any) -> bool:
     return refusal is not None and (refusal.type is not None or refusal.code is not None)
 
 
+def _checked_before(sender: Any, asked: Any) -> Any:
+    """Looks at the limit, and a moment later records what is sent."""
+    charge = _real_charge_of(sender, asked)
+    if charge is not None:
+        group = limits.group_of(asked.call.path)
+        sender.journal.limits().check(asked.scope, group, [charge])
+        sender.clock.sleep(0.01)
+    return charge
+
+
+_real_charge_of = send._charge_of
+# Those of `test_money` that a limit has beside the others.
+LIMIT_RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
+    "a limit is held in the transaction that records": (
+        (limits.LimitBook, "refuse_beyond", lambda self, added: None),
+        (send, "_charge_of", _checked_before),
+    ),
+    "what is not known counts": (
+        (limits, "_SUMS", limits._SUMS.replace("(age IS NULL OR age < ?)", "(age < ?)")),
+    ),
+    "time is the machine's uptime": (
+        (limits, "_SUMS", limits._SUMS.replace("boot = ?", "boot = ? AND FALSE")),
+    ),
+}
 RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "what is the same request is not a matter of spelling": (
         (stored, "likenesses", _as_spelled),

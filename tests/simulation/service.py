@@ -50,6 +50,7 @@ class Service:
     Attributes:
         keys: the account of every API key, and until when the key is good.
         closed: orders that were cancelled or captured, by account.
+        tells_money: whether payments and orders that were there before can be retrieved.
     """
 
     keys: dict[str, tuple[str, float]]
@@ -57,6 +58,7 @@ class Service:
     by_key: dict[str, list[Effect]] = field(default_factory=dict)
     objects: dict[tuple[str, str], dict[str, Any]] = field(default_factory=dict)
     closed: set[tuple[str, str]] = field(default_factory=set)
+    tells_money: bool = False
     _kept: dict[tuple[str, str], _KeptAnswer] = field(default_factory=dict)
 
     def handle(
@@ -85,6 +87,9 @@ class Service:
 
     def _get(self, account: str, path: str) -> ServiceAnswer:
         found = self.objects.get((account, path.rpartition("/")[2]))
+        _, _, word, *rest = path.split("/")
+        if found is None and self.tells_money and account == "A" and word in _OLD:
+            found = {**_OLD[word], "id": rest[-1]}
         return (
             ServiceAnswer(200, found)
             if found
@@ -155,6 +160,13 @@ class Service:
 
 
 _LIFE: Final = {"status": "pending", "livemode": False}
+
+
+# What was there before, by the word in its path.
+_OLD: Final[dict[str, dict[str, Any]]] = {
+    "payments": {"object": "payment", "amount_captured": 9000, "currency": "EUR"},
+    "orders": {"object": "order", "amount_total": 1000, "currency": "EUR"},
+}
 
 
 @lru_cache(1000)

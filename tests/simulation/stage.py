@@ -20,7 +20,8 @@ from simulation.network import Network, NetworkWire
 from svc.batch import workers
 from svc.client.wire import sockets
 from svc.state import database
-from svc.system import locks, memory, signals
+from svc.system import locks, memory, signals, uptime
+from svc.system.uptime import Uptime
 
 _WRITES: Final = ("I", "U", "D")  # INSERT, UPDATE, DELETE
 _DATABASE: Final = "file:/{}?vfs=memdb"  # a machine's, by its state folder
@@ -180,6 +181,7 @@ def staged() -> Iterator[Stage]:
         (signals, "wait", lambda step, seconds: step(seconds)),
         # The file is there, whole and private: how it is opened is tried with real ones.
         (database, "open_database", lambda path, *_, **__: _connect(path)),
+        (uptime, "read_uptime", lambda: Uptime("since then", stage.machine.now)),
         (memory, "keep_unread", lambda: None),  # all processes are this one
     ]
     before = [getattr(where, name) for where, name, _ in patches]

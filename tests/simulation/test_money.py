@@ -11,11 +11,18 @@ import pytest
 from simulation.history import EndedHistory, Theatre, readable
 from simulation.money import played_by_many
 from simulation.occasions import Occasions
-from simulation.sabotage import RULES, without
+from simulation.sabotage import LIMIT_RULES, RULES, without
 from svc.delivery import policy
 
 _FEW = 100
 _MANY = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 400  # of the slow run
+_LIMITED = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 30
+_LIMITS = {"refunds": "20 EUR/hour", "payouts": "20 EUR/hour", "captures": "15 EUR/hour"}
+_PASSED = {
+    "a limit is held in the transaction that records": 21,
+    "what is not known counts": 0,
+    "time is the machine's uptime": 600,
+}
 # For each rule a history that goes wrong without it, and what is lost there.
 _MISSED = {
     "what is the same request is not a matter of spelling": (2, "says the same, unresolved"),
@@ -55,6 +62,22 @@ def test_no_history_of_months_pays_twice_or_leaves_out_a_row_in_silence() -> Non
         for seed in range(_FEW):
             ended = occasions.play(seed)
             assert ended.broken is None, readable(occasions.shortest(ended))
+
+
+def test_no_history_moves_more_than_a_limit() -> None:
+    """Whatever is killed, unknown, resumed or sent by two at once, and wherever the clock is."""
+    with Theatre(_LIMITS) as theatre:
+        for seed in range(_LIMITED):
+            ended = theatre.play(seed)
+            assert ended.broken is None, readable(theatre.shortest(ended))
+
+
+@pytest.mark.parametrize("rule", LIMIT_RULES)
+def test_a_history_passes_a_limit_without_the_rule(rule: str) -> None:
+    first = _PASSED[rule]
+    with without(rule), Theatre(_LIMITS) as theatre:
+        found = [theatre.play(seed) for seed in range(first, first + 10)]
+    assert any("are allowed" in (ended.broken or "") for ended in found)
 
 
 @pytest.mark.slow(seconds=_MANY // 20)

@@ -67,11 +67,13 @@ class Wish(NamedTuple):
         return self.path, frozen(self.body)
 
 
-def pool(random: Random) -> list[Wish]:
+KINDS: Final = ("refunds", "refunds", "payouts", "payouts", "orders", "cancel", "capture")
+LIMITED: Final = ("refunds", "payouts", "capture")
+
+
+def pool(random: Random, kinds: Sequence[str] = KINDS) -> list[Wish]:
     """The few requests that a history is about, so that they meet."""
-    kind = random.choice(
-        ("refunds", "refunds", "payouts", "payouts", "orders", "cancel", "capture")
-    )
+    kind = random.choice(kinds)
     targets = {
         "refunds": ("pay_X1", "pay_X2", "pay_X10", "pay_refused"),
         "payouts": _IBANS,

@@ -87,9 +87,12 @@ class World:
     Attributes:
         journal: a connection of the judge's own to the state database.
         order: the key that the person has in use, by account.
+        limits: what the configuration limits, by group.
     """
 
-    def __init__(self, seed: int, stage: Stage, disk: SimDisk) -> None:
+    def __init__(
+        self, seed: int, stage: Stage, disk: SimDisk, limits: Mapping[str, str] | None = None
+    ) -> None:
         disk.fresh()
         self.disk = disk
         self.machine = Machine(seed)
@@ -99,6 +102,8 @@ class World:
         self.journal = disk.database
         self.keys = {account: key for key, account in reversed(KEYS.items())}
         self.max_time = 60.0
+        self.limits = limits or {}
+        self.service.tells_money = bool(limits)
         self._stage = stage
         self._read: tuple[int, list[dict[str, Any]]] = (-1, [])
         use(stage, self.machine, self.network)
@@ -130,7 +135,7 @@ class World:
         def work() -> int:
             streams = Streams(TextIOWrapper(BytesIO()), process.out, process.err)
             session = Session([process.name], env, streams, self.clock)
-            vars(session)["config"] = _config(folder, self.max_time)
+            vars(session)["config"] = _config(folder, self.max_time)._replace(limits=self.limits)
             session.given.everywhere.profile = profile
             self._stage.commands[process.name] = command
             code = int(cli.run(session))

@@ -16,6 +16,7 @@ from svc.batch.results import ResultLine, Results
 from svc.batch.tally import HeldError, Movements, Tally, Totals, job_line, line_of, row_line
 from svc.batch.workers import SharedQuota, Workers
 from svc.clock import Clock, utc
+from svc.delivery.journal.limits import LimitReachedError
 from svc.delivery.plan import BatchPlan, KeyWalk, Task
 from svc.delivery.rows import (
     JobEnd,
@@ -30,6 +31,7 @@ from svc.errors import LocalError, SvcError
 from svc.state import LOST
 
 _NOTHING: Final[Movements] = {}
+_UNSENT: Final = ("unknown", "not_sent")  # beyond a limit a row was never sent
 _AHEAD: Final = 4  # rows in hand for each worker
 _LOOK_SECONDS: Final = 0.2
 _GATHER_SECONDS: Final = 0.01
@@ -159,7 +161,11 @@ class Run:
         jobs, refused = self._deps.journal.record(tasks)
         self._in_hand.update((job.intent.id, job) for job in jobs)
         self._deps.workers.put(jobs)
-        self._note([row_line(task.row, task.key, "unknown", error) for task, error in refused])
+        for task, error in refused:
+            is_beyond = isinstance(error, LimitReachedError)
+            if is_beyond:
+                self._stop(error)
+            self._note([row_line(task.row, task.key, _UNSENT[is_beyond], error)])
 
     def _collect(self) -> None:
         """Waits for rows to end, and a moment longer, so that one transaction serves many."""

@@ -7,10 +7,11 @@ import typer
 from svc.base_url import BaseUrl
 from svc.cli.framework.app import new_word, repairing
 from svc.cli.framework.options import argument
+from svc.cli.framework.prompts import confirm_in_person
 from svc.cli.framework.session import Session
 from svc.config import Config
-from svc.config.editing import field_of, set_value, unset_value
-from svc.config.model import PROFILE, SETTINGS
+from svc.config.editing import field_of, limit_of, set_value, unset_value
+from svc.config.model import LIMITS, PROFILE, SETTINGS
 from svc.config.settings import DEFAULTS
 from svc.redaction import redact
 
@@ -51,12 +52,15 @@ def set_(
     """Change a setting; the file's comments stay.
 
     cache off stops keeping the ids that completion offers, and removes those that were kept.
+    A limit that there is already is changed by a person at a terminal: svc help limits.
 
     $ svc config set output json
     $ svc config set profiles.shop.auth basic
     $ svc config set cache off
+    $ svc config set limits.refunds '500 EUR/day'
     """
     session = Session.of(ctx)
+    _confirm_limit(session, name, value)
     config = set_value(session.paths.config_file, name, value)
     if not config.cache:
         from svc.cli.framework.recent import forget
@@ -72,6 +76,7 @@ def unset(ctx: typer.Context, name: SettingName) -> None:
     $ svc config unset output
     """
     session = Session.of(ctx)
+    _confirm_limit(session, name, None)
     config = unset_value(session.paths.config_file, name)
     value, out = _value(config, name), session.repair_out
     if value is None and out.format == "human":
@@ -95,17 +100,38 @@ def path(ctx: typer.Context) -> None:
         session.repair_out.line(where)
 
 
+def _confirm_limit(session: Session, name: str, value: str | None) -> None:
+    """Asks a person before a limit is changed of which the file has one already.
+
+    Also where another name would go before it: a machine is not to lift what limits it.
+    """
+    limit, config = limit_of(name), session.config
+    if limit not in LIMITS or _value(config, name) == value:
+        return
+    group = limit.rpartition(".")[2]
+    tables = (config.limits, *(profile.limits for profile in config.profiles.values()))
+    if any(one.rpartition(".")[2] == group for table in tables for one in table):
+        confirm_in_person(session, name, f"A limit of {group} is changed: {name} = {value or ''}.")
+
+
 def _everything(config: Config) -> dict[str, Any]:
     profiles = {
-        name: {field: _plain(getattr(profile, field)) for field in PROFILE}
+        name: {
+            **{field: _plain(getattr(profile, field)) for field in PROFILE},
+            "limits": dict(profile.limits),
+        }
         for name, profile in config.profiles.items()
     }
     settings = {name: _value(config, name) for name in SETTINGS}
-    return {"object": "config", **settings, "profiles": profiles}
+    limits = dict(config.limits)
+    return {"object": "config", **settings, "limits": limits, "profiles": profiles}
 
 
 def _value(config: Config, name: str) -> Any:
     field_of(name)
+    if limit := limit_of(name):
+        own = config.profile(name.split(".")[1]).limits if name.startswith("profiles.") else None
+        return (config.limits if own is None else own).get(limit)
     *above, last = name.split(".")
     if above:
         return _plain(getattr(config.profile(above[1]), last))

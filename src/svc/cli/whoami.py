@@ -1,5 +1,6 @@
 """`svc whoami`: what a command would use, and whether the service takes it."""
 
+from contextlib import suppress
 from typing import Any
 
 import typer
@@ -13,6 +14,8 @@ from svc.clock import utc
 from svc.errors import AuthError, ConfigError, NetworkError, SvcError, Unauthorized
 from svc.keys.age import days_old
 from svc.keys.resolve import VARIABLE
+from svc.money import format_amount
+from svc.service.facts import LIMIT_GROUPS
 
 app = new_app()
 
@@ -39,9 +42,52 @@ def whoami(ctx: typer.Context) -> None:
     if session.format == "human" and facts["key_added"] is None:
         # A sandbox's key, or one of the environment: nobody knows its age.
         del facts["key_added"], facts["key_age_days"]
+    limits = _limits(session)
+    if session.format != "human":
+        facts["limits"] = limits
+    elif limits:
+        facts["limits"] = "; ".join(map(_told, limits))
     session.out.value(facts, name="profile")
     if trouble is not None:
         raise trouble
+
+
+def _limits(session: Session) -> list[dict[str, Any]]:
+    """The limits of profile and mode, and what they leave."""
+    settings, config = session.settings, session.config
+    groups = [
+        group for group in LIMIT_GROUPS if config.limits_for(settings.profile, settings.mode, group)
+    ]
+    if not groups:
+        return []
+    from svc.cli.framework.delivering import journal_of
+
+    scope = session.scope()
+    with suppress(AuthError):
+        scope = session.scope(session.key.fingerprint)
+    with journal_of(session) as journal:
+        book = journal.limits()
+        found = []
+        for group in groups:
+            for one in book.usages(scope, group):
+                limit, more = one.limit, book.more_in(scope, group, one.limit, 1)
+                found.append(
+                    {
+                        "operation": group,
+                        "amount": limit.amount,
+                        "currency": limit.currency,
+                        "window": limit.window,
+                        "left": one.left,
+                        "more_at": None if more is None else utc(book.now + more),
+                    }
+                )
+    return found
+
+
+def _told(limit: dict[str, Any]) -> str:
+    left, whole = (format_amount(limit[name], limit["currency"]) for name in ("left", "amount"))
+    more = f", more at {limit['more_at']}" if limit["more_at"] else ""
+    return f"{limit['operation']}: {left} left of {whole} a {limit['window']}{more}"
 
 
 def _key_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:

@@ -207,6 +207,10 @@ class Client(WireOwner):
                 request, deadline=Deadline(self.clock, seconds), connect_seconds=seconds
             )
 
+    def reconnect(self) -> None:
+        """Lets go of the kept connection, so that no answer to what was sent on it can follow."""
+        self._wire.close()
+
     def deliver(
         self,
         call: Call,

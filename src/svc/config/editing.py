@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from svc.base_url import BaseUrl
 from svc.clock import SystemClock
-from svc.config.model import PROFILE, SETTINGS, Config, ConfigField, profile_name
+from svc.config.model import LIMITS, PROFILE, SETTINGS, Config, ConfigField, profile_name
 from svc.config.reading import load, parse, read_text
 from svc.config.writing import one_writer, write_atomically
 from svc.errors import ConfigError, wrong_word
@@ -33,10 +33,10 @@ def set_value(path: Path, name: str, text: str) -> Config:
     *tables, last = name.split(".")
     if last == "base_url":
         _refuse_plain_http(value, name)
-    elif tables:
+    elif tables[:1] == ["profiles"]:
         there = load(path)
-        if tables[-1] not in there.profiles:
-            raise there.no_profile(tables[-1])
+        if tables[1] not in there.profiles:
+            raise there.no_profile(tables[1])
     return _edit(path, lambda document: _table(document, tables).update({last: value}))
 
 
@@ -136,7 +136,11 @@ def field_of(name: str) -> ConfigField:
     """
     parts = name.split(".")
     known, last = SETTINGS, parts[0]
-    if parts[0] == "profiles" and len(parts) == len(("profiles", "NAME", "field")):
+    if limit := limit_of(name):
+        known, last = LIMITS, limit
+        if parts[0] == "profiles":
+            _check_name(parts[1])
+    elif parts[0] == "profiles" and len(parts) == len(("profiles", "NAME", "field")):
         _check_name(parts[1])
         known, last = PROFILE, parts[2]
     elif len(parts) > 1:
@@ -144,9 +148,16 @@ def field_of(name: str) -> ConfigField:
     if last in known:
         return known[last]
     prefix = name.removesuffix(last)
-    names = [*known, *(() if prefix else ("profiles.NAME.FIELD",))]
+    names = [*known, *(() if prefix else ("profiles.NAME.FIELD", "limits.refunds"))]
     wrong = wrong_word(name, [f"{prefix}{each}" for each in names])
     raise ConfigError(f"NAME {wrong}.", code="setting_unknown", param="NAME")
+
+
+def limit_of(name: str) -> str:
+    """The name of a limit below its table, such as `live.refunds`; empty for other settings."""
+    parts = name.split(".")
+    parts = parts[2:] if parts[0] == "profiles" else parts
+    return ".".join(parts[1:]) if parts[:1] == ["limits"] else ""
 
 
 def _check_name(name: str) -> None:
@@ -208,6 +219,6 @@ def _table(document: Any, names: list[str]) -> Any:
     for depth, name in enumerate(names):
         if name not in table:
             # Of [profiles] and [profiles.NAME], only the second gets a line of its own.
-            table[name] = tomlkit.table(is_super_table=depth == 0)
+            table[name] = tomlkit.table(is_super_table=names[0] == "profiles" and depth == 0)
         table = table[name]
     return table

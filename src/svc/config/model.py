@@ -4,12 +4,15 @@ import re
 from collections.abc import Callable, Mapping
 from pathlib import Path, PurePath
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.errors import ConfigError, wrong_word
 from svc.inputs import COLORS, FORMATS, Color, Format
-from svc.service.facts import AUTHS, IDEMPOTENCY_RETENTION_SECONDS, Auth
+from svc.service.facts import AUTHS, IDEMPOTENCY_RETENTION_SECONDS, LIMIT_GROUPS, MODES, Auth
+
+if TYPE_CHECKING:  # few files hold limits
+    from svc.config.limits import MoneyLimit
 
 DEFAULT_PROFILE: Final = "default"
 
@@ -25,6 +28,7 @@ class Profile(NamedTuple):
     proxy: str | None = None
     ca_bundle: str | None = None
     key_command: str | None = None
+    limits: Mapping[str, str] = MappingProxyType({})
 
 
 class Config(NamedTuple):
@@ -38,6 +42,7 @@ class Config(NamedTuple):
     max_time: float | None = None
     cache: bool = True
     keyring_backends: tuple[str, ...] = ()
+    limits: Mapping[str, str] = MappingProxyType({})
 
     @property
     def active(self) -> Profile:
@@ -78,6 +83,20 @@ class Config(NamedTuple):
             param="profile",
             hint=f"Create it: svc profiles create {name} --base-url URL",
         )
+
+    def limits_for(self, profile: str, mode: str, group: str) -> "tuple[MoneyLimit, ...]":
+        """What requests of a profile, mode and group may move; empty where nothing limits them.
+
+        A profile's own goes before that of all profiles, then a mode's before that of both.
+        """
+        own = self.profiles[profile].limits if profile in self.profiles else {}
+        for table in (own, self.limits):
+            for name in (f"{mode}.{group}", group):
+                if name in table:
+                    from svc.config.limits import limits_in
+
+                    return limits_in(table[name]) or ()
+        return ()
 
     def is_sandbox(self, address: BaseUrl) -> bool:
         """Says whether a sandbox of this machine was started at this address."""
@@ -178,6 +197,21 @@ def _classes(value: Any) -> Complaint:
     return None if plain else "must be a list of class names such as package.module.Keyring"
 
 
+def _limits(value: Any) -> Complaint:
+    """Amounts in a time, such as 500 EUR/day."""
+    from svc.config.limits import WINDOWS, limits_in
+
+    good = isinstance(value, str) and limits_in(value)
+    return (
+        None
+        if good
+        else (
+            "must be amounts such as '500 EUR/day, 90.50 USD/hour': each with its currency's own "
+            f"decimals, and one of {', '.join(WINDOWS)}"
+        )
+    )
+
+
 def _flag_of(text: str) -> Any:
     words = {"true": True, "on": True, "false": False, "off": False}
     return words.get(text.lower(), text)
@@ -211,4 +245,11 @@ PROFILE: Final[Mapping[str, ConfigField]] = {
     "proxy": ConfigField(_word),
     "ca_bundle": ConfigField(_absolute),
     "key_command": ConfigField(_command),
+}
+
+# What stands in a table `limits`; the name of a mode goes before that of both.
+LIMITS: Final[Mapping[str, ConfigField]] = {
+    f"{mode}{group}": ConfigField(_limits)
+    for mode in ("", *(f"{one}." for one in MODES))
+    for group in LIMIT_GROUPS
 }

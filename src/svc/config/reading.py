@@ -3,13 +3,13 @@
 import os
 import re
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from svc.base_url import BaseUrl
-from svc.config.model import PROFILE, SETTINGS, Config, Profile, profile_name
+from svc.config.model import LIMITS, PROFILE, SETTINGS, Config, Profile, profile_name
 from svc.config.model import ConfigField as Known
 from svc.errors import ConfigError, LocalError, system_words
 from svc.system.files import OTHERS_WRITE, is_trusted, others_may
@@ -130,10 +130,11 @@ def parse(text: str, path: Path) -> Config:
     tables = data.pop("profiles", {})
     if not isinstance(tables, dict):
         raise reader.wrong(("profiles",), "must hold one table for each profile")
+    limits = reader.limits(("limits",), data.pop("limits", {}))
     settings = reader.checked((), data, SETTINGS)
     profiles = {name: reader.profile(name, table) for name, table in tables.items()}
     settings["keyring_backends"] = tuple(settings.get("keyring_backends", ()))
-    return Config(path, profiles=MappingProxyType(profiles), **settings)
+    return Config(path, profiles=MappingProxyType(profiles), limits=limits, **settings)
 
 
 class _Checker:
@@ -161,11 +162,29 @@ class _Checker:
             raise self.wrong(where, complaint)
         if not isinstance(table, dict):
             raise self.wrong(where, "must be a table that holds base_url")
-        values = self.checked(where, dict(table), PROFILE)
+        own = dict(table)
+        limits = self.limits((*where, "limits"), own.pop("limits", {}))
+        values = self.checked(where, own, PROFILE)
         if "base_url" not in values:
             raise self.wrong(where, "has no base_url")
         address = BaseUrl.parse(values.pop("base_url"))
-        return Profile(name, base_url=address, **values)
+        return Profile(name, base_url=address, limits=limits, **values)
+
+    def limits(self, where: tuple[str, ...], table: Any) -> Mapping[str, str]:
+        """The limits of a table, by their names below it, such as `live.refunds`."""
+        if not isinstance(table, dict):
+            raise self.wrong(where, "must be a table")
+        found: dict[str, Any] = {}
+        for name, value in table.items():
+            inner = value if isinstance(value, dict) else {"": value}
+            found |= {f"{name}.{one}".rstrip("."): limit for one, limit in inner.items()}
+        for name, value in found.items():
+            path = (*where, *name.split("."))
+            if name not in LIMITS:
+                raise self._unknown(path, LIMITS)
+            if complaint := LIMITS[name].check(value):
+                raise self.wrong(path, complaint)
+        return MappingProxyType(found)
 
     def wrong(self, where: tuple[str, ...], complaint: str) -> ConfigError:
         return _error(self._path, self._line(where), f"{_dotted(where)} {complaint}.")

@@ -4,8 +4,9 @@ One transaction and one fsync serve the records of many rows (promise R2); anoth
 not wait for the disk, their ends.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from svc.base_url import BaseUrl
@@ -22,6 +23,7 @@ from svc.delivery.journal.entry import (
     NOBODY_ELSE,
     OBJECT_FAILED,
     Account,
+    Charge,
     Intent,
     NewIntent,
     Settled,
@@ -29,6 +31,7 @@ from svc.delivery.journal.entry import (
     settled_with,
 )
 from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.limits import LimitReachedError
 from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, not_ours
 from svc.delivery.journal.stored import Stored, restored
 from svc.delivery.plan import BatchRow, Task
@@ -207,7 +210,7 @@ class RowJournal(NamedTuple):
 
     `account` is what is known of other keys, `encoding` is the operation's, `api_version` is sent
     with new requests; one that was recorded before is sent as it was (promise R1). `served` gives
-    what a sandbox's clock says.
+    what a sandbox's clock says, `charges` what rows move, by their numbers, where limits hold.
     """
 
     journal: Journal
@@ -217,6 +220,7 @@ class RowJournal(NamedTuple):
     api_version: str | None
     account: Account = NOBODY_ELSE
     served: Callable[[], float | None] = lambda: None
+    charges: Mapping[int, Charge] = MappingProxyType({})
 
     def record(self, tasks: Sequence[Task]) -> tuple[list[RowJob], list[tuple[Task, SvcError]]]:
         """Commits the requests of tasks; gives the jobs, and the tasks that may not be sent now.
@@ -226,7 +230,7 @@ class RowJournal(NamedTuple):
         """
         try:
             return list(self._jobs(tasks)), []
-        except (Conflict, OutcomeUnknown):
+        except (Conflict, LimitReachedError, OutcomeUnknown):
             return self._one_by_one(tasks)
 
     def keep_told(self, told: Iterable[tuple[Evidence, BatchRow | None]], path: str) -> None:
@@ -301,6 +305,7 @@ class RowJournal(NamedTuple):
                 alike=(task.row.digest, task.row.alike or task.row.likeness),
                 row_id=task.row.row_id,
                 first_sent_at=task.sent_at,
+                charge=self.charges.get(task.row.number),
             )
             for task, (call, prepared) in zip(tasks, calls, strict=True)
         ]
@@ -317,7 +322,7 @@ class RowJournal(NamedTuple):
         for task in tasks:
             try:
                 jobs += self._jobs([task])
-            except (Conflict, OutcomeUnknown) as error:
+            except (Conflict, LimitReachedError, OutcomeUnknown) as error:
                 refused.append((task, error))
         return jobs, refused
 

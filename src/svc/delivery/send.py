@@ -8,6 +8,7 @@ from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.reply import IsTaken, Reply
 from svc.client.retry import KEY_SAFE_SECONDS
+from svc.delivery.charges import ChargeReader
 from svc.delivery.ending import Sent, as_known, keep
 from svc.delivery.evidence import Known, known_of
 from svc.delivery.journal import refusals
@@ -15,12 +16,14 @@ from svc.delivery.journal.commands import Say
 from svc.delivery.journal.entry import (
     NOBODY_ELSE,
     Account,
+    Charge,
     Intent,
     NewIntent,
     settled_by,
     settled_with,
 )
 from svc.delivery.journal.journal import Journal
+from svc.delivery.journal.limits import charge_said
 from svc.delivery.journal.stored import restored, stored
 from svc.delivery.journal.transaction import Like
 from svc.delivery.policy import CommandDecision, CommandState, decide_command
@@ -76,7 +79,9 @@ def send_new(
     with before_sending(call.path):
         known = _find_used(sender, asked)
     with before_sending(call.path, known):
-        asked = asked._replace(account=_compare_keys(sender, asked, known))
+        asked = asked._replace(
+            account=_compare_keys(sender, asked, known), charge=_charge_of(sender, asked)
+        )
         intent = sender.journal.record(asked, choose, new_request=new_request)
     return deliver(sender, intent)
 
@@ -148,6 +153,17 @@ def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> Acc
     if strangers <= {asked.scope.key_hint}:
         return NOBODY_ELSE
     return sender.accounts.compare(strangers)
+
+
+def _charge_of(sender: Sender, asked: NewIntent) -> Charge | None:
+    """What it moves, read where a limit holds for it and its own bytes do not say it."""
+    if not sender.journal.is_limited(asked.scope, asked.call.path):
+        return None
+    said = charge_said(stored(asked.call, asked.prepared))
+    charge = ChargeReader(sender.client).complete(asked.call, said)
+    if charge != said:
+        sender.client.reconnect()  # an order that was read looks like the answer to its capture
+    return charge
 
 
 def choose_command(

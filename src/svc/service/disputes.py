@@ -163,6 +163,7 @@ RESOURCE: Final = Resource(
             encoding="form",
             money="accept dispute {dispute} as lost",
             money_of="dispute",
+            limit="disputes",
             refuses=("dispute_unexpected_state",),
             assumed=True,
         ),

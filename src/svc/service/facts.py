@@ -42,6 +42,8 @@ Mode: TypeAlias = Literal["test", "live"]
 Auth: TypeAlias = Literal["bearer", "basic"]
 KeyKind: TypeAlias = Literal["secret", "publishable", "restricted"]
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
+# What requests move is limited by these, see `Action.limit`.
+LIMIT_GROUPS: Final = ("refunds", "payouts", "captures", "disputes")
 AUTHS: Final[tuple[Auth, ...]] = get_args(Auth)
 KEY_KINDS: Final[tuple[KeyKind, ...]] = get_args(KeyKind)
 KEY_PREFIXES: Final[dict[str, tuple[KeyKind, Mode]]] = {

@@ -153,6 +153,7 @@ class Action(NamedTuple):
         only_with: the field of the request that must be true for `money` and `fails` to count.
         whole: without an amount it moves all that there is.
         settles: what it makes reaches a final status by itself.
+        limit: the setting `limits.GROUP` under which what it moves is counted; empty for none.
         many: a batch can do it for every row of a file.
         rows: what a person is asked to confirm of a batch in live mode; empty where no money moves.
         total: the field of the answer that a batch adds up.
@@ -176,6 +177,7 @@ class Action(NamedTuple):
     only_with: str = ""
     whole: bool = False
     settles: bool = False
+    limit: str = ""
     many: bool = False
     rows: str = ""
     total: str = ""
@@ -234,6 +236,8 @@ class Resource(NamedTuple):
         headline: the field that people read as its status.
         short: its title in an operation's id, where not the whole.
         implies: the events that an object's state shows to have been sent.
+        money: the fields of the amount that an object had and of what is gone of it, where a POST
+            moves what is left; the second may be empty.
     """
 
     name: str
@@ -249,6 +253,7 @@ class Resource(NamedTuple):
     headline: str = "status"
     short: str = ""
     implies: tuple[Implied, ...] = ()
+    money: tuple[str, str] = ("amount", "")
 
     @property
     def prefix(self) -> str:

@@ -35,6 +35,7 @@ RESOURCE: Final = Resource(
     path=collection("orders"),
     statuses=STATUSES,
     final=("paid", "cancelled"),
+    money=("amount_total", "amount_captured"),
     fields=(
         known("order"),
         status(STATUSES),
@@ -231,6 +232,7 @@ RESOURCE: Final = Resource(
             encoding="form",
             money="capture order {order}",
             money_of="order",
+            limit="captures",
             fails=(("status", ("failed",)), ("amount_captured", ("0",))),
             whole=True,
             many=True,

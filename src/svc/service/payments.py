@@ -37,6 +37,7 @@ RESOURCE: Final = Resource(
     statuses=STATUSES,
     final=("captured", "failed", "cancelled"),
     failures=("failed",),
+    money=("amount_captured", "amount_refunded"),
     fields=(
         known("payment"),
         Field(

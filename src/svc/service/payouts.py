@@ -192,6 +192,7 @@ RESOURCE: Final = Resource(
             "--amount 10000 --currency EUR --source-currency USD --country DE "
             "--account-holder-name 'Muster GmbH' --iban DE89370400440532013000 --reference INV-7",
             money="send a payout",
+            limit="payouts",
             fails=(("status", ("failed",)),),
             settles=True,
             many=True,

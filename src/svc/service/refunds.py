@@ -95,6 +95,7 @@ RESOURCE: Final = Resource(
             "--payment pay_7cXd9eYf1gZh2iWj3kPq0aVb --amount 4999",
             money="refund payment {payment}",
             money_of="payment",
+            limit="refunds",
             whole=True,
             fails=(("status", ("failed",)),),
             settles=True,

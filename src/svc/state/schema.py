@@ -351,6 +351,28 @@ _INTO_LEDGER: Final = (
     "DROP INDEX inbox_open",
 )
 
+# `kind` is the group whose limits a request counts in, null for none; `amount` and `currency` are
+# what it moves at most, where that is known. `uptime` is how long the machine had run when the
+# request was settled, since the start that `boot` names: the clock may have been set since.
+_LIMITS: Final = (
+    "ALTER TABLE requests ADD COLUMN kind TEXT",
+    "ALTER TABLE requests ADD COLUMN amount INTEGER",
+    "ALTER TABLE requests ADD COLUMN currency TEXT",
+    "ALTER TABLE requests ADD COLUMN boot TEXT",
+    "ALTER TABLE requests ADD COLUMN uptime REAL",
+    """UPDATE requests SET kind = CASE WHEN path = '/v1/refunds' THEN 'refunds'
+  WHEN path = '/v1/payouts' THEN 'payouts' WHEN path LIKE '/v1/orders/%/capture' THEN 'captures'
+  WHEN path LIKE '/v1/disputes/%/accept' THEN 'disputes' END""",
+    "CREATE INDEX request_kind ON requests (kind, mode, state) WHERE kind IS NOT NULL",
+    *(
+        f"ALTER TABLE forgotten ADD COLUMN {column}"
+        for column in (
+            *("kind TEXT", "profile TEXT", "mode TEXT", "base_url TEXT", "key_hint TEXT"),
+            *("path TEXT", "amount INTEGER", "currency TEXT", "boot TEXT", "uptime REAL"),
+        )
+    ),
+)
+
 SchemaSteps: TypeAlias = tuple[tuple[str, ...], ...]  # each is the statements of one release
 
 MIGRATIONS: Final[SchemaSteps] = (
@@ -365,4 +387,5 @@ MIGRATIONS: Final[SchemaSteps] = (
     _EVENT_IDS,
     _DELIVERY,
     (*_LEDGER, *_INTO_LEDGER),
+    _LIMITS,
 )

@@ -293,6 +293,7 @@ def test_whoami_says_what_a_command_would_use(svc: Svc, sandbox: Sandbox) -> Non
         "proxy": None,
         "reachable": True,
         "key_accepted": True,
+        "limits": [],
     }
     shown = svc("whoami", "-o", "human").out
     assert sandbox.url in shown

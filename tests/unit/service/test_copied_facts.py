@@ -40,10 +40,7 @@ NAMED = {
     "cli/framework/control.py": ("client_secret", "what opens a shopper's page of the sandbox"),
     "cli/framework/inputs/__init__.py": ("quantity unit_amount", "the numbers of `--item`"),
     "cli/framework/prompts.py": (
-        (
-            "account_holder_name account_number amount_captured amount_refunded amount_total "
-            "destination iban payment"
-        ),
+        ("account_holder_name account_number destination iban"),
         "what a person is asked before money moves, as a sentence (R19)",
     ),
     "cli/framework/recent.py": ("amount_total", "what completion says of an id"),

@@ -93,6 +93,9 @@ class BatchOptions(OptionSet):
         metavar="NAME",
         help="A column that is no field, to be left out; repeatable.",
     )
+    over_limit: bool = typer.Option(
+        False, "--over-limit", help="Send more than a limit allows; a person must say yes to it."
+    )
     dry_run: bool = typer.Option(False, "--dry-run", help="Check every row and send nothing.")
 
     @property

@@ -1,7 +1,7 @@
 """One run of a batch: compared with what is known, asked about, sent, reported."""
 
 from collections.abc import Iterator, Sequence
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
 from pathlib import PurePath
 from typing import Final, NamedTuple
@@ -13,16 +13,26 @@ from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.report import Report, left_out_note, questions_of, report_check
 from svc.cli.batch.rows import BatchInput, read_input, refuse_secrets_in
 from svc.cli.batch.workers import build_run, journal_of
+from svc.cli.framework.delivering import limit_rules
 from svc.cli.framework.errors import tell_stopped
-from svc.cli.framework.prompts import confirm_real_money, money_left, will_ask
+from svc.cli.framework.prompts import (
+    confirm_real_money,
+    go_over_limit,
+    money_left,
+    will_ask,
+)
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.resources import find
+from svc.delivery.charges import ChargeReader
 from svc.delivery.evidence import Evidence
 from svc.delivery.hints import TypedLine, held_error, next_again_label, notes_of, stop_error
 from svc.delivery.journal.batches import BatchTable, Duplicate
+from svc.delivery.journal.entry import Charge
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.limits import charge_said, group_of
+from svc.delivery.journal.stored import Stored
 from svc.delivery.likeness import fields_of, is_making
 from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, Passed, plan_batch
 from svc.delivery.send import not_sent
@@ -71,6 +81,7 @@ def check_batch(session: Session, asked: BatchOptions) -> None:
             results.check(force=asked.force)
         judged = _judge(session, asked, given, tables, results, is_check=True)
         _refuse_stopped(session, asked, judged)
+        _refuse_beyond(session, given, tables.journal, judged.plan, is_check=True)
         _tell_notes(session, given, judged)
     report_check(session.out, given, judged.plan)
 
@@ -84,6 +95,8 @@ def run_batch(session: Session, asked: BatchOptions) -> None:
     """
     had_journal = session.paths.has_state
     asked.results_path()  # whether it can be said at all
+    if asked.over_limit:
+        go_over_limit(session)
     given = read_input(session, asked, session.scope(session.key.fingerprint))
     _refuse_nameless(session, asked, had_journal=had_journal)
     refuse_secrets_in(given, session.key.secret)
@@ -181,7 +194,8 @@ def _put_together(
     if judged.plan.adopted:
         taken = [str(one.duplicate.request) for one in judged.plan.adopted if one.duplicate]
         tables.batches.adopt(given.batch, taken)
-    recorded = journal_of(session, given, tables.journal, judged.facts.account)
+    charges = _refuse_beyond(session, given, tables.journal, judged.plan)
+    recorded = journal_of(session, given, tables.journal, judged.facts.account, charges)
     recorded.keep_told(*judged.told())
     confirm_rows(session, given, judged.plan)
 
@@ -191,6 +205,38 @@ def _put_together(
         return expired or held_error(passed, session.clock.now(), session.say)
 
     return build_run(session, asked, given, judged.plan, recorded, results, explain)
+
+
+def _refuse_beyond(
+    session: Session,
+    given: BatchInput,
+    journal: Journal,
+    plan: BatchPlan,
+    *,
+    is_check: bool = False,
+) -> dict[int, Charge]:
+    """Checks all that is to be sent against the limits; gives what rows move, by their numbers.
+
+    What may have been sent counts already. A check asks the service nothing: of rows whose bytes
+    do not say it all it tells nothing.
+
+    Raises:
+        LimitReachedError: it is more than is left; nothing was sent.
+    """
+    scope, charges = given.batch.scope, {}
+    rows = [task.row for task in plan.tasks if task.intent is None]
+    if not rows or not journal.is_limited(scope, rows[0].path):
+        return {}
+    with nullcontext() if is_check else session.client() as client:
+        reader = None if client is None else ChargeReader(client)
+        for row in rows:
+            call = _call_of(given, row)
+            said = charge_said(Stored(row.path, call.encoding, row.body, row.digest, None))
+            said = said._replace(currency=said.currency or row.compared_currency)
+            charges[row.number] = said if reader is None else reader.complete(call, said)
+    told = [one for one in charges.values() if not is_check or None not in one]
+    journal.limits().check(scope, group_of(rows[0].path), told)
+    return charges
 
 
 def confirm_rows(session: Session, given: BatchInput, todo: BatchPlan) -> None:
@@ -256,7 +302,9 @@ def _tables(session: Session) -> Iterator[BatchTables]:
     with translate_errors(LocalError, not_sent):
         state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
-        journal = Journal(lambda: state, leases, session.clock, say=session.say)
+        journal = Journal(
+            lambda: state, leases, session.clock, say=session.say, rules=limit_rules(session)
+        )
         with translate_errors(LocalError, not_sent):
             batches = BatchTable(state, leases, session.clock)
         yield BatchTables(journal, batches)

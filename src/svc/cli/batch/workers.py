@@ -1,6 +1,6 @@
 """The workers of a batch, what they share (rate, retry allowance, key), and how far they are."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from svc.batch.results import Results
@@ -14,7 +14,7 @@ from svc.cli.framework.progress import LiveLine, bar
 from svc.cli.framework.session import Session
 from svc.client.client import AttemptRecord, Client
 from svc.client.request import checked_version
-from svc.delivery.journal.entry import Account
+from svc.delivery.journal.entry import Account, Charge
 from svc.delivery.journal.journal import Journal
 from svc.delivery.plan import BatchPlan
 from svc.delivery.rows import RowJournal
@@ -25,7 +25,11 @@ _ROOM: Final = 60  # columns that the words need
 
 
 def journal_of(
-    session: Session, given: BatchInput, journal: Journal, account: Account
+    session: Session,
+    given: BatchInput,
+    journal: Journal,
+    account: Account,
+    charges: Mapping[int, Charge],
 ) -> RowJournal:
     """The journal's side of the batch."""
     settings, version = session.settings, session.settings.api_version
@@ -37,6 +41,7 @@ def journal_of(
         api_version=None if version is None else checked_version(version),
         account=account,
         served=ServedClock(session).now,
+        charges=charges,
     )
 
 

@@ -1,6 +1,6 @@
 """Puts together what the room `delivery` works with, from the session of a command line."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -10,11 +10,15 @@ from svc.client.client import Client
 from svc.delivery.account import AccountJudge
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.limits import LimitRules
+from svc.delivery.journal.stored import Scope
 from svc.delivery.send import send_new
 from svc.delivery.sender import Sender
+from svc.system import uptime
 
 if TYPE_CHECKING:
     from svc.client.call import Call
+    from svc.config.limits import MoneyLimit
     from svc.delivery.ending import Sent
     from svc.delivery.journal.entry import Intent
 
@@ -23,7 +27,19 @@ if TYPE_CHECKING:
 def journal_of(session: Session) -> Iterator[Journal]:
     """The requests of the state database; the database is opened when it is first needed."""
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
-        yield Journal(session.state, leases, session.clock, say=session.say)
+        rules = limit_rules(session)
+        yield Journal(session.state, leases, session.clock, say=session.say, rules=rules)
+
+
+def limit_rules(session: Session) -> LimitRules:
+    """The limits of the configuration, none where a person has said so for this command."""
+
+    def limits_for(scope: Scope, group: str) -> "Sequence[MoneyLimit]":
+        if session.is_over_limit or not group:
+            return ()
+        return session.config.limits_for(scope.profile, scope.mode, group)
+
+    return LimitRules(limits_for, uptime.read_uptime)
 
 
 def accounts_of(session: Session, client: Client, journal: Journal) -> AccountJudge:

@@ -148,6 +148,9 @@ class WriteOptions(OptionSet):
     new_request: bool = _writing(
         "--new-request", help="Send it, although the same request is unresolved."
     )
+    over_limit: bool = _writing(
+        "--over-limit", help="Send more than a limit allows; a person must say yes to it."
+    )
     form: bool = _writing("--form", help="Send the body form-encoded.")
     json_body: bool = _writing("--json-body", help="Send the body as JSON.")
 

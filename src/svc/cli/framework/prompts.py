@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from svc.api_keys import HELD_BACK, without_line_end
 from svc.cli.framework.session import Session
@@ -48,6 +48,30 @@ def confirm(session: Session, *why: str, otherwise: str = NOTHING_SENT) -> None:
         )
     if not _is_yes(session, why, otherwise):
         raise UsageError(f"Stopped: the answer was not yes. {otherwise}", code="not_confirmed")
+
+
+def confirm_in_person(session: Session, param: str, *why: str) -> None:
+    """Goes on if a person at the terminal says yes; `--yes` is no person.
+
+    Raises:
+        UsageError: nobody is there to be asked, or the answer was another one.
+    """
+    otherwise = "Nothing was done."
+    if not may_ask(session):
+        raise UsageError(
+            f"{param} needs a person at a terminal. {otherwise}",
+            code="person_required",
+            param=param,
+        )
+    if not _is_yes(session, why, otherwise):
+        raise UsageError(f"Stopped: the answer was not yes. {otherwise}", code="not_confirmed")
+
+
+def go_over_limit(session: Session) -> None:
+    """Lifts the limits for this command, where a person says yes at the terminal."""
+    what = f"limits do not hold for this command: profile {session.settings.profile}"
+    confirm_in_person(session, "--over-limit", f"{what}, {session.settings.mode} mode.")
+    session.is_over_limit = True
 
 
 def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
@@ -134,7 +158,7 @@ def money_left(client: "Client", call: "Call") -> dict[str, object]:
 
     Empty where the service does not tell: the key may not read it, or the call is only assumed.
     """
-    from svc.client.resources.find import money_of
+    from svc.client.resources.find import amounts_of, money_of
 
     reading = money_of(call)
     try:
@@ -147,18 +171,9 @@ def money_left(client: "Client", call: "Call") -> dict[str, object]:
         data = None
     if not isinstance(data, dict):
         return {}
-    whole, taken = _MONEY.get(str(data.get("object")), ("amount", ""))
-    had, gone = data.get(whole), data.get(taken) or 0
+    had, gone = amounts_of(data)
     left = had - gone if isinstance(had, int) and isinstance(gone, int) else None
     return {"currency": data.get("currency"), "amount": left}
-
-
-# Of each object the amount that it had, and the part of it that is gone.
-_MONEY: Final = {
-    "payment": ("amount_captured", "amount_refunded"),
-    "order": ("amount_total", "amount_captured"),
-    "dispute": ("amount", ""),
-}
 
 
 def _recipient_of(destination: object) -> str:

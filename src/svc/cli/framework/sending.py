@@ -89,12 +89,14 @@ def send_write(
     if _is_shown_instead(session, call):
         return
     from svc.cli.framework.delivering import send_recorded
-    from svc.cli.framework.prompts import confirm_money
+    from svc.cli.framework.prompts import confirm_money, go_over_limit
 
     out = session.out  # a mistake in --query or --fields is found before anything is sent
     until = session.clock.monotonic() + session.settings.max_time
     with session.client() as client:
         asked_at = session.clock.monotonic()
+        if asked.over_limit:
+            go_over_limit(session)
         confirm_money(session, call, client=client, always=always)
         until += session.clock.monotonic() - asked_at  # how long a person thinks does not count
         sent = send_recorded(

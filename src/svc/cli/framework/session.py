@@ -34,6 +34,7 @@ class Session(Invocation):
     """
 
     done: str | None = None
+    is_over_limit: bool = False
     sandbox_version: str | None = None
     _served: "tuple[Reply | float, float] | None" = None
 

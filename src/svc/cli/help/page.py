@@ -138,6 +138,7 @@ TOPICS: Final = {
     "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),
     "ci": ("ci", "Running svc where nobody watches."),
     "timeline": ("timeline", "One story for any id, and what is missing in it."),
+    "limits": ("limits", "How much a machine may refund, pay out or capture in a time."),
     "audit": ("audit", "Which events never came, told from the objects of the service."),
     "reminders": ("reminders", "When keys are to be replaced, and who says so."),
     "moving": ("moving", "Taking profiles, keys and the journal to another machine."),

@@ -4,6 +4,8 @@ A path that is one of the documented ones gets that call's checks, so that a pay
 `svc post /v1/refunds` or resumed from the journal is judged like one sent by `svc refunds create`.
 """
 
+from collections.abc import Mapping
+
 from svc import service
 from svc.client import operations
 from svc.client.call import Body, Call, Encoding, QueryPairs, QueryParams, query_of, segment
@@ -67,6 +69,13 @@ def money_of(call: Call) -> Call | None:
     of = known[1].money_of if known is not None else ""
     identifier = dict(call.names).get(of)
     return retrieval(of, str(identifier)) if identifier else None
+
+
+def amounts_of(data: Mapping[str, object]) -> tuple[object, object]:
+    """What an object had that a POST can move, and the part of it that is gone."""
+    noun = service.noun(str(data.get("object")))
+    whole, taken = noun.money if noun is not None else ("amount", "")
+    return data.get(whole), data.get(taken) or 0
 
 
 def _parsed(text: str) -> QueryPairs:

@@ -30,8 +30,9 @@ from svc.clock import Clock
 from svc.delivery.journal.entry import OBJECT_FAILED
 from svc.delivery.journal.journal import lettered
 from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.limits import ReadRows
 from svc.delivery.journal.stored import Scope
-from svc.delivery.journal.transaction import UNRESOLVED, ReadRows
+from svc.delivery.journal.transaction import UNRESOLVED
 from svc.delivery.likeness import place_of
 from svc.errors import Conflict
 from svc.state import Database, Row, Tx

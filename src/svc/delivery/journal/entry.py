@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
+from svc import service
 from svc.client.call import Call
 from svc.client.contradiction import CONTRADICTED, Contradiction, id_in
 from svc.client.reply import Reply
@@ -19,6 +20,7 @@ UNRESOLVED = ("open", "unknown")
 _LIMITED = 429
 # The error code of a request that was carried out, and whose object has failed.
 OBJECT_FAILED: Final = "object_failed"
+AMOUNT_MAX: Final = 2**53  # more is no amount
 # That of a row whose key the service knows with other parameters.
 KEY_REUSED: Final = "idempotency_key_reused"
 
@@ -41,6 +43,13 @@ class Account(NamedTuple):
 NOBODY_ELSE: Final = Account()
 
 
+class Charge(NamedTuple):
+    """What a request moves, in minor units; None where that is not known."""
+
+    amount: int | None = None
+    currency: str | None = None
+
+
 class NewIntent(NamedTuple):
     """A prepared POST that is to be recorded.
 
@@ -54,6 +63,7 @@ class NewIntent(NamedTuple):
         row_id: what the file calls its row, where it says so.
         first_sent_at: when another machine, or this one before its journal was lost, sent it
             (unix seconds); it may have been carried out.
+        charge: what it moves at most, where more is known of that than its bytes say.
     """
 
     call: Call
@@ -68,6 +78,7 @@ class NewIntent(NamedTuple):
     meant_at: float | None = None
     row_id: str | None = None
     first_sent_at: float | None = None
+    charge: Charge | None = None
 
     @property
     def digests(self) -> tuple[str, str]:
@@ -95,6 +106,7 @@ class Settled(NamedTuple):
         proved: whether the service itself proved the outcome, see `SvcError.proved`.
         object_status: what the answer called the status of what was made or changed.
         dated_at: the service's own `Date` of the answer (unix seconds).
+        amount, currency: what it has moved, as the answer says.
     """
 
     outcome: Outcome
@@ -107,6 +119,8 @@ class Settled(NamedTuple):
     proved: bool = False
     object_status: str | None = None
     dated_at: float | None = None
+    amount: int | None = None
+    currency: str | None = None
 
 
 class Intent(NamedTuple):
@@ -125,6 +139,7 @@ class Intent(NamedTuple):
         key_given: whether the idempotency key is the user's own.
         served_at: what a sandbox's clock said before the first byte left, if the service has one.
         sent_with: `key_hint` of the API key of this sending, where it is not the first one's.
+        amount, currency: what it moves at most, where that is known.
     """
 
     seq: int
@@ -149,6 +164,8 @@ class Intent(NamedTuple):
     sent_before: bool = False
     sent_with: str = ""
     row_id: str | None = None
+    amount: int | None = None
+    currency: str | None = None
 
     @property
     def is_unresolved(self) -> bool:
@@ -218,7 +235,23 @@ def settled_by(reply: Reply, failure: str | None = None) -> Settled:
         proved=True,
         object_status=redact_maybe(status) if isinstance(status, str) else None,
         dated_at=reply.served_at,
+        **_moved(reply.data),
     )
+
+
+def _moved(data: Any) -> dict[str, Any]:
+    """What an answer says was moved, where it says both amount and currency.
+
+    Nothing is no amount: an order says so before it is captured.
+    """
+    noun = service.noun(str(data.get("object"))) if isinstance(data, dict) else None
+    if noun is None:
+        return {}
+    total = next((action.total for action in noun.actions if action.limit), noun.money[0])
+    amount, currency = data.get(total), data.get("currency")
+    if type(amount) is not int or not 0 < amount < AMOUNT_MAX or not isinstance(currency, str):
+        return {}
+    return {"amount": amount, "currency": redact(currency)}
 
 
 def settled_with(error: SvcError) -> Settled:
@@ -241,7 +274,7 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
     """Reads a row of the table `requests`."""
     settled = None
     if row["state"] != "open":
-        names = Settled._fields[1:]
+        names = Settled._fields[1:-2]  # what was moved is the request's own
         settled = Settled(row["state"], *(row[name] for name in names))
         settled = settled._replace(proved=bool(settled.proved))
     return Intent(
@@ -267,11 +300,16 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
         settled,
         row["settled_at"],
         row_id=row["row_id"],
+        amount=row["amount"],
+        currency=row["currency"],
     )
 
 
-def row_of(new: Intent) -> tuple[object, ...]:
-    """What `transaction` inserts of a request that is recorded for the first time."""
+def row_of(new: Intent, kind: str) -> tuple[object, ...]:
+    """What `transaction` inserts of a request that is recorded for the first time.
+
+    `kind` is the group whose limits it counts in, empty for none.
+    """
     kept = new.stored
     return (
         new.seq,
@@ -287,4 +325,5 @@ def row_of(new: Intent) -> tuple[object, ...]:
         new.likeness,
         *(new.created_at, new.first_sent_at, new.last_sent_at, new.sendings),
         *(new.state, new.batch, new.row, new.lease, new.key_given, new.served_at, new.row_id),
+        *(kind or None, new.amount, new.currency),
     )

@@ -15,6 +15,7 @@ from svc.clock import Clock
 from svc.delivery.journal.commands import Say, in_full
 from svc.delivery.journal.entry import Intent, NewIntent, Settled, intent_of
 from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.limits import NO_LIMITS, LimitBook, LimitRules, group_of
 from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import (
     ANY_OLD,
@@ -45,6 +46,7 @@ PRUNE: Final = """
 DELETE FROM requests WHERE lease IS NULL AND seq IN (
   SELECT seq FROM requests WHERE settled_at < ?
     AND batch_id IS NULL AND state IN ('done', 'refused', 'not_sent') AND key_given = 0
+    AND (kind IS NULL OR boot IS NOT ? OR uptime < ?)
   LIMIT 1000)"""
 # No letter that could be read as another one: people type these ids.
 _LETTERS = b"0123456789abcdefghjkmnpqrstvwxyz" * 8  # by byte value
@@ -78,12 +80,14 @@ class Journal:
         clock: Clock,
         new_id: Callable[[], str] = fresh_id,
         say: Say = in_full,
+        rules: LimitRules = NO_LIMITS,
     ) -> None:
         self._open_state = open_state
         self._leases = leases
         self._clock = clock
         self._new_id = new_id
         self._say = say
+        self._rules = rules
         self._opened: Database | None = None
         self._lock = Lock()
 
@@ -282,10 +286,20 @@ class Journal:
         """Whether some process is sending a request now."""
         return self._leases.is_alive(intent.lease)
 
+    def is_limited(self, scope: Scope, path: str) -> bool:
+        """Whether a limit holds for POSTs to a path."""
+        return bool(self._rules.limits_for(scope, group_of(path)))
+
+    def limits(self) -> LimitBook:
+        """The limits, and how far they are used now."""
+        return LimitBook(self._state().rows, self._rules, self._clock.now())
+
     # --- inside ---
 
     def _forget_old(self, now: float) -> None:
-        old = (now - KEPT_SECONDS,)
+        # A clock that was put ahead makes nothing old that a limit counts.
+        boot, uptime = self._rules.uptime() or ("", 0.0)
+        old = (now - KEPT_SECONDS, boot, uptime - KEPT_SECONDS)
         with suppress(LocalError):  # there is a next time
             self._change(lambda change: change.tx.execute(PRUNE, old), durable=False)
 
@@ -319,7 +333,8 @@ class Journal:
         return found
 
     def _transaction(self, tx: Tx) -> JournalTransaction:
-        return JournalTransaction(tx, self._leases, self._clock.now(), self._new_id, self._say)
+        now = self._clock.now()
+        return JournalTransaction(tx, self._leases, now, self._new_id, self._say, self._rules)
 
 
 def _change_unsynced(state: Database, change: Callable[[], Found]) -> Found:

@@ -8,11 +8,17 @@ from svc.delivery.journal import refusals
 from svc.delivery.journal.commands import Say
 from svc.delivery.journal.entry import EntryState, Intent, NewIntent, Settled, intent_of, row_of
 from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.limits import (
+    NO_LIMITS,
+    LimitBook,
+    LimitRules,
+    ReadRows,
+    charge_said,
+    group_of,
+)
 from svc.delivery.journal.stored import Scope, digests_of, stored
 from svc.delivery.likeness import place_of
-from svc.state import Row, Tx
-
-ReadRows = Callable[[str, Sequence[object]], list[Row]]
+from svc.state import Tx
 
 _PIECE: Final = 500  # parameters of one statement
 UNRESOLVED = "state IN ('open', 'unknown')"
@@ -39,8 +45,9 @@ _INSERT = """
 INSERT INTO requests
   (seq, id, profile, mode, base_url, key_hint, idempotency_key, api_version, path, encoding, body,
    body_sha256, identity, likeness, created_at, first_sent_at, last_sent_at, sendings, state,
-   batch_id, batch_row, lease, key_given, served_at, row_id)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
+   batch_id, batch_row, lease, key_given, served_at, row_id,
+   kind, amount, currency)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _AGAIN = """
 UPDATE requests SET state = ?, key_hint = ?, first_sent_at = ?, last_sent_at = ?, served_at = ?,
   sendings = sendings + 1, lease = ? WHERE seq = ?"""
@@ -50,11 +57,17 @@ UPDATE requests SET api_version = ?, path = ?, encoding = ?, body = ?, body_sha2
 # What was carried out once stays so, whatever a later sending of the same key meets.
 _SETTLE = """
 UPDATE requests SET state = ?, status = ?, object_id = ?, request_id = ?, error_code = ?,
-  error_message = ?, world = ?, proved = ?, object_status = ?, dated_at = ?, settled_at = ?,
-  key_hint = ?
+  error_message = ?, world = ?, proved = ?, object_status = ?, dated_at = ?,
+  amount = coalesce(?, amount), currency = coalesce(?, currency), settled_at = ?,
+  key_hint = ?, boot = ?, uptime = ?
   WHERE id = ? AND (state != 'done' OR ? = 'done')"""
 _RELEASE = "UPDATE requests SET lease = NULL WHERE id = ? AND lease = ?"
-_FORGOTTEN = "INSERT OR REPLACE INTO forgotten (idempotency_key, forgotten_at) VALUES (?, ?)"
+# What was, or may have been, moved still counts.
+_FORGOTTEN = """
+INSERT OR REPLACE INTO forgotten (idempotency_key, kind, profile, mode, base_url, key_hint, path,
+  forgotten_at, amount, currency, boot, uptime)
+SELECT idempotency_key, IIF(state IN ('refused', 'not_sent'), NULL, kind), profile, mode, base_url,
+  key_hint, path, ?, ?, ?, ?, ? FROM requests WHERE seq = ?"""
 _TAKEN = f"""
 {SELECT} WHERE object_id = ? AND mode = ? AND state = 'done' AND coalesce(world, '') = ?"""
 _UNREAD = f"{SELECT} WHERE likeness IS NULL"
@@ -77,6 +90,12 @@ class JournalTransaction(NamedTuple):
     now: float
     new_id: Callable[[], str]
     say: Say
+    rules: LimitRules = NO_LIMITS
+
+    @property
+    def book(self) -> LimitBook:
+        """The limits, as this transaction sees them."""
+        return LimitBook(self.tx.rows, self.rules, self.now)
 
     def find(self, identifier: str) -> Intent:
         found = by_id(self.tx.rows, identifier)
@@ -117,14 +136,16 @@ class JournalTransaction(NamedTuple):
             fresh.append(self._build(one, last["seq"] + len(fresh) + 1))
             same_key.append(fresh[-1])
             found.append(fresh[-1])
-        self.tx.many(_INSERT, map(row_of, fresh))
+        kinds = [group_of(one.stored.path) for one in fresh]
+        self.tx.many(_INSERT, map(row_of, fresh, kinds))
+        self.book.refuse_beyond(fresh)
         return found
 
     def keep_told(self, told: Sequence[tuple[NewIntent, Settled | None]]) -> None:
         """Keeps requests of which something else than this journal tells, at their own times."""
         for asked, settled in told:
             if self.by_key(asked) is None:
-                then = self._replace(now=asked.first_sent_at or self.now)
+                then = self._replace(now=asked.first_sent_at or self.now, rules=NO_LIMITS)
                 found = then.admit([asked])
                 if settled is None:
                     then.release(found)
@@ -198,8 +219,11 @@ class JournalTransaction(NamedTuple):
     def forget(self, intent: Intent) -> None:
         """Deletes a request that nobody is sending."""
         self._refuse_in_flight(intent)
+        said = charge_said(intent.stored)
+        amount = said.amount if intent.amount is None else intent.amount
+        charge = (amount, intent.currency or said.currency)
+        self.tx.execute(_FORGOTTEN, (self.now, *charge, *self._uptime(), intent.seq))
         self.tx.execute("DELETE FROM requests WHERE seq = ?", (intent.seq,))
-        self.tx.execute(_FORGOTTEN, (intent.stored.idempotency_key, self.now))
 
     def settle(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
         """Keeps ends and gives leases back; gives the ids of those whose answer is not theirs.
@@ -212,10 +236,11 @@ class JournalTransaction(NamedTuple):
             (intent, refusals.taken_end(settled) if intent.id in taken else settled)
             for intent, settled in ends
         ]
+        uptime = self._uptime()
         self.tx.many(
             _SETTLE,
             [
-                (*end, self.now, _settling_key(intent, end), intent.id, end.outcome)
+                (*end, self.now, _settling_key(intent, end), *uptime, intent.id, end.outcome)
                 for intent, end in kept
             ],
         )
@@ -248,12 +273,16 @@ class JournalTransaction(NamedTuple):
                 found.add(intent.id)
         return frozenset(found)
 
+    def _uptime(self) -> tuple[str | None, float | None]:
+        return self.rules.uptime() or (None, None)
+
     def _refuse_in_flight(self, intent: Intent) -> None:
         if self.leases.is_alive(intent.lease):
             raise refusals.IN_FLIGHT.about(intent)
 
     def _build(self, asked: NewIntent, seq: int) -> Intent:
         kept, now = stored(asked.call, asked.prepared), self.now
+        charge = asked.charge or charge_said(kept)
         return Intent(
             seq,
             self.new_id(),
@@ -271,6 +300,8 @@ class JournalTransaction(NamedTuple):
             served_at=asked.served_at,
             sent_before=asked.first_sent_at is not None,
             row_id=asked.row_id,
+            amount=charge.amount,
+            currency=charge.currency,
         )
 
     def _begin(
@@ -294,6 +325,8 @@ class JournalTransaction(NamedTuple):
         first = intent.first_sent_at if begun else now
         served = intent.served_at if begun else served_at
         self.tx.execute(_AGAIN, (phase, key_hint, first, now, served, lease, intent.seq))
+        if not begun:
+            self.book.refuse_beyond([intent])
         return intent._replace(
             scope=intent.scope._replace(key_hint=key_hint),
             state=phase,

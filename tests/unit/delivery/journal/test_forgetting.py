@@ -91,7 +91,7 @@ def test_what_went_into_a_file_that_is_gone_is_not_kept(
 
 def test_looking_for_old_requests_reads_no_others(intents: Journal) -> None:
     """It goes through an index of its own, however long the journal is."""
-    plan = intents._state().rows(f"EXPLAIN QUERY PLAN {PRUNE}", (0,))
+    plan = intents._state().rows(f"EXPLAIN QUERY PLAN {PRUNE}", (0, "", 0))
     assert any("request_settled" in row["detail"] for row in plan)
     assert not any("SCAN" in row["detail"] for row in plan)
 

@@ -1,0 +1,53 @@
+"""What a machine may move, as a configuration says it: amounts of a currency in a time."""
+
+from collections.abc import Mapping
+from typing import Final, NamedTuple
+
+from svc.money import exponent, format_amount, from_decimal_text
+
+# Any stretch of so many seconds, wherever it begins: no midnight opens a limit.
+WINDOWS: Final[Mapping[str, int]] = {
+    "hour": 3600,
+    "day": 24 * 3600,
+    "week": 7 * 24 * 3600,
+    "month": 31 * 24 * 3600,
+}
+
+
+class MoneyLimit(NamedTuple):
+    """At most `amount` minor units of a currency within any stretch of `window`."""
+
+    amount: int
+    currency: str
+    window: str
+
+    @property
+    def seconds(self) -> int:
+        """How long what was moved counts."""
+        return WINDOWS[self.window]
+
+    def __str__(self) -> str:
+        return f"{format_amount(self.amount, self.currency)}/{self.window}"
+
+
+def limits_in(text: str) -> tuple[MoneyLimit, ...] | None:
+    """Reads `500 EUR/day, 90.50 USD/hour`; None for anything else."""
+    found: list[MoneyLimit] = []
+    for part in text.split(","):
+        limit = _limit_of(part.strip())
+        if limit is None:
+            return None
+        found.append(limit)
+    return tuple(found)
+
+
+def _limit_of(text: str) -> MoneyLimit | None:
+    money, _, window = text.partition("/")
+    amount, _, currency = money.partition(" ")
+    digits = exponent(currency)
+    if window not in WINDOWS or digits is None:
+        return None
+    if digits and "." not in amount:
+        amount = f"{amount}.{'0' * digits}"
+    number = from_decimal_text(amount, currency)
+    return None if number is None else MoneyLimit(number, currency, window)

@@ -1,0 +1,156 @@
+"""Limits through the whole program: what a machine may move, and who may go beyond."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support.listeners import Pay
+from support.on_terminal import AtTerminal
+from support.running import Sandbox, Svc
+
+LONG = os.environ.get("SVC_TEST_LONG") == "1"
+ASKED = "[y/N] "
+
+
+def payout(euros: int, *more: str) -> tuple[str, ...]:
+    return (
+        *(
+            "payouts",
+            "create",
+            "--amount",
+            str(euros * 100),
+            "--currency",
+            "EUR",
+            "--country",
+            "DE",
+        ),
+        *("--account-holder-name", "M", "--iban", "DE89370400440532013000", *more),
+    )
+
+
+def captured(svc: Svc, pay: Pay) -> str:
+    """A payment of 157.08 EUR."""
+    order = svc.ok("get", pay())
+    return str(order["latest_payment"])
+
+
+def posts(sandbox: Sandbox) -> list[Any]:
+    seen = sandbox.control("GET", "/requests")["data"]
+    return [one for one in seen if one["method"] == "POST" and one["path"].startswith("/v1/")]
+
+
+def test_a_payout_beyond_the_limit_is_not_sent_and_what_is_left_is_told(
+    svc: Svc, sandbox: Sandbox
+) -> None:
+    svc.ok("config", "set", "limits.payouts", "500 EUR/day")
+    svc.ok(*payout(300))
+    for argv in (payout(201, "--new-request"), ("post", "/v1/payouts", *as_data(201))):
+        refused = svc(*argv)
+        assert (refused.code, refused.error["code"]) == (2, "limit_reached")
+        assert "200.00 EUR is left, and this is 201.00 EUR" in refused.error["message"]
+        assert 86_000 < refused.error["retry_after"] <= 86_400
+        assert refused.error["outcome"] == "not_sent"
+    assert len(posts(sandbox)) == 1
+    (limit,) = svc.ok("whoami")["limits"]
+    assert {**limit, "more_at": limit["more_at"] is not None} == {
+        "operation": "payouts",
+        "amount": 50000,
+        "currency": "EUR",
+        "window": "day",
+        "left": 20000,
+        "more_at": True,
+    }
+    assert "payouts: 200.00 EUR left of 500.00 EUR a day" in svc("whoami", "-o", "human").out
+    svc.ok(*payout(200))
+
+
+def as_data(euros: int) -> tuple[str, ...]:
+    fields = (f"amount:={euros * 100}", "currency=EUR", "destination[country]=DE")
+    whom = ("destination[iban]=DE89370400440532013000", "destination[account_holder_name]=M")
+    return tuple(word for field in (*fields, *whom) for word in ("-d", field))
+
+
+def test_a_refund_without_an_amount_counts_as_the_whole_until_it_is_answered(
+    svc: Svc, pay: Pay
+) -> None:
+    payment = captured(svc, pay)
+    svc.ok("refunds", "create", "--payment", payment, "--amount", "10000")
+    svc.ok("config", "set", "limits.refunds", "257.08 EUR/day")
+    svc.ok("refunds", "create", "--payment", payment)  # 57.08 EUR
+    refused = svc("refunds", "create", "--payment", captured(svc, pay))
+    assert "100.00 EUR is left, and this is 157.08 EUR" in refused.error["message"]
+
+
+def test_a_batch_is_checked_whole_before_its_first_row(
+    svc: Svc, sandbox: Sandbox, pay: Pay, tmp_path: Path
+) -> None:
+    payment = captured(svc, pay)
+    before = len(posts(sandbox))
+    rows = tmp_path / "rows.csv"
+    svc.ok("config", "set", "limits.refunds", "20 EUR/day")
+    for head, end in (("payment,amount", ""), ("payment,amount,currency", ",EUR")):
+        lines = [f"{payment},{amount}{end}" for amount in (500, 700, 801)]
+        rows.write_text("\n".join((head, *lines, "")))
+        for more in ((), ("--dry-run",)) if end else ((),):
+            refused = svc("batch", "refunds.create", str(rows), *more)
+            assert (refused.code, refused.error["code"]) == (2, "limit_reached")
+            assert "20.00 EUR is left, and this is 20.01 EUR" in refused.error["message"]
+    assert len(posts(sandbox)) == before
+    rows.write_text(rows.read_text().replace("801", "800"))
+    assert svc.ok("batch", "refunds.create", str(rows))["done"] == 3
+    assert svc.ok("batch", "refunds.create", str(rows))["skipped"] == 3
+    assert svc.ok("whoami")["limits"][0]["left"] == 0
+
+
+@pytest.mark.effect_of("svc", "--over-limit")
+@pytest.mark.effect_of("batch", "--over-limit")
+def test_a_person_at_a_terminal_alone_goes_beyond(
+    svc: Svc, sandbox: Sandbox, at_terminal: AtTerminal, tmp_path: Path
+) -> None:
+    rows = tmp_path / "rows.csv"
+    rows.write_text(
+        "amount,currency,destination[country],destination[account_holder_name],destination[iban]\n"
+        "900,EUR,DE,M,DE89370400440532013000\n"
+    )
+    batch = ("batch", "payouts.create", str(rows))
+    svc.ok("config", "set", "limits.payouts", "5 EUR/day")
+    for argv in (payout(6), batch):
+        refused = svc(*argv, "--over-limit", "--yes")
+        assert (refused.code, refused.error["code"]) == (2, "person_required")
+        assert at_terminal("n\n", *argv, "--over-limit", prompt=ASKED).code == 2
+    assert posts(sandbox) == []
+    for number, argv in enumerate((payout(6), batch), 1):
+        assert at_terminal("y\n", *argv, "--over-limit", prompt=ASKED).code == 0
+        assert len(posts(sandbox)) == number
+    assert svc(*payout(1)).error["code"] == "limit_reached"
+
+
+def test_a_limit_is_set_by_anybody_and_changed_by_a_person(
+    svc: Svc, at_terminal: AtTerminal
+) -> None:
+    """Else what is limited would lift it: also by a name that goes before the first."""
+    limit, live = ("config", "set", "limits.refunds"), ("config", "set", "limits.live.refunds")
+    svc.ok(*limit, "500 EUR/day")
+    svc.ok(*limit, "500 EUR/day")
+    for argv in ((*limit, "600 EUR/day"), (*live, "9 EUR/day"), ("config", "unset", limit[2])):
+        assert svc(*argv, "--yes").error["code"] == "person_required"
+    assert at_terminal("y\n", *live, "9 EUR/day", prompt=ASKED).code == 0
+    assert svc.ok("config", "get")["limits"] == {
+        "refunds": "500 EUR/day",
+        "live.refunds": "9 EUR/day",
+    }
+    assert "limits.payouts must be amounts" in svc("config", "set", "limits.payouts", "x").err
+
+
+@pytest.mark.skipif(not LONG, reason="a hundred starts of the program")
+def test_a_hundred_commands_at_once_do_not_pass_a_limit_together(
+    svc: Svc, sandbox: Sandbox
+) -> None:
+    """Whole processes against the sandbox: what it carried out is the truth."""
+    svc.ok("config", "set", "limits.payouts", "500 EUR/day")
+    runs = [svc.begin(*payout(7, "--reference", f"r{n}")) for n in range(100)]
+    codes = [run.wait() for run in runs]
+    assert sorted(codes) == [0] * 71 + [2] * 29
+    assert len(posts(sandbox)) == 71
