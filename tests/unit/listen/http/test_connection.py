@@ -84,6 +84,25 @@ def test_request_that_a_new_connection_swallowed_is_a_recorded_attempt(tmp_path:
     assert target.ids == ["evt_1", "evt_2", "evt_2"]
 
 
+@pytest.mark.parametrize(("last", "status"), [(OK, 200), (b"", None)], ids=["taken", "closed"])
+def test_both_requests_of_an_exchange_are_counted(last: bytes, status: int | None) -> None:
+    """R124: what comes after it says how often the target may have had the event."""
+
+    async def talk(port: int) -> list[TargetReply]:
+        link = TargetConnection(targets.Target.parse(str(port)))
+        replies: asyncio.Queue[TargetReply] = asyncio.Queue()
+        heard = []
+        for _ in range(2):
+            link.exchange(REQUEST, 5.0, replies.put_nowait, lambda: REQUEST)
+            heard.append(await replies.get())
+        link.close()
+        return heard
+
+    with closing([OK, b"", last]) as target:
+        first, second = asyncio.run(talk(target.port))
+    assert [(one.status, one.sent) for one in (first, second)] == [(200, 1), (status, 2)]
+
+
 def exchange(link: TargetConnection, heard: Callable[[TargetReply], None]) -> None:
     link.exchange(REQUEST, 5.0, heard)
 
