@@ -1,6 +1,6 @@
 """Operate a merchant's account on a cross-border order service.
 
-Begin at `__main__` and `cli`, which walks through one command; README's "Working on svc" has the
+Begin at `__main__` and `cli`, which walks through one command; `README.md` beside it has the
 map of the rooms.
 """
 
