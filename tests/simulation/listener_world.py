@@ -190,7 +190,9 @@ class SimWire:
         loop.call_later(_WAY, self._tell, heard, context=self._context)
 
     def lose(self) -> None:
-        """Ends the connection from the target's side."""
+        """Ends the connection from the target's side, once: its process may be lost by then."""
+        if self._lost:
+            return
         self._lost = True
         self._target.open.discard(self)
         self.tell(BrokenExchange("closed", "it closed the connection without a whole answer"))
