@@ -5,7 +5,6 @@ Until one is used nothing is imported but pytest: a run that uses none pays for 
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
-from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -40,6 +39,7 @@ class SandboxFixture:
         Raises:
             AssertionError: it was refused.
         """
+        from http import HTTPStatus
         from http.client import HTTPConnection
 
         from svc.base_url import BaseUrl
@@ -169,6 +169,7 @@ def svc_sandbox(_svc_sandbox_process: "RunRecord") -> SandboxFixture:
 @pytest.fixture
 def svc_webhooks(svc_sandbox: SandboxFixture) -> Iterator[WebhooksFixture]:
     """A receiver that is registered at the sandbox for every type of event."""
+    from http import HTTPStatus
     from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
     from queue import Queue
     from threading import Thread

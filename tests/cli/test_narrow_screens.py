@@ -50,6 +50,16 @@ def test_what_was_asked_is_told_whole_at_forty_columns(seen: Seen, sandbox: Sand
     )
 
 
+def test_requests_say_how_much_and_when_at_eighty_columns(seen: Seen, sandbox: Sandbox) -> None:
+    """An amount whose currency is not known is told in fewer words, never as a bare number."""
+    sandbox.control("POST", "/events/trigger", {"type": "payment.captured"})
+    identity = seen("payments", "list", "--query", "data[0].id", "--raw")[0]
+    seen("refunds", "create", "--payment", identity, "--amount", "99900000")
+    head, row, *_ = seen("requests", "list")
+    assert head.split() == ["ID", "STATUS", "OPERATION", "AMOUNT", "WHEN"]
+    assert re.search(r"refused  refunds\.create  99,900,000 minor  \d\d \w{3} \d\d:\d\d$", row)
+
+
 def test_a_question_keeps_addresses_whole_at_forty_columns(
     open_terminal: OpenTerminal, sandbox: Sandbox
 ) -> None:

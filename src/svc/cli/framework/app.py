@@ -11,6 +11,7 @@ from svc import __version__
 from svc.cli.framework.options import Set, collecting, options_of
 from svc.cli.framework.registry import (
     COMMANDS,
+    DEPRECATIONS,
     SHORT_NAMES,
     Entry,
     load,
@@ -67,6 +68,10 @@ class Verb(Sharing, TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         if not self.repairs:
             _ = ctx.obj.out
+        if DEPRECATIONS:
+            from svc.cli.framework.deprecations import warn_of_deprecated
+
+            warn_of_deprecated(ctx.obj, ctx.command_path)
         return super().invoke(ctx)
 
     def format_options(self, ctx: Any, formatter: Any) -> None:

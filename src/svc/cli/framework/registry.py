@@ -53,6 +53,29 @@ COMMANDS: Final = {
     "help": Entry("Read about exit codes, webhooks, assumptions and more.", MORE),
 }
 
+
+class Deprecation(NamedTuple):
+    """A command without `svc`, or one of its options, and what is typed in its place.
+
+    A row is written with its fragment in `.changes` and a word in the option's help; a test holds
+    it against the releases, and asks for its removal in time. `since` is the first release that
+    warns, `gone` the first that is without it, as `0.2.0`.
+    """
+
+    command: str
+    option: str | None
+    since: str
+    gone: str
+    instead: str
+
+    @property
+    def name(self) -> str:
+        """What is typed: the command, with the option."""
+        return " ".join(filter(None, ("svc", self.command, self.option)))
+
+
+DEPRECATIONS: Final[tuple[Deprecation, ...]] = ()
+
 # Verbs of `svc events` with modules of their own: their imports are heavier than a GET's.
 EVENT_VERBS: Final = {
     "listen": Entry("Receive webhooks, verify and forward them.", WEBHOOKS),

@@ -147,7 +147,8 @@ def _money(value: object, field: ViewField, record: Record) -> Cell | None:
         return None
     currency = record.near(field.currency)
     if not isinstance(currency, str):
-        return Cell(f"{value} (minor units)", whole=True, right=True)
+        # Never a bare number, which would be read as whole units.
+        return Cell(f"{value:,} (minor units)", brief=f"{value:,} minor", whole=True, right=True)
     amount = format_amount(value, one_line(currency))
     return Cell(amount, whole=True, right=True, money=not amount.endswith(")"))
 

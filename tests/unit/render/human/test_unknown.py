@@ -129,7 +129,7 @@ def test_currency_that_nobody_knows_is_marked(printed: Any) -> None:
     """Decimals are never guessed."""
     out = printed("human", 100).one({"object": "order", "amount": 15708, "currency": "XXQ"})
     assert "15708 XXQ (minor units, unknown currency)" in out
-    assert "15708 (minor units)" in printed("human").one({"object": "order", "amount": 15708})
+    assert "15,708 (minor units)" in printed("human").one({"object": "order", "amount": 15708})
 
 
 def test_total_is_never_computed(printed: Any, samples: Any) -> None:

@@ -1,0 +1,69 @@
+"""What the plugin for pytest costs a run that does not use it, as a part of that very run.
+
+    python tests/benchmarks/bench_plugin.py [RUNS]
+
+pytest runs one empty test; before that the plugin is imported and registered, and its fixtures are read,
+by the processor's time. It may take 5 ms at most.
+"""
+
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from benchmarks.command import parser
+
+MOST_MILLISECONDS = 5.0
+RUN = """
+import sys, time, pytest
+spent = []
+class PluginTimer:
+    def pytest_collection(self, session):
+        begun = time.process_time()
+        session.config.pluginmanager.import_plugin("svc.pytest_plugin")
+        spent.append(time.process_time() - begun)
+code = pytest.main(["-q", "-p", "no:cacheprovider", "test_nothing.py"], [PluginTimer()])
+print("took", spent[0] * 1000, time.process_time() * 1000)
+sys.exit(code)
+"""
+
+
+def timed(folder: Path) -> tuple[float, float]:
+    """Milliseconds of the plugin and of the whole run."""
+    env = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    env.pop("PYTHONDONTWRITEBYTECODE", None)
+    done = subprocess.run(
+        [sys.executable, "-c", RUN],
+        cwd=folder,
+        env=env,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    _, plugin, whole = done.stdout.splitlines()[-1].split()
+    return float(plugin), float(whole)
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    asked = parser(__doc__)
+    asked.add_argument("runs", nargs="?", type=int, default=31)
+    runs = asked.parse_args(argv).runs
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "test_nothing.py").write_text("def test_nothing():\n    pass\n")
+        (folder / "pytest.ini").write_text("[pytest]\n")
+        timed(folder)  # its bytecode is written
+        runs_timed = [timed(folder) for _ in range(runs)]
+    plugin = statistics.median(one for one, _ in runs_timed)
+    share = statistics.median(one / whole for one, whole in runs_timed)
+    print(f"plugin {plugin:.2f} ms, {share:.1%} of the run ({runs} runs)")
+    return int(plugin > MOST_MILLISECONDS)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
