@@ -263,6 +263,8 @@ def test_a_sandbox_elsewhere_answers_to_its_name_and_to_no_other(shop: OtherCont
     numbered = shop.svc("orders", "list", code=4, SVC_BASE_URL="http://10.77.0.1:4242")
     assert numbered["code"] == "host_not_allowed"
     shop.svc("orders", "list", code=8, SVC_BASE_URL="http://svc:4300")
+    far = shop.svc("events", "listen", "--forward-to", "3000", code=2)
+    assert "its own machine only" in far["message"]
     hook = ("webhook-endpoints", "create", "--events", "order.paid", "--url")
     assert shop.svc(*hook, "http://shop:3000/hook", code=3)["code"] == "url_invalid"
     listed = {one["port"]: one["bind"] for one in shop.containers.svc("svc", "sandbox", "status")}

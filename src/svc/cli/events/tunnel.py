@@ -48,6 +48,13 @@ def choose(session: Session, asked: ListenOptions, *, sandbox: bool) -> ChosenTu
 def _automatic(session: Session, asked: ListenOptions, *, sandbox: bool) -> ChosenTunnel | None:
     if _is_reached(session, asked, sandbox=sandbox):
         return None
+    if session.base_url.is_clear:
+        raise UsageError(
+            f"The sandbox at {session.base_url.origin} sends webhooks to its own machine only.",
+            code="public_url_missing",
+            param="--base-url",
+            hint="Listen where it runs, as with network_mode: service:NAME, see: svc help ci",
+        )
     for provider in (Cloudflared(), Ngrok()):
         path = installed(provider.program, session.env.get("PATH", ""))
         if path is not None:

@@ -91,20 +91,29 @@ EVENT_VERBS: Final = {
 }
 
 SHORT_NAMES: Final = {"quotes": "landed-cost-quotes"}
+_LISTED: Final = ("orders", "payments", "refunds", "payouts", "disputes")
 
 
 # What people type who come from other tools, or who leave out the resource; behind an option at the
 # end belongs the id.
 OTHER_TOOLS_WORDS: Final = {
     "auth": "keys",
+    "batch list": "requests list",
     "capture": "orders capture",
     "config list": "config get",
+    "disputes answer": "disputes update",
+    "disputes submit": "disputes update",
+    "events resend": "events replay",
+    "events retry": "events replay",
     "events trigger": "sandbox trigger",
+    "find": "timeline",
+    "history": "timeline",
     "inbox": "events inbox",
     "listen": "events listen",
     "login": "keys add",
     "logout": "keys remove",
     "logs": "sandbox requests",
+    "orders history": "timeline",
     "orders pay": "sandbox pay",
     "orders refund": "payments list --order",
     "payments cancel": "orders cancel",
@@ -122,8 +131,15 @@ OTHER_TOOLS_WORDS: Final = {
     "verify": "events verify",
 }
 
+_BUG: Final = "What to attach to a report of a bug: svc doctor --report"
 # What is no command: how to do it all the same.
 OTHERWISE: Final = {
+    **dict.fromkeys(("bug", "report", "help bug", "help report"), _BUG),
+    **{f"{word} export": f"svc {word} list --all -o csv > {word}.csv" for word in _LISTED},
+    "disputes due": "svc disputes list --due 7d",
+    "export": "A list as a file: svc orders list --all -o csv > orders.csv",
+    "help migrate": "svc help moving",
+    "payments create": "A shopper pays an order; at a sandbox: svc sandbox pay ORDER",
     "version": "svc --version",
     "update": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
     "events list": "Those that a listener has received: svc events inbox; those that a sandbox "
@@ -139,7 +155,7 @@ OTHERWISE: Final = {
 # Verbs of other tools, and ours for them, where a resource has it.
 _SHOWING: Final = ("get", "show", "view")
 _SHOWS: Final = {
-    **dict.fromkeys(("orders", "payments", "refunds", "payouts", "disputes"), "retrieve"),
+    **dict.fromkeys(_LISTED, "retrieve"),
     **dict.fromkeys(("landed-cost-quotes", "quotes", "events"), "retrieve"),
     "requests": "show",
 }
@@ -148,6 +164,9 @@ _SHOWS: Final = {
 def _send_to_verb(noun: str, verb: str, rest: list[str]) -> None:
     """Raises UsageError on another tool's verb for showing one object."""
     ours = _SHOWS.get(noun)
+    if verb == "wait" and noun in _LISTED:
+        line = _joined("svc", noun, "retrieve", *(rest[:1] or ["ID"]), "--wait", *rest[1:])
+        raise UsageError(f"No such command '{noun} wait'.", hint=line)
     if ours is None or verb == ours or verb not in (*_SHOWING, "retrieve"):
         return
     import shlex
@@ -179,12 +198,22 @@ def send_elsewhere(args: list[str]) -> None:
             raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
 
 
+_OPERATIONS: Final = "Which there are: svc batch --help"
+# Of an order there are several, and none is to be guessed.
+_ONLY_OPERATION: Final = {
+    **dict.fromkeys(("refunds", "payouts", "landed-cost-quotes"), "create"),
+    "disputes": "update",
+}
+
+
 def _send_to_noun(noun: str, verb: str, *rest: str) -> None:
     """Raises UsageError on a resource in the singular, and on an operation in two words."""
     if noun == "batch" and verb in COMMANDS and rest and not rest[0].startswith("-"):
-        operation = f"{verb}.{rest[0]}"
-        line = _joined("svc", noun, operation, *rest[1:])
-        raise UsageError(f"An operation is one word: {operation}.", hint=line)
+        there = rest[0] if rest[0].isalpha() else _ONLY_OPERATION.get(verb)
+        if there is None:
+            raise UsageError(f"svc batch needs an operation of {verb}.", hint=_OPERATIONS)
+        line = _joined("svc", noun, f"{verb}.{there}", *(rest[1:] if there == rest[0] else rest))
+        raise UsageError(f"An operation is one word: {verb}.{there}.", hint=line)
     many = f"{noun}s"
     own = verb.startswith(ID_PREFIXES.get(noun, " "))
     if verb.startswith("-"):
