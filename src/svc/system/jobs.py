@@ -31,15 +31,17 @@ class JobLimits(ctypes.Structure):
 class JobObject:
     """A job with one process in it, and all that this one starts from then on.
 
-    `kernel32` is the system's library. The handle is left to Windows, which closes it when we end,
-    by force too, and then ends what is in the job.
+    `kernel32` is the system's library. A handle that is left to Windows is closed when we end, by
+    force too, which ends what is in the job.
     """
 
     def __init__(self, pid: int, kernel32: Any) -> None:
         for name in _HANDLES:
             getattr(kernel32, name).restype = wintypes.HANDLE
         self._kernel32 = kernel32
-        self._handle = wintypes.HANDLE(kernel32.CreateJobObjectW(None, None))
+        self._handle: wintypes.HANDLE | None = wintypes.HANDLE(
+            kernel32.CreateJobObjectW(None, None)
+        )
         limits = JobLimits(flags=_KILL_ON_CLOSE)
         size = ctypes.sizeof(limits)
         kernel32.SetInformationJobObject(self._handle, _EXTENDED_LIMITS, ctypes.byref(limits), size)
@@ -48,5 +50,8 @@ class JobObject:
         kernel32.CloseHandle(process)
 
     def kill(self) -> None:
-        """Ends all that is in it."""
-        self._kernel32.TerminateJobObject(self._handle, 1)
+        """Ends all that is in it, and the job: there may be one for each event of a listener."""
+        if self._handle is not None:
+            self._kernel32.TerminateJobObject(self._handle, 1)
+            self._kernel32.CloseHandle(self._handle)
+            self._handle = None

@@ -11,9 +11,11 @@ TESTS = Path(__file__).parents[2]
 
 
 def spawn(
-    state: Path, target: int, retry: str = "fast", under: Sequence[str] = ()
+    state: Path, target: int | str, retry: str = "fast", under: Sequence[str] = ()
 ) -> tuple["subprocess.Popen[str]", int]:
     """Starts a listener on a state database that forwards to a port; gives its own port too.
+
+    A target that is text is a command line, which gets the events of each type.
 
     `under` is a program that starts it and watches.
     """

@@ -278,7 +278,7 @@ def _checked(session: Session, given: ListenArguments) -> ListenOptions:
         ack=given.ack,
         forwarding=ForwardOptions(
             concurrency=given.concurrency,
-            ordered=given.ordered or routes.has_commands,
+            ordered=given.ordered or (routes.has_commands and given.group is None),
             retry=given.retry,
             seconds=given.forward_timeout,
         ),

@@ -39,7 +39,7 @@ _RUN: Final = {
     "SVC_EVENT_TYPE": "Its type; SVC_OBJECT_ID is the id of its object, or empty.",
     "SVC_REDELIVERED": "Set, to a number, when the event may have been given to a run before.",
     "order": "One at a time for each object, all targets of the listener included; --concurrency "
-    "at once for each command.",
+    "at once for each command. A group of a team's log has no order.",
     "no shell": "Quotes part the arguments, and nothing is expanded: sh -c runs a line of a shell. "
     "It runs in the folder in which svc was started.",
     "no secret": "SVC_API_KEY, SVC_WEBHOOK_SECRET and SVC_LOG_CREDENTIALS are kept from it.",
