@@ -27,6 +27,7 @@ OTHERS: Final = {
     "outlet": "a descriptor, below the writer",
     "store": "the sandbox's store",
     "self": "the help formatter's own buffer",
+    "stdin": "what a command for an event reads",
     "transport": "a connection",
     "raw": "the stream below the writer",
 }
