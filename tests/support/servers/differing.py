@@ -6,14 +6,19 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.client import HTTPConnection
-from typing import Any
+from typing import Any, Final
 
 from support.serving import QuietHandler, serving
+
+LOST: Final = -1
 
 
 @dataclass
 class Passing:
-    """One request on its way to the sandbox, and its answer on the way back."""
+    """One request on its way to the sandbox, and its answer on the way back.
+
+    The names of the answer's headers are in lower case.
+    """
 
     method: str
     target: str
@@ -42,7 +47,7 @@ def differing(
 ) -> Iterator[str]:
     """Passes on to a sandbox what `asked` makes of a request, and back what `answered` makes.
 
-    Where `asked` sets a status, the sandbox is not asked. Gives the proxy's origin.
+    Where `asked` sets a status, the sandbox is not asked; with LOST no answer comes. Gives the proxy's origin.
     """
 
     class Proxy(QuietHandler):
@@ -55,6 +60,9 @@ def differing(
             if not one.status:
                 _ask(port, one)
             answered(one)
+            if one.status == LOST:
+                self.close_connection = True
+                return
             content = json.dumps(one.data).encode()
             self.send_response(one.status)
             for name, value in one.answered.items():
@@ -77,6 +85,6 @@ def _ask(port: int, one: Passing) -> None:
         reply = connection.getresponse()
         one.status, one.data = reply.status, json.loads(reply.read())
         hop = ("content-length", "connection", "transfer-encoding", "date")
-        one.answered = {k: v for k, v in reply.getheaders() if k.lower() not in hop}
+        one.answered = {k: v for k, v in reply.getheaders() if k not in hop}
     finally:
         connection.close()

@@ -14,15 +14,18 @@ from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.options import flag
 from svc.cli.framework.progress import bar
 from svc.cli.framework.session import Session
+from svc.client.exchange import Failure, RawReply
 from svc.client.operations import listing
-from svc.errors import SvcError, Unauthorized, UsageError
+from svc.errors import UsageError
 
 if TYPE_CHECKING:
+    from svc.cli.sandbox.compare.asking import Inquiry
     from svc.client.client import Client
 
 app = new_app()
 
 _REACH_SECONDS: Final = 10.0
+_UNAUTHORIZED: Final = 401
 
 
 @verb(app)
@@ -57,7 +60,7 @@ def compare(
     with session.client() as client:
         _reach(client)
         inquiry = Inquiry(client, secret)
-        with _progress(session) as tell:
+        with _progress(session) as tell, _named(session, inquiry):
             inquiry.ask_all(tell, endpoint=endpoint)
     found = list(judge_all(inquiry))
     report = ComparisonReport(session.settings.profile, session.base_url.origin, inquiry, found)
@@ -87,11 +90,22 @@ def _reach(client: "Client") -> None:
         Unauthorized: the service refuses the key.
         NetworkError: nothing answers there.
     """
+    call = listing("order", {"limit": 1})
+    came = client.ask(call, {}, seconds=_REACH_SECONDS)
+    is_refused = isinstance(came, RawReply) and came.status == _UNAUTHORIZED
+    if is_refused or (isinstance(came, Failure) and not came.sent):
+        client.send(call, within=_REACH_SECONDS)
+
+
+@contextmanager
+def _named(session: Session, inquiry: "Inquiry") -> Iterator[None]:
+    """Names what was made where the block is interrupted, as by Ctrl-C."""
     try:
-        client.send(listing("order", {"limit": 1}), within=_REACH_SECONDS)
-    except SvcError as error:
-        if isinstance(error, Unauthorized) or error.outcome == "not_sent":
-            raise
+        yield
+    except BaseException:
+        if made := inquiry.objects():
+            session.out.note(f"Made in test mode: {', '.join(made)}")
+        raise
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from typing import Any, Final, NamedTuple
 from svc import api_keys
 from svc.client.call import Call, QueryPairs, is_id
 from svc.client.client import Client
-from svc.client.exchange import Failure, RawReply, header
+from svc.client.exchange import Failure, RawReply, Trouble, header
 from svc.client.json import NotJson, parse_given
 from svc.client.request import uuid4
 from svc.client.retry import retry_after
@@ -68,6 +68,12 @@ class Inquiry:
                 found = self._exchange(asked)
             self.exchanges[name] = found
 
+    def objects(self) -> list[str]:
+        """The ids of what was made, each once."""
+        answers = [each.answer for each in self.exchanges.values() if each.asked.makes]
+        ids = [each["body"].get("id") for each in answers if each and each["done"]]
+        return list(dict.fromkeys(each for each in ids if isinstance(each, str) and is_id(each)))
+
     def search(self, expression: str, own: Mapping[str, Any]) -> Any:
         """What an expression finds in an answer and in earlier ones.
 
@@ -114,7 +120,7 @@ class Inquiry:
         key = self.exchanges[asked.key].key if asked.key else None
         key = key or (uuid4() if call.method == "POST" else None)
         found = self._attempt(asked, call, key)
-        if found.answer is None and found.was_sent:
+        if found.answer is None and found.was_sent and found.why != Trouble.TIMEOUT.value:
             found = self._attempt(asked, call, key)
         self._silent = 0 if found.answer is not None or not found.was_sent else self._silent + 1
         return found
@@ -175,7 +181,7 @@ def read(came: RawReply | Failure, asked: ProbeRequest) -> tuple[dict[str, Any] 
     status = came.status
     if status >= _SERVER or status == _TOO_MANY:
         return None, f"it answered {status}"
-    if status == _FORBIDDEN or (status == _UNAUTHORIZED and not asked.auth):
+    if status in (_UNAUTHORIZED, _FORBIDDEN) and not asked.auth:
         return None, f"it answered {status}: the key may not do this"
     try:
         body = parse_given(came.body.decode("utf-8"))

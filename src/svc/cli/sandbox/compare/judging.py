@@ -59,11 +59,11 @@ def _compare(probe: Probe, exchange: Exchange, inquiry: Inquiry) -> tuple[str, d
         if not turned and probe.when and not inquiry.search(probe.when, answer):
             return UNKNOWN, {"reason": "its answer holds nothing to tell it by"}
         expected = inquiry.search(probe.expected, answer)
+        answered = _answered(probe, answer, inquiry)
     except (AnswerMissing, LocalError) as error:
         if not turned:
             return UNKNOWN, {"reason": _words(error)}
-        expected = None
-    answered = _answered(probe, answer, inquiry)
+        expected = answered = None
     if _same(expected, answered) and not turned:
         return HELD, {}
     setting = _setting(probe, answer, answered, inquiry)
@@ -71,9 +71,10 @@ def _compare(probe: Probe, exchange: Exchange, inquiry: Inquiry) -> tuple[str, d
 
 
 def _answered(probe: Probe, answer: Mapping[str, Any], inquiry: Inquiry) -> Any:
+    """What is looked at in an answer, or in words why it is not there to be looked at."""
     try:
         return inquiry.search(probe.answered, answer)
-    except (AnswerMissing, LocalError) as error:
+    except LocalError as error:
         return _words(error)
 
 

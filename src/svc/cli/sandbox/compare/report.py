@@ -6,7 +6,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
 from svc.cli.sandbox.compare.judging import DIFFERENT, HELD, UNKNOWN
-from svc.client.call import is_id
 from svc.clock import utc
 from svc.errors import CheckFailed
 
@@ -27,7 +26,7 @@ class ComparisonReport:
         self.profile = profile
         self._origin = origin
         self.findings = findings
-        self.objects = list(dict.fromkeys(_made(inquiry)))
+        self.objects = inquiry.objects()
         self.unsettled = [
             {"request": each.target, "idempotency_key": each.key}
             for each in inquiry.exchanges.values()
@@ -97,14 +96,6 @@ class ComparisonReport:
             raise CheckFailed(
                 f"Nothing could be told of {self._origin}.", code="assumptions_not_told"
             )
-
-
-def _made(inquiry: "Inquiry") -> Iterator[str]:
-    for each in inquiry.exchanges.values():
-        if each.asked.makes and each.answer is not None and each.answer["done"]:
-            found = each.answer["body"].get("id")
-            if isinstance(found, str) and is_id(found):
-                yield found
 
 
 def _lines(found: dict[str, Any]) -> Iterator[str]:
