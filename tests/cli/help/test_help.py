@@ -47,7 +47,7 @@ def names_in(topic: str) -> set[str]:
 def test_the_promised_topics_are_there(svc: Svc) -> None:
     """All pages, listed by `svc help` alone."""
     assert list(TOPICS) == (
-        "exit-codes environment output webhooks team team-operations money sandbox faults ci "
+        "exit-codes environment output webhooks team team-operations money sandbox compare faults ci "
         "timeline limits audit reminders moving comparison changes "
         "assumptions".split()
     )

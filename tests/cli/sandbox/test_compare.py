@@ -1,12 +1,14 @@
 """`svc sandbox compare` and `start --like`: what a service does otherwise than the sandbox."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from support.on_terminal import OnTerminal
 from support.running import Sandbox, Svc
 from support.servers.differing import Passing, differing
 from support.serving import QuietHandler, serving
@@ -52,6 +54,17 @@ def test_nothing_differs_in_the_sandbox_itself(sandbox: Sandbox, svc: Svc) -> No
     again = compare(svc)
     assert rows(again, "different") == set()
     assert not any(identifier.startswith("we_") for identifier in again["objects"])
+
+
+def test_progress_is_shown_and_what_a_key_may_not_do_cannot_be_told(
+    sandbox: Sandbox, on_terminal: OnTerminal
+) -> None:
+    """On a terminal, with a key that reads: what it may not make is told of no row."""
+    seen = on_terminal("sandbox", "compare", SVC_API_KEY="sk_test_sandbox")
+    assert re.search(r"\d+ of \d\d requests  (GET|POST) /v1/", seen)
+    restricted = on_terminal("sandbox", "compare", SVC_API_KEY="rk_test_readonly")
+    assert "It answered 403: the key may not do this:" in restricted
+    assert "DIFFERENT" not in restricted
 
 
 @pytest.mark.effect_of("sandbox compare", "--save")

@@ -135,6 +135,7 @@ TOPICS: Final = {
     "team-operations": ("operations", "Running the servers of a team's log."),
     "money": ("money", "Amounts in minor units; paying once."),
     "sandbox": ("sandbox", "The service on this machine: keys, test cards, time."),
+    "compare": ("compare", "Whether a service does what the sandbox assumes."),
     "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),
     "ci": ("ci", "Running svc where nobody watches."),
     "timeline": ("timeline", "One story for any id, and what is missing in it."),

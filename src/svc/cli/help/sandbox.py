@@ -88,14 +88,9 @@ PAGE: Final = Page(
         """,
         f"""
         The API describes itself at {SANDBOX_ROOT}/openapi.json. Where the specification is silent
-        the sandbox does what we chose: svc help assumptions.
+        the sandbox does what we chose: svc help assumptions. Whether a service does so
+        too: svc help compare.
         """,
-        """
-        Whether a service does so too is told by comparing its test mode with the sandbox: each
-        assumption is held, different, or cannot be told. It makes at most 40 objects, names them,
-        and needs a payment, a refund and a dispute that are there to tell of those:
-        """,
-        ShellLines(("svc sandbox compare --profile shop --save", "svc sandbox start --like shop")),
         """
         Errors are flat objects. A program that looks for them inside of "error", as stripe-python
         does, is told nothing until the sandbox is set to answer so:

@@ -13,6 +13,7 @@ import pytest
 from support.sandbox_calls import AsgiSandbox
 from svc import service
 from svc.sandbox.fidelity import ROWS, FidelityRow, parse
+from svc.sandbox.fidelity.requests import MADE_MAX, read_requests
 from svc.sandbox.openapi.document import OPERATIONS, document
 from svc.sandbox.openapi.errors import BY_STATUS, KEY_REUSED, refusals_of
 from svc.sandbox.reference import fx
@@ -87,6 +88,17 @@ def test_no_row_comes_twice() -> None:
     """A subject and a name stand for one fact."""
     keys = [(row.subject, row.name) for row in ROWS]
     assert sorted(keys) == sorted(set(keys))
+
+
+def test_every_probe_has_its_request_and_its_setting() -> None:
+    """Each request is of a probe or of another request; repeated, they make at most 40 objects."""
+    requests = read_requests()
+    probes = [row.probe for row in ROWS if row.probe is not None]
+    named = {each.key or each.needs for each in requests.values()}
+    assert {probe.request for probe in probes} <= requests.keys()
+    assert requests.keys() - {probe.request for probe in probes} <= named
+    assert {probe.setting.partition("=")[0] for probe in probes} - {""} <= settings.DEFAULTS.keys()
+    assert 2 * sum(each.makes for each in requests.values()) <= MADE_MAX == 40
 
 
 def test_every_operation_has_a_row() -> None:

@@ -65,10 +65,7 @@ def compare(
     found = list(judge_all(inquiry))
     report = ComparisonReport(session.settings.profile, session.base_url.origin, inquiry, found)
     data = report.as_data(session.clock.now())
-    if session.format == "human":
-        report.show(out)
-    else:
-        out.value(data)
+    report.show(out, data)
     if save:
         keep(session, data)
     report.conclude(saved=save)

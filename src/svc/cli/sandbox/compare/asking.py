@@ -29,18 +29,24 @@ class Exchange(NamedTuple):
     """What was asked, and either the answer or why nothing can be told of it.
 
     Attributes:
-        target: path and query as they were sent; as they are in the table where nothing was.
+        sent: method, path and query as they were sent; empty where nothing was.
         key: the idempotency key of a POST.
         answer: status, done, outcome, headers, body, error, and shape, which is the body with
             every digit a 9.
+        is_open: whether it was sent and had no usable answer, so that it may have been done.
     """
 
     asked: ProbeRequest
-    target: str
+    sent: str = ""
     key: str | None = None
     answer: Mapping[str, Any] | None = None
     why: str = ""
-    was_sent: bool = False
+    is_open: bool = False
+
+    @property
+    def target(self) -> str:
+        """What was sent, or would have been, with `:id` for an id that is not known."""
+        return self.sent or _PLACE.sub(":id", self.asked.send)
 
 
 class AnswerMissing(Exception):  # noqa: N818  it describes an answer
@@ -63,7 +69,7 @@ class Inquiry:
         for number, (name, asked) in enumerate(requests.items()):
             tell(number, len(requests), asked.send)
             if asked.endpoint and not endpoint:
-                found = Exchange(asked, asked.send, why="--endpoint registers one, which stays")
+                found = Exchange(asked, why="--endpoint registers one, which stays")
             else:
                 found = self._exchange(asked)
             self.exchanges[name] = found
@@ -112,17 +118,17 @@ class Inquiry:
     def _exchange(self, asked: ProbeRequest) -> Exchange:
         if self._silent >= _SILENCE_MAX:
             why = f"it was not asked: {_SILENCE_MAX} requests before it had no usable answer"
-            return Exchange(asked, asked.send, why=why)
+            return Exchange(asked, why=why)
         try:
             call = self._call(asked)
         except AnswerMissing as missing:
-            return Exchange(asked, asked.send, why=str(missing))
+            return Exchange(asked, why=str(missing))
         key = self.exchanges[asked.key].key if asked.key else None
         key = key or (uuid4() if call.method == "POST" else None)
         found = self._attempt(asked, call, key)
-        if found.answer is None and found.was_sent and found.why != Trouble.TIMEOUT.value:
+        if found.is_open and found.why != Trouble.TIMEOUT.value:
             found = self._attempt(asked, call, key)
-        self._silent = 0 if found.answer is not None or not found.was_sent else self._silent + 1
+        self._silent = self._silent + 1 if found.is_open else 0
         return found
 
     def _call(self, asked: ProbeRequest) -> Call:
@@ -141,23 +147,18 @@ class Inquiry:
     def _attempt(self, asked: ProbeRequest, call: Call, key: str | None) -> Exchange:
         if asked.makes:
             if self._making >= MADE_MAX:
-                return Exchange(asked, asked.send, why=f"{MADE_MAX} objects may be made")
+                return Exchange(asked, why=f"{MADE_MAX} objects may be made")
             self._making += 1
         came = self._client.ask(
             call, self._headers(asked), idempotency_key=key, raw=asked.raw, seconds=_SECONDS
         )
         answer, why = read(came, asked)
-        if answer is None and isinstance(came, RawReply):
+        is_refusal = isinstance(came, RawReply) and came.status in (_UNAUTHORIZED, _FORBIDDEN)
+        is_open = answer is None and not is_refusal
+        if is_open and isinstance(came, RawReply):
             pause = retry_after(came.headers, self._client.clock.now()) or 0
             self._client.clock.sleep(min(pause, _PAUSE_MAX))
-        return Exchange(
-            asked,
-            f"{call.method} {self.fill(asked.send).partition(' ')[2]}",
-            key,
-            answer,
-            why,
-            was_sent=True,
-        )
+        return Exchange(asked, self.fill(asked.send), key, answer, why, is_open=is_open)
 
     def _headers(self, asked: ProbeRequest) -> dict[str, str]:
         return {**asked.headers, **self._authorization(asked.auth)}

@@ -54,10 +54,10 @@ def _compare(probe: Probe, exchange: Exchange, inquiry: Inquiry) -> tuple[str, d
         return UNKNOWN, {"reason": exchange.why}
     turned = answer["done"] == exchange.asked.refused
     if turned and not probe.whether_taken:
-        return UNKNOWN, {"reason": f"the request was {'taken' if answer['done'] else 'refused'}"}
+        return UNKNOWN, {"reason": f"{exchange.target} was {answer['outcome']}"}
     try:
         if not turned and probe.when and not inquiry.search(probe.when, answer):
-            return UNKNOWN, {"reason": "its answer holds nothing to tell it by"}
+            return UNKNOWN, {"reason": f"{exchange.target} brought nothing to tell it by"}
         expected = inquiry.search(probe.expected, answer)
         answered = _answered(probe, answer, inquiry)
     except (AnswerMissing, LocalError) as error:

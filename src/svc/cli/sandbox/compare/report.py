@@ -30,7 +30,7 @@ class ComparisonReport:
         self.unsettled = [
             {"request": each.target, "idempotency_key": each.key}
             for each in inquiry.exchanges.values()
-            if each.was_sent and each.answer is None and each.asked.makes
+            if each.is_open and each.asked.makes
         ]
         self.settings: dict[str, Any] = {}
         for each in self._of(DIFFERENT):
@@ -55,7 +55,17 @@ class ComparisonReport:
             "findings": self.findings,
         }
 
-    def show(self, out: "Output") -> None:
+    def show(self, out: "Output", data: dict[str, Any]) -> None:
+        """Prints the whole as JSON, a finding a row, or for people."""
+        if out.format == "human":
+            self._show(out)
+        elif out.format == "json":
+            out.value(data)
+        else:
+            out.stream((json.dumps(each), each) for each in self.findings)
+            out.note(f"Made in test mode: {', '.join(self.objects)}")
+
+    def _show(self, out: "Output") -> None:
         """Prints the differences in full, why rows cannot be told, and what was made."""
         different = self._of(DIFFERENT)
         if different:
@@ -66,10 +76,9 @@ class ComparisonReport:
         unknown = sorted(self._of(UNKNOWN), key=lambda each: str(each["reason"]))
         if unknown:
             out.line(f"CANNOT BE TOLD ({len(unknown)})")
-        for reason, group in groupby(unknown, key=lambda each: (each["reason"], each["request"])):
-            names = ", ".join(each["name"] for each in group)
-            out.words(f"  {reason[1]}: {reason[0]}.")
-            out.words(f"    {names}")
+        for reason, group in groupby(unknown, key=lambda each: str(each["reason"])):
+            out.words(f"  {reason[0].upper()}{reason[1:]}:")
+            out.words(f"    {', '.join(each['name'] for each in group)}")
         out.words(f"Held: {len(self._of(HELD))} of {len(self.findings)}.")
         if self.objects:
             out.words(f"Made in test mode ({len(self.objects)}): {', '.join(self.objects)}")
