@@ -3,18 +3,14 @@
 import csv
 import io
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from support.batches import made, orders_file
-from support.running import Result, Sandbox, Svc
+from support.memory import measure_memory, serving_orders
+from support.running import Sandbox, Svc
 
 HOSTILE = (
     *("=1+1", "+49 30 1", "-5", "@SUM(A1)", "'=x", "''@", "\tx", "x\ry", "a,b", 'say "hi"'),
@@ -158,37 +154,6 @@ def test_max_is_a_maximum(
 # --- memory -------------------------------------------------------------------------------------
 
 
-@contextmanager
-def serving(count: int) -> Iterator[str]:
-    """A service with so many orders; gives its address."""
-    path = Path(__file__).parents[2] / "support" / "servers" / "pages.py"
-    process = subprocess.Popen(
-        [sys.executable, str(path), str(count)], stdout=subprocess.PIPE, text=True
-    )
-    assert process.stdout is not None
-    try:
-        yield f"http://127.0.0.1:{process.stdout.readline().strip()}"
-    finally:
-        process.kill()
-        process.wait()
-        process.stdout.close()
-
-
-def measured(url: str, form: str) -> tuple[Result, int]:
-    """Exports everything to nowhere; gives the end and the most memory that it took, in KiB."""
-    code = (
-        "import resource, sys\nfrom svc.cli.main import main\n"
-        f"code = main(['orders', 'list', '--all', '-o', {form!r}])\n"
-        "peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss\n"
-        "print(peak, file=sys.stderr)\nsys.exit(code)"
-    )
-    env = {**os.environ, "SVC_BASE_URL": url, "SVC_API_KEY": "sk_test_sandbox"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], env=env, capture_output=True, text=True, check=False
-    )
-    return Result(done.returncode, done.stdout, done.stderr), int(done.stderr.split()[-1])
-
-
 @pytest.mark.parametrize(
     "form", ["ndjson", *(pytest.param(form, marks=pytest.mark.slow) for form in ("csv", "json"))]
 )
@@ -198,10 +163,10 @@ def test_an_export_takes_the_same_memory_whatever_its_length(form: str) -> None:
 
     The ids of the last 10,000 objects are remembered, to find those that come twice (R18).
     """
-    with serving(1_500) as url:
-        _, small = measured(url, form)
-    with serving(15_000) as url:
-        result, large = measured(url, form)
+    with serving_orders(1_500) as url:
+        _, small = measure_memory(url, "orders", "list", "--all", "-o", form)
+    with serving_orders(15_000) as url:
+        result, large = measure_memory(url, "orders", "list", "--all", "-o", form)
     assert result.out.count("ord_") >= 15_000
     assert large - small < 6 * 1024
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.listeners import Listen, Pay
+from support.memory import measure_memory, serving_orders
 from support.running import Sandbox, Svc
 
 
@@ -81,3 +82,18 @@ def test_refuses_a_time_that_is_not_in_the_past(sandbox: Sandbox, svc: Svc, sinc
     found = svc("events", "audit", "--since", since)
     assert found.code == 2
     assert json.loads(found.err)["error"]["param"] == "--since"
+
+
+@pytest.mark.slow(seconds=4)
+def test_an_audit_takes_the_same_memory_whatever_there_is() -> None:
+    """Of 3,000 objects more, and as many missing events, at most what 300 of them would take.
+
+    100,000 payouts, of which 300,000 events were missing, took 3 MB more than 1,000.
+    """
+    argv = ("events", "audit", "--since", "2026-09-30", "-o", "ndjson")
+    with serving_orders(200) as url:
+        _, small = measure_memory(url, *argv)
+    with serving_orders(3_200) as url:
+        result, large = measure_memory(url, *argv)
+    assert (result.code, result.out.count('"order.paid"')) == (11, 3_200)
+    assert large - small < 2 * 1024

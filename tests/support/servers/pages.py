@@ -46,7 +46,7 @@ def order(number: int) -> dict[str, Any]:
         "latest_payment": None,
         "cancellation_reason": None,
         "cancelled_at": None,
-        "paid_at": None,
+        "paid_at": "2026-10-01T09:00:01Z",
         "metadata": {"ref": f"A-{number}"},
         "created": "2026-10-01T09:00:00Z",
         "livemode": False,
@@ -54,7 +54,7 @@ def order(number: int) -> dict[str, Any]:
 
 
 class Pages(BaseHTTPRequestHandler):
-    """Answers `GET /v1/orders`."""
+    """Answers `GET` of lists."""
 
     protocol_version = "HTTP/1.1"
     entries: tuple[str, ...] = ()
@@ -62,10 +62,12 @@ class Pages(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         query = {name: values[-1] for name, values in parse_qs(urlsplit(self.path).query).items()}
+        is_theirs = urlsplit(self.path).path == "/v1/orders"  # of other objects there are none
+        entries = self.entries if is_theirs else ()
         start = self.places.get(query.get("starting_after", ""), -1) + 1
         end = start + int(query.get("limit", 25))
-        more = "true" if end < len(self.entries) else "false"
-        data = ",".join(self.entries[start:end])
+        more = "true" if end < len(entries) else "false"
+        data = ",".join(entries[start:end])
         body = f'{{"object":"list","data":[{data}],"has_more":{more}}}'.encode()
         head = f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(body)}"
         self.wfile.write(f"{head}\r\n\r\n".encode() + body)
