@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from support.batches import made, orders_file
-from support.memory import measure_memory, serving_orders
 from support.running import Sandbox, Svc
+from support.servers.memory import measure_memory, serving_orders
 
 HOSTILE = (
     *("=1+1", "+49 30 1", "-5", "@SUM(A1)", "'=x", "''@", "\tx", "x\ry", "a,b", 'say "hi"'),

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 
 from support.listeners import Listen, Pay
-from support.memory import measure_memory, serving_orders
 from support.running import Sandbox, Svc
+from support.servers.memory import measure_memory, serving_orders
 
 
 def refund_while_away(svc: Svc, listen: Listen, pay: Pay, folder: Path) -> str:

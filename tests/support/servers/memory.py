@@ -13,7 +13,7 @@ from support.running import Result
 @contextmanager
 def serving_orders(count: int) -> Iterator[str]:
     """A service with so many orders; gives its address."""
-    path = Path(__file__).with_name("servers") / "pages.py"
+    path = Path(__file__).with_name("pages.py")
     process = subprocess.Popen(
         [sys.executable, str(path), str(count)], stdout=subprocess.PIPE, text=True
     )
