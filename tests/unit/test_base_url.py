@@ -4,7 +4,7 @@ import ipaddress
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from svc.base_url import BaseUrl
@@ -79,6 +79,12 @@ _PARTS = st.sampled_from(["0", "1", "00", "010", "127", "255", "256", "999999999
 
 
 @given(parts=st.lists(_PARTS | st.integers(0, 300).map(str), min_size=1, max_size=6))
+@example(parts=["127", "0", "0", "1"])
+@example(parts=["127", "255", "255", "255"])
+@example(parts=["128", "0", "0", "1"])
+@example(parts=["0127", "0", "0", "1"])
+@example(parts=["256", "0", "0", "1"])
+@example(parts=["127", "1"])
 def test_an_address_of_four_numbers_is_what_the_library_takes_for_one(parts: list[str]) -> None:
     """R23: to be quick it is read without `ipaddress`, and no other way."""
     host = ".".join(parts)

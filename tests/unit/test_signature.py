@@ -1,7 +1,7 @@
 """Signatures at the edges of what a secret and a body may be; the vectors have the rest."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from svc.errors import SignatureError
@@ -83,6 +83,12 @@ MACS = st.one_of(
 
 
 @given(TIMES, MACS)
+@example(time=str(NOW), mac=MAC)
+@example(time=str(NOW), mac=MAC[:-1])
+@example(time="", mac=MAC)
+@example(time=f"+{NOW}", mac=MAC)
+@example(time=f"0{NOW}", mac=MAC)
+@example(time="\u0663", mac=MAC)
 def test_usual_header_is_judged_like_any_other(time: str, mac: str) -> None:
     """R46, R111: what is read the short way is what the long way reads; `x` means nothing there."""
     header = f"t={time},v1={mac}".encode()

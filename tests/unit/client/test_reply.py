@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from support.calls import orders, payments, payouts, quotes, refunds
@@ -182,6 +182,10 @@ def test_slicing_agrees_with_the_standard_parser(
 
 
 @given(st.text(st.sampled_from('{}[]":,data12 \n'), max_size=14))
+@example(text="")
+@example(text='{"data":[1,]}')
+@example(text='{"data":[],"data":[]}')
+@example(text='{"data":[]}{')
 def test_slicing_refuses_what_the_standard_parser_refuses(text: str) -> None:
     """No text is JSON to one reader and not to the other; a name stands once for both."""
     try:

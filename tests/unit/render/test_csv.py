@@ -126,6 +126,12 @@ def test_no_formula_begins_wherever_a_cell_may(before: str) -> None:
 
 @given(st.text(alphabet=" '=+@;\t\r\n\u00a0\uff1dx\\u{}", max_size=12))
 @settings(max_examples=examples(5))
+@example(text="")
+@example(text="'")
+@example(text="'='")
+@example(text="\uff1d")
+@example(text="\\u{d}")
+@example(text=" \t=1")
 def test_what_was_defused_comes_back_exactly(text: str) -> None:
     """R64: also where our own marks were in the text before."""
     assert restore(cell(text)) == text
@@ -144,6 +150,9 @@ def test_raw_csv_leaves_formulas(printed: Any) -> None:
 
 @given(st.lists(st.text(max_size=30), min_size=1, max_size=6))
 @settings(max_examples=examples(3))
+@example(texts=[""])
+@example(texts=['"', ",", "\r\n"])
+@example(texts=["\x00\x1b[0m", "=1+1", "-1"])
 def test_round_trip_is_exact(texts: list[str]) -> None:
     """Whatever the text, what was exported is what is imported (R64)."""
     line = row([cell(text) for text in texts])

@@ -6,7 +6,7 @@ from itertools import pairwise
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from support.running import Svc
@@ -25,6 +25,9 @@ def veiled(*pieces: str) -> str:
 
 
 @given(st.lists(st.integers(0, 60), max_size=6), st.text(max_size=10), st.text(max_size=10))
+@example(cuts=[1], before="", after="")
+@example(cuts=[len(KEY) - 1], before="", after=KEY[:4])
+@example(cuts=[3, 8], before="s", after="sk_test_")
 def test_a_key_in_pieces_is_masked(cuts: list[int], before: str, after: str) -> None:
     """Wherever the text is cut."""
     text = f"{before}{KEY}{after}"
@@ -34,6 +37,9 @@ def test_a_key_in_pieces_is_masked(cuts: list[int], before: str, after: str) -> 
 
 
 @given(st.lists(st.text(max_size=20), max_size=5))
+@example(pieces=[])
+@example(pieces=["sk_", "test_"])
+@example(pieces=[KEY[:-1], "\n"])
 def test_other_text_comes_through_as_it_is(pieces: list[str]) -> None:
     """Nothing is lost that only began like the key."""
     assert veiled(*pieces) == "".join(pieces)

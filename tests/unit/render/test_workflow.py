@@ -4,7 +4,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from svc.render.csv_format import restore
@@ -43,6 +43,9 @@ def test_a_command_becomes_text(text: str) -> None:
 
 
 @given(PIECES)
+@example(pieces=[":", ":", "error::x"])
+@example(pieces=["a ##", "[error]x"])
+@example(pieces=["\r", "::stop-commands::t"])
 def test_pieces_make_no_command_either(pieces: list[str]) -> None:
     """R107: a table's cells and a stream's lines are written one after the other."""
     workflow = Workflow(visible)

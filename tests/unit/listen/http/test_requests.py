@@ -3,7 +3,7 @@
 from contextlib import suppress
 
 import h11
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.suite.drawing import examples
@@ -69,6 +69,24 @@ def head_by_h11(data: bytes) -> tuple[bytes, bytes, list[tuple[bytes, bytes]], b
 
 @settings(max_examples=examples(3))
 @given(first=FIRST, lines=LINES, body=st.binary(max_size=12))
+@example(first="POST / HTTP/1.1", lines=[], body=b"")
+@example(first="POST / HTTP/1.0", lines=[("Host", ":", "a", "\r\n")], body=b"{}")
+@example(first="POST  / HTTP/1.1", lines=[("Host", ":", "a", "\r\n")], body=b"")
+@example(
+    first="POST / HTTP/1.1",
+    lines=[("Host", ":", "a", "\r\n"), ("Content-Length", ":", "1", "\r\n")],
+    body=b"xx",
+)
+@example(
+    first="POST / HTTP/1.1",
+    lines=[("Content-Length", ":", "1", "\r\n"), ("Content-Length", ":", "2", "\r\n")],
+    body=b"xx",
+)
+@example(
+    first="POST / HTTP/1.1",
+    lines=[("Transfer-Encoding", ":", "chunked", "\r\n"), ("Content-Length", ":", "2", "\r\n")],
+    body=b"xx",
+)
 def test_quick_lane_agrees_with_h11(
     first: str, lines: list[tuple[str, str, str, str]], body: bytes
 ) -> None:
@@ -98,6 +116,11 @@ def test_quick_lane_takes_the_usual_delivery() -> None:
 
 @settings(max_examples=examples(3))
 @given(data=st.binary(max_size=300), cut=st.integers(0, 300))
+@example(data=b"", cut=0)
+@example(data=b"\r\n\r\n", cut=2)
+@example(data=b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: -1\r\n\r\n", cut=30)
+@example(data=b"POST / HTTP/1.1\r\nHost: a\r\nContent-Length: " + b"9" * 200 + b"\r\n\r\n", cut=300)
+@example(data=b"GET /" + b"a" * 290, cut=1)
 def test_reader_survives_anything(data: bytes, cut: int) -> None:
     """R57: whatever bytes come, in whatever pieces, the reader waits, gives a request or refuses."""
     reader = RequestReader(allow, 1024, 1024)
