@@ -87,7 +87,7 @@ def prepare(line: str, world: ExampleWorld, svc: Svc) -> dict[str, str]:
         world.state()
     if "held.csv" in line:
         world.held_order()
-    if "profiles" in line and "create" not in line:
+    if line.startswith("svc sandbox compare") or ("profiles" in line and "create" not in line):
         svc.ok("profiles", "create", "shop", "--base-url", world.sandbox.url)
     if line.startswith("svc config unset"):
         svc.ok("config", "set", "output", "json")
