@@ -1,4 +1,7 @@
-"""A sandbox that other containers reach, in network namespaces, as `svc help ci` shows it."""
+"""A sandbox that other containers reach, in network namespaces, as `svc help ci` shows it.
+
+Two of the stories are told with SVC_TEST_LONG=1 alone: the slow run has no time for all.
+"""
 
 import json
 import os
@@ -7,7 +10,7 @@ import signal
 import subprocess
 import sys
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +22,7 @@ import yaml  # type: ignore[import-untyped]  # it brings no types
 from support.team.log import wait_for
 from svc.cli.help.page import page_of
 
+LONG: Final = os.environ.get("SVC_TEST_LONG") == "1"
 HANDLER: Final = Path(__file__).parents[2] / "acceptance/integration/examples/handler.py"
 HOSTS: Final = "127.0.0.1 localhost\n10.77.0.1 svc\n10.77.0.2 shop\n"
 PUBLIC: Final = {"SVC_BASE_URL": "http://svc:4242", "SVC_API_KEY": "sk_test_sandbox"}
@@ -40,6 +44,12 @@ with socket.create_server(("10.77.0.1", 80)) as server:
         )
         line.close()
 """
+
+
+def told_at_length(story: Callable[..., None]) -> Callable[..., None]:
+    """Has pytest take a test only where there is time for all."""
+    vars(story)["__test__"] = LONG
+    return story
 
 
 def ip(*words: str) -> None:
@@ -207,6 +217,7 @@ def test_the_compose_file_brings_an_event_from_one_container_to_another(
 REACHED: Final = "import socket; socket.create_connection(('shop', 3000)).close()"
 
 
+@told_at_length
 @pytest.mark.slow(seconds=4)
 @pytest.mark.limit(120)
 def test_the_service_container_of_github_is_paid_an_order(containers: Containers) -> None:
@@ -250,6 +261,7 @@ def shop(containers: Containers) -> OtherContainer:
     return OtherContainer(containers, wide)
 
 
+@told_at_length
 @pytest.mark.slow(seconds=3)
 @pytest.mark.limit(120)
 def test_a_sandbox_elsewhere_answers_to_its_name_and_to_no_other(shop: OtherContainer) -> None:
@@ -283,9 +295,15 @@ def test_no_key_but_the_public_ones_leaves_by_plain_http(shop: OtherContainer) -
     assert first_line(witness) == "ready\n"
     real = {"SVC_BASE_URL": "http://svc"}
     for mode, key in (("--live", "sk_live_4eC39Hq"), ("--test", "sk_test_4eC39Hq")):
-        for argv in (("orders", "list"), ("keys", "roll")):
-            refused = shop.svc(*argv, mode, code=2, SVC_API_KEY=key, **real)
-            assert refused["code"] == "https_required", argv
+        for line in (
+            "orders list",
+            "keys roll",
+            "sandbox requests",
+            "orders list --created-gte 2d",
+            "sandbox trigger order.paid",
+        ):
+            refused = shop.svc(*line.split(), mode, code=2, SVC_API_KEY=key, **real)
+            assert refused["code"] == "https_required", line
     assert shop.svc("orders", "list", code=8, **real)["status"] == 307
     os.killpg(witness.pid, signal.SIGKILL)
     assert witness.communicate()[0].splitlines() == ["GET /v1/orders HTTP/1.1"]

@@ -64,8 +64,11 @@ def sandbox_client(
     """A client of the controls at the address of the settings, whoever listens there.
 
     Raises:
-        UsageError: the settings point at another machine.
+        UsageError: the settings point at another machine, or by plain HTTP elsewhere with a key
+            that is no sandbox's: nothing at all is sent then (promise R21).
     """
+    if session.base_url.is_clear:
+        _ = session.key
     return SandboxClient(
         session.base_url,
         deadline=deadline,
