@@ -111,7 +111,7 @@ def _progress(session: Session) -> Iterator[Callable[[int, int, str], None]]:
     live = session.live_line()
 
     def tell(number: int, whole: int, request: str) -> None:
-        if live.is_due():
+        if number == 0 or live.is_due():
             live.show(f"{bar(number, whole, 20)}{number} of {whole} requests", f"  {request}")
 
     try:
