@@ -63,7 +63,10 @@ class ComparisonReport:
             out.value(data)
         else:
             out.stream((json.dumps(each), each) for each in self.findings)
-            out.note(f"Made in test mode: {', '.join(self.objects)}")
+            out.note(f"Made in test mode ({len(self.objects)}): {', '.join(self.objects)}")
+        for each in () if out.format == "json" else self.unsettled:
+            key = each["idempotency_key"]
+            out.warn(f"{each['request']} may have made an object: no answer came. Its key: {key}")
 
     def _show(self, out: "Output") -> None:
         """Prints the differences in full, why rows cannot be told, and what was made."""
@@ -82,8 +85,6 @@ class ComparisonReport:
         out.words(f"Held: {len(self._of(HELD))} of {len(self.findings)}.")
         if self.objects:
             out.words(f"Made in test mode ({len(self.objects)}): {', '.join(self.objects)}")
-        for each in self.unsettled:
-            out.warn(f"{each['request']} may have made an object: no answer told.")
 
     def conclude(self, *, saved: bool) -> None:
         """Ends as the comparison did.
