@@ -305,7 +305,7 @@ _svc_own() {
       ;;
     'orders capture')
       commands=''
-      options='--amount:t '
+      options='--amount:t --over-limit:- '
       arguments='i.ord_'
       shared='request preview global'
       ;;
@@ -341,7 +341,7 @@ _svc_own() {
       ;;
     'refunds create')
       commands=''
-      options='--payment:i.pay_ --amount:t --reason:w.refund_reason --metadata:+t --wait:- '
+      options='--payment:i.pay_ --amount:t --reason:w.refund_reason --metadata:+t --wait:- --over-limit:- '
       arguments=''
       shared='request preview global'
       ;;
@@ -365,7 +365,7 @@ _svc_own() {
       ;;
     'payouts create')
       commands=''
-      options='--amount:t --currency:w.currency --source-currency:w.currency --country:w.country --account-holder-name:t --iban:t --account-number:t --bank-code:t --bic:t --bank-name:t --reference:t --metadata:+t --wait:- '
+      options='--amount:t --currency:w.currency --source-currency:w.currency --country:w.country --account-holder-name:t --iban:t --account-number:t --bank-code:t --bic:t --bank-name:t --reference:t --metadata:+t --wait:- --over-limit:- '
       arguments=''
       shared='request preview global'
       ;;
@@ -425,7 +425,7 @@ _svc_own() {
       ;;
     'disputes accept')
       commands=''
-      options=''
+      options='--over-limit:- '
       arguments='i.dp_'
       shared='request preview global'
       ;;
@@ -437,7 +437,7 @@ _svc_own() {
       ;;
     'post')
       commands=''
-      options=''
+      options='--over-limit:- '
       arguments='w.post_path'
       shared='request preview global'
       ;;
@@ -1065,7 +1065,7 @@ _svc_own() {
 _svc_shared() {
   case $shared in
     'global') shared='--profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
-    'request preview global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --over-limit:- --form:- --json-body:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
+    'request preview global') shared='--data:+t -d:+t --body:f --idempotency-key:t --new-request:- --form:- --json-body:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
     'preview global') shared='--dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
     'list preview global') shared='--limit:t --starting-after:t --all:- --max:t --created-gte:t --created-gt:t --created-lte:t --created-lt:t --param:+t --raw-csv:- --decimals:- --dry-run:- --curl:- --profile:p --live:- --test:- --base-url:t --api-version:w.version --output:w.output -o:w.output --query:t --raw:- --fields:t --max-time:t --proxy:t --ca-bundle:f --yes:- -y:- --no-input:- --quiet:- -q:- --verbose:- -v:- --color:w.color --utc:- --help:- -h:- ' ;;
   esac

@@ -58,7 +58,7 @@ $script:SvcWords = @{
     'help' = @(@('exit-codes', 'What the exit status of a command means.'), @('environment', 'Every variable that svc reads.'), @('output', 'Formats, queries, and where errors go.'), @('webhooks', 'Receiving events: verify, answer, skip, replay.'), @('team', 'One log for a team: a receiver, laptops, jobs that share a queue.'), @('team-operations', 'Running the servers of a team''s log.'), @('money', 'Amounts in minor units; paying once.'), @('sandbox', 'The service on this machine: keys, test cards, time.'), @('compare', 'Whether a service does what the sandbox assumes.'), @('faults', 'What can be made to go wrong in a sandbox, on purpose.'), @('ci', 'Running svc where nobody watches.'), @('timeline', 'One story for any id, and what is missing in it.'), @('limits', 'How much a machine may refund, pay out or capture in a time.'), @('audit', 'Which events never came, told from the objects of the service.'), @('reminders', 'When keys are to be replaced, and who says so.'), @('moving', 'Taking profiles, keys and the journal to another machine.'), @('comparison', 'svc beside the Stripe CLI.'), @('changes', 'What is new, and what changed for scripts.'), @('assumptions', 'What the specification says, and what we chose.'), @('orders', 'Create, retrieve, update, capture, cancel and list orders.'), @('payments', 'Retrieve and list payments.'), @('refunds', 'Return all or part of a payment.'), @('payouts', 'Send money to receiving banks.'), @('landed-cost-quotes', 'Quote duties, taxes and fees.'), @('disputes', 'Answer disputes with evidence.'), @('get', 'Send any GET: an id or a /v1/ path.'), @('post', 'Send any POST to a /v1/ path.'), @('batch', 'Run an operation for every row of a file.'), @('events', 'Retrieve events; receive, verify and forward webhooks.'), @('webhook-endpoints', 'Register webhook endpoints.'), @('requests', 'See what was sent; settle what has no known outcome.'), @('keys', 'Keep API keys in the OS keyring.'), @('profiles', 'Name accounts and switch between them.'), @('config', 'Read and change settings.'), @('whoami', 'Show profile, origin, mode and key in use.'), @('doctor', 'Check this machine and the account, with remedies.'), @('quickstart', 'See an order paid and its webhook arrive, in 15 seconds.'), @('commands', 'List every command, for people or as data.'), @('completion', 'Complete commands, options and ids in your shell.'), @('help', 'Read about exit codes, webhooks, assumptions and more.'))
 }
 $script:SvcShared = @{
-    'request' = @(@('--data', '+t', 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].'), @('-d', '+t', 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].'), @('--body', 'f', 'A JSON object; options and -d win over it.'), @('--idempotency-key', 't', 'A key of your own, in place of a new one.'), @('--new-request', '-', 'Send it, although the same request is unresolved.'), @('--over-limit', '-', 'Send more than a limit allows; a person must say yes to it.'), @('--form', '-', 'Send the body form-encoded.'), @('--json-body', '-', 'Send the body as JSON.'))
+    'request' = @(@('--data', '+t', 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].'), @('-d', '+t', 'Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].'), @('--body', 'f', 'A JSON object; options and -d win over it.'), @('--idempotency-key', 't', 'A key of your own, in place of a new one.'), @('--new-request', '-', 'Send it, although the same request is unresolved.'), @('--form', '-', 'Send the body form-encoded.'), @('--json-body', '-', 'Send the body as JSON.'))
     'list' = @(@('--limit', 't', 'How many objects a page has.'), @('--starting-after', 't', 'Begin with what follows this object.'), @('--all', '-', 'List every object, page after page.'), @('--max', 't', 'List N objects, over several pages at need.'), @('--created-gte', 't', 'Created at or after this: 2026-11-21, 2026-11-21T09:00, 7d (ago) or yesterday.'), @('--created-gt', 't', 'Created after this; of a day, after it is over.'), @('--created-lte', 't', 'Created at or before this; a day is in it.'), @('--created-lt', 't', 'Created before this.'), @('--param', '+t', 'Any other query parameter.'), @('--raw-csv', '-', 'Leave cells as they are, also those that a spreadsheet would run.'), @('--decimals', '-', 'Write amounts of csv with their currency''s decimals: 129.00; batch --decimals reads them.'))
     'preview' = @(@('--dry-run', '-', 'Print the request as JSON and send nothing.'), @('--curl', '-', 'Print the same call for curl and send nothing.'))
     'global' = @(@('--profile', 'p', 'The profile: whose address and key are used.'), @('--live', '-', 'The mode.'), @('--test', '-', 'The mode.'), @('--base-url', 't', 'The address of the API, without /v1.'), @('--api-version', 'w.version', 'The version of the API, sent as Svc-Version.'), @('--output', 'w.output', 'How results are printed: human, json, ndjson, csv, id.'), @('-o', 'w.output', 'How results are printed: human, json, ndjson, csv, id.'), @('--query', 't', 'What to take of the whole result, in JMESPath.'), @('--raw', '-', 'Print texts that --query finds without quotes.'), @('--fields', 't', 'The columns of human lists and of csv.'), @('--max-time', 't', 'How long all of it may take.'), @('--proxy', 't', 'A proxy, for https addresses.'), @('--ca-bundle', 'f', 'Further certificate authorities to trust (PEM).'), @('--yes', '-', 'Answer every question with yes.'), @('-y', '-', 'Answer every question with yes.'), @('--no-input', '-', 'Ask nothing; what needs an answer is refused.'), @('--quiet', '-', 'Print results and errors, no notes.'), @('-q', '-', 'Print results and errors, no notes.'), @('--verbose', '-', 'Print a line for each HTTP attempt, on stderr.'), @('-v', '-', 'Print a line for each HTTP attempt, on stderr.'), @('--color', 'w.color', 'When to use colours: auto, always, never.'), @('--utc', '-', 'Show and read times in UTC, not in local time.'), @('--help', '-', 'Show this message and exit.'), @('-h', '-', 'Show this message and exit.'))
@@ -102,7 +102,7 @@ $script:SvcCommands = @{
     }
     'orders capture' = @{
         Commands = @()
-        Options = @(,@('--amount', 't', 'The amount in minor units: 12900 is 129.00 EUR.'))
+        Options = @(@('--amount', 't', 'The amount in minor units: 12900 is 129.00 EUR.'), @('--over-limit', '-', 'Send more than a limit allows; a person must say yes to it.'))
         Arguments = @(,'i.ord_')
         Shared = @('request', 'preview', 'global')
     }
@@ -138,7 +138,7 @@ $script:SvcCommands = @{
     }
     'refunds create' = @{
         Commands = @()
-        Options = @(@('--payment', 'i.pay_', 'The payment, pay_...'), @('--amount', 't', 'The amount in minor units: 12900 is 129.00 EUR.'), @('--reason', 'w.refund_reason', 'One of duplicate, fraudulent, requested_by_customer.'), @('--metadata', '+t', 'A note of your own, repeatable.'), @('--wait', '-', 'Wait until it is settled, at most --max-time seconds.'))
+        Options = @(@('--payment', 'i.pay_', 'The payment, pay_...'), @('--amount', 't', 'The amount in minor units: 12900 is 129.00 EUR.'), @('--reason', 'w.refund_reason', 'One of duplicate, fraudulent, requested_by_customer.'), @('--metadata', '+t', 'A note of your own, repeatable.'), @('--wait', '-', 'Wait until it is settled, at most --max-time seconds.'), @('--over-limit', '-', 'Send more than a limit allows; a person must say yes to it.'))
         Arguments = @()
         Shared = @('request', 'preview', 'global')
     }
@@ -162,7 +162,7 @@ $script:SvcCommands = @{
     }
     'payouts create' = @{
         Commands = @()
-        Options = @(@('--amount', 't', 'The amount in minor units: 12900 is 129.00 EUR.'), @('--currency', 'w.currency', 'The currency, an ISO 4217 code such as EUR.'), @('--source-currency', 'w.currency', 'The balance to debit, by its currency.'), @('--country', 'w.country', 'The country of the receiving bank, such as DE.'), @('--account-holder-name', 't', 'The name of the person or company that is paid.'), @('--iban', 't', 'The account''s IBAN; where there is none, --account-number.'), @('--account-number', 't', 'The account''s number; --bank-code goes with it.'), @('--bank-code', 't', 'The bank''s routing or sort code.'), @('--bic', 't', 'The bank''s BIC.'), @('--bank-name', 't', 'The bank''s name.'), @('--reference', 't', 'A text that the receiver is shown.'), @('--metadata', '+t', 'A note of your own, repeatable.'), @('--wait', '-', 'Wait until it is settled, at most --max-time seconds.'))
+        Options = @(@('--amount', 't', 'The amount in minor units: 12900 is 129.00 EUR.'), @('--currency', 'w.currency', 'The currency, an ISO 4217 code such as EUR.'), @('--source-currency', 'w.currency', 'The balance to debit, by its currency.'), @('--country', 'w.country', 'The country of the receiving bank, such as DE.'), @('--account-holder-name', 't', 'The name of the person or company that is paid.'), @('--iban', 't', 'The account''s IBAN; where there is none, --account-number.'), @('--account-number', 't', 'The account''s number; --bank-code goes with it.'), @('--bank-code', 't', 'The bank''s routing or sort code.'), @('--bic', 't', 'The bank''s BIC.'), @('--bank-name', 't', 'The bank''s name.'), @('--reference', 't', 'A text that the receiver is shown.'), @('--metadata', '+t', 'A note of your own, repeatable.'), @('--wait', '-', 'Wait until it is settled, at most --max-time seconds.'), @('--over-limit', '-', 'Send more than a limit allows; a person must say yes to it.'))
         Arguments = @()
         Shared = @('request', 'preview', 'global')
     }
@@ -222,7 +222,7 @@ $script:SvcCommands = @{
     }
     'disputes accept' = @{
         Commands = @()
-        Options = @()
+        Options = @(,@('--over-limit', '-', 'Send more than a limit allows; a person must say yes to it.'))
         Arguments = @(,'i.dp_')
         Shared = @('request', 'preview', 'global')
     }
@@ -234,7 +234,7 @@ $script:SvcCommands = @{
     }
     'post' = @{
         Commands = @()
-        Options = @()
+        Options = @(,@('--over-limit', '-', 'Send more than a limit allows; a person must say yes to it.'))
         Arguments = @(,'w.post_path')
         Shared = @('request', 'preview', 'global')
     }

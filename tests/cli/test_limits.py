@@ -104,8 +104,29 @@ def test_a_batch_is_checked_whole_before_its_first_row(
     assert svc.ok("whoami")["limits"][0]["left"] == 0
 
 
-@pytest.mark.effect_of("svc", "--over-limit")
+@pytest.mark.effect_of("disputes accept", "--over-limit")
+@pytest.mark.effect_of("orders capture", "--over-limit")
+@pytest.mark.effect_of("post", "--over-limit")
+@pytest.mark.effect_of("refunds create", "--over-limit")
+@pytest.mark.parametrize(
+    "line",
+    [
+        "disputes accept dp_1",
+        "orders capture ord_1",
+        "post /v1/payouts -d amount:=1",
+        "refunds create --payment pay_1 --amount 1",
+    ],
+)
+def test_whatever_has_a_limit_goes_beyond_it_by_a_person_alone(
+    svc: Svc, sandbox: Sandbox, line: str
+) -> None:
+    refused = svc(*line.split(), "--over-limit", "--yes")
+    assert (refused.code, refused.error["code"]) == (2, "person_required")
+    assert posts(sandbox) == []
+
+
 @pytest.mark.effect_of("batch", "--over-limit")
+@pytest.mark.effect_of("payouts create", "--over-limit")
 def test_a_person_at_a_terminal_alone_goes_beyond(
     svc: Svc, sandbox: Sandbox, at_terminal: AtTerminal, tmp_path: Path
 ) -> None:

@@ -322,7 +322,6 @@ def test_global_options_work_before_the_resource_and_after_the_verb(
         ("post /v1/orders --idempotency-key 'a b'", 2, "idempotency key"),
         ("get whatever", 2, "whatever"),
         ("post /v2/orders", 2, "/v2/orders"),
-        ("orders list --base-url http://api.example.com", 2, "https"),
         ("orders list --base-url https://u:p@api.example.com", 2, "user name"),
         ("orders list --live", 4, "test key"),
         ("orders retrieve ord_none", 5, "No such order"),

@@ -7,7 +7,7 @@ import typer
 
 from svc.cli.framework.app import new_app, writing
 from svc.cli.framework.inputs import refuse_bare_path
-from svc.cli.framework.options import argument
+from svc.cli.framework.options import OverLimit, argument
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
 from svc.client.resources import find
@@ -20,6 +20,8 @@ app = new_app()
 def post(
     ctx: typer.Context,
     path: Annotated[str, argument("PATH", "A path such as /v1/orders.")],
+    *,
+    over_limit: OverLimit = False,
 ) -> None:
     """Send any POST to a path of the API; fields by -d or --body.
 
@@ -28,7 +30,7 @@ def post(
     session = Session.of(ctx)
     refuse_bare_path(path, "PATH", session.argv)
     try:
-        send_write(session, partial(find.post, path), always=True)
+        send_write(session, partial(find.post, path), always=True, over_limit=over_limit)
     except ApiError as error:
         if error.param and (error.hint or "").startswith(("Add --", "Change --")):
             error.hint = f"Fields are given by -d: -d '{error.param}=VALUE'"

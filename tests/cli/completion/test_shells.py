@@ -88,7 +88,7 @@ SHOWN = {
     "nouns": ("svc \t\t", ["orders", "payments", "landed-cost-quotes", "webhook-endpoints"]),
     "verbs": ("svc orders \t\t", ["create", "retrieve", "update", "cancel", "capture", "list"]),
     "options": ("svc events listen --re\t\t", ["--retry", "--ready-file"]),
-    "own options where nothing else fits": ("svc orders capture ord_1 \t\t", ["--amount"]),
+    "own options where nothing else fits": ("svc orders cancel ord_1 \t\t", ["--reason"]),
     "words": ("svc events listen --print \t\t", ["summary", "payload", "none"]),
     "ids of any kind": ("svc get \t\t", ["/v1/orders", ORDER, PAYMENT]),
 }

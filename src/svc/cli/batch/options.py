@@ -9,7 +9,7 @@ import typer
 
 from svc.batch.operations import names
 from svc.cli.framework.figures import fill
-from svc.cli.framework.options import OptionSet, argument
+from svc.cli.framework.options import OptionSet, OverLimit, argument
 from svc.delivery.plan import Permissions
 from svc.errors import UsageError
 from svc.inputs import is_read_once
@@ -93,9 +93,7 @@ class BatchOptions(OptionSet):
         metavar="NAME",
         help="A column that is no field, to be left out; repeatable.",
     )
-    over_limit: bool = typer.Option(
-        False, "--over-limit", help="Send more than a limit allows; a person must say yes to it."
-    )
+    over_limit: OverLimit = False
     dry_run: bool = typer.Option(False, "--dry-run", help="Check every row and send nothing.")
 
     @property

@@ -79,18 +79,28 @@ def _retrieve(noun: Resource, action: Action) -> CommandBody:
 def _write(noun: Resource, action: Action) -> CommandBody:
     name = f"{noun.word}.{action.verb}"
 
-    def command(ctx: typer.Context, *, wait: bool = False, **given: str) -> None:
+    def command(
+        ctx: typer.Context, *, wait: bool = False, over_limit: bool = False, **given: str
+    ) -> None:
         identifier = next(iter(given.values()), "")
 
         def make(body: Body, *, encoding: Encoding | None = None) -> Call:
             return post(name, body, encoding, identifier)
 
         settles = noun.name if wait else None
-        send_write(Session.of(ctx), make, settles=settles, changes=action.verb == "update")
+        send_write(
+            Session.of(ctx),
+            make,
+            settles=settles,
+            changes=action.verb == "update",
+            over_limit=over_limit,
+        )
 
     parameters = [_identifier(noun)] if action.is_on_one else []
     if action.settles:
         parameters.append(_parameter("wait", options.Wait, default=False))
+    if action.limit:
+        parameters.append(_parameter("over_limit", options.OverLimit, default=False))
     return _declared(command, noun, action, parameters)
 
 

@@ -148,9 +148,6 @@ class WriteOptions(OptionSet):
     new_request: bool = _writing(
         "--new-request", help="Send it, although the same request is unresolved."
     )
-    over_limit: bool = _writing(
-        "--over-limit", help="Send more than a limit allows; a person must say yes to it."
-    )
     form: bool = _writing("--form", help="Send the body form-encoded.")
     json_body: bool = _writing("--json-body", help="Send the body as JSON.")
 
@@ -271,6 +268,9 @@ def only(words: Sequence[str]) -> str:
 
 
 Wait = Annotated[bool, flag("--wait", "Wait until it is settled, at most --max-time seconds.")]
+OverLimit = Annotated[
+    bool, flag("--over-limit", "Send more than a limit allows; a person must say yes to it.")
+]
 
 
 def until(words: Sequence[str]) -> Any:

@@ -70,12 +70,13 @@ def send_write(
     settles: str | None = None,
     changes: bool = False,
     always: bool = False,
+    over_limit: bool = False,
 ) -> None:
     """Builds a POST from the fields given as options, `-d` and `--body`, then shows it or sends it.
 
     `make` turns the body into a call. `settles` is what to wait for. With `changes` an empty body
     is refused. With `always` it is any POST: it must be confirmed in live mode even where no money
-    is known to move (promise R19).
+    is known to move (promise R19). With `over_limit` a person is asked to go beyond a limit.
     """
     asked = session.given.write
     from svc.cli.framework.inputs import build_body, file_reader
@@ -95,7 +96,7 @@ def send_write(
     until = session.clock.monotonic() + session.settings.max_time
     with session.client() as client:
         asked_at = session.clock.monotonic()
-        if asked.over_limit:
+        if over_limit:
             go_over_limit(session)
         confirm_money(session, call, client=client, always=always)
         until += session.clock.monotonic() - asked_at  # how long a person thinks does not count
