@@ -95,8 +95,7 @@ def run_batch(session: Session, asked: BatchOptions) -> None:
     """
     had_journal = session.paths.has_state
     asked.results_path()  # whether it can be said at all
-    if asked.over_limit:
-        go_over_limit(session)
+    go_over_limit(session, asked=asked.over_limit)
     given = read_input(session, asked, session.scope(session.key.fingerprint))
     _refuse_nameless(session, asked, had_journal=had_journal)
     refuse_secrets_in(given, session.key.secret)

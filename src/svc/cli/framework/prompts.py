@@ -67,8 +67,10 @@ def confirm_in_person(session: Session, param: str, *why: str) -> None:
         raise UsageError(f"Stopped: the answer was not yes. {otherwise}", code="not_confirmed")
 
 
-def go_over_limit(session: Session) -> None:
-    """Lifts the limits for this command, where a person says yes at the terminal."""
+def go_over_limit(session: Session, *, asked: bool) -> None:
+    """Lifts the limits for this command where that is asked for and a person says yes."""
+    if not asked:
+        return
     what = f"limits do not hold for this command: profile {session.settings.profile}"
     confirm_in_person(session, "--over-limit", f"{what}, {session.settings.mode} mode.")
     session.is_over_limit = True

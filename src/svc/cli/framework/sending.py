@@ -96,8 +96,7 @@ def send_write(
     until = session.clock.monotonic() + session.settings.max_time
     with session.client() as client:
         asked_at = session.clock.monotonic()
-        if over_limit:
-            go_over_limit(session)
+        go_over_limit(session, asked=over_limit)
         confirm_money(session, call, client=client, always=always)
         until += session.clock.monotonic() - asked_at  # how long a person thinks does not count
         sent = send_recorded(
