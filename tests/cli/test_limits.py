@@ -177,3 +177,36 @@ def test_many_commands_at_once_do_not_pass_a_limit_together(svc: Svc, sandbox: S
     done = 5 * count // 7
     assert sorted(codes) == [0] * done + [2] * (count - done)
     assert len(svc.ok("payouts", "list", "--limit", "100")["data"]) == done
+
+
+def test_an_amount_that_an_operation_does_not_take_is_not_believed(
+    svc: Svc, sandbox: Sandbox
+) -> None:
+    """A dispute is lost as a whole, whatever a field says that no dispute has."""
+    svc.ok("sandbox", "settings", "unknown_parameters=ignore")
+    svc.ok("sandbox", "trigger", "dispute.opened")
+    dispute = svc.ok("disputes", "list")["data"][0]["id"]
+    svc.ok("config", "set", "limits.disputes", "1 EUR/day")
+    for line in (f"disputes accept {dispute} --yes", f"post /v1/disputes/{dispute}/accept"):
+        refused = svc(*line.split(), "-d", "amount:=1", "-d", "currency=EUR")
+        assert (refused.code, refused.error["code"]) == (2, "limit_reached")
+    assert svc.ok("disputes", "retrieve", dispute)["status"] != "lost"
+
+
+def test_what_does_not_exist_is_told_in_place_of_the_limit(svc: Svc, sandbox: Sandbox) -> None:
+    svc.ok("config", "set", "limits.refunds", "1 EUR/day")
+    refused = svc("refunds", "create", "--payment", "pay_none", "--amount", "100")
+    assert (refused.code, refused.error["outcome"]) == (5, "not_sent")
+    assert "No such payment" in refused.error["message"]
+    assert posts(sandbox) == []
+
+
+def test_a_profile_with_limits_is_removed_by_a_person_alone(
+    svc: Svc, sandbox: Sandbox, at_terminal: AtTerminal
+) -> None:
+    svc.ok("profiles", "create", "shop", "--base-url", sandbox.url)
+    svc.ok("config", "set", "profiles.shop.limits.refunds", "1 EUR/day")
+    remove = ("profiles", "remove", "shop")
+    assert svc(*remove, "--yes").error["code"] == "person_required"
+    assert "shop" in svc.ok("profiles", "list", "-o", "json")[0]["name"]
+    assert at_terminal("y\ny\n", *remove, prompt=ASKED).code == 0

@@ -7,7 +7,7 @@ import typer
 
 from svc.cli.framework.app import new_word, repairing
 from svc.cli.framework.options import argument, option
-from svc.cli.framework.prompts import confirm
+from svc.cli.framework.prompts import confirm, confirm_in_person
 from svc.cli.framework.session import Session
 from svc.config import Config, Profile
 from svc.config.editing import create_profile, remove_profile, use_profile
@@ -102,6 +102,8 @@ def remove(ctx: typer.Context, name: ProfileName) -> None:
     if name in session.config.profiles and name == session.config.active_profile:
         what = f"{name} is the active profile; without it, none is."
         confirm(session, what, otherwise="Nothing was removed.")
+    if name in session.config.profiles and session.config.profiles[name].limits:
+        confirm_in_person(session, "NAME", f"The limits of {name} are removed with it.")
     config = remove_profile(session.paths.config_file, name)
     out = session.repair_out
     out.value({"object": "profile", "name": name, "removed": True}, name="name")

@@ -4,8 +4,8 @@ from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.resources import find
 from svc.delivery.journal.entry import Charge
-from svc.delivery.journal.limits import checked_amount
-from svc.errors import Forbidden, NotFound, SvcError
+from svc.delivery.journal.limits import checked_amount, takes_amount
+from svc.errors import Forbidden, SvcError
 
 
 class ChargeReader:
@@ -30,13 +30,13 @@ class ChargeReader:
         if reading.path not in self._known:
             self._known[reading.path] = self._read(reading)
         whole = self._known[reading.path]
-        takes_all = (call.body or {}).get("amount") is None
+        takes_all = not takes_amount(call.path) or (call.body or {}).get("amount") is None
         return Charge(whole.amount if takes_all else said.amount, said.currency or whole.currency)
 
     def _read(self, reading: Call) -> Charge:
         try:
             data = self._client.send(reading).data
-        except (Forbidden, NotFound):
+        except Forbidden:
             return Charge()  # the limit refuses what cannot be told
         except SvcError as error:
             error.outcome = "not_sent"

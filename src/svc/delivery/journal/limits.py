@@ -86,13 +86,15 @@ def group_of(path: str) -> str:
 def charge_said(kept: Stored) -> Charge:
     """What a request moves by its own bytes; a currency alone where its operation takes one.
 
-    An amount that is none, such as one below 0, is not known.
+    An amount that is none, such as one below 0, is not known. Nor is one that a request names
+    where its operation takes none, as if it had been said how much accepting a dispute loses.
     """
     try:
         fields = fields_of(kept.encoding, kept.body)
     except UnreadableBody:
         return Charge()
-    amount, currency = fields.get("amount"), fields.get("currency")
+    amount = fields.get("amount") if takes_amount(kept.path) else None
+    currency = fields.get("currency")
     if isinstance(amount, str) and amount.isascii() and amount.isdigit():
         amount = int(amount)  # a form says it as text
     known = operation_at(kept.path)
@@ -100,6 +102,15 @@ def charge_said(kept: Stored) -> Charge:
     is_own = found is not None and not found[1].money_of
     return Charge(
         checked_amount(amount), currency if is_own and isinstance(currency, str) else None
+    )
+
+
+def takes_amount(path: str) -> bool:
+    """Whether a POST to a path may say how much it moves; else it moves the whole."""
+    known = operation_at(path)
+    found = service.operation(known[0]) if known is not None else None
+    return found is not None and any(
+        field.name == "amount" for field in found[0].given(found[1].verb)
     )
 
 
