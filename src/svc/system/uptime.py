@@ -3,8 +3,9 @@
 import time
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, Final, NamedTuple
 
+_TIME: Final[Any] = time  # with what is not on every system
 _BOOT: Path = Path("/proc/sys/kernel/random/boot_id")
 
 
@@ -18,9 +19,9 @@ class Uptime(NamedTuple):
 def read_uptime() -> Uptime | None:
     """How long the machine runs; None where the system does not name its starts (not Linux)."""
     boot = _read_boot()
-    if not boot or not hasattr(time, "CLOCK_BOOTTIME"):
+    if not boot or not hasattr(_TIME, "CLOCK_BOOTTIME"):
         return None
-    return Uptime(boot, time.clock_gettime(time.CLOCK_BOOTTIME))
+    return Uptime(boot, _TIME.clock_gettime(_TIME.CLOCK_BOOTTIME))
 
 
 @cache
