@@ -20,7 +20,7 @@ from support.on_terminal import at_terminal, on_terminal, open_terminal
 from support.paying import pay
 from support.running import Sandbox, Svc
 from support.suite.compiling import compile_program, compile_tests
-from support.suite.dealing import dealt, is_quick, seconds_of, workers_of
+from support.suite.dealing import dealt, is_quick, is_rare, seconds_of, workers_of
 from support.suite.drawing import choose_examples
 from support.suite.limits import Limits, end_all, limit_of
 from support.suite.surroundings import take_over, work_in_memory
@@ -81,7 +81,14 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begins with what takes longest, so that no core waits for it at the end; limits each."""
+    """Begins with what takes longest, so that no core waits for it at the end; limits each.
+
+    What is rare is left to runs that ask for it.
+    """
+    rare = set() if os.environ.get("SVC_TEST_LONG") == "1" else {*filter(is_rare, items)}
+    if rare:
+        config.hook.pytest_deselected(items=[item for item in items if item in rare])
+        items[:] = [item for item in items if item not in rare]
     items[:] = dealt(items, workers_of(config), seconds_of, is_quick)
     if config.pluginmanager.hasplugin("timeout"):
         for item in items:

@@ -29,7 +29,7 @@ from support.suite.patience import patient
 
 KILLED = -9
 LONG = os.environ.get("SVC_TEST_LONG") == "1"
-ROWS = 10_000 if LONG else 3_000  # of the slow run
+ROWS = 10_000 if LONG else 1_500  # of the slow run
 
 
 def wait_for_lines(path: Path, count: int) -> None:

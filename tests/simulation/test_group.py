@@ -27,7 +27,7 @@ def test_many_histories_of_a_group_break_no_rule() -> None:
     assert judged(20, 120) == []
 
 
-@pytest.mark.slow(seconds=20)
+@pytest.mark.slow(seconds=20, rare=True)
 def test_what_no_target_takes_is_put_aside_after_days() -> None:
     """R129: not before the time is over in which the service tries, and not long after it."""
     state = in_memory()

@@ -195,6 +195,7 @@ def test_the_example_of_events_works(line: str, world: ExampleWorld) -> None:
     """With a target that listens, an inbox that holds an event, and an end after a moment."""
     if "| jq" in line and shutil.which("jq") is None:
         pytest.skip("jq is not installed")
+    world.program("fulfil.sh")
     with serving(QuietHandler) as origin:
         port = int(origin.rpartition(":")[2])
         ready = re.sub(r"(?<=[ :])3000(?=[/ ']|$)", str(port), line)

@@ -55,6 +55,11 @@ class ExampleWorld:
     def open_order(self) -> str:
         return str(self.api("orders", ORDER)["id"])
 
+    def program(self, name: str) -> None:
+        """A script that does nothing, and does it well."""
+        self.file(name, "#!/bin/sh\n")
+        (self.folder / name).chmod(0o755)
+
     def held_order(self) -> str:
         return str(self.happened("payment.authorized")["order"])
 

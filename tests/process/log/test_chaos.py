@@ -206,7 +206,7 @@ def test_nothing_is_lost_and_every_double_says_so(tmp_path: Path) -> None:
     assert outcome.kills.total() >= FEWEST_KILLS, outcome
 
 
-@pytest.mark.slow(seconds=80)
+@pytest.mark.slow(seconds=80, rare=True)
 @pytest.mark.limit(900 + EVENTS // 10)
 @pytest.mark.usefixtures("needed")
 def test_control_that_notes_too_early_loses(tmp_path: Path) -> None:

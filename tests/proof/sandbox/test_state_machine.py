@@ -26,7 +26,7 @@ from hypothesis.stateful import (
 from proof.sandbox.calls import Calls, Doc
 
 OVER_HTTP = 200 if os.environ.get("SVC_TEST_LONG") == "1" else 10
-RUNS = 2000 if os.environ.get("SVC_TEST_LONG") == "1" else 25  # of the slow run
+RUNS = 2000 if os.environ.get("SVC_TEST_LONG") == "1" else 12  # of the slow run
 MODES = ("test", "test", "test", "live")
 USD = {"USD": "1", "EUR": "1.10", "JPY": "0.0068", "KWD": "3.25"}
 DIGITS = {"USD": 2, "EUR": 2, "JPY": 0, "KWD": 3}

@@ -26,6 +26,12 @@ def seconds_of(item: pytest.Item) -> float:
     return float(mark.kwargs.get("seconds", 0)) if mark else 0.0
 
 
+def is_rare(item: pytest.Item) -> bool:
+    """Whether a slow test runs by SVC_TEST_LONG=1 alone: the gate has fifteen minutes for all."""
+    mark = item.get_closest_marker("slow")
+    return mark is not None and bool(mark.kwargs.get("rare"))
+
+
 def is_quick(item: pytest.Item) -> bool:
     """Whether a test starts nothing, by where it lies."""
     return item.nodeid.removeprefix("tests/").partition("/")[0] not in STARTING

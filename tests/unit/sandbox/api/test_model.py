@@ -30,7 +30,7 @@ CARDS = [
     "4000000000005126",
     "4000000000003220",
 ]
-RUNS = 2000 if os.environ.get("SVC_TEST_LONG") == "1" else 25  # of the slow run
+RUNS = 2000 if os.environ.get("SVC_TEST_LONG") == "1" else 12  # of the slow run
 START = 100_000_000
 ENDS = {"paid", "cancelled"}
 
