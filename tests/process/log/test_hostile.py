@@ -1,5 +1,6 @@
 """What accidents and strangers do to a log: silence, no TLS, twins, queues that are deleted."""
 
+import re
 import socket
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -72,7 +73,9 @@ def test_laptop_drops_a_connection_on_which_nothing_comes(server: Servers, tmp_p
         listener.until(lambda: len(listener.told(LogState)) == 2, 40)
         listener.until(lambda: len(target.received) == 11, 20)
         down, up = listener.told(LogState)
-    assert (down.reason, up.reason) == ("The log: it did not answer in time.", None)
+    # In time, or at all: as a request or the look at the connection noticed it first.
+    assert re.search(r"it (did|does) not answer", down.reason or "")
+    assert up.reason is None
     assert up.time - down.time < 15
     assert sorted(target.ids) == sorted(f"evt_{number}" for number in range(1, 12))
 
