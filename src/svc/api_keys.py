@@ -142,7 +142,7 @@ def refuse_out_of_place(key: ApiKey, source: str, mode: Mode, address: BaseUrl) 
 def refuse_plain_http(address: BaseUrl, key: ApiKey | None = None) -> None:
     """Raises UsageError where a key would leave this machine in clear (promise R21).
 
-    The sandbox's own may, which everybody knows: a sandbox in another container speaks plain HTTP.
+    The sandbox's own keys may, which are public: a sandbox in another container speaks plain HTTP.
     """
     if address.is_clear and (key is None or not key.is_public_constant):
         raise UsageError(

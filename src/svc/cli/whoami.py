@@ -46,7 +46,7 @@ def whoami(ctx: typer.Context) -> None:
     if session.format != "human":
         facts["limits"] = limits
     elif limits:
-        facts["limits"] = "; ".join(map(_told, limits))
+        facts["limits"] = "; ".join(map(_describe_limit, limits))
     session.out.value(facts, name="profile")
     if trouble is not None:
         raise trouble
@@ -84,7 +84,7 @@ def _limits(session: Session) -> list[dict[str, Any]]:
     return found
 
 
-def _told(limit: dict[str, Any]) -> str:
+def _describe_limit(limit: dict[str, Any]) -> str:
     left, whole = (format_amount(limit[name], limit["currency"]) for name in ("left", "amount"))
     more = f", more at {limit['more_at']}" if limit["more_at"] else ""
     return f"{limit['operation']}: {left} left of {whole} a {limit['window']}{more}"

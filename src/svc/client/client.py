@@ -197,8 +197,9 @@ class Client(WireOwner):
         """
         made = self.prepare(call, idempotency_key=idempotency_key)
         if raw is not None:
-            changed = {**changed, "Content-Length": str(len(raw))}
-            made = made._replace(body=raw.encode())
+            body = raw.encode()
+            changed = {**changed, "Content-Length": str(len(body))}
+            made = made._replace(body=body)
         request = self._request(made, call)
         headers = {**dict(request.headers), **changed}
         request = request._replace(headers=tuple(each for each in headers.items() if each[1]))

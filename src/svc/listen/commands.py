@@ -86,7 +86,9 @@ class CommandTarget:
         found, why = self.find()
         if found is not None:
             return
-        hint = "Put a path that has blanks in quotes: \"order.paid='/srv/my shop/fulfil.sh'\""
+        hint = None
+        if len(self.argv) > 1:  # it may be one path
+            hint = "Put a path that has blanks in quotes: \"order.paid='/srv/my shop/fulfil.sh'\""
         if "executable" in why:
             hint = f"chmod +x {shlex.quote(self.argv[0])}"
         raise UsageError(f"Cannot run {shlex.join(self.argv)}: {why}.", param=_OPTION, hint=hint)

@@ -284,7 +284,7 @@ def test_a_sandbox_elsewhere_answers_to_its_name_and_to_no_other(shop: OtherCont
     stopped = shop.containers.svc("svc", "sandbox", "stop", "--port", "4242")
     assert stopped[0]["result"] == "stopped"
     told = shop.wide.communicate(timeout=20)[1]
-    assert told.count("Warning: Whoever can connect to any address of this machine") == 1
+    assert told.count("Warning: Anyone who can connect to any address of this machine") == 1
 
 
 @pytest.mark.slow(seconds=3)

@@ -71,7 +71,7 @@ class ExecProcess:
         loop = asyncio.get_running_loop()
         end = (self._asked_at or loop.time()) + _SECONDS_TO_END
         if self._group is not None:
-            while self._group.lives() and loop.time() < end:  # noqa: ASYNC110  nobody tells of it
+            while self._group.lives() and loop.time() < end:  # noqa: ASYNC110  no event tells of it
                 await asyncio.sleep(_LOOK_SECONDS)
             self._group.kill()
         await self._watching

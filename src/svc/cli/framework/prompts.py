@@ -54,7 +54,7 @@ def confirm_in_person(session: Session, param: str, *why: str) -> None:
     """Goes on if a person at the terminal says yes; `--yes` is no person.
 
     Raises:
-        UsageError: nobody is there to be asked, or the answer was another one.
+        UsageError: no person can be asked, or the answer was another one.
     """
     otherwise = "Nothing was done."
     if not may_ask(session):

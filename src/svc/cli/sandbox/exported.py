@@ -26,7 +26,7 @@ def read_state(session: Session, file: str, *, allow_remote: bool) -> dict[str, 
     """Reads an exported state, and has a person agree to webhooks that would leave this machine.
 
     Raises:
-        LocalError, UsageError: it cannot be read, or nobody agrees.
+        LocalError, UsageError: it cannot be read, or no person agrees.
     """
     state = parse_object(_read(session, file), file)
     if not allow_remote:
@@ -54,7 +54,7 @@ def _ask_where_it_sends(session: Session, receivers: list[str]) -> None:
     """Has a person agree to webhooks that leave this machine; a program says so itself.
 
     Raises:
-        UsageError: the answer is another one, or there is nobody to ask.
+        UsageError: the answer is another one, or no person can be asked.
     """
     if not receivers:
         return

@@ -80,6 +80,6 @@ def warn_of_reach(session: Session, record: RunRecord, hosts: Sequence[str]) -> 
     where = "any address of this machine" if record.bind in EVERYWHERE else str(record.bind)
     names = ", ".join((*hosts, "localhost"))
     session.out.warn(
-        f"Whoever can connect to {where}, port {record.port}, can read, change and export all that "
-        f"is in this sandbox: its keys are known to everybody. It answers to the names {names}."
+        f"Anyone who can connect to {where}, port {record.port}, can read, change and export all "
+        f"that is in this sandbox: its keys are public. It answers to the names {names}."
     )

@@ -152,11 +152,11 @@ class LimitBook(NamedTuple):
         sums = dict.fromkeys(named, 0)
         for amount, currency in charges:
             if amount is None or currency is None:
-                raise _refused(scope, group, _NO_CHARGE, _NO_CHARGE_HINT)
+                raise _make_refusal(scope, group, _NO_CHARGE, _NO_CHARGE_HINT)
             if currency not in sums:
                 names, other = " and ".join(sorted(named)), format_amount(amount, currency)
                 why = f"it names {names} alone, and this is {other}"
-                raise _refused(scope, group, why, "Only what a limit names may be sent")
+                raise _make_refusal(scope, group, why)
             sums[currency] += amount
         asked = {one.currency for one in charges}
         found = [
@@ -188,18 +188,20 @@ class LimitBook(NamedTuple):
         usage = self._usage(scope, group, limit)
         if usage.unclear is not None:
             why = f"what the request {usage.unclear} has moved is not known"
-            return _refused(scope, group, why, f"svc requests show {usage.unclear}", limit)
+            return _make_refusal(scope, group, why, f"svc requests show {usage.unclear}", limit)
         if are_recorded:
             usage = usage._replace(used=usage.used - wanted)
         beyond = usage.used + wanted - limit.amount
         if beyond <= 0:
             return None
         left, asked = (format_amount(one, limit.currency) for one in (usage.left, wanted))
-        hint, seconds = _NEVER, None
+        why, hint, seconds = f"{left} is left, and this is {asked}", "", None
         if wanted <= limit.amount:
             seconds = self.more_in(scope, group, limit, beyond)
-            hint = f"So much is allowed at {utc(self.now + seconds)}" if seconds else _SETTLE
-        error = _refused(scope, group, f"{left} is left, and this is {asked}", hint, limit)
+            hint = f"Send it again after {utc(self.now + seconds)}" if seconds else _SETTLE
+        else:
+            why += ", more than the limit itself"
+        error = _make_refusal(scope, group, why, hint, limit)
         error.retry_after = seconds
         return error
 
@@ -230,12 +232,12 @@ class LimitBook(NamedTuple):
 
 _NO_CHARGE: Final = "what this moves, and in which currency, cannot be told"
 _NO_CHARGE_HINT: Final = "Give --amount, and use a key that may read what it is about"
-_NEVER: Final = "It is more than the limit itself"
-_SETTLE: Final = "More is allowed once requests are settled: svc requests list --unresolved"
+_PERSON: Final = "a person at a terminal may add --over-limit"
+_SETTLE: Final = "Settle what is unresolved: svc requests list --unresolved"
 
 
-def _refused(
-    scope: Scope, group: str, why: str, hint: str, limit: MoneyLimit | None = None
+def _make_refusal(
+    scope: Scope, group: str, why: str, hint: str = "", limit: MoneyLimit | None = None
 ) -> LimitReachedError:
     name = f"The limit of {group}{f', {limit},' if limit else ''}"
     return LimitReachedError(
@@ -243,5 +245,5 @@ def _refused(
         "sent.",
         code="limit_reached",
         param=f"limits.{group}",
-        hint=f"{hint}; a person at a terminal may add --over-limit",
+        hint=f"{hint}; {_PERSON}" if hint else f"{_PERSON[0].upper()}{_PERSON[1:]}",
     )

@@ -223,7 +223,7 @@ class CommandRun(asyncio.SubprocessProtocol):
         try:
             if self._group.lives():
                 self._group.ask(signal.SIGTERM)
-            while self._group.lives() and loop.time() < end:  # noqa: ASYNC110  nobody tells of it
+            while self._group.lives() and loop.time() < end:  # noqa: ASYNC110  no event tells of it
                 await asyncio.sleep(_LOOK_SECONDS)
         finally:
             self._group.kill()

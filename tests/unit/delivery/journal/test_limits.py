@@ -96,7 +96,7 @@ def test_what_was_done_counts_for_a_day_from_then(limited: LimitedJournal) -> No
     limited.wait(1)
     limited.paid(350)
     assert limited.refused(1).retry_after == 10 * HOUR
-    assert "more than the limit" in str(limited.refused(501).hint)
+    assert "more than the limit" in limited.refused(501).message
 
 
 def test_an_unknown_outcome_counts_until_it_is_settled(limited: LimitedJournal) -> None:

@@ -60,7 +60,7 @@ def compare(
     with session.client() as client:
         _reach(client)
         inquiry = Inquiry(client, secret)
-        with _progress(session) as tell, _named(session, inquiry):
+        with _progress(session) as tell, _name_objects_if_stopped(session, inquiry):
             inquiry.ask_all(tell, endpoint=endpoint)
     found = list(judge_all(inquiry))
     report = ComparisonReport(session.settings.profile, session.base_url.origin, inquiry, found)
@@ -95,7 +95,7 @@ def _reach(client: "Client") -> None:
 
 
 @contextmanager
-def _named(session: Session, inquiry: "Inquiry") -> Iterator[None]:
+def _name_objects_if_stopped(session: Session, inquiry: "Inquiry") -> Iterator[None]:
     """Names what was made where the block is interrupted, as by Ctrl-C."""
     try:
         yield

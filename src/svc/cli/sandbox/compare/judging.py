@@ -59,7 +59,7 @@ def _compare(probe: Probe, exchange: Exchange, inquiry: Inquiry) -> tuple[str, d
         if not turned and probe.when and not inquiry.search(probe.when, answer):
             return UNKNOWN, {"reason": f"{exchange.target} brought nothing to tell it by"}
         expected = inquiry.search(probe.expected, answer)
-        answered = _answered(probe, answer, inquiry)
+        answered = _find_answer(probe, answer, inquiry)
     except (AnswerMissing, LocalError) as error:
         if not turned:
             return UNKNOWN, {"reason": _words(error)}
@@ -67,10 +67,10 @@ def _compare(probe: Probe, exchange: Exchange, inquiry: Inquiry) -> tuple[str, d
     if _same(expected, answered) and not turned:
         return HELD, {}
     setting = _setting(probe, answer, answered, inquiry)
-    return DIFFERENT, {"expected": expected, "answered": masked(answered), "setting": setting}
+    return DIFFERENT, {"expected": expected, "answered": mask_secrets(answered), "setting": setting}
 
 
-def _answered(probe: Probe, answer: Mapping[str, Any], inquiry: Inquiry) -> Any:
+def _find_answer(probe: Probe, answer: Mapping[str, Any], inquiry: Inquiry) -> Any:
     """What is looked at in an answer, or in words why it is not there to be looked at."""
     try:
         return inquiry.search(probe.answered, answer)
@@ -109,17 +109,21 @@ def _outline(exchange: Exchange) -> dict[str, Any] | None:
     """The answer in short: its status, and of an error its code and message."""
     answer = exchange.answer or {}
     told = {name: answer["error"].get(name) for name in ("code", "message")}
-    return {"status": answer["status"], **{k: masked(v) for k, v in told.items() if v is not None}}
+    return {
+        "status": answer["status"],
+        **{k: mask_secrets(v) for k, v in told.items() if v is not None},
+    }
 
 
-def masked(value: Any) -> Any:
+def mask_secrets(value: Any) -> Any:
     """A value without secrets, its texts cut to a readable length."""
     if isinstance(value, str):
         return redact(value[:_TEXT_MAX])
     if isinstance(value, list):
-        return [masked(each) for each in value]
+        return [mask_secrets(each) for each in value]
     if isinstance(value, dict):
         return {
-            name: "…" if "secret" in name and each else masked(each) for name, each in value.items()
+            name: "…" if "secret" in name and each else mask_secrets(each)
+            for name, each in value.items()
         }
     return value
