@@ -176,12 +176,6 @@ class Week:
     def all_is_forwarded(self) -> None:
         until(lambda: self.answered <= set(self.handler.taken), self.told)
 
-    def lines_with(self, words: str) -> set[str]:
-        """The events of the lines of this run that say so."""
-        lines = self.log("out").read_text().splitlines()
-        found = (re.search(r"\bevt_\d+\b", line) for line in lines if words in line)
-        return {one[0] for one in found if one is not None}
-
     # --- what happens ---------------------------------------------------------------------------
 
     def lunch(self, hours: float = 1.0) -> None:
@@ -325,7 +319,7 @@ def test_a_week_in_an_hour(week: Week, svc: Svc) -> None:
         (week.target_is_changed, week.night_after_a_power_cut),
     )
     week.send(2)
-    until(lambda: len(week.lines_with("200 OK")) == week.sent, week.told)
+    until(lambda: week.told().count(" 200 OK ") == week.sent, week.told)
     for day in days:
         for happens in (week.lunch, week.lunch_behind_a_proxy, *day):
             happens()
