@@ -7,7 +7,7 @@ map of the rooms.
 RELEASE = "0.1.0"
 
 
-def _built() -> str:
+def _read_build() -> str:
     """What the build noted, as `0.1.0+321.g1a2b3c4`; sources that were not built have no more."""
     try:
         with open(f"{__path__[0]}/version.txt", encoding="ascii") as note:  # noqa: PTH123  at every start
@@ -16,4 +16,4 @@ def _built() -> str:
         return f"{RELEASE}+source"
 
 
-__version__ = _built()
+__version__ = _read_build()

@@ -45,15 +45,15 @@ def main() -> None:
         # Answered before Typer is imported: five times faster.
         from svc import __version__
 
-        os._exit(_said(f"svc {__version__}\n"))
+        os._exit(_write_text(f"svc {__version__}\n"))
     _leave_no_core()
     code = _run()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
         except (OSError, ValueError, AttributeError):
-            # Nobody reads any more; the exit code was chosen when that was first noticed. What
-            # could not be told beside a result takes nothing from it.
+            # The reader has gone; the exit code was chosen when that was first noticed. A note that
+            # could not be printed beside a result does not change the exit code.
             code = code or (141 if stream is sys.stdout else 0)
     # Skips the interpreter's tidying up, a quarter of a short command's time; everything that
     # must last was flushed or committed.
@@ -68,7 +68,7 @@ def _run() -> int:
 
         return run()
     except Exception as error:  # noqa: BLE001  a broken installation, or a bug in reporting bugs
-        return _lost(error)
+        return _report_lost(error)
 
 
 class _Postponed(ModuleType):
@@ -112,7 +112,7 @@ def _import_typer() -> None:
                 del sys.modules[name]
 
 
-def _lost(error: Exception) -> int:
+def _report_lost(error: Exception) -> int:
     """Says that there is no going on: first of all, whether a library is what is wrong."""
     from contextlib import suppress
 
@@ -138,7 +138,7 @@ def _leave_no_core() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
 
-def _said(text: str) -> int:
+def _write_text(text: str) -> int:
     """Writes to stdout and gives the exit code: it may be closed or full (promise R77)."""
     try:
         sys.stdout.write(text)

@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.errors import AuthError, UsageError
-from svc.redaction import masked
+from svc.redaction import mask
 from svc.service.facts import (
     KEY_PREFIX_LENGTH,
     KEY_PREFIXES,
@@ -123,7 +123,7 @@ def without_line_end(text: str) -> str:
 def fingerprint(secret: str) -> str:
     """Shows the prefix and at most the last four characters of a key or a signing secret."""
     prefix = next((each for each in (*KEY_PREFIXES, SECRET_PREFIX) if secret.startswith(each)), "")
-    return prefix + masked(secret.removeprefix(prefix))
+    return prefix + mask(secret.removeprefix(prefix))
 
 
 def refuse_out_of_place(key: ApiKey, source: str, mode: Mode, address: BaseUrl) -> None:

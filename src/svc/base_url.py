@@ -36,14 +36,14 @@ class BaseUrl(NamedTuple):
         match = _SHAPE.fullmatch(text)
         if match is None:
             raise ConfigError(
-                f"The base URL {_shown(text)} is not usable: {_complaint(text)}.",
+                f"The base URL {_show_url(text)} is not usable: {_complaint(text)}.",
                 hint="Give scheme, host and port only, such as https://api.example.com",
             )
-        scheme, host = match["scheme"], _checked_host(match["host"].strip("[]").lower(), text)
+        scheme, host = match["scheme"], _check_host(match["host"].strip("[]").lower(), text)
         port = int(match["port"] or DEFAULT_PORTS[scheme])
         prefix = match["prefix"]
         if not 0 < port <= PORT_MAX or {".", ".."} & set(prefix.split("/")):
-            raise ConfigError(f"The base URL {_shown(text)} has an impossible port or path.")
+            raise ConfigError(f"The base URL {_show_url(text)} has an impossible port or path.")
         return cls(scheme, host, port, prefix)
 
     @property
@@ -91,7 +91,7 @@ def authority(scheme: str, host: str, port: int) -> str:
     return host if port == DEFAULT_PORTS[scheme] else f"{host}:{port}"
 
 
-def _shown(text: str) -> str:
+def _show_url(text: str) -> str:
     """Quotes an address without the user name and password that it may hold (promise R39)."""
     return repr(re.sub(r"//.*@", "//...@", text))
 
@@ -107,7 +107,7 @@ def _complaint(text: str) -> str:
     return "its host, port or path is malformed"
 
 
-def _checked_host(host: str, text: str) -> str:
+def _check_host(host: str, text: str) -> str:
     """Refuses number forms that only some resolvers take for addresses (promise R23, R53)."""
     if ":" in host:
         from ipaddress import IPv6Address
@@ -115,11 +115,11 @@ def _checked_host(host: str, text: str) -> str:
         try:
             return str(IPv6Address(host))
         except ValueError:
-            raise ConfigError(f"The base URL {_shown(text)} has a malformed address.") from None
+            raise ConfigError(f"The base URL {_show_url(text)} has a malformed address.") from None
     if (host.replace(".", "").isdigit() or host.startswith("0x")) and not _is_ipv4(host):
-        raise ConfigError(f"The base URL {_shown(text)} has a malformed address.")
+        raise ConfigError(f"The base URL {_show_url(text)} has a malformed address.")
     if ".." in host:
-        raise ConfigError(f"The base URL {_shown(text)} has a malformed host.")
+        raise ConfigError(f"The base URL {_show_url(text)} has a malformed host.")
     return host
 
 

@@ -263,7 +263,9 @@ class SignatureError(CheckFailed):
         self.reason = reason
 
 
-def wrong_choice(name: str, word: str, words: Iterable[str], near: str | None = None) -> UsageError:
+def build_wrong_choice(
+    name: str, word: str, words: Iterable[str], near: str | None = None
+) -> UsageError:
     """The one sentence for a word that is none of a closed set; `name` is the option's.
 
     `near` is what was probably meant, where that is no matter of spelling.
@@ -271,16 +273,18 @@ def wrong_choice(name: str, word: str, words: Iterable[str], near: str | None = 
     return UsageError(f"{name} {_choice(word, words, near)}.", param=name)
 
 
-def wrong_word(word: object, words: Iterable[str]) -> str:
-    """The same behind a name that somebody else writes, without the full stop."""
+def explain_wrong_word(word: object, words: Iterable[str]) -> str:
+    """Returns the same message without the name and the full stop, which the caller writes."""
     return _choice(str(word), words)
 
 
 def _choice(word: str, words: Iterable[str], near: str | None = None) -> str:
-    from svc.nearest import meant, near_words
+    from svc.nearest import find_near_words, meant
 
     known = [str(each) for each in words]
-    return f"is {word!r}.{meant([near] if near else near_words(word, known))} {use_one_of(known)}"
+    return (
+        f"is {word!r}.{meant([near] if near else find_near_words(word, known))} {use_one_of(known)}"
+    )
 
 
 def use_one_of(words: Iterable[str]) -> str:

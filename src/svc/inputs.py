@@ -44,9 +44,9 @@ def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) 
         data = read_to_end(stdin, most + 1) if name == STDIN else _read_file(Path(name), most + 1)
     except OSError as error:
         why = system_words(error)
-        raise UsageError(f"{_called(name)} cannot be read: {why}.", param=param) from None
+        raise UsageError(f"{_name_source(name)} cannot be read: {why}.", param=param) from None
     if len(data) > most:
-        message = f"{_called(name)} is over {most // _MIB} MiB."
+        message = f"{_name_source(name)} is over {most // _MIB} MiB."
         raise UsageError(message, param=param, hint="Split it into parts")
     return data
 
@@ -57,10 +57,10 @@ def read_text(name: str, stdin: BinaryIO, most: int) -> str:
     Raises:
         UsageError: as `read_bytes` does, or it is something else.
     """
-    return decoded(read_bytes(name, stdin, most), _called(name))
+    return decode(read_bytes(name, stdin, most), _name_source(name))
 
 
-def decoded(data: bytes, called: str, param: str | None = None) -> str:
+def decode(data: bytes, called: str, param: str | None = None) -> str:
     """Gives bytes of the user's as text; `called` is what a message calls them.
 
     Raises:
@@ -83,5 +83,5 @@ def _read_file(path: Path, size: int) -> bytes:
         return file.read(size)
 
 
-def _called(name: str) -> str:
+def _name_source(name: str) -> str:
     return "Standard input" if name == STDIN else name

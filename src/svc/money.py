@@ -86,7 +86,7 @@ def from_decimal_text(text: str, currency: str) -> int | None:
     return amount if amount is not None and decimal_text(amount, currency) == text else None
 
 
-def minor_units(text: str, currency: str | None) -> int | None:
+def parse_minor_units(text: str, currency: str | None) -> int | None:
     """Reads `129.00` as minor units, for a hint; None when it could mean something else.
 
     `1.000` is a thousand to half of the world: with more decimals than the currency has, nothing

@@ -11,7 +11,7 @@ _TWO_SLIPS: Final = 8  # letters; in a shorter word one is as much as is still t
 _BEGINNING: Final = 3
 
 
-def near_words(word: str, known: Iterable[str]) -> list[str]:
+def find_near_words(word: str, known: Iterable[str]) -> list[str]:
     """The known words that are meant by a word with a slip or two, or begin with it; best first."""
     typed = word.lstrip("-").casefold()
     if len(typed) < _BEGINNING or typed.isdigit():  # a number is meant as it is

@@ -55,7 +55,7 @@ def is_plain(text: str) -> bool:
     return text.isprintable() and (text.isascii() or not any(map(text.__contains__, _FILLERS)))
 
 
-def rewritten(pattern: str, form: Callable[[str], str], text: str) -> str:
+def rewrite(pattern: str, form: Callable[[str], str], text: str) -> str:
     """Gives text with each character that a pattern matches in another form.
 
     Piece by piece: what is found in a text is kept until its end is reached (promise R99).
@@ -75,7 +75,7 @@ def redact(text: str) -> str:
 
     for marks, pattern in _PREFIXED:
         if may_have(marks):
-            text = re.sub(pattern, lambda match: match[1] + masked(match[2]), text)
+            text = re.sub(pattern, lambda match: match[1] + mask(match[2]), text)
     for marks, pattern, shown in _HIDDEN:
         if may_have(marks):
             text = re.sub(pattern, shown, text)
@@ -94,7 +94,7 @@ def redact_bytes(data: bytes) -> bytes:
     return data if shown == text else shown.encode("utf-8", "surrogateescape")
 
 
-def masked(secret: str) -> str:
+def mask(secret: str) -> str:
     """Shows at most the last four characters of what follows a prefix."""
     return "…" + (secret[-_TAIL:] if len(secret) >= _SHORTEST_TAIL else "")
 
@@ -114,13 +114,13 @@ class Redactor:
 
     def through(self, text: str) -> str:
         """Gives what can be written now."""
-        forms = self._known()
+        forms = self._find_known()
         if not forms:
             return text
         text = self._held + text
         for form in forms:
             if form in text:
-                text = text.replace(form, _shown(form, forms[0]))
+                text = text.replace(form, _mask_form(form, forms[0]))
         held = max(_overlap(text, form) for form in forms)
         self._held = text[len(text) - held :]
         return text[: len(text) - held]
@@ -130,7 +130,7 @@ class Redactor:
         held, self._held = self._held, ""
         return held
 
-    def _known(self) -> tuple[str, ...]:
+    def _find_known(self) -> tuple[str, ...]:
         if not self._forms and (secret := self._secret()):
             from binascii import b2a_base64
 
@@ -140,7 +140,7 @@ class Redactor:
         return self._forms
 
 
-def _shown(form: str, secret: str) -> str:
+def _mask_form(form: str, secret: str) -> str:
     return redact(form) if form == secret else "…"
 
 

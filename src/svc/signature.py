@@ -75,7 +75,7 @@ class Verifier:
         """
         if len(body) > WEBHOOK_BODY_MAX:
             raise SignatureError("body_too_large", f"The body is over {WEBHOOK_BODY_MAX} bytes.")
-        digits, macs = _usual(headers) or _parse(_single(headers))
+        digits, macs = _parse_usual(headers) or _parse(_single(headers))
         index = self._match(b"%s.%s" % (digits, body), macs)
         return Verified(_check_age(int(digits), now), index)
 
@@ -118,7 +118,7 @@ def check_secret(secret: str) -> None:
         raise SignatureError("secret_invalid", message + " and hold no spaces or line ends.")
 
 
-def _usual(headers: Sequence[bytes | str]) -> tuple[bytes, list[bytes]] | None:
+def _parse_usual(headers: Sequence[bytes | str]) -> tuple[bytes, list[bytes]] | None:
     """Reads a header of one time and one signature, as nearly all are; None if it is another."""
     if len(headers) != 1 or not isinstance(headers[0], bytes):
         return None
@@ -131,11 +131,11 @@ def _single(headers: Sequence[bytes | str]) -> bytes:
     if not any(raw):
         raise SignatureError("signature_missing", "There is no Svc-Signature header.")
     if len(raw) > 1:
-        raise _malformed("the header stands more than once")
+        raise _build_malformed("the header stands more than once")
     if len(raw[0]) > SIGNATURE_HEADER_MAX:
-        raise _malformed(f"the header is over {SIGNATURE_HEADER_MAX} bytes")
+        raise _build_malformed(f"the header is over {SIGNATURE_HEADER_MAX} bytes")
     if not _PRINTABLE.issuperset(raw[0]):
-        raise _malformed("it holds more than printable ASCII and tabs")
+        raise _build_malformed("it holds more than printable ASCII and tabs")
     return raw[0]
 
 
@@ -145,18 +145,20 @@ def _parse(header: bytes) -> tuple[bytes, list[bytes]]:
     for element in header.split(b","):
         name, equals, value = element.strip(b" \t").partition(b"=")
         if not equals or not _NAME_BYTES.issuperset(name) or not name:
-            raise _malformed("it is not a list of name=value")
+            raise _build_malformed("it is not a list of name=value")
         if name == b"t":
             times.append(value)
         elif name == b"v1":
             macs.append(value)
     if len(times) != 1 or not _is_timestamp(times[0]):
-        raise _malformed("it needs exactly one t, in unix seconds")
+        raise _build_malformed("it needs exactly one t, in unix seconds")
     if not macs:
         raise SignatureError("signature_no_v1", "The Svc-Signature header holds no v1 signature.")
     known = [mac for mac in macs if _is_mac(mac)]  # another may be of a later scheme (R111)
     if len(macs) > SIGNATURES_MAX or not known:
-        raise _malformed(f"it needs 1 to {SIGNATURES_MAX} v1 values of {_MAC_LENGTH} hex digits")
+        raise _build_malformed(
+            f"it needs 1 to {SIGNATURES_MAX} v1 values of {_MAC_LENGTH} hex digits"
+        )
     return times[0], known
 
 
@@ -168,7 +170,7 @@ def _is_mac(value: bytes) -> bool:
     return len(value) == _MAC_LENGTH and _HEX_DIGITS.issuperset(value)
 
 
-def _malformed(why: str) -> SignatureError:
+def _build_malformed(why: str) -> SignatureError:
     return SignatureError("signature_malformed", f"The Svc-Signature header is malformed: {why}.")
 
 

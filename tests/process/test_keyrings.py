@@ -32,7 +32,7 @@ def read_from_the_keyring() -> str | None:
     store = KeyStore.of_system(os.environ, allowed=(), platform="linux", person=False)
     place = KeyPlace(os.environ["SVC_BASE_URL"], "default", "test")
     found = store.get(place.user)
-    assert store.left_over(place.user) is None
+    assert store.load_left_over(place.user) is None
     return None if found is None else found.secret
 
 
@@ -86,7 +86,7 @@ def stand_in(session_bus: None) -> Iterator[Callable[[str], StandIn]]:
     [
         ("dismissed", "keyring_dismissed", "window was closed", 1),
         pytest.param(
-            "silent", "keyring_locked", "nobody answered its window", 1, marks=pytest.mark.slow
+            "silent", "keyring_locked", "its window was not answered", 1, marks=pytest.mark.slow
         ),
         ("denied", "keyring_denied", "does not allow svc", 0),
         pytest.param(

@@ -11,7 +11,7 @@ import pytest
 
 import svc
 from svc.errors import LocalError
-from svc.system.processes import own_program
+from svc.system.processes import build_own_command
 
 
 def archive(folder: Path) -> Path:
@@ -47,5 +47,5 @@ def test_one_file_says_that_it_has_no_sandbox(monkeypatch: pytest.MonkeyPatch) -
     """It is its own Python, which takes no `-m`."""
     monkeypatch.setattr(sys, "frozen", True, raising=False)
     with pytest.raises(LocalError, match="cannot start a sandbox") as refused:
-        own_program("svc", {})
+        build_own_command("svc", {})
     assert "pipx install svc-cli" in str(refused.value.hint)

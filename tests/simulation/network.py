@@ -77,7 +77,7 @@ class Network:
 
     def _takes(self, seconds: float, deadline: Deadline) -> bool:
         """Lets time pass; false where the deadline came first."""
-        left = deadline.left()
+        left = deadline.seconds_left()
         self.machine.pause(max(0.0, min(seconds, left)))
         return seconds < left
 

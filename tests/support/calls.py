@@ -4,7 +4,7 @@ from typing import Final
 
 from svc import service
 from svc.client.call import Body, Call, Encoding, QueryParams
-from svc.client.operations import listing, post, retrieval
+from svc.client.operations import build_list, post, retrieval
 from svc.client.options import RequestOption, options_of
 
 
@@ -63,7 +63,7 @@ class CallsOf:
         return retrieval(self._noun.name, identifier)
 
     def list(self, params: QueryParams = ()) -> Call:
-        return listing(self._noun.name, params)
+        return build_list(self._noun.name, params)
 
     def _post(
         self, verb: str, body: Body | None, encoding: Encoding | None, identifier: str = ""

@@ -9,7 +9,7 @@ from svc.money import (
     exponent,
     format_amount,
     from_decimal_text,
-    minor_units,
+    parse_minor_units,
     round_half_up,
 )
 
@@ -62,7 +62,7 @@ def test_minor_units_reads_only_what_is_exact(
     text: str, currency: str | None, minor: int | None
 ) -> None:
     """A hint names a number only where there is exactly one right number."""
-    assert minor_units(text, currency) == minor
+    assert parse_minor_units(text, currency) == minor
 
 
 def test_exponent_of_an_unknown_currency_is_none() -> None:
@@ -74,7 +74,7 @@ def test_exponent_of_an_unknown_currency_is_none() -> None:
 @pytest.mark.parametrize("text", ["1x.00", "x.00", "1.0x", ".50", "1,0.00", "\u0661.00", "-1.00"])
 def test_hint_reads_nothing_but_digits(text: str) -> None:
     """A hint that guesses an amount would be worse than none."""
-    assert minor_units(text, "EUR") is None
+    assert parse_minor_units(text, "EUR") is None
 
 
 @pytest.mark.parametrize(

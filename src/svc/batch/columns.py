@@ -11,8 +11,8 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from svc.batch.operations import BatchOperation
 from svc.batch.rows import BadRow, RowFields, blank_amount, parse
 from svc.batch.unknown import refuse_unknown
-from svc.client.amounts import whole_number, without_zeros
-from svc.client.fields import BodyPath, UnknownName, unknown_names
+from svc.client.amounts import parse_whole_number, without_zeros
+from svc.client.fields import BodyPath, UnknownName, find_unknown_names
 from svc.errors import UsageError
 from svc.money import exponent, from_decimal_text
 from svc.render.csv_format import restore
@@ -135,7 +135,7 @@ class Columns:
                 param=name,
                 hint="Write it as in shipping[country] or items[0][name]",
             )
-        self._unknown += unknown_names(self._operation.columns, _nest(path))
+        self._unknown += find_unknown_names(self._operation.columns, _nest(path))
         if plain == "currency":
             self._currency = index
         shape = _shape(path)
@@ -167,7 +167,7 @@ class Columns:
                 return _ABSENT
             currency = None if self._currency is None else cells[self._currency]
             try:
-                number = whole_number(
+                number = parse_whole_number(
                     text, name, least=least, currency=currency, is_text=True, is_money=is_money
                 )
             except UsageError as error:
@@ -192,7 +192,7 @@ class Columns:
             if number is None:
                 raise BadRow(f"{name} {text!r} has not the {places} decimals of {currency}")
             try:
-                return whole_number(
+                return parse_whole_number(
                     str(number), name, least=kind.least, currency=currency, is_text=True
                 )
             except UsageError as error:

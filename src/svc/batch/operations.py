@@ -14,7 +14,7 @@ from svc import service
 from svc.client.call import Body, Call
 from svc.client.fields import BodyPath, FieldTree, every_kind, tree_of
 from svc.client.operations import post
-from svc.errors import wrong_choice
+from svc.errors import build_wrong_choice
 from svc.service.model import Action, Kind, Resource
 
 # The column of a row's own idempotency key, which is sent as a header.
@@ -79,12 +79,12 @@ def named(name: str) -> BatchOperation:
     """
     known = service.operation(name)
     if known is None or not known[1].many:
-        raise wrong_choice("OPERATION", name, names())
+        raise build_wrong_choice("OPERATION", name, names())
     return _operation(name, *known)
 
 
 def _operation(name: str, noun: Resource, action: Action) -> BatchOperation:
-    given = noun.given(action.verb)
+    given = noun.list_given(action.verb)
     taken = {field.name for field in given}
     answered = ["object", *(field.name for field in noun.fields if field.name not in taken)]
     shown: FieldTree = {one: {} for one in sorted(answered)}

@@ -11,7 +11,7 @@ from svc.batch.operations import BatchOperation
 from svc.batch.rows import BadRow, Read, parse
 from svc.client.fields import BodyPath
 from svc.errors import UsageError
-from svc.inputs import STDIN, decoded
+from svc.inputs import STDIN, decode
 
 if TYPE_CHECKING:
     import _csv
@@ -60,7 +60,7 @@ def rows_of(
             never closed, a carriage return in the middle of a line, a column of a CSV whose every
             value is `N.0`. After that no row could be trusted.
     """
-    text = decoded(data, "the file", "FILE").removeprefix("\ufeff")
+    text = decode(data, "the file", "FILE").removeprefix("\ufeff")
     if form == "ndjson":
         if decimals:
             raise UsageError("--decimals is for a CSV; NDJSON has minor units.", param="--decimals")

@@ -8,7 +8,7 @@ from svc import service
 from svc.batch.operations import BatchOperation
 from svc.client.fields import UnknownName, check_name
 from svc.errors import UsageError
-from svc.nearest import near_words
+from svc.nearest import find_near_words
 
 
 def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> None:
@@ -64,5 +64,5 @@ def _nearest(operation: BatchOperation, unknown: UnknownName) -> Iterator[str]:
     known = [one for one in unknown.fields if unknown.within or one in operation.fields]
     words = f"_{name}_"
     parts = sorted((words.index(f"_{one}_"), one) for one in known if f"_{one}_" in words)
-    for one in (*(one for _, one in parts), *near_words(name, known)):
+    for one in (*(one for _, one in parts), *find_near_words(name, known)):
         yield unknown._replace(name=one).path

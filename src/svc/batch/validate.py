@@ -12,9 +12,9 @@ from svc.batch.columns import column_path
 from svc.batch.operations import KEY_COLUMN, BatchOperation
 from svc.batch.rows import BadRow, Read, RowFields, blank_amount
 from svc.batch.unknown import refuse_unknown
-from svc.client.call import checked_id
-from svc.client.fields import BodyPath, check_body, check_value, unknown_names
-from svc.client.request import checked_key, encoded
+from svc.client.call import check_id
+from svc.client.fields import BodyPath, check_body, check_value, find_unknown_names
+from svc.client.request import check_key, encode_body
 from svc.delivery.journal.stored import Scope
 from svc.delivery.likeness import likenesses, row_likeness, subject_of
 from svc.delivery.plan import Bad, BatchRow
@@ -75,7 +75,7 @@ class Validator:
         for path in self._ignored:
             _drop(given, path)
         # An object in the place of a plain value is the row's mistake alone.
-        unknown = (each for each in unknown_names(self._names, given) if each.fields)
+        unknown = (each for each in find_unknown_names(self._names, given) if each.fields)
         refuse_unknown(self._operation, unknown)
 
     @staticmethod
@@ -119,7 +119,7 @@ class Validator:
             raise BadRow("it changes nothing", code="row_empty")
         call = self._operation.call(identifier, body)
         check_body(self._operation.name, call.body or {}, is_form=call.encoding == "form")
-        data = encoded(call)
+        data = encode_body(call)
         digest = hashlib.sha256(data).hexdigest()
         fields = call.body or {}
         exact, alike = likenesses(self._scope.base_url, self._scope.mode, call.path, fields)
@@ -183,7 +183,7 @@ def _identifier(operation: BatchOperation, given: RowFields) -> str:
     found = given.get("id")
     if found is None or found == "":
         raise BadRow("it has no id", param="id", code="id_missing")
-    identifier = checked_id(found, "id")
+    identifier = check_id(found, "id")
     _check_prefix(identifier, "id", operation.id_prefix)
     return identifier
 
@@ -194,7 +194,7 @@ def _given_key(value: Any) -> str | None:
         return None
     if not isinstance(value, str):
         raise BadRow(f"{KEY_COLUMN} is no text", param=KEY_COLUMN, code="idempotency_key_invalid")
-    return checked_key(value)
+    return check_key(value)
 
 
 def _compared_currency(operation: BatchOperation, currency: Any) -> str | None:

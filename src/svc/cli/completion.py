@@ -12,7 +12,7 @@ import typer
 from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
-from svc.completion import SHELLS, Shell, packaged
+from svc.completion import SHELLS, Shell, read_script
 from svc.errors import LocalError, UsageError, system_words
 from svc.paths import refuse_link
 from svc.system.files import make_folder, replace_file
@@ -47,7 +47,7 @@ def completion(
     if uninstall:
         remove_script(session, shell)
         return
-    text = packaged(shell)
+    text = read_script(shell)
     if not install:
         session.stdout.write(text)
         return

@@ -10,7 +10,7 @@ from svc.cli.framework.options import argument
 from svc.cli.framework.prompts import confirm_in_person
 from svc.cli.framework.session import Session
 from svc.config import Config
-from svc.config.editing import field_of, limit_of, set_value, unset_value
+from svc.config.editing import field_of, limit_of, remove_value, set_value
 from svc.config.model import LIMITS, PROFILE, SETTINGS
 from svc.config.settings import DEFAULTS
 from svc.redaction import redact
@@ -77,7 +77,7 @@ def unset(ctx: typer.Context, name: SettingName) -> None:
     """
     session = Session.of(ctx)
     _confirm_limit(session, name, None)
-    config = unset_value(session.paths.config_file, name)
+    config = remove_value(session.paths.config_file, name)
     value, out = _value(config, name), session.repair_out
     if value is None and out.format == "human":
         out.line(f"{name} is not set any more.")

@@ -35,7 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def run(session: Session) -> int:
     """Runs a session's command line; every error ends here (promise R79)."""
     try:
-        with signals.watched(lambda number: report_cut_off(session, Stopped(number))):
+        with signals.watch(lambda number: report_cut_off(session, Stopped(number))):
             code = _invoke(session)
             session.stdout.flush()
             _keep_recent(session)

@@ -14,8 +14,8 @@ from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.sending import finish, tell_answer
 from svc.cli.framework.session import Session
-from svc.client.call import checked_id
-from svc.client.request import readable
+from svc.client.call import check_id
+from svc.client.request import parse_body
 from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import utc
@@ -24,7 +24,7 @@ from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.refusals import unknown_request
 from svc.delivery.journal.stored import restored
 from svc.delivery.send import before_sending, deliver
-from svc.errors import UsageError, wrong_choice
+from svc.errors import UsageError, build_wrong_choice
 from svc.redaction import redact
 from svc.state.files import set_aside_of
 
@@ -62,7 +62,7 @@ def summary_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
 
 def _money_of(intent: Intent) -> dict[str, Any]:
     """The amount that was asked for, in minor units, and its currency where that was said."""
-    body = readable(intent.stored.body.decode("utf-8", "replace"))
+    body = parse_body(intent.stored.body.decode("utf-8", "replace"))
     if isinstance(body, str):
         body = dict(parse_qsl(body))
     asked = body if isinstance(body, dict) else {}
@@ -81,7 +81,7 @@ def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
         "base_url": intent.scope.base_url,
         "key_fingerprint": intent.scope.key_hint,
         "api_version": intent.stored.api_version,
-        "body": readable(redact(intent.stored.body.decode("utf-8", "replace"))),
+        "body": parse_body(redact(intent.stored.body.decode("utf-8", "replace"))),
         "body_sha256": intent.body_sha256,
         "sendings": intent.sendings,
         "last_sent": utc(intent.last_sent_at),
@@ -135,11 +135,11 @@ def list_(
     """
     session = Session.of(ctx)
     if operation is not None and operation not in _operations():
-        raise wrong_choice("--operation", operation, _operations())
+        raise build_wrong_choice("--operation", operation, _operations())
     begin = None
     if since is not None:
         begin = moments(session, local=True).read(since, "--since").begin.timestamp()
-    about = None if object_id is None else checked_id(object_id, "--object")
+    about = None if object_id is None else check_id(object_id, "--object")
     with journal_of(session) as journal:
         most = None if unresolved or operation else limit
         found = journal.list(unresolved=unresolved, limit=most, since=begin, about=about)

@@ -9,7 +9,7 @@ from svc import api_keys
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.key_check import ask, mend
 from svc.cli.framework.session import Session
-from svc.client.wire.proxy import chosen, proxy_for
+from svc.client.wire.proxy import choose_proxy, proxy_for
 from svc.clock import utc
 from svc.errors import AuthError, ConfigError, NetworkError, SvcError, Unauthorized
 from svc.keys.age import days_old
@@ -123,7 +123,7 @@ def _added(session: Session) -> float | None:
 def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     settings, address = session.settings, session.base_url
     try:
-        proxy = proxy_for(address, chosen(address, settings.proxy, session.env))
+        proxy = proxy_for(address, choose_proxy(address, settings.proxy, session.env))
         facts["proxy"] = None if proxy is None else str(proxy)
         ask(session, session.key.secret, session.key.mode, session.note_reply)
     except NetworkError as error:

@@ -6,7 +6,7 @@ then what an attempt means (`reply`, `refusal`, `retry`), and in the end an answ
 controls of a sandbox. `wire/` has the sockets.
 
 `cli`, `batch` and `delivery` use this room; it knows neither them nor a terminal, a file that the
-user names or a key that nobody has given it. Of a command line it knows
+user names or a key that was not passed to it. Of a command line it knows
 one thing: `options`, how a described field is typed there, because an error gives advice in those
 words.
 """

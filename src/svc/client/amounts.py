@@ -1,4 +1,4 @@
-"""Whole numbers of a request: one check, whoever spells them and wherever they stand.
+"""Whole numbers of a request: one check for every way to give them.
 
 Options, `-d`, `--body`, cells of a CSV and lines of NDJSON all come here, so that what one of them
 refuses no other one sends.
@@ -7,7 +7,7 @@ refuses no other one sends.
 from typing import Final
 
 from svc.errors import UsageError
-from svc.money import CURRENCIES, exponent, format_amount, minor_units
+from svc.money import CURRENCIES, exponent, format_amount, parse_minor_units
 from svc.service.facts import AMOUNT_MAX
 
 _DIGITS_MAX: Final = len(str(AMOUNT_MAX))
@@ -15,7 +15,7 @@ _SHOWN_MAX: Final = 40
 _EXAMPLE: Final = 12900
 
 
-def whole_number(
+def parse_whole_number(
     value: object,
     name: str,
     *,
@@ -35,15 +35,17 @@ def whole_number(
     """
     if type(value) is int and least <= value <= AMOUNT_MAX:
         return value  # what was read as one was spelled as one
-    text = _spelled(value)
+    text = _spell_number(value)
     if text is None or (isinstance(value, str) and not is_text):
         hint = f"Write it without quotes; with -d: PATH:={text}" if _is_whole(text) else None
-        raise _refused(f"{name} {_short(value)} is no number", name, hint)
+        raise _build_error(f"{name} {_show_value(value)} is no number", name, hint)
     if not _is_whole(text):
-        hint = _right_number(text, name, currency) if is_money else _as_whole(text)
-        raise _refused(f"{name} {_short(value)} is not a whole number", name, hint)
+        hint = _suggest_number(text, name, currency) if is_money else _as_whole(text)
+        raise _build_error(f"{name} {_show_value(value)} is not a whole number", name, hint)
     if len(text) > _DIGITS_MAX or not least <= int(text) <= AMOUNT_MAX:
-        raise _refused(f"{name} {_cut(text)} is not from {least} to {AMOUNT_MAX}", name, None)
+        raise _build_error(
+            f"{name} {_truncate(text)} is not from {least} to {AMOUNT_MAX}", name, None
+        )
     return int(text)
 
 
@@ -53,14 +55,14 @@ def amount_option(
     """Reads an option that holds an amount; None stays None.
 
     Raises:
-        UsageError: as `whole_number` does.
+        UsageError: as `parse_whole_number` does.
     """
     if text is None:
         return None
-    return whole_number(text, name, least=least, currency=currency, is_text=True)
+    return parse_whole_number(text, name, least=least, currency=currency, is_text=True)
 
 
-def _spelled(value: object) -> str | None:
+def _spell_number(value: object) -> str | None:
     """How a number is spelled, or a text; None for what is neither."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
@@ -86,8 +88,8 @@ def _as_whole(text: str) -> str | None:
     return None if whole is None else f"Write {whole}"
 
 
-def _right_number(text: str, name: str, currency: str | None) -> str:
-    minor, whole = minor_units(_with_point(text), currency), without_zeros(text)
+def _suggest_number(text: str, name: str, currency: str | None) -> str:
+    minor, whole = parse_minor_units(_with_point(text), currency), without_zeros(text)
     if minor is None and whole is not None and currency and exponent(currency) == 0:
         minor = int(whole)
     if minor is None:
@@ -108,20 +110,20 @@ def _with_point(text: str) -> str:
     return f"{whole}.{fraction}" if comma and len(fraction) in (1, 2) else text
 
 
-def _short(value: object) -> str:
+def _show_value(value: object) -> str:
     """A value as one can show it; text is quoted, and what is no number is as JSON has it."""
     if isinstance(value, str):
-        return _cut(repr(value))
-    if _spelled(value) is not None:
-        return _cut(str(value))
+        return _truncate(repr(value))
+    if _spell_number(value) is not None:
+        return _truncate(str(value))
     from json import dumps
 
-    return _cut(dumps(value))
+    return _truncate(dumps(value))
 
 
-def _cut(text: str) -> str:
+def _truncate(text: str) -> str:
     return text if len(text) <= _SHOWN_MAX else f"{text[:_SHOWN_MAX]}..."
 
 
-def _refused(message: str, name: str, hint: str | None) -> UsageError:
+def _build_error(message: str, name: str, hint: str | None) -> UsageError:
     return UsageError(f"{message}.", code="amount_invalid", param=name, hint=hint)

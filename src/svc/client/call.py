@@ -65,10 +65,10 @@ def segment(identifier: str) -> str:
     Raises:
         UsageError: unless it is 1 to 128 ASCII letters, digits, `_` or `-` (promise R25).
     """
-    return checked_id(identifier, "id")
+    return check_id(identifier, "id")
 
 
-def checked_id(value: object, name: str) -> str:
+def check_id(value: object, name: str) -> str:
     """Returns an id without the blanks around it; `name` is the field or the option it is of.
 
     Raises:
@@ -76,21 +76,21 @@ def checked_id(value: object, name: str) -> str:
     """
     if not isinstance(value, str):
         kind = _JSON_KINDS.get(type(value), "a number")
-        raise _refused_id(f"{name} is {kind}, not an id.", name)
+        raise _build_id_error(f"{name} is {kind}, not an id.", name)
     text = value.strip()
     if not text:
-        raise blank_value(name)
+        raise build_blank_error(name)
     if not is_id(text):
-        raise _refused_id(f"{text[:_ID_MAX]!r} is not an id.", name)
+        raise _build_id_error(f"{text[:_ID_MAX]!r} is not an id.", name)
     return text
 
 
-def blank_value(name: str) -> UsageError:
+def build_blank_error(name: str) -> UsageError:
     """The error of an option or a field that is there and has no value."""
     return UsageError(f"{name} is blank: is a variable empty?", code="value_blank", param=name)
 
 
-def _refused_id(message: str, name: str) -> UsageError:
+def _build_id_error(message: str, name: str) -> UsageError:
     return UsageError(message, code="id_invalid", param=name, hint=_ID_HINT)
 
 

@@ -18,10 +18,10 @@ from svc.client.exchange import (
     Wire,
     WireOwner,
     WireRequest,
-    unwatched,
+    wait_unwatched,
 )
-from svc.client.reply import IsTaken, Reply, classify, limits_of, reply_of, served_at
-from svc.client.request import Prepared, checked_version, fraction, prepare, uuid4
+from svc.client.reply import IsTaken, Reply, classify, limits_of, read_server_time, reply_of
+from svc.client.request import Prepared, check_version, fraction, prepare, uuid4
 from svc.client.retry import (
     CLOCK_STEP_SECONDS,
     KEY_SAFE_SECONDS,
@@ -69,7 +69,7 @@ class _Sending(NamedTuple):
         """The same after one more attempt."""
         served = self.served_at
         if served is None and finding.raw is not None:
-            served = served_at(finding.raw.headers)
+            served = read_server_time(finding.raw.headers)
         return self._replace(is_open=self.is_open or finding.meaning in OPEN, served_at=served)
 
 
@@ -109,8 +109,8 @@ class Client(WireOwner):
         proxy: address of a proxy, used for https only.
         ca_bundle: PEM file trusted besides the system's authorities.
         quota: allowance of further attempts that several clients share.
-        expected: asked at each new connection; false where it leads to somebody else.
-        waits: what is around each call, and told of its attempts, for somebody who watches.
+        expected: asked at each new connection; false where another service answers there.
+        waits: a context manager around each call that is told of its attempts, to show progress.
 
     Raises:
         UsageError: before anything is sent, see `api_keys.refuse_plain_http`.
@@ -136,7 +136,7 @@ class Client(WireOwner):
         quota: RetryQuota | None = None,
         expected: Callable[[], bool] | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
-        waits: Waits = unwatched,
+        waits: Waits = wait_unwatched,
     ) -> None:
         key = api_keys.parse_to_send(api_key)
         api_keys.refuse_plain_http(base_url, key)
@@ -144,7 +144,7 @@ class Client(WireOwner):
         self.base_url = base_url
         self.mode = mode
         self.clock = clock or SystemClock()
-        self._api_version = None if api_version is None else checked_version(api_version)
+        self._api_version = None if api_version is None else check_version(api_version)
         self._deadline_seconds = deadline_seconds
         self._random = random
         self._new_key = new_key
@@ -252,9 +252,9 @@ class Client(WireOwner):
                     raise self._error(sending, finding, late, attempt - 1)
                 finding = self._attempt(call, request, attempt, deadline, is_taken)
                 if finding.meaning is Meaning.DONE:
-                    return self._accepted(sending, finding, attempt)
+                    return self._accept_reply(sending, finding, attempt)
                 sending = sending.after(finding)
-                progress = CallProgress(attempt, deadline.left(), self.clock.now() - first)
+                progress = CallProgress(attempt, deadline.seconds_left(), self.clock.now() - first)
                 decision = self._decision(call, finding, progress)
                 if isinstance(decision, Stop):
                     raise self._error(sending, finding, decision.reason, attempt)
@@ -310,7 +310,7 @@ class Client(WireOwner):
         result = self._wire.exchange(
             request,
             deadline=deadline,
-            connect_seconds=connect_seconds(attempt, deadline.left()),
+            connect_seconds=connect_seconds(attempt, deadline.seconds_left()),
         )
         finding = classify(result, call, self.clock.now(), is_taken)
         if finding.meaning in _OUT_OF_STEP:
@@ -342,7 +342,7 @@ class Client(WireOwner):
             return decision if self._quota.take(timed_out=timed_out) else Stop(Reason.QUOTA)
         return decision
 
-    def _accepted(self, sending: _Sending, finding: AttemptResult, attempts: int) -> Reply:
+    def _accept_reply(self, sending: _Sending, finding: AttemptResult, attempts: int) -> Reply:
         if self._quota is not None:
             self._quota.give()
         call, key = sending.call, sending.prepared.idempotency_key

@@ -6,7 +6,7 @@ from typing import Any, Final
 from svc.client.call import Call, is_id
 from svc.client.exchange import Headers, header
 from svc.client.operations import find_failing_fields
-from svc.client.retry import AttemptResult, safe_again
+from svc.client.retry import AttemptResult, explain_repeat
 from svc.client.text import one_line
 from svc.errors import Outcome, ReplyContradiction
 from svc.service.facts import ID_PREFIXES, SANDBOX_WORLD_HEADER
@@ -44,8 +44,9 @@ def refuse_contradiction(
 ) -> None:
     """Compares mode, ids, amounts and currencies of an answer with its request (promise R15).
 
-    What was changed stands in the path, and is done. What was made may be somebody else's: it is
-    as unknown as before, and safe to send again under its own key (promise R93).
+    An object that was changed is named in the path, so the change was done. An object that was
+    created may be another request's: the outcome stays unknown, and the request is safe to send
+    again with its own key (promise R93).
 
     Raises:
         ReplyContradiction: showing both values.
@@ -67,7 +68,7 @@ def refuse_contradiction(
         outcome=outcome,
         retryable=outcome == "unknown",
         idempotency_key=idempotency_key,
-        hint=safe_again(idempotency_key)
+        hint=explain_repeat(idempotency_key)
         if outcome == "unknown"
         else "Do not repeat it. Retrieve the object and ask the service, naming the request id.",
     )
@@ -132,8 +133,13 @@ def _other_part(said: object, wanted: Mapping[str, object]) -> str | None:
         return None
     number = wanted.get("iban") or wanted.get("account_number")
     for name, ours in (*wanted.items(), ("last4", number)):
-        end = _folded(said.get(name) or "")[-4:]
-        if name in _NUMBERS and ours is not None and end.isalnum() and _folded(ours)[-4:] != end:
+        end = _normalize_text(said.get(name) or "")[-4:]
+        if (
+            name in _NUMBERS
+            and ours is not None
+            and end.isalnum()
+            and _normalize_text(ours)[-4:] != end
+        ):
             return f"{name} {said[name]}"
     return None
 
@@ -149,7 +155,11 @@ def find_differences(data: Any, call: Call) -> tuple[str, ...]:
             continue
         for name, ours in wanted.items():
             theirs = said.get(name)
-            if name in _NUMBERS or None in (ours, theirs) or _folded(ours) == _folded(theirs):
+            if (
+                name in _NUMBERS
+                or None in (ours, theirs)
+                or _normalize_text(ours) == _normalize_text(theirs)
+            ):
                 continue
             found.append(
                 f"{name} is {one_line(str(theirs))!r} in the answer and {one_line(str(ours))!r} "
@@ -161,7 +171,7 @@ def find_differences(data: Any, call: Call) -> tuple[str, ...]:
 _NUMBERS: Final = ("iban", "account_number", "last4")
 
 
-def _folded(value: object) -> str:
+def _normalize_text(value: object) -> str:
     """A text as banks compare it: without blanks, in one case, in one form of Unicode."""
     text = "".join(str(value).split())
     if not text.isascii():

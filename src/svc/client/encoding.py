@@ -34,10 +34,10 @@ def form_bytes(body: Mapping[str, object]) -> bytes:
 
 def pairs_text(pairs: Iterator[FormPair] | Sequence[FormPair]) -> str:
     """Joins names and values to `a=1&b=2`, everything but unreserved characters escaped."""
-    return "&".join(f"{quoted(name)}={quoted(value)}" for name, value in pairs)
+    return "&".join(f"{percent_encode(name)}={percent_encode(value)}" for name, value in pairs)
 
 
-def quoted(text: str) -> str:
+def percent_encode(text: str) -> str:
     """Percent-encodes all but RFC 3986's unreserved characters."""
     return "".join(
         mark if (mark := chr(byte)) in UNRESERVED else f"%{byte:02X}" for byte in _utf8(text)
@@ -47,7 +47,7 @@ def quoted(text: str) -> str:
 def form_pairs(body: Mapping[str, object]) -> Iterator[FormPair]:
     """Spreads a nested body to pairs: `a[b]`, `list[]` for values, `list[0][c]` for objects."""
     for name, value in body.items():
-        yield from _pairs(_checked_name(name), value)
+        yield from _pairs(_check_name(name), value)
 
 
 def scalar_text(value: object) -> str:
@@ -65,7 +65,7 @@ def _pairs(name: str, value: object) -> Iterator[FormPair]:
     if isinstance(value, Mapping):
         _refuse_empty(name, value)
         for key, inner in value.items():
-            yield from _pairs(f"{name}[{_checked_name(key)}]", inner)
+            yield from _pairs(f"{name}[{_check_name(key)}]", inner)
     elif isinstance(value, (list, tuple)):
         _refuse_empty(name, value)
         plain = not any(isinstance(item, (Mapping, list, tuple)) for item in value)
@@ -85,7 +85,7 @@ def _refuse_empty(name: str, value: Mapping[str, object] | Sequence[object]) -> 
         )
 
 
-def _checked_name(name: object) -> str:
+def _check_name(name: object) -> str:
     if not isinstance(name, str) or not name or "[" in name or "]" in name:
         raise UsageError(
             f"The name {name!r} cannot stand in a form body.",

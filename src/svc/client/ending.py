@@ -8,7 +8,7 @@ from svc.client.call import Call
 from svc.client.exchange import Trouble
 from svc.client.reply import NOT_OURS
 from svc.client.request import Prepared
-from svc.client.retry import OPEN, AttemptResult, Meaning, Reason, safe_again
+from svc.client.retry import OPEN, AttemptResult, Meaning, Reason, explain_repeat
 from svc.errors import NetworkError, OutcomeUnknown, RateLimited, ServerError, SvcError
 
 _REASONS = {
@@ -54,29 +54,29 @@ class CallEnd(NamedTuple):
 def error_of(ending: CallEnd) -> SvcError:
     """Chooses the error: refused, unknown, or not carried out."""
     if ending.finding.meaning is Meaning.REFUSED:
-        return _refused(ending)
+        return _build_refusal(ending)
     if ending.call.changes and (ending.was_open or ending.finding.meaning in OPEN):
-        return _unknown(ending)
+        return _build_unknown(ending)
     if ending.finding.meaning is Meaning.LIMITED:
-        return RateLimited(_line(ending, _BUSY), **_limited_fields(ending))
+        return RateLimited(_line(ending, _BUSY), **_describe_limit(ending))
     if ending.finding.meaning in (Meaning.FAILING, Meaning.BROKEN):
         return ServerError(_line(ending, _FAILED), **_server_fields(ending))
-    return _unreached(ending)
+    return _build_unreached(ending)
 
 
-def _refused(ending: CallEnd) -> SvcError:
+def _build_refusal(ending: CallEnd) -> SvcError:
     refused = refusal.api_error(
         ending.call, ending.finding, idempotency_key=ending.prepared.idempotency_key
     )
     is_late = ending.was_open or refusal.may_follow_effect(ending.finding)
     if ending.call.changes and is_late and not refused.proved:
-        unknown = _unknown(ending)
+        unknown = _build_unknown(ending)
         unknown.__cause__ = refused
         return unknown
     return refused
 
 
-def _unknown(ending: CallEnd) -> OutcomeUnknown:
+def _build_unknown(ending: CallEnd) -> OutcomeUnknown:
     return OutcomeUnknown(
         _line(ending, _UNKNOWN),
         **_answer_fields(ending),
@@ -91,10 +91,10 @@ def _hint_unknown(ending: CallEnd) -> str:
         return "Do not send it again before the clock is right; or look at what the service did."
     if ending.reason is Reason.KEY_AGE:
         return "Do not send it again: look at the service for what it did."
-    return safe_again(ending.prepared.idempotency_key)
+    return explain_repeat(ending.prepared.idempotency_key)
 
 
-def _unreached(ending: CallEnd) -> NetworkError:
+def _build_unreached(ending: CallEnd) -> NetworkError:
     final = ending.finding.meaning is Meaning.UNTRUSTED
     return NetworkError(
         _line(ending, _UNREACHED if ending.call.changes else _UNANSWERED),
@@ -128,7 +128,7 @@ def _line(ending: CallEnd, what: str) -> str:
     return f"{ending.call.method} {ending.call.path} {said}: {why}."
 
 
-def _limited_fields(ending: CallEnd) -> dict[str, Any]:
+def _describe_limit(ending: CallEnd) -> dict[str, Any]:
     hint = "Wait, then repeat it."
     if ending.finding.retry_after is not None:
         hint = f"Wait {ending.finding.retry_after:.0f} s, then repeat it."

@@ -25,13 +25,13 @@ class Deadline:
         self._clock = clock
         self._at = clock.monotonic() + seconds
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds that remain; zero or less once it has passed."""
         return self._at - self._clock.monotonic()
 
     def within(self, seconds: float) -> "Deadline":
         """Returns a deadline so many seconds from now, or this one's if that comes first."""
-        return Deadline(self._clock, min(seconds, self.left()))
+        return Deadline(self._clock, min(seconds, self.seconds_left()))
 
 
 Headers: TypeAlias = tuple[tuple[str, str], ...]
@@ -127,14 +127,14 @@ class WireOwner:
         self._wire.close()
 
 
-# Told of each attempt's number and of the status of the one before, while somebody waits.
+# Called with each attempt's number and the status of the attempt before, to show progress.
 TellAttempt: TypeAlias = Callable[[int, int | None], None]
 # A block in which the answer to a method and a path is waited for.
 Waits: TypeAlias = Callable[[str, str], AbstractContextManager[TellAttempt]]
 
 
-def unwatched(_method: str, _path: str) -> AbstractContextManager[TellAttempt]:
-    """Waits where nobody watches."""
+def wait_unwatched(_method: str, _path: str) -> AbstractContextManager[TellAttempt]:
+    """Waits without showing progress."""
     return nullcontext(lambda _number, _status: None)
 
 
@@ -180,7 +180,7 @@ class Collector:
         Raises:
             WireBroken: when a 2xx exceeds the cap, or is not the gzip that it says it is.
         """
-        plain = data if self._gunzip is None else self._inflated(self._gunzip, data)
+        plain = data if self._gunzip is None else self._inflate(self._gunzip, data)
         if len(plain) > self._left:
             if self._strict:
                 raise self._too_large()
@@ -215,7 +215,7 @@ class Collector:
             self._left = 0
         return None
 
-    def _inflated(self, gunzip: "_Decompress", data: bytes) -> bytes:
+    def _inflate(self, gunzip: "_Decompress", data: bytes) -> bytes:
         from zlib import error
 
         try:

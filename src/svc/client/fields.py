@@ -11,7 +11,7 @@ from functools import cache
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc import service
-from svc.client.amounts import whole_number
+from svc.client.amounts import parse_whole_number
 from svc.client.options import RequestOption, options_of
 from svc.errors import UsageError
 from svc.nearest import slips
@@ -30,7 +30,7 @@ class Incomplete(UsageError):  # noqa: N818  it describes a body
     def __init__(self, operation: str, rows: Sequence[RequestOption]) -> None:
         *others, last = (_with_place(row) for row in rows)
         are = f"{', '.join(others)} and {last} are" if others else f"{last} is"
-        param = bracketed(rows[0].path)
+        param = format_bracket_path(rows[0].path)
         super().__init__(f"{are} missing.", code="parameter_missing", param=param)
         self.operation = operation
         self.rows = tuple(rows)
@@ -39,7 +39,11 @@ class Incomplete(UsageError):  # noqa: N818  it describes a body
 def _with_place(row: RequestOption) -> str:
     """The bracket path of a field that is missing, and of those that may stand in its place."""
     instead = " with ".join(name.lstrip("-").replace("-", "_") for name in row.instead)
-    return f"{bracketed(row.path)} (or {instead})" if instead else bracketed(row.path)
+    return (
+        f"{format_bracket_path(row.path)} (or {instead})"
+        if instead
+        else format_bracket_path(row.path)
+    )
 
 
 def check_body(
@@ -76,7 +80,7 @@ def check_body(
     for path, kind in rules.kinds:
         for name, value in _values(body, path) if path[0] in body else ():
             if kind.type in _WHOLE:
-                whole_number(
+                parse_whole_number(
                     value,
                     name,
                     least=kind.least,
@@ -86,7 +90,7 @@ def check_body(
                 )
             elif value not in (None, ""):
                 _check_text(rules, kind, path, name, value, is_raw=is_raw)
-    lacking = () if is_raw else tuple(_lacking(rules.options, body))
+    lacking = () if is_raw else tuple(_find_missing(rules.options, body))
     if lacking:
         raise Incomplete(operation, lacking)
 
@@ -110,7 +114,7 @@ def check_filters(path: str, filters: Mapping[str, str]) -> None:
         UsageError: with the way from the one to the other, where there is one.
     """
     noun = service.resource_at(path)
-    for field in noun.given("list") if noun is not None else ():
+    for field in noun.list_given("list") if noun is not None else ():
         if field.kind.type == "identifier" and field.name in filters:
             _check_identifier(field.kind, field.name, filters[field.name], is_raw=True)
 
@@ -145,7 +149,7 @@ def rules_of(operation: str) -> BodyRules | None:
     if known is None:
         return None
     noun, action = known
-    given = noun.given(action.verb)
+    given = noun.list_given(action.verb)
     own = {field.name for field in given}
     every = (*given, *(field for field in noun.fields if field.name not in (*own, *_OWN)))
     kinds = tuple((path, kind) for path, kind in every_kind(every) if kind.type in _HELD)
@@ -250,7 +254,9 @@ def _check_identifier(kind: Kind, name: str, value: str, *, is_raw: bool) -> Non
 _SHOWN: Final = 40
 
 
-def _lacking(options: Sequence[RequestOption], body: Mapping[str, Any]) -> Iterator[RequestOption]:
+def _find_missing(
+    options: Sequence[RequestOption], body: Mapping[str, Any]
+) -> Iterator[RequestOption]:
     """What is not there; where one of those that stand in its place is, the others of them."""
     by_name = {row.name: row for row in options}
     for row in options:
@@ -286,7 +292,7 @@ def _values(value: Any, path: BodyPath, name: str = "") -> Iterator[tuple[str, A
         for index, item in enumerate(value):
             yield from _values(item, path[1:], f"{name}[{index}]")
     elif isinstance(value, (dict, Mapping)) and path[0] in value:
-        yield from _values(value[path[0]], path[1:], _inside(name, path[0]))
+        yield from _values(value[path[0]], path[1:], _join_bracket(name, path[0]))
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -298,7 +304,7 @@ def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
     Raises:
         UsageError: naming the field that was probably meant.
     """
-    for unknown in unknown_names(fields, value, within):
+    for unknown in find_unknown_names(fields, value, within):
         check_name(*unknown)
 
 
@@ -312,24 +318,24 @@ class UnknownName(NamedTuple):
     @property
     def path(self) -> str:
         """The name with what it stands inside, such as `items[0][colour]`."""
-        return _inside(self.within, self.name)
+        return _join_bracket(self.within, self.name)
 
 
-def unknown_names(fields: FieldTree, value: Any, within: str = "") -> Iterator[UnknownName]:
+def find_unknown_names(fields: FieldTree, value: Any, within: str = "") -> Iterator[UnknownName]:
     """Yields the names in a value that are not described; inside such a name it does not look.
 
     A position of a list may be a name of digits, as a bracket path has it.
     """
     if isinstance(value, list):
         for index, item in enumerate(value):
-            yield from unknown_names(fields.get("*", {}), item, f"{within}[{index}]")
+            yield from find_unknown_names(fields.get("*", {}), item, f"{within}[{index}]")
     elif isinstance(value, (dict, Mapping)):  # a dict is known at once, a Mapping is asked
         for name, inner in value.items():
             known = "*" if "*" in fields and name.isdecimal() else name
             if known not in fields:
                 yield UnknownName(fields, name, within)
             elif not isinstance(inner, (str, int)):
-                yield from unknown_names(fields[known], inner, _inside(within, name))
+                yield from find_unknown_names(fields[known], inner, _join_bracket(within, name))
 
 
 def check_name(fields: FieldTree, name: str, within: str) -> None:
@@ -340,12 +346,12 @@ def check_name(fields: FieldTree, name: str, within: str) -> None:
     meant = next((known for known in fields if _is_near(name, known)), None)
     if meant is None:
         return
-    written = _inside(within, name)
+    written = _join_bracket(within, name)
     raise UsageError(
-        f"There is no field {written!r}; nearly the same is {_inside(within, meant)!r}.",
+        f"There is no field {written!r}; nearly the same is {_join_bracket(within, meant)!r}.",
         code="field_misspelt",
         param=written,
-        hint=f"{_WRITE}{_inside(within, meant)}",
+        hint=f"{_WRITE}{_join_bracket(within, meant)}",
     )
 
 
@@ -354,14 +360,15 @@ def _refuse_point(fields: FieldTree, name: str, within: str) -> None:
     first, *rest = name.split(".")
     first = _meant(fields, first)
     if rest and fields.get(first):
-        written, inner = _inside(within, first), fields[first]
+        written, inner = _join_bracket(within, first), fields[first]
         for part in rest:
             known = part if "*" in inner else _meant(inner, part)
             written, inner = f"{written}[{known}]", inner.get("*" if "*" in inner else known, {})
+        wrong = _join_bracket(within, name)
         raise UsageError(
-            f"There is no field {_inside(within, name)!r}; what stands inside goes in brackets.",
+            f"There is no field {wrong!r}; what stands inside goes in brackets.",
             code="field_misspelt",
-            param=_inside(within, name),
+            param=wrong,
             hint=f"{_WRITE}{written}",
         )
 
@@ -372,12 +379,12 @@ def _meant(fields: FieldTree, name: str) -> str:
     return name if name in fields else next(near, name)
 
 
-def bracketed(path: BodyPath) -> str:
+def format_bracket_path(path: BodyPath) -> str:
     """A path as the service writes it: `items[0][name]`."""
     return path[0] + "".join(f"[{part}]" for part in path[1:])
 
 
-def _inside(name: str, part: str) -> str:
+def _join_bracket(name: str, part: str) -> str:
     return f"{name}[{part}]" if name else part
 
 

@@ -31,7 +31,7 @@ class ExactNumber(float):
 
 
 class NotJson(ValueError):  # noqa: N818  it describes a text
-    """The text is not JSON; whoever reads a text words it for whom it came from.
+    """The text is not JSON. The caller writes the message, as it knows where the text came from.
 
     Attributes:
         place: line and column, 1 for the first; None where there is no one place.
@@ -46,7 +46,7 @@ def _refuse_constant(name: str) -> float:
     raise NotJson(f"{name} is no value of JSON")
 
 
-def _whole(text: str) -> int | ExactNumber:
+def _parse_integer(text: str) -> int | ExactNumber:
     """Reads a whole number; Python has no negative zero of them."""
     return ExactNumber(text) if text == "-0" else int(text)
 
@@ -60,9 +60,9 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _strict(names: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> JSONDecoder:
+def _make_decoder(names: Callable[[list[tuple[str, Any]]], dict[str, Any]]) -> JSONDecoder:
     return JSONDecoder(
-        parse_int=_whole,
+        parse_int=_parse_integer,
         parse_float=ExactNumber,
         parse_constant=_refuse_constant,
         object_pairs_hook=names,
@@ -78,8 +78,8 @@ _LISTED = JSONDecoder(
     parse_float=ExactNumber, parse_constant=_refuse_constant, object_pairs_hook=_no_twins
 )
 _GIVEN, _SORTED = (
-    _strict(_no_twins),
-    _strict(lambda pairs: _no_twins(sorted(pairs, key=itemgetter(0)))),
+    _make_decoder(_no_twins),
+    _make_decoder(lambda pairs: _no_twins(sorted(pairs, key=itemgetter(0)))),
 )
 
 

@@ -12,7 +12,7 @@ from svc.client.call import (
     Call,
     Encoding,
     QueryParams,
-    checked_id,
+    check_id,
     pattern_of,
     query_of,
     segment,
@@ -124,11 +124,11 @@ def post(name: str, body: Body | None, encoding: Encoding | None, identifier: st
         body=body,
         encoding=encoding or action.encoding,
         expects=action.answers or (noun.name,),
-        checks=tuple(_named(proofs, given, "equal")),
+        checks=tuple(_name_proofs(proofs, given, "equal")),
         assumed=action.assumed,
         operation=name,
         makes=action.verb == "create",
-        names=(*about, *_named(proofs, given, "same")),
+        names=(*about, *_name_proofs(proofs, given, "same")),
     )
 
 
@@ -139,12 +139,12 @@ def _with_checked_ids(noun: Resource, action: Action, fields: Body | None) -> Bo
         UsageError: an id is no text, blank, or holds what no id does (promise R25).
     """
     given = fields or {}
-    names = [one.name for one in noun.given(action.verb) if one.kind.type == "identifier"]
-    ids = {name: checked_id(given[name], name) for name in names if given.get(name) is not None}
+    names = [one.name for one in noun.list_given(action.verb) if one.kind.type == "identifier"]
+    ids = {name: check_id(given[name], name) for name in names if given.get(name) is not None}
     return {**given, **ids} if ids else fields
 
 
-def _named(
+def _name_proofs(
     proofs: Mapping[str, Field], given: Mapping[str, object], proof: str
 ) -> Iterator[tuple[str, object]]:
     """What a request says that its answer must say too, as the answer calls it."""
@@ -166,9 +166,9 @@ def operation_at(path: str) -> tuple[str, str] | None:
     return None
 
 
-def near_command(call: Call) -> str | None:
+def suggest_command(call: Call) -> str | None:
     """The command for the described path that an unknown one is nearly; None where none is near."""
-    from svc.nearest import near_words
+    from svc.nearest import find_near_words
 
     method = "POST" if call.changes else "GET"
     pattern, identifier = pattern_of(call.path)
@@ -179,7 +179,7 @@ def near_command(call: Call) -> str | None:
         if action.method == method
     )
     alike = (path for path in paths if path != pattern and path.count("/") == pattern.count("/"))
-    near = near_words(pattern, alike)
+    near = find_near_words(pattern, alike)
     verb = "post" if call.changes else "get"
     return f"svc {verb} {near[0].replace('*', identifier)}" if near else None
 
@@ -190,7 +190,7 @@ def retrieval(kind: str, identifier: str) -> Call:
     Raises:
         UsageError: the id is none (promise R25).
     """
-    (noun, action), identifier = _reading(kind, "retrieve"), segment(identifier)
+    (noun, action), identifier = _find_action(kind, "retrieve"), segment(identifier)
     return Call(
         "GET",
         f"{noun.path}/{identifier}",
@@ -200,13 +200,13 @@ def retrieval(kind: str, identifier: str) -> Call:
     )
 
 
-def listing(kind: str, params: QueryParams) -> Call:
+def build_list(kind: str, params: QueryParams) -> Call:
     """Builds the call that lists objects, newest first: paging and its filters."""
-    noun, action = _reading(kind, "list")
+    noun, action = _find_action(kind, "list")
     return Call("GET", noun.path, query=query_of(params), expects=("list",), assumed=action.assumed)
 
 
-def _reading(kind: str, verb: str) -> tuple[Resource, Action]:
+def _find_action(kind: str, verb: str) -> tuple[Resource, Action]:
     noun = service.noun(kind)
     action = noun.action(verb) if noun is not None else None
     if noun is None or action is None:

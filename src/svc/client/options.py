@@ -63,7 +63,9 @@ def options_of(operation: str) -> tuple[RequestOption, ...]:
 def rows_of(noun: Resource, verb: str) -> tuple[RequestOption, ...]:
     """The options that give the fields of a request of this verb, in the order of help."""
     needed = verb == "create"
-    return tuple(row for field in noun.given(verb) for row in _rows(noun, field, (), needed=needed))
+    return tuple(
+        row for field in noun.list_given(verb) for row in _rows(noun, field, (), needed=needed)
+    )
 
 
 def _rows(
@@ -137,15 +139,15 @@ def advice(operation: str, path: tuple[str, ...]) -> str | None:
     if row is None and path[:1] in rows and rows[path[:1]].kind in ("item", "pairs", "list"):
         row = rows[path[:1]]  # one option for what is inside
     if row is not None:
-        return _advised(row)
+        return _format_option(row)
     if not path:
         return None
     inside = [one for one in rows.values() if one.path[:-1] == path and one.field.is_needed]
     inside += [one for one in rows.values() if one.path[:-1] == path and one.instead]
-    return " ".join(_advised(one) for one in inside) or None
+    return " ".join(_format_option(one) for one in inside) or None
 
 
-def _advised(row: RequestOption) -> str:
+def _format_option(row: RequestOption) -> str:
     if row.kind == "item":
         return f"{row.name} '{item_placeholder(row.field.kind.inner)}'"
     unit = " (minor units)" if row.kind == "amount" else ""

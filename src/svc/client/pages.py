@@ -50,7 +50,7 @@ def pages(client: Client, call: Call, *, max_items: int | None = None) -> Iterat
         try:
             page = walk.take(client.send(walk.call))
         except SvcError as error:
-            raise walk.ended_early(error) from error
+            raise walk.end_early(error) from error
         yield page
         if not page.has_more or walk.is_full:
             return
@@ -83,7 +83,9 @@ class Walk:
         """
         entries, has_more = reply.data["data"], reply.data["has_more"]
         if len(entries) > self._limit:
-            raise _broken(reply, f"it holds {len(entries)} objects, over the limit {self._limit}")
+            raise _build_contradiction(
+                reply, f"it holds {len(entries)} objects, over the limit {self._limit}"
+            )
         found = [
             ListItem(entry, text)
             for entry, text in zip(entries, reply.slices, strict=True)
@@ -96,7 +98,7 @@ class Walk:
         self._last = items[-1].data["id"] if items else self._last
         return ListPage(reply, items, has_more or len(items) < len(found))
 
-    def ended_early(self, error: SvcError) -> SvcError:
+    def end_early(self, error: SvcError) -> SvcError:
         """Turns an error after some objects into PartlyDone; before any it stays as it is."""
         if self._last is None:
             return error
@@ -122,10 +124,12 @@ class Walk:
 
     def _move(self, reply: Reply, found: list[ListItem]) -> None:
         if not reply.data["data"]:
-            raise _broken(reply, "it is empty but says that there is more")
+            raise _build_contradiction(reply, "it is empty but says that there is more")
         cursor = _id_of(reply, reply.data["data"][-1])
         if cursor in self._cursors or not found:
-            raise _broken(reply, f"it comes back to {cursor}, so the list would never end")
+            raise _build_contradiction(
+                reply, f"it comes back to {cursor}, so the list would never end"
+            )
         self._cursors.add(cursor)
         self.call = _with(self.call, "starting_after", cursor)
 
@@ -145,11 +149,11 @@ def _with(call: Call, name: str, value: str) -> Call:
 def _id_of(reply: Reply, entry: dict[str, Any]) -> str:
     identifier = entry.get("id")
     if not isinstance(identifier, str) or not identifier:
-        raise _broken(reply, "it holds an object without an id")
+        raise _build_contradiction(reply, "it holds an object without an id")
     return identifier
 
 
-def _broken(reply: Reply, why: str) -> ReplyContradiction:
+def _build_contradiction(reply: Reply, why: str) -> ReplyContradiction:
     return ReplyContradiction(
         f"A page of the list cannot be right: {why}.",
         code="list_broken",

@@ -27,7 +27,7 @@ class Settling:
     wanted: tuple[str, ...]
 
 
-def settling_of(kind: str, until: tuple[str, ...] = ()) -> Settling:
+def find_settling(kind: str, until: tuple[str, ...] = ()) -> Settling:
     """How objects of a name, such as `refund`, settle.
 
     Wanted are the states of `until`, or without them the final ones that mean no failure.
@@ -61,7 +61,7 @@ def wait(
     deadline, identifier = Deadline(client.clock, seconds), reply.data["id"]
     status, pause = "", FIRST_PAUSE
 
-    def unsettled(why: str) -> CheckFailed:
+    def build_unsettled(why: str) -> CheckFailed:
         return CheckFailed(
             f"The {settling.name} {identifier} is still {status!r}: {why}.",
             code="not_settled",
@@ -75,14 +75,17 @@ def wait(
             on_status(status, status in settling.known)
         if status in settling.final:
             return reply
-        if deadline.left() <= 0:
-            raise unsettled("the time is up")
-        client.clock.sleep(min(pause, deadline.left()))
+        if deadline.seconds_left() <= 0:
+            raise build_unsettled("the time is up")
+        client.clock.sleep(min(pause, deadline.seconds_left()))
         pause = min(pause * _GROWTH, LONGEST_PAUSE)
         try:
-            reply = _read(client, retrieval(settling.name, identifier), deadline.left()) or reply
+            reply = (
+                _read(client, retrieval(settling.name, identifier), deadline.seconds_left())
+                or reply
+            )
         except SvcError as error:
-            raise unsettled(error.message) from error
+            raise build_unsettled(error.message) from error
 
 
 def _read(client: Client, call: Call, seconds: float) -> Reply | None:

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 from svc.base_url import BaseUrl
 from svc.client.exchange import Deadline, Failure, Wire, WireRequest, header
-from svc.client.operations import listing
-from svc.client.reply import served_at
+from svc.client.operations import build_list
+from svc.client.reply import read_server_time
 from svc.client.request import prepare
 from svc.client.retry import http_date
 from svc.clock import Clock
@@ -33,8 +33,8 @@ class Reached(NamedTuple):
 
 def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Reached | Failure:
     """Asks for one order without a key, once, within so many seconds; no key leaves (R28)."""
-    call = listing("order", {"limit": 1})
-    prepared = prepare(call, base_url, new_key=_none)
+    call = build_list("order", {"limit": 1})
+    prepared = prepare(call, base_url, new_key=_refuse_key)
     request = WireRequest(
         prepared.method,
         prepared.target,
@@ -48,10 +48,10 @@ def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Rea
         return answer
     served = http_date(header(answer.headers, "date") or "")
     skew = None if served is None else began_at + took / 2 - (served + _HALF)
-    own = served_at(answer.headers) if header(answer.headers, SANDBOX_TIME_HEADER) else None
+    own = read_server_time(answer.headers) if header(answer.headers, SANDBOX_TIME_HEADER) else None
     turned = None if own is None else own - began_at - took / 2
     return Reached(answer.status, took * 1000, skew, turned)
 
 
-def _none() -> str:
+def _refuse_key() -> str:
     raise AssertionError  # a GET carries no idempotency key (promise R13)

@@ -7,7 +7,7 @@ from svc import service
 from svc.client.call import Call
 from svc.client.exchange import Headers, RawReply, header
 from svc.client.json import NotJson, has_more_values, parse
-from svc.client.operations import near_command
+from svc.client.operations import suggest_command
 from svc.client.retry import AttemptResult, Refusal
 from svc.client.text import one_line, without_tags
 from svc.errors import ERROR_OF_STATUS, ApiError, Conflict, Forbidden, NotFound, Unauthorized
@@ -56,7 +56,7 @@ def not_found(call: Call, code: str | None, param: str | None) -> str | None:
     if call.assumed and code != "resource_missing":
         return "The documentation does not show this call; this service may not have it."
     if code == "endpoint_unknown":
-        return near_command(call) or _NO_PATH
+        return suggest_command(call) or _NO_PATH
     if code != "resource_missing":
         return None
     in_path = param in (None, "id")
@@ -100,7 +100,7 @@ def _one(kind: str) -> str:
 _REQUEST_ID_HEADERS = ("request-id", "svc-request-id", "x-request-id")
 _MESSAGE_MAX = 1000
 _BODY_READ_MAX = 64 * 1024
-_VALUES_MAX = 1000  # of an error; more is somebody else's page
+_VALUES_MAX = 1000  # of an error; a larger one is not the service's
 _CONFLICT: Final = 409
 _LATE: Final = frozenset((408, _CONFLICT, 425, 499))
 # Of the key itself, not of its use for another request.
@@ -154,7 +154,7 @@ def read(raw: RawReply) -> Refusal:
     fields = _fields(raw.body)
     message = _text(fields, "message", _MESSAGE_MAX)
     return Refusal(
-        message=message or _plain_message(raw, parsed=bool(fields)),
+        message=message or _read_message(raw, parsed=bool(fields)),
         type=_text(fields, "type"),
         code=_text(fields, "code"),
         param=_text(fields, "param"),
@@ -226,7 +226,7 @@ def _text(fields: dict[str, object], name: str, limit: int = 200) -> str | None:
     return one_line(value, limit) or None if isinstance(value, str) else None
 
 
-def _plain_message(raw: RawReply, *, parsed: bool) -> str:
+def _read_message(raw: RawReply, *, parsed: bool) -> str:
     words = ""
     if not parsed:
         text = raw.body[:_BODY_READ_MAX].decode("utf-8", "replace")

@@ -9,7 +9,7 @@ from svc.client.contradiction import find_differences, id_in, other_object, worl
 from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
 from svc.client.json import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusal import is_error_body, is_replayed, read, request_id
-from svc.client.retry import AttemptResult, Meaning, http_date, meaning_of, retry_after
+from svc.client.retry import AttemptResult, Meaning, classify_reply, http_date, retry_after
 from svc.client.text import one_line
 from svc.service.facts import (
     API_ROOT,
@@ -65,7 +65,7 @@ class Reply(NamedTuple):
     @property
     def served_at(self) -> float | None:
         """What the clock of the service said, in Unix seconds."""
-        return served_at(self.headers)
+        return read_server_time(self.headers)
 
     @property
     def created_at(self) -> float | None:
@@ -100,7 +100,7 @@ def _moment(text: object) -> float | None:
     return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()
 
 
-def served_at(headers: Headers) -> float | None:
+def read_server_time(headers: Headers) -> float | None:
     """What the clock of the service said, in Unix seconds; None where it did not say it.
 
     A sandbox's clock can be turned and has a header of its own.
@@ -126,7 +126,7 @@ _PAGE = ReplyLimits(16 * 1024 * 1024, 200_000)
 
 
 def limits_of(call: Call) -> ReplyLimits:
-    """The limits of a call's answer: a page, or what nobody knows, may hold a hundred objects."""
+    """The limits of a call's answer: a page, or an unknown kind, may hold a hundred objects."""
     return _OBJECT if call.expects and "list" not in call.expects else _PAGE
 
 
@@ -158,30 +158,32 @@ def reply_of(
     )
 
 
-def understood(raw: RawReply, call: Call) -> AttemptResult:
+def interpret_success(raw: RawReply, call: Call) -> AttemptResult:
     """Reads a 2xx: DONE with its data, or UNREADABLE with the reason (promises R14, R99)."""
     if not raw.body and raw.complete and _takes_anything(call):
-        return _done(raw)
+        return _build_done(raw)
     try:
         text = raw.body.decode("utf-8").removeprefix("\ufeff")
         if is_too_much(text, limits_of(call)) and call.path.startswith(API_ROOT):
-            return _unreadable(raw, "its body holds more than any answer does")
+            return _build_unreadable(raw, "its body holds more than any answer does")
         data, slices = parse_list(text) if "list" in call.expects else (parse_given(text), ())
     except UnicodeDecodeError:
-        return _unreadable(raw, "its body is not UTF-8")
+        return _build_unreadable(raw, "its body is not UTF-8")
     except NotJson:
         cut = " and may be cut off" if not raw.complete else ""
-        return _unreadable(raw, f"its body is not JSON{cut}" if raw.body else "its body is empty")
+        return _build_unreadable(
+            raw, f"its body is not JSON{cut}" if raw.body else "its body is empty"
+        )
     complaint = _complaint(data, call)
     if complaint is not None:
-        return _unreadable(raw, complaint)
+        return _build_unreadable(raw, complaint)
     foreign = other_object(data, call)
     if foreign is not None:
         return not_ours(raw, foreign)
-    return _done(raw, data, text, slices)
+    return _build_done(raw, data, text, slices)
 
 
-def _done(
+def _build_done(
     raw: RawReply, data: Any = None, text: str = "", slices: tuple[str, ...] = ()
 ) -> AttemptResult:
     return AttemptResult(
@@ -214,7 +216,7 @@ def is_too_much(text: str, limits: ReplyLimits) -> bool:
     return getsizeof(text) > _TEXT_MAX or has_more_values(text, limits.values)
 
 
-def _unreadable(raw: RawReply, why: str) -> AttemptResult:
+def _build_unreadable(raw: RawReply, why: str) -> AttemptResult:
     return _no_answer(raw, Meaning.UNREADABLE, why)
 
 
@@ -280,19 +282,21 @@ def classify(
     `is_taken` is as in `Client.deliver`.
     """
     if isinstance(result, Failure):
-        return _failed(result)
+        return _build_failed(result)
     if is_success(result.status):
-        finding = understood(result, call)
+        finding = interpret_success(result, call)
         made = id_in(finding.data) if call.makes or _brings_another(finding.data, call) else None
         if made is not None and is_taken is not None and is_taken(made, world_of(result.headers)):
             return not_ours(result, f"it names {made}, which another request has made")
         return finding
     refusal = read(result)
     replayed = is_replayed(result.headers)
-    meaning = meaning_of(call.method, result.status, refusal.code, replayed=replayed)
+    meaning = classify_reply(call.method, result.status, refusal.code, replayed=replayed)
     return AttemptResult(
         meaning,
-        detail=_moved(result) if meaning is Meaning.REDIRECT else _said(result, refusal.message),
+        detail=_describe_redirect(result)
+        if meaning is Meaning.REDIRECT
+        else _describe_answer(result, refusal.message),
         raw=result,
         refusal=refusal,
         retry_after=retry_after(result.headers, now),
@@ -306,23 +310,23 @@ def _brings_another(data: Any, call: Call) -> bool:
     return bool(call.names) and found not in (value for _, value in call.names)
 
 
-def _failed(failure: Failure) -> AttemptResult:
+def _build_failed(failure: Failure) -> AttemptResult:
     words = one_line(failure.detail)
     detail = f"{failure.trouble.value} ({words})" if words else failure.trouble.value
-    return AttemptResult(_meaning_of_failure(failure), detail=detail, trouble=failure.trouble)
+    return AttemptResult(_classify_failure(failure), detail=detail, trouble=failure.trouble)
 
 
-def _meaning_of_failure(failure: Failure) -> Meaning:
+def _classify_failure(failure: Failure) -> Meaning:
     if not failure.sent:
         return Meaning.UNTRUSTED if failure.trouble in _FINAL_UNSENT else Meaning.UNREACHED
     return Meaning.OVERSIZED if failure.trouble is Trouble.TOO_LARGE else Meaning.LOST
 
 
-def _moved(raw: RawReply) -> str:
+def _describe_redirect(raw: RawReply) -> str:
     location = one_line(header(raw.headers, "location") or "nowhere", _LOCATION_MAX)
     return f"it answered {raw.status} and pointed to {location}; redirects are never followed"
 
 
-def _said(raw: RawReply, message: str) -> str:
+def _describe_answer(raw: RawReply, message: str) -> str:
     words = message.removeprefix(f"The service answered {raw.status}").lstrip(":, ")
     return f"it answered {raw.status}: {words}".rstrip(".")

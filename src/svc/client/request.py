@@ -86,8 +86,8 @@ def prepare(
             API (promise R25), a body that cannot be encoded.
     """
     key = _key_for(call, idempotency_key, new_key)
-    body = encoded(call)
-    version = None if api_version is None else checked_version(api_version)
+    body = encode_body(call)
+    version = None if api_version is None else check_version(api_version)
     headers = request_headers(
         call.method, body, content_type=content_type(call.encoding), key=key, api_version=version
     )
@@ -126,7 +126,7 @@ def request_headers(
     return tuple(headers)
 
 
-def encoded(call: Call) -> bytes:
+def encode_body(call: Call) -> bytes:
     """Encodes a call's body; without parameters there is none."""
     if not call.body:
         return b""
@@ -138,7 +138,7 @@ def content_type(encoding: Encoding) -> str:
     return _CONTENT_TYPES[encoding]
 
 
-def checked_key(key: str) -> str:
+def check_key(key: str) -> str:
     """Returns an idempotency key that may be sent.
 
     Raises:
@@ -154,7 +154,7 @@ def checked_key(key: str) -> str:
     return key
 
 
-def checked_version(version: str) -> str:
+def check_version(version: str) -> str:
     """Returns an API version that has the form YYYY-MM-DD (spec: Versioning), else UsageError."""
     shape = "".join("9" if mark.isascii() and mark.isdigit() else mark for mark in version)
     if shape != "9999-99-99":
@@ -167,7 +167,7 @@ def checked_version(version: str) -> str:
     return version
 
 
-def checked_path(path: str, root: str = API_ROOT) -> str:
+def check_path(path: str, root: str = API_ROOT) -> str:
     """Returns a path that stays inside the API whatever a server makes of it (promise R25).
 
     Raises:
@@ -191,7 +191,7 @@ def checked_path(path: str, root: str = API_ROOT) -> str:
 
 
 def _target(call: Call, base_url: BaseUrl, root: str) -> str:
-    path = base_url.prefix + checked_path(call.path, root)
+    path = base_url.prefix + check_path(call.path, root)
     if base_url.url(call.path) != base_url.origin + path:
         raise UsageError(f"The path {call.path!r} would leave {base_url}.", code="path_invalid")
     return f"{path}?{pairs_text(call.query)}" if call.query else path
@@ -199,7 +199,7 @@ def _target(call: Call, base_url: BaseUrl, root: str) -> str:
 
 def _key_for(call: Call, given: str | None, new_key: Callable[[], str]) -> str | None:
     if call.method == "POST":
-        return checked_key(new_key() if given is None else given)
+        return check_key(new_key() if given is None else given)
     if given is not None:
         raise UsageError(
             f"A {call.method} takes no idempotency key.",
@@ -209,7 +209,7 @@ def _key_for(call: Call, given: str | None, new_key: Callable[[], str]) -> str |
     return None
 
 
-def readable(body: str) -> Any:
+def parse_body(body: str) -> Any:
     """Returns a JSON body as JSON with numbers as spelled, a form as its text, none as null."""
     with suppress(NotJson):  # of another release's file, or cut by what was redacted
         return parse_given(body) if body.startswith("{") else body or None

@@ -95,7 +95,7 @@ RETRIED = frozenset(
 # is at work on this very request is neither: so it answers a list that was interrupted and begun
 # again at once.
 STRAINED = RETRIED - {Meaning.BUSY}
-# After one of these nobody knows whether a POST was carried out (R10, R11).
+# After one of these it is unknown whether a POST was carried out (R10, R11).
 OPEN = frozenset(
     (
         Meaning.BUSY,
@@ -120,7 +120,7 @@ class Reason(Enum):
     RETRY_AFTER = "the service asks for a longer wait than there is time"
     QUOTA = "too many other requests needed another attempt"
     KEY_AGE = "the idempotency key is too old to repeat safely"
-    CLOCK_BEHIND = "the clock was put back, so that nobody can tell the key's age"
+    CLOCK_BEHIND = "the clock was put back, so that the key's age is unknown"
 
 
 class RetryQuota(Protocol):
@@ -159,13 +159,13 @@ class CallProgress(NamedTuple):
     age: float
 
 
-def safe_again(key: str | None, what: str = "it") -> str:
-    """The next step where nobody knows whether a POST was carried out."""
+def explain_repeat(key: str | None, what: str = "it") -> str:
+    """Says what to do next where it is unknown whether a POST was carried out."""
     hours = KEY_SAFE_SECONDS // 3600
     return f"Within {hours} hours it is safe to send {what} again with --idempotency-key {key}"
 
 
-def meaning_of(method: str, status: int, code: str | None, *, replayed: bool) -> Meaning:
+def classify_reply(method: str, status: int, code: str | None, *, replayed: bool) -> Meaning:
     """Classifies an answer that is not a 2xx by its status, then by its code.
 
     `replayed` is whether the service says that the answer is a stored one.

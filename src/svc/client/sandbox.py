@@ -13,10 +13,10 @@ from svc.client.exchange import (
     Wire,
     WireOwner,
     WireRequest,
-    unwatched,
+    wait_unwatched,
 )
 from svc.client.refusal import api_error as refused
-from svc.client.reply import Reply, classify, reply_of, understood
+from svc.client.reply import Reply, classify, interpret_success, reply_of
 from svc.client.request import prepare, uuid4
 from svc.client.retry import OPEN, AttemptResult, Meaning
 from svc.clock import Clock, SystemClock
@@ -26,7 +26,7 @@ from svc.service.facts import SANDBOX_HEADER, SANDBOX_ROOT, SANDBOX_STATE_MAX
 HEALTH = Call("GET", f"{SANDBOX_ROOT}/health")
 _CONNECT_SECONDS = 3.0
 _CALL_SECONDS = 60.0
-_HEALTH_MAX = 64 * 1024  # bytes: whoever answers there may be no sandbox (promise R99)
+_HEALTH_MAX = 64 * 1024  # bytes: what answers there may be no sandbox (promise R99)
 _START = "svc sandbox start --detach starts one; svc sandbox status shows which run"
 _CHOOSE = "Choose one with --profile sandbox or --base-url http://127.0.0.1:4242"
 _TRUST = "Its certificate comes with --profile sandbox, or with: svc sandbox env"
@@ -42,7 +42,7 @@ class SandboxClient(WireOwner):
         base_url: on this machine, or one that plain HTTP leads to.
         deadline: for all calls together; without one each has a minute, for advancing the clock
             may take long.
-        waits: what is around each call, for somebody who watches.
+        waits: a context manager around each call, to show progress.
         on_version: told of the sandbox's version, once that is known.
 
     Raises:
@@ -58,7 +58,7 @@ class SandboxClient(WireOwner):
         wire: Wire | None = None,
         ca_bundle: str | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
-        waits: Waits = unwatched,
+        waits: Waits = wait_unwatched,
         on_version: Callable[[str], None] = lambda _: None,
     ) -> None:
         if not base_url.may_be_sandbox:
@@ -86,9 +86,9 @@ class SandboxClient(WireOwner):
             except SvcError as error:
                 if error.status is None:
                     raise
-                raise self._something_else() from None
+                raise self._build_no_sandbox() from None
             if not isinstance(reply.data, dict) or reply.data.get("object") != "sandbox":
-                raise self._something_else()
+                raise self._build_no_sandbox()
             self._health = reply
             self._version = str(reply.data.get("version", "of another version"))
             self._on_version(self._version)
@@ -116,14 +116,14 @@ class SandboxClient(WireOwner):
                 connect_seconds=_CONNECT_SECONDS,
             )
         if isinstance(result, RawReply) and result.status in accept:
-            finding = understood(result, call)
+            finding = interpret_success(result, call)
         else:
             finding = classify(result, call, self._clock.now())
         if finding.meaning is Meaning.DONE:
             reply = reply_of(finding, call)
             self._on_reply(reply)
             return reply
-        raise self._failed(call, finding)
+        raise self._build_error(call, finding)
 
     def _request(self, call: Call, key: str | None) -> WireRequest:
         prepared = prepare(call, self.base_url, new_key=uuid4, root=SANDBOX_ROOT)
@@ -139,14 +139,14 @@ class SandboxClient(WireOwner):
             prepared.method, prepared.target, headers, prepared.body, answer_max=most
         )
 
-    def _failed(self, call: Call, finding: AttemptResult) -> SvcError:
+    def _build_error(self, call: Call, finding: AttemptResult) -> SvcError:
         if finding.refusal is not None and finding.meaning not in OPEN:
             error = refused(call, finding)
             if self._version != __version__:
                 error.hint = other_version(self._version)
             return error
         if finding.trouble is not None and finding.meaning not in OPEN:
-            return self._unreached(finding)
+            return self._build_unreached(finding)
         said = f"The sandbox at {self.base_url} gave no usable answer to {call.path}"
         if call.changes:
             return OutcomeUnknown(
@@ -163,7 +163,7 @@ class SandboxClient(WireOwner):
             hint=_LOOK,
         )
 
-    def _unreached(self, finding: AttemptResult) -> NetworkError:
+    def _build_unreached(self, finding: AttemptResult) -> NetworkError:
         untrusted = finding.trouble is Trouble.CERTIFICATE
         return NetworkError(
             f"No sandbox answers at {self.base_url}: {finding.detail}.",
@@ -171,7 +171,7 @@ class SandboxClient(WireOwner):
             hint=_TRUST if untrusted else _START,
         )
 
-    def _something_else(self) -> UsageError:
+    def _build_no_sandbox(self) -> UsageError:
         return _no_sandbox(f"What answers at {self.base_url} is no sandbox")
 
 

@@ -4,7 +4,7 @@ import re
 
 from svc.redaction import UNSAFE, is_plain
 
-# Enough for a long sentence; the whole body of an error page helps nobody.
+# Enough for a long sentence; the whole body of an error page does not help.
 LINE_MAX = 300
 
 

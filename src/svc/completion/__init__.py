@@ -22,7 +22,7 @@ _PACKAGED: Final = Path(__file__).parent / "scripts"
 _CHECKOUT: Final = Path(__file__).parents[3] / "completions"
 
 
-def packaged(shell: Shell) -> str:
+def read_script(shell: Shell) -> str:
     """Reads the script of the installed program, or of the checkout that it runs from.
 
     Raises:

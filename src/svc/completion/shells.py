@@ -34,7 +34,7 @@ def posix_lines(tables: Tables, dialect: Dialect) -> Iterator[str]:
     arms = [line for row in tables.rows for line in _posix_row(row, dialect)]
     yield from _function("_svc_own", "$1", arms)
     arms = [
-        f"{quoted(' '.join(groups))}) "
+        f"{quote(' '.join(groups))}) "
         f"shared={dialect.specs(spec for group in groups for spec in tables.shared[group])} ;;"
         for groups in dict.fromkeys(row.shared for row in tables.rows)
     ]
@@ -43,9 +43,9 @@ def posix_lines(tables: Tables, dialect: Dialect) -> Iterator[str]:
 
 
 def _posix_row(row: CommandRow, dialect: Dialect) -> Iterator[str]:
-    yield f"{quoted(row.path)})"
+    yield f"{quote(row.path)})"
     yield from (f"  {line}" for line in dialect.row(row))
-    yield f"  shared={quoted(' '.join(row.shared))}"
+    yield f"  shared={quote(' '.join(row.shared))}"
     yield "  ;;"
 
 
@@ -55,7 +55,7 @@ def _function(name: str, asked: str, arms: Iterable[str]) -> Iterator[str]:
     yield from ("  esac", "}", "")
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """Single quotes, as every POSIX shell reads them."""
     return "'" + text.replace("'", "'\\''") + "'"
 
@@ -66,18 +66,18 @@ def bash_lines(tables: Tables) -> Iterator[str]:
 
 
 def _bash_words(words: Words) -> str:
-    return f"words={quoted(' '.join(word for word, _ in words))}"
+    return f"words={quote(' '.join(word for word, _ in words))}"
 
 
 def _bash_row(row: CommandRow) -> Iterator[str]:
-    yield f"commands={quoted(' '.join(word for word, _ in row.commands))}"
+    yield f"commands={quote(' '.join(word for word, _ in row.commands))}"
     yield f"options={_bash_specs(row.options)}"
-    yield f"arguments={quoted(' '.join(row.arguments))}"
+    yield f"arguments={quote(' '.join(row.arguments))}"
 
 
 def _bash_specs(specs: Iterable[Spec]) -> str:
     # A blank behind the last as well: the engine looks for ` --name:`.
-    return quoted("".join(f"{spec.name}:{spec.kind} " for spec in specs))
+    return quote("".join(f"{spec.name}:{spec.kind} " for spec in specs))
 
 
 def zsh_lines(tables: Tables) -> Iterator[str]:
@@ -92,19 +92,19 @@ def _zsh_words(words: Words) -> str:
 def _zsh_row(row: CommandRow) -> Iterator[str]:
     yield f"commands=({_describe_words(row.commands)})"
     yield f"options={_zsh_specs(row.options)}"
-    yield f"arguments=({' '.join(map(quoted, row.arguments))})"
+    yield f"arguments=({' '.join(map(quote, row.arguments))})"
 
 
 def _zsh_specs(specs: Iterable[Spec]) -> str:
     """Name, kind and help of each, one after the other, a line an option."""
-    zsh_lines = (f"\n        {spec.name} {quoted(spec.kind)} {quoted(spec.help)}" for spec in specs)
+    zsh_lines = (f"\n        {spec.name} {quote(spec.kind)} {quote(spec.help)}" for spec in specs)
     return f"({''.join(zsh_lines)})"
 
 
 def _describe_words(words: Words) -> str:
     """`word:meaning`; a colon of either is escaped."""
     parts = ((part.replace(":", "\\:") for part in pair if part) for pair in words)
-    return " ".join(quoted(":".join(pair)) for pair in parts)
+    return " ".join(quote(":".join(pair)) for pair in parts)
 
 
 def fish_lines(tables: Tables) -> Iterator[str]:
@@ -125,33 +125,31 @@ def fish_lines(tables: Tables) -> Iterator[str]:
         yield from _fish_row(row)
     yield from ("    end", "    switch $shared")
     for groups in dict.fromkeys(row.shared for row in tables.rows):
-        yield f"        case {quoted_for_fish(' '.join(groups))}"
+        yield f"        case {quote_for_fish(' '.join(groups))}"
         specs = [spec for group in groups for spec in tables.shared[group]]
         yield f"            set shared {_fish_specs(specs)}"
     yield from ("    end", "end", "")
 
 
 def _fish_row(row: CommandRow) -> Iterator[str]:
-    yield f"        case {quoted_for_fish(row.path)}"
+    yield f"        case {quote_for_fish(row.path)}"
     yield f"            set commands {_fish_pairs(row.commands)}"
     yield f"            set options {_fish_specs(row.options)}"
-    yield f"            set arguments {' '.join(map(quoted_for_fish, row.arguments))}"
-    yield f"            set shared {quoted_for_fish(' '.join(row.shared))}"
+    yield f"            set arguments {' '.join(map(quote_for_fish, row.arguments))}"
+    yield f"            set shared {quote_for_fish(' '.join(row.shared))}"
 
 
 def _fish_pairs(words: Words) -> str:
-    return " ".join(
-        f"{quoted_for_fish(word)} {quoted_for_fish(meaning)}" for word, meaning in words
-    )
+    return " ".join(f"{quote_for_fish(word)} {quote_for_fish(meaning)}" for word, meaning in words)
 
 
 def _fish_specs(specs: Iterable[Spec]) -> str:
     return " ".join(
-        f"{spec.name} {quoted_for_fish(spec.kind)} {quoted_for_fish(spec.help)}" for spec in specs
+        f"{spec.name} {quote_for_fish(spec.kind)} {quote_for_fish(spec.help)}" for spec in specs
     )
 
 
-def quoted_for_fish(text: str) -> str:
+def quote_for_fish(text: str) -> str:
     """Single quotes; in fish a backslash escapes inside of them."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
@@ -160,15 +158,15 @@ def powershell_lines(tables: Tables) -> Iterator[str]:
     """The tables that the engine asks."""
     yield "$script:SvcLongNames = @{"
     for short, name in tables.long_names.items():
-        yield f"    {quoted_for_powershell(short)} = {quoted_for_powershell(name)}"
+        yield f"    {quote_for_powershell(short)} = {quote_for_powershell(name)}"
     yield "}"
     yield "$script:SvcWords = @{"
     for name, words in tables.words.items():
-        yield f"    {quoted_for_powershell(name)} = {_powershell_pairs(words)}"
+        yield f"    {quote_for_powershell(name)} = {_powershell_pairs(words)}"
     yield "}"
     yield "$script:SvcShared = @{"
     for group, specs in tables.shared.items():
-        yield f"    {quoted_for_powershell(group)} = {_powershell_specs(specs)}"
+        yield f"    {quote_for_powershell(group)} = {_powershell_specs(specs)}"
     yield "}"
     yield "$script:SvcCommands = @{"
     for row in tables.rows:
@@ -177,24 +175,24 @@ def powershell_lines(tables: Tables) -> Iterator[str]:
 
 
 def _powershell_row(row: CommandRow) -> Iterator[str]:
-    yield f"    {quoted_for_powershell(row.path)} = @{{"
+    yield f"    {quote_for_powershell(row.path)} = @{{"
     yield f"        Commands = {_powershell_pairs(row.commands)}"
     yield f"        Options = {_powershell_specs(row.options)}"
-    yield f"        Arguments = {_list(map(quoted_for_powershell, row.arguments))}"
-    yield f"        Shared = {_list(map(quoted_for_powershell, row.shared))}"
+    yield f"        Arguments = {_list(map(quote_for_powershell, row.arguments))}"
+    yield f"        Shared = {_list(map(quote_for_powershell, row.shared))}"
     yield "    }"
 
 
 def _powershell_pairs(words: Words) -> str:
     return _list(
-        f"@({quoted_for_powershell(word)}, {quoted_for_powershell(meaning)})"
+        f"@({quote_for_powershell(word)}, {quote_for_powershell(meaning)})"
         for word, meaning in words
     )
 
 
 def _powershell_specs(specs: Iterable[Spec]) -> str:
     facts = ((spec.name, spec.kind, spec.help) for spec in specs)
-    return _list(f"@({', '.join(quoted_for_powershell(fact) for fact in each)})" for each in facts)
+    return _list(f"@({', '.join(quote_for_powershell(fact) for fact in each)})" for each in facts)
 
 
 def _list(items: Iterable[str]) -> str:
@@ -203,7 +201,7 @@ def _list(items: Iterable[str]) -> str:
     return f"@(,{found[0]})" if len(found) == 1 else f"@({', '.join(found)})"
 
 
-def quoted_for_powershell(text: str) -> str:
+def quote_for_powershell(text: str) -> str:
     """Single quotes, doubled inside."""
     return "'" + text.replace("'", "''") + "'"
 

@@ -9,7 +9,7 @@ from svc.clock import SystemClock
 from svc.config.model import LIMITS, PROFILE, SETTINGS, Config, ConfigField, profile_name
 from svc.config.reading import load, parse, read_text
 from svc.config.writing import one_writer, write_atomically
-from svc.errors import ConfigError, wrong_word
+from svc.errors import ConfigError, explain_wrong_word
 from svc.paths import refuse_link
 from svc.redaction import redact
 
@@ -40,7 +40,7 @@ def set_value(path: Path, name: str, text: str) -> Config:
     return _edit(path, lambda document: _table(document, tables).update({last: value}))
 
 
-def unset_value(path: Path, name: str) -> Config:
+def remove_value(path: Path, name: str) -> Config:
     """Takes a dotted name out of the file, so that its default holds again.
 
     Raises:
@@ -111,9 +111,9 @@ def remove_profile(path: Path, name: str) -> Config:
 
     def change(document: Any) -> None:
         if name not in document.get("profiles", {}):
-            from svc.nearest import meant, near_words
+            from svc.nearest import find_near_words, meant
 
-            near = meant(near_words(name, document.get("profiles", {})))
+            near = meant(find_near_words(name, document.get("profiles", {})))
             raise ConfigError(
                 f"There is no profile {name!r}.{near}",
                 code="profile_unknown",
@@ -149,7 +149,7 @@ def field_of(name: str) -> ConfigField:
         return known[last]
     prefix = name.removesuffix(last)
     names = [*known, *(() if prefix else ("profiles.NAME.FIELD", "limits.refunds"))]
-    wrong = wrong_word(name, [f"{prefix}{each}" for each in names])
+    wrong = explain_wrong_word(name, [f"{prefix}{each}" for each in names])
     raise ConfigError(f"NAME {wrong}.", code="setting_unknown", param="NAME")
 
 
@@ -191,7 +191,7 @@ def _edit(path: Path, change: Change) -> Config:
         refuse_link(path, _ELSEWHERE)
         old = read_text(path) or ""
         before = parse(old, path)  # a damaged file is refused, not mended
-        new = _changed(old, change, path)
+        new = _edit_text(old, change, path)
         after = parse(new, path)
         if after.active_profile and after.active_profile != before.active_profile:
             after.profile(after.active_profile)
@@ -200,7 +200,7 @@ def _edit(path: Path, change: Change) -> Config:
         return after
 
 
-def _changed(text: str, change: Change, path: Path) -> str:
+def _edit_text(text: str, change: Change, path: Path) -> str:
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
 

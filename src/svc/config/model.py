@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from svc.base_url import BaseUrl
-from svc.errors import ConfigError, wrong_word
+from svc.errors import ConfigError, explain_wrong_word
 from svc.inputs import COLORS, FORMATS, Color, Format
 from svc.service.facts import AUTHS, IDEMPOTENCY_RETENTION_SECONDS, LIMIT_GROUPS, MODES, Auth
 
@@ -57,7 +57,7 @@ class Config(NamedTuple):
         raise ConfigError(
             f"{self.path}: active_profile is {name!r}, and there is no such profile.",
             code="profile_unknown",
-            hint=f"Known: {self._known()}. Choose one: svc profiles use NAME",
+            hint=f"Known: {self._list_profiles()}. Choose one: svc profiles use NAME",
         )
 
     def profile(self, name: str) -> Profile:
@@ -74,11 +74,11 @@ class Config(NamedTuple):
 
     def no_profile(self, name: str) -> ConfigError:
         """The error of a profile that the file does not hold; it says how to create one."""
-        from svc.nearest import meant, near_words
+        from svc.nearest import find_near_words, meant
 
-        near = meant(near_words(name, self.profiles))
+        near = meant(find_near_words(name, self.profiles))
         return ConfigError(
-            f"There is no profile {name!r} (known: {self._known()}).{near}",
+            f"There is no profile {name!r} (known: {self._list_profiles()}).{near}",
             code="profile_unknown",
             param="profile",
             hint=f"Create it: svc profiles create {name} --base-url URL",
@@ -105,7 +105,7 @@ class Config(NamedTuple):
             for profile in self.profiles.values()
         )
 
-    def _known(self) -> str:
+    def _list_profiles(self) -> str:
         return ", ".join(sorted(self.profiles)) or "none"
 
 
@@ -132,7 +132,7 @@ def profile_name(value: Any) -> Complaint:
 
 
 def seconds(value: Any) -> Complaint:
-    """A time limit: above nought, and at most the day that an idempotency key is kept."""
+    """A time limit: above zero, and at most the day for which an idempotency key is kept."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     good = plain and 0 < value <= IDEMPOTENCY_RETENTION_SECONDS
     most = IDEMPOTENCY_RETENTION_SECONDS
@@ -149,7 +149,7 @@ def one_of(words: tuple[str, ...]) -> SettingCheck:
     """Makes the check of a closed set."""
 
     def check(value: Any) -> Complaint:
-        return None if value in words else wrong_word(value, words)
+        return None if value in words else explain_wrong_word(value, words)
 
     return check
 

@@ -129,9 +129,9 @@ def parse(text: str, path: Path) -> Config:
     reader = _Checker(text, path)
     tables = data.pop("profiles", {})
     if not isinstance(tables, dict):
-        raise reader.wrong(("profiles",), "must hold one table for each profile")
+        raise reader.build_error(("profiles",), "must hold one table for each profile")
     limits = reader.limits(("limits",), data.pop("limits", {}))
-    settings = reader.checked((), data, SETTINGS)
+    settings = reader.check((), data, SETTINGS)
     profiles = {name: reader.profile(name, table) for name, table in tables.items()}
     settings["keyring_backends"] = tuple(settings.get("keyring_backends", ()))
     return Config(path, profiles=MappingProxyType(profiles), limits=limits, **settings)
@@ -144,36 +144,36 @@ class _Checker:
         self._text = text
         self._path = path
 
-    def checked(self, above: tuple[str, ...], data: dict[str, Any], known: Any) -> dict[str, Any]:
+    def check(self, above: tuple[str, ...], data: dict[str, Any], known: Any) -> dict[str, Any]:
         for name, value in data.items():
             where = (*above, name)
             if name not in known:
-                raise self._unknown(where, known)
+                raise self._build_unknown(where, known)
             field: Known = known[name]
             complaint = field.check(value)
             if complaint:
-                raise self.wrong(where, complaint)
+                raise self.build_error(where, complaint)
         return data
 
     def profile(self, name: str, table: Any) -> Profile:
         where = ("profiles", name)
         complaint = profile_name(name)
         if complaint:
-            raise self.wrong(where, complaint)
+            raise self.build_error(where, complaint)
         if not isinstance(table, dict):
-            raise self.wrong(where, "must be a table that holds base_url")
+            raise self.build_error(where, "must be a table that holds base_url")
         own = dict(table)
         limits = self.limits((*where, "limits"), own.pop("limits", {}))
-        values = self.checked(where, own, PROFILE)
+        values = self.check(where, own, PROFILE)
         if "base_url" not in values:
-            raise self.wrong(where, "has no base_url")
+            raise self.build_error(where, "has no base_url")
         address = BaseUrl.parse(values.pop("base_url"))
         return Profile(name, base_url=address, limits=limits, **values)
 
     def limits(self, where: tuple[str, ...], table: Any) -> Mapping[str, str]:
         """The limits of a table, by their names below it, such as `live.refunds`."""
         if not isinstance(table, dict):
-            raise self.wrong(where, "must be a table")
+            raise self.build_error(where, "must be a table")
         found: dict[str, Any] = {}
         for name, value in table.items():
             inner = value if isinstance(value, dict) else {"": value}
@@ -181,22 +181,22 @@ class _Checker:
         for name, value in found.items():
             path = (*where, *name.split("."))
             if name not in LIMITS:
-                raise self._unknown(path, LIMITS)
+                raise self._build_unknown(path, LIMITS)
             if complaint := LIMITS[name].check(value):
-                raise self.wrong(path, complaint)
+                raise self.build_error(path, complaint)
         return MappingProxyType(found)
 
-    def wrong(self, where: tuple[str, ...], complaint: str) -> ConfigError:
-        return _error(self._path, self._line(where), f"{_dotted(where)} {complaint}.")
+    def build_error(self, where: tuple[str, ...], complaint: str) -> ConfigError:
+        return _error(self._path, self._line(where), f"{_format_path(where)} {complaint}.")
 
-    def _unknown(self, where: tuple[str, ...], known: Any) -> ConfigError:
-        from svc.nearest import near_words
+    def _build_unknown(self, where: tuple[str, ...], known: Any) -> ConfigError:
+        from svc.nearest import find_near_words
 
-        near = near_words(where[-1], known)
+        near = find_near_words(where[-1], known)
         hint = f"Did you mean {near[0]}?" if near else f"Known here: {', '.join(known)}"
         if "key" in where[-1].lower() and not near:
             hint = "API keys are not kept in this file: svc keys add"
-        return _error(self._path, self._line(where), f"{_dotted(where)} is not known.", hint)
+        return _error(self._path, self._line(where), f"{_format_path(where)} is not known.", hint)
 
     def _line(self, where: tuple[str, ...]) -> int | None:
 
@@ -242,7 +242,7 @@ def _error(path: Path, line: int | None, what: str, hint: str | None = None) -> 
     return ConfigError(f"{where}: {what}", code="config_invalid", hint=hint)
 
 
-def _dotted(where: tuple[str, ...]) -> str:
+def _format_path(where: tuple[str, ...]) -> str:
     # Quoted where it is not a plain word: it came from a file and goes to a terminal.
     return ".".join(
         name if name.isascii() and name.replace("-", "_").isidentifier() else repr(name)

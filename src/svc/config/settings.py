@@ -48,7 +48,7 @@ class Settings(NamedTuple):
     """The settings of one command.
 
     Attributes:
-        address: where the service is, or None where nobody has said it.
+        address: where the service is, or None where it was not given.
         mode_given: true where `--live`, `--test` or SVC_MODE says the mode.
         max_time: total deadline in seconds.
         patience: the same for what takes as long as others do, such as turning a sandbox's clock:
@@ -112,9 +112,9 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
         address=address,
         mode=mode or "test",
         mode_given=mode is not None,
-        api_version=given.checked(options.api_version, "SVC_API_VERSION", "--api-version", date)
+        api_version=given.check(options.api_version, "SVC_API_VERSION", "--api-version", date)
         or profile.api_version,
-        output=cast("Format | None", given.checked(options.output, "SVC_OUTPUT", "-o", _FORMAT))
+        output=cast("Format | None", given.check(options.output, "SVC_OUTPUT", "-o", _FORMAT))
         or config.output,
         max_time=max_time or MAX_TIME_SECONDS,
         patience=max_time or PATIENCE_SECONDS,
@@ -123,7 +123,7 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
         color=_color(options, given, config),
         auth=profile.auth,
         sandbox=address is not None and config.is_sandbox(address),
-        from_profile=_given_address(options, given) is None,
+        from_profile=_choose_address(options, given) is None,
         key_command=_key_command(profile, address),
     )
 
@@ -147,7 +147,7 @@ class _GivenSettings:
     def text(self, option: str | None, variable: str) -> str | None:
         return option if option is not None else self._env.get(variable) or None
 
-    def checked(
+    def check(
         self, option: str | None, variable: str, flag: str, check: SettingCheck
     ) -> str | None:
         value = self.text(option, variable)
@@ -167,7 +167,7 @@ def _refusal(source: str, value: object, complaint: str) -> str:
 def _mode(options: Options, given: _GivenSettings) -> Mode | None:
     if options.live is not None:
         return "live" if options.live else "test"
-    return cast("Mode | None", given.checked(None, "SVC_MODE", "", one_of(MODES)))
+    return cast("Mode | None", given.check(None, "SVC_MODE", "", one_of(MODES)))
 
 
 def _max_time(options: Options, given: _GivenSettings) -> float | None:
@@ -186,18 +186,18 @@ def _max_time(options: Options, given: _GivenSettings) -> float | None:
 
 
 def _color(options: Options, given: _GivenSettings, config: Config) -> Color:
-    asked = given.checked(options.color, "", "--color", one_of(COLORS))
+    asked = given.check(options.color, "", "--color", one_of(COLORS))
     if asked is None and given.text(None, "NO_COLOR"):
         return "never"
     return cast("Color", asked or config.color or COLOR)
 
 
-def _given_address(options: Options, given: _GivenSettings) -> str | None:
+def _choose_address(options: Options, given: _GivenSettings) -> str | None:
     return given.text(options.base_url, "SVC_BASE_URL")
 
 
 def _address(options: Options, given: _GivenSettings, profile: Profile) -> BaseUrl | None:
-    text = _given_address(options, given)
+    text = _choose_address(options, given)
     if text is None:
         return profile.base_url
     try:

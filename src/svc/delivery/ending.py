@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from svc.client.contradiction import Contradiction
 from svc.client.reply import Reply
-from svc.client.retry import safe_again
+from svc.client.retry import explain_repeat
 from svc.delivery.account import AccountJudge
 from svc.delivery.journal.commands import Say, resume_command, where_to_look
 from svc.delivery.journal.entry import Intent, Settled, settled_by, settled_with
@@ -69,7 +69,7 @@ def _explain(say: Say, error: SvcError, intent: Intent, lost: LocalError | None)
             error.message = f"{error.message} {lost.message}"
             error.hint = (
                 "Nothing here knows of it any more. "
-                f"{safe_again(intent.stored.idempotency_key, 'the same')}"
+                f"{explain_repeat(intent.stored.idempotency_key, 'the same')}"
             )
         return
     error.request = intent.id

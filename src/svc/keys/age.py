@@ -28,7 +28,7 @@ class Held:
 
     Attributes:
         name: a key's fingerprint, or the id of a webhook endpoint.
-        since: when it was added, registered or rolled; None where nobody has said.
+        since: when it was added, registered or rolled; None where that is unknown.
         old_name: the key that it took the place of, which may work until `old_ends_at`.
         test_data: it was made by a sandbox for itself: it need never be replaced, and is gone once
             that is reset.
@@ -75,7 +75,7 @@ class Judged:
 
 def judge(held: Held, now: float, *, max_age: float, warn: float) -> Judged:
     """Says whether a secret is older than `max_age` seconds, or will be in `warn` seconds."""
-    old = _old_end(held)
+    old = _compute_old_end(held)
     ends_by = old if old is not None and old > now else None
     if held.since is None:
         return Judged(held, "unknown", None, None, ends_by)
@@ -92,10 +92,10 @@ def days_old(since: float, now: float) -> int:
     return max(0, int((now - since) // DAY_SECONDS))
 
 
-def _old_end(held: Held) -> float | None:
+def _compute_old_end(held: Held) -> float | None:
     if held.old_name is None or held.since is None:
         return None
-    # Nobody has said until when: not beyond what the service allows (spec: Limits).
+    # The end is unknown: at most what the service allows (spec: Limits).
     return held.since + KEY_GRACE_MAX_SECONDS if held.old_ends_at is None else held.old_ends_at
 
 
@@ -132,7 +132,7 @@ class HeldSecrets:
         return [held for held in found if profile is None or held.profile == profile]
 
     def claim(self, due: list[Held], now: float) -> list[Held]:
-        """Gives those that nobody was told of for a day, and notes that somebody is now.
+        """Returns the reminders that were not shown for a day, and records that they are shown now.
 
         Of two processes that ask at once, one gets each.
         """

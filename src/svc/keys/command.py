@@ -26,7 +26,7 @@ def key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> 
     argv = shlex.split(command)
     program = find_program(argv[0], env)
     if program is None:
-        raise _failed(command, f"there is no program {argv[0]} on PATH")
+        raise _build_error(command, f"there is no program {argv[0]} on PATH")
     try:
         process = subprocess.Popen(  # noqa: S603  the user's own command, from a private file
             [program, *argv[1:]],
@@ -36,14 +36,14 @@ def key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> 
             stderr=subprocess.PIPE,
         )
     except OSError as error:
-        raise _failed(command, system_words(error)) from None
+        raise _build_error(command, system_words(error)) from None
     out, err = _outputs(process, command, seconds)
     if process.returncode:
         said = _first_line(err)
-        raise _failed(command, said or f"it ended with {process.returncode}")
+        raise _build_error(command, said or f"it ended with {process.returncode}")
     key = _first_line(out)
     if not key:
-        raise _failed(command, "its first line is empty")
+        raise _build_error(command, "its first line is empty")
     return key
 
 
@@ -64,7 +64,7 @@ def _outputs(
         if reader.is_alive():
             process.kill()
     if not ended:
-        raise _failed(command, f"it takes more than {seconds:g} s")
+        raise _build_error(command, f"it takes more than {seconds:g} s")
     return found[0]
 
 
@@ -73,7 +73,7 @@ def _first_line(data: bytes) -> str:
     return text.splitlines()[0].strip() if text else ""
 
 
-def _failed(command: str, why: str) -> AuthError:
+def _build_error(command: str, why: str) -> AuthError:
     return AuthError(
         f"The key command {shlex.split(command)[0]!r} gave no key: {redact(why)[:_LINE_MAX]}.",
         code="key_command_failed",

@@ -37,7 +37,7 @@ class KeyFact:
         backend: the keyring that it was put into.
         checked_at: when the service last knew it, or None.
         rolled_at: when it took the place of the one with `old_fingerprint`, which works until
-            `old_ends_at`; None of a key that was rolled: nobody has said until when.
+            `old_ends_at`; None of a rolled key: its end is unknown.
     """
 
     origin: str

@@ -60,7 +60,7 @@ def resolve_key(
     address = settings.base_url
     if not env.get(VARIABLE):  # no other source has a key for it, and none is asked
         api_keys.refuse_plain_http(address)
-    key, source = _found(settings, env, store, facts)
+    key, source = _find_key(settings, env, store, facts)
     api_keys.refuse_plain_http(address, key)
     api_keys.refuse_out_of_place(key, source, settings.mode, address)
     return ResolvedKey(key.secret, key.kind, key.mode, key.fingerprint, source)
@@ -83,7 +83,7 @@ def publishable_key(
     place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode, "publishable")
     if facts().find(place) is not None:
         source = f"The publishable key of profile {place.profile}"
-        key = api_keys.parse(_stored(place, store(), facts), source)
+        key = api_keys.parse(_load_stored(place, store(), facts), source)
     elif env.get(PUBLISHABLE_VARIABLE):
         source = PUBLISHABLE_VARIABLE
         key = api_keys.parse(api_keys.without_line_end(env[PUBLISHABLE_VARIABLE]), source)
@@ -94,7 +94,7 @@ def publishable_key(
     return key.secret
 
 
-def _found(
+def _find_key(
     settings: Settings,
     env: Mapping[str, str],
     store: "Callable[[], KeyStore]",
@@ -114,7 +114,7 @@ def _found(
         key = key_from(settings.key_command, api_keys.without_secrets(env))
         return api_keys.parse(key, f"The {source}"), source
     source = f"keyring (profile {settings.profile})"
-    return api_keys.parse(_stored(place, store(), facts), f"The {source}"), source
+    return api_keys.parse(_load_stored(place, store(), facts), f"The {source}"), source
 
 
 def _of_sandbox(place: KeyPlace, facts: "KeyFacts") -> tuple[ApiKey, str] | None:
@@ -127,7 +127,7 @@ def _of_sandbox(place: KeyPlace, facts: "KeyFacts") -> tuple[ApiKey, str] | None
     return api_keys.parse(facts.sandbox_key(place) or "", SANDBOX_DATA), ROLLED_SOURCE
 
 
-def _stored(place: KeyPlace, store: "KeyStore", facts: "Callable[[], KeyFacts]") -> str:
+def _load_stored(place: KeyPlace, store: "KeyStore", facts: "Callable[[], KeyFacts]") -> str:
     found = store.get(place.user)
     if found is not None:
         return found.secret

@@ -26,7 +26,7 @@ PERSON_SECONDS: Final = 60.0
 _NEW: Final = "|new"
 _TIMEOUT: Final = "keyring_timeout"
 _UNLOCK: Final = "Unlock it and run the command again"
-_PROBE: Final = "nothing"  # an item that nobody stores; reading it opens no other
+_PROBE: Final = "nothing"  # an item that is never stored; reading it opens no other
 _COPIES_MAX: Final = 8  # items of one name that other programs may have made
 
 
@@ -45,7 +45,7 @@ class KeyStore:
         backends: the keyrings to try, in order.
         seconds: limit of one call.
         person_seconds: how much longer a call may take while the keyring's own window is open;
-            0 where nobody is at the terminal.
+            0 without a terminal.
         refused: names keyrings that are installed and not allowed, for the error.
 
     Every method raises KeyStoreError (exit 4) where the keyrings are absent, locked, hang or
@@ -74,13 +74,13 @@ class KeyStore:
         platform: str,
         person: bool,
     ) -> "KeyStore":
-        """The keyrings of this machine; `person` says that somebody can answer their windows."""
-        from svc.keys.keyrings.choice import backends, installed_but_refused
+        """The keyrings of this machine; `person` says that a person can answer their windows."""
+        from svc.keys.keyrings.choice import backends, list_refused_modules
 
         return cls(
             backends(env, allowed, platform),
             person_seconds=PERSON_SECONDS if person else 0.0,
-            refused=lambda: installed_but_refused(allowed),
+            refused=lambda: list_refused_modules(allowed),
         )
 
     def get(self, user: str, *, prefer: str | None = None) -> StoredSecret | None:
@@ -94,7 +94,7 @@ class KeyStore:
             secret = self._read(backend, user + _NEW)
         return None if secret is None else StoredSecret(secret, backend.name)
 
-    def left_over(self, user: str) -> str | None:
+    def load_left_over(self, user: str) -> str | None:
         """Reads the new secret of a replacement that was cut off before it was in its place."""
         return self._first_present(user + _NEW, None)[1]
 
@@ -108,7 +108,7 @@ class KeyStore:
         """
         backend, old = self._first_present(user, None)
         if instead_of is not None and old not in (None, instead_of, secret):
-            raise _changed()
+            raise _build_changed()
         if old is not None and old != secret:
             self._write(backend, user + _NEW, secret)
         try:
@@ -155,7 +155,8 @@ class KeyStore:
         self._call(backend, partial(backend.write, SERVICE, user, secret))
         if self._read(backend, user) != secret:
             raise _error(
-                f"{_shown(backend)} accepted the secret but does not give it back.", "keyring_lost"
+                f"{_name_keyring(backend)} accepted the secret but does not give it back.",
+                "keyring_lost",
             )
 
     def _erase(self, backend: Backend, user: str) -> bool:
@@ -165,7 +166,7 @@ class KeyStore:
                 break
             found = True
         if self._read(backend, user) is not None:
-            raise _error(f"{_shown(backend)} still holds the secret.", "keyring_kept")
+            raise _error(f"{_name_keyring(backend)} still holds the secret.", "keyring_kept")
         return found
 
     def _read(self, backend: Backend, user: str) -> str | None:
@@ -182,7 +183,9 @@ class KeyStore:
         try:
             return self._try(backend, call)
         except Absent as trouble:
-            raise _error(f"{_shown(backend)} went away: {trouble}.", "keyring_absent") from trouble
+            raise _error(
+                f"{_name_keyring(backend)} went away: {trouble}.", "keyring_absent"
+            ) from trouble
 
     def _try(self, backend: Backend, call: Callable[[], T]) -> T:
         try:
@@ -199,11 +202,13 @@ class KeyStore:
     def _timeout(self, backend: Backend) -> KeyStoreError:
         if backend.asking:
             return _error(
-                f"{_shown(backend)} is locked, and nobody answered its window in time.",
+                f"{_name_keyring(backend)} is locked, and its window was not answered in time.",
                 "keyring_locked",
                 _UNLOCK,
             )
-        return _error(f"{_shown(backend)} did not answer within {self._seconds:g} s.", _TIMEOUT)
+        return _error(
+            f"{_name_keyring(backend)} did not answer within {self._seconds:g} s.", _TIMEOUT
+        )
 
     def _no_keyring(self) -> KeyStoreError:
         refused = self._refused()
@@ -213,7 +218,7 @@ class KeyStore:
 
 
 def _refusal(backend: Backend, trouble: KeyringTrouble) -> KeyStoreError:
-    name = _shown(backend)
+    name = _name_keyring(backend)
     if isinstance(trouble, Locked):
         return _error(f"{name} is locked: {trouble}.", "keyring_locked", _UNLOCK)
     if isinstance(trouble, Dismissed):
@@ -223,7 +228,7 @@ def _refusal(backend: Backend, trouble: KeyringTrouble) -> KeyStoreError:
     return _error(f"{name} failed ({trouble}).", "keyring_failed")
 
 
-def _changed() -> AuthError:
+def _build_changed() -> AuthError:
     return AuthError(
         "Nothing was stored: another key has taken the old one's place meanwhile.",
         code="key_changed",
@@ -242,7 +247,7 @@ def _error(message: str, code: str, hint: str = "") -> KeyStoreError:
     )
 
 
-def _shown(backend: Backend) -> str:
+def _name_keyring(backend: Backend) -> str:
     return f"The keyring ({title(backend.name)})"
 
 

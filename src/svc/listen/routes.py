@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from svc.errors import UsageError, wrong_choice
+from svc.errors import UsageError, build_wrong_choice
 from svc.listen.commands import PREFIX, CommandTarget
 from svc.listen.targets import Target
 from svc.service.facts import EVENT_TYPES
@@ -130,7 +130,7 @@ def check_glob(glob: str, option: str) -> None:
     """
     if any(fnmatch.fnmatchcase(name, glob) for name in EVENT_TYPES):
         return
-    raise wrong_choice(option, glob, EVENT_TYPES, _nearest(glob))
+    raise build_wrong_choice(option, glob, EVENT_TYPES, _nearest(glob))
 
 
 def _nearest(glob: str) -> str | None:

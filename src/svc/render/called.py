@@ -26,13 +26,13 @@ class Called:
     def name(self) -> str:
         """The plain name where a shell finds this very program by it, else the path to it."""
         there = Path(self._typed)
-        if there.name != PROGRAM or self._found() == there.resolve():
+        if there.name != PROGRAM or self._find_on_path() == there.resolve():
             return PROGRAM
         from shlex import quote
 
         return quote(self._typed)
 
-    def _found(self) -> Path | None:
+    def _find_on_path(self) -> Path | None:
         """What a shell runs by the plain name; `shutil` is slow to load, and help asks, too."""
         folders = (self._search or "").split(os.pathsep)
         paths = (Path(folder, PROGRAM) for folder in folders)

@@ -13,11 +13,11 @@ from typing import Final
 from svc import service
 from svc.errors import LocalError, PartlyDone
 from svc.money import decimal_text
-from svc.redaction import UNSAFE, is_plain, rewritten
+from svc.redaction import UNSAFE, is_plain, rewrite
 from svc.render.dump import dump, scalar
-from svc.render.paths import FieldPath, bracketed, flatten, lookup, parse
+from svc.render.paths import FieldPath, flatten, format_bracket_path, lookup, parse
 from svc.render.printer import Objects, Printer, Write, chunks
-from svc.render.text import visible
+from svc.render.text import make_visible
 from svc.service.model import Field, Kind
 
 # What begins a formula for a spreadsheet, in full width as well, and behind blanks, which some
@@ -43,7 +43,7 @@ def cell(text: str, *, raw: bool = False) -> str:
     if is_plain(text) and r"\u{" not in text:
         return text
     text = text.replace(r"\u{", r"\u{5c}u{")  # so that text which looks like ours comes back
-    return rewritten(UNSAFE, visible, text)
+    return rewrite(UNSAFE, make_visible, text)
 
 
 def restore(text: str, *, raw: bool = False) -> str:
@@ -61,10 +61,10 @@ def _char(found: re.Match[str]) -> str:
 
 def row(cells: list[str]) -> str:
     """Joins cells to one line with its end (RFC 4180)."""
-    return ",".join(map(_quoted, cells)) + "\r\n" if cells != [""] else '""\r\n'
+    return ",".join(map(_quote, cells)) + "\r\n" if cells != [""] else '""\r\n'
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return '"' + text.replace('"', '""') + '"' if _NEEDS_QUOTES.search(text) else text
 
 
@@ -186,7 +186,7 @@ class Csv(Printer):
 
     def _head(self, columns: Sequence[FieldPath]) -> None:
         if columns:  # an empty list of an unknown kind has none but those asked for
-            self._write(row([cell(bracketed(path), raw=self._raw) for path in columns]))
+            self._write(row([cell(format_bracket_path(path), raw=self._raw) for path in columns]))
 
     def _row(self, columns: Sequence[FieldPath], item: object) -> None:
         read = self._in_decimals if self._decimals else lookup
@@ -207,7 +207,7 @@ class Csv(Printer):
         text = decimal_text(value, str(currency))
         if text is None:
             raise LocalError(
-                f"{bracketed(path)} is in {currency!r}, whose decimals are not known.",
+                f"{format_bracket_path(path)} is in {currency!r}, whose decimals are not known.",
                 code="currency_unknown",
                 param="decimals",
                 hint="Leave --decimals out: amounts are in minor units then",
@@ -241,7 +241,7 @@ class _Lost:
 
     def report(self) -> None:
         if self._objects:
-            names = ", ".join(map(bracketed, self._paths))
+            names = ", ".join(map(format_bracket_path, self._paths))
             raise PartlyDone(
                 f"{self._objects} objects have values that no column took: {names}",
                 code="columns_missing",

@@ -9,8 +9,8 @@ import re
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from svc.redaction import UNSAFE, is_plain, rewritten
-from svc.render.text import escaped
+from svc.redaction import UNSAFE, is_plain, rewrite
+from svc.render.text import escape_json
 
 if TYPE_CHECKING:  # of the service no number comes as one
     from decimal import Decimal
@@ -35,11 +35,11 @@ def indent(text: str, level: int = 0) -> str:
             out.append(_line(level))
         opened = piece in "{["
         level += opened
-        out.append(_spaced(piece, level))
+        out.append(_add_space(piece, level))
     return "".join(out)
 
 
-def _spaced(piece: str, level: int) -> str:
+def _add_space(piece: str, level: int) -> str:
     if piece == ",":
         return f",{_line(level)}"
     return ": " if piece == ":" else piece
@@ -58,14 +58,14 @@ def compact(text: str) -> str:
 
 def _tokens(text: str) -> Iterator[str]:
     tokens = (found[0] for found in TOKEN.finditer(text))
-    return tokens if is_plain(text) else map(harmless, tokens)
+    return tokens if is_plain(text) else map(escape_token, tokens)
 
 
-def harmless(token: str) -> str:
+def escape_token(token: str) -> str:
     """Escapes what could act on a terminal inside a JSON string."""
     if is_plain(token):
         return token
-    return rewritten(_RAW_CONTROL, escaped, token)
+    return rewrite(_RAW_CONTROL, escape_json, token)
 
 
 _quote: Final = json.JSONEncoder(ensure_ascii=False).encode
@@ -103,7 +103,7 @@ def _object(item: dict[object, object]) -> list[object]:
     pieces: list[object] = [_Raw("{")]
     for key, value in item.items():
         comma = "," if len(pieces) > 1 else ""
-        pieces += [_Raw(f"{comma}{_string(str(key))}:"), value]
+        pieces += [_Raw(f"{comma}{_format_string(str(key))}:"), value]
     return [*pieces, _Raw("}")]
 
 
@@ -119,7 +119,7 @@ def _array(item: list[object] | tuple[object, ...]) -> list[object]:
 def scalar(value: object) -> str:
     """Writes one string, number, boolean or null as JSON."""
     if isinstance(value, str):
-        return _string(value)
+        return _format_string(value)
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]
     if isinstance(value, int | float):
@@ -143,5 +143,5 @@ def number(value: "float | Decimal") -> str:
     return str(value) if value.is_finite() else "null"
 
 
-def _string(text: str) -> str:
-    return harmless(_quote(text))
+def _format_string(text: str) -> str:
+    return escape_token(_quote(text))

@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Final
 
 from svc.errors import ExitCode, SvcError
-from svc.render.style import painted
+from svc.render.style import paint
 from svc.render.text import escape, wrap_message
 
 if TYPE_CHECKING:
@@ -58,10 +58,12 @@ def _message(error: SvcError) -> str:
     # A full stop behind a command, or behind an option, would be copied with it.
     is_typed = error.hint.startswith((_COMMAND, "-"))
     hint = f"Next: {error.hint}" if is_typed else error.hint
-    return f"{_ended(error.message)} {hint if is_typed or _COMMAND in hint else _ended(hint)}"
+    if not is_typed and _COMMAND not in hint:
+        hint = _end_sentence(hint)
+    return f"{_end_sentence(error.message)} {hint}"
 
 
-def _ended(text: str) -> str:
+def _end_sentence(text: str) -> str:
     """Ends a sentence, so that the next one does not run into it."""
     return text if text.endswith((".", "!", "?")) else f"{text}."
 
@@ -81,7 +83,7 @@ def lines(
         part for line in _lines(error, label) for part in wrap_message(line, width, called)
     ]
     if color:
-        first = first.replace(label, painted(label, "bad"), 1)
+        first = first.replace(label, paint(label, "bad"), 1)
     return [first, *others]
 
 
@@ -90,12 +92,12 @@ def _lines(error: SvcError, label: str) -> list[str]:
     what = _WHAT.get(error.exit_code, "") if answered else ""
     if error.exit_code == ExitCode.UNKNOWN and _MAYBE in error.message:
         what = ""  # the message says it, and of which request
-    first = [f"{label} {what}{_facts(error)}", f"  {_short(error.message)}"]
+    first = [f"{label} {what}{_facts(error)}", f"  {_shorten(error.message)}"]
     if not what:
-        first = [f"{label} {_short(error.message)}{_facts(error)}"]
+        first = [f"{label} {_shorten(error.message)}{_facts(error)}"]
     ids = _ids(error)
     after = (("Next: ", error.hint), ("", ids[:1].upper() + ids[1:]))
-    return first + [f"  {name}{_short(text)}" for name, text in after if text]
+    return first + [f"  {name}{_shorten(text)}" for name, text in after if text]
 
 
 def _facts(error: SvcError) -> str:
@@ -107,7 +109,7 @@ def _facts(error: SvcError) -> str:
         words.append(error.param)
     if error.retry_after is not None:
         words.append(f"try again in {error.retry_after:g} s")
-    return _short(f" ({', '.join(words)})")
+    return _shorten(f" ({', '.join(words)})")
 
 
 def _ids(error: SvcError) -> str:
@@ -120,7 +122,7 @@ def _ids(error: SvcError) -> str:
     return ", ".join(f"{name}{value}" for name, value in named if value)
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     """Puts text on one line that cannot act on the terminal (promise R61)."""
     start = " " if text.startswith(" ") else ""
     line = start + " ".join(text[: _LONGEST * 4].split())

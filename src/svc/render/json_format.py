@@ -106,12 +106,12 @@ class Ids(Printer):
             if known is None or isinstance(known, dict | list):
                 without += 1
             else:
-                self._write(_plain(known) + "\n")
+                self._write(_format_plain(known) + "\n")
         if without:
             self._warn(f"{without} without an id; -o json shows them")
 
 
-def _plain(value: object) -> str:
+def _format_plain(value: object) -> str:
     from svc.render.dump import scalar
 
     return one_line(value) if isinstance(value, str) else scalar(value)

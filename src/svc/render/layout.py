@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from svc.render.style import painted
+from svc.render.style import paint
 from svc.render.text import cells, wrap_beside
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ class LineLayout:
 
     def clock(self, seconds: float) -> str:
         """Writes the time of day, local or UTC, with milliseconds."""
-        return f"{self.brief(seconds)}.{int(seconds % 1 * 1000):03d}"
+        return f"{self.format_brief(seconds)}.{int(seconds % 1 * 1000):03d}"
 
-    def brief(self, seconds: float) -> str:
+    def format_brief(self, seconds: float) -> str:
         """The same to the second."""
         parts = time.gmtime(seconds) if self.utc else time.localtime(seconds)
         return time.strftime("%H:%M:%S", parts)
@@ -75,11 +75,11 @@ class LineLayout:
         used = 0
         for text, style in row:
             if lines and self._fits(used + 2 + cells(text.rstrip())):
-                lines[-1] += "  " + self.styled(text, style)
+                lines[-1] += "  " + self.style(text, style)
                 used += 2 + cells(text)
             else:
                 indent = self.below if lines else 0
-                lines.append(" " * indent + self.styled(text, style))
+                lines.append(" " * indent + self.style(text, style))
                 used = indent + cells(text)
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
@@ -87,11 +87,11 @@ class LineLayout:
         """Puts a sentence below a line, broken at its spaces where the terminal is narrow."""
         room = None if self.width is None else max(self.width - self.below, 20)
         lines = wrap_beside(text, room or len(text), self.called)
-        return "".join(f"{'':{self.below}}{self.styled(line, style)}\n" for line in lines)
+        return "".join(f"{'':{self.below}}{self.style(line, style)}\n" for line in lines)
 
-    def styled(self, text: str, style: str) -> str:
+    def style(self, text: str, style: str) -> str:
         """Colours text, if that is wanted at all (promise R75)."""
-        return painted(text, style, color=self.color)
+        return paint(text, style, color=self.color)
 
     def _fits(self, columns: int) -> bool:
         return self.width is None or columns <= self.width

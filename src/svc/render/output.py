@@ -71,9 +71,7 @@ class Output:
         self._search = _search(query)
         self._raw = raw
         self._called = called
-        self._json = (
-            _colored(self._out.write) if color and _is_terminal(stdout) else self._out.write
-        )
+        self._json = _color(self._out.write) if color and _is_terminal(stdout) else self._out.write
         paths = _paths(fields)
         if format == "human":
             from svc.render.human import Human
@@ -101,16 +99,16 @@ class Output:
         Json(self._json, self.warn).value(data)
         self._out.flush()
 
-    def _found(self, found: object, whole: object) -> None:
+    def _print_found(self, found: object, whole: object) -> None:
         """Prints what a query has found; `raw` texts go without quotes, each on a line."""
         every = found if isinstance(found, list) else [found]
         texts = [text for text in every if isinstance(text, str)]
         if self._raw and texts and len(texts) == len(every):
             self.line("\n".join(texts))
             return
-        from svc.render.query import nothing_found
+        from svc.render.query import explain_null
 
-        told = nothing_found(whole, paged=_is_list(whole))
+        told = explain_null(whole, paged=_is_list(whole))
         if found is None and self.format == "human":
             self.words(told)
             return
@@ -125,7 +123,7 @@ class Output:
             return
         self._on_shown(data)
         if self._search:
-            self._found(self._search(data), data)
+            self._print_found(self._search(data), data)
         else:
             self._printer.one(text, data)
         self._out.flush()
@@ -137,7 +135,7 @@ class Output:
         """
         self._on_shown(data)
         if self._search:
-            self._found(self._search(data), data)
+            self._print_found(self._search(data), data)
         elif _is_list(data):
             self._printer.kind = kind
             self._printer.page(text, data)
@@ -164,16 +162,16 @@ class Output:
         """
         try:
             if self._search:
-                every = [data for _, data in self._noted(objects)]
-                self._found(self._search(every), every)
+                every = [data for _, data in self._note_shown(objects)]
+                self._print_found(self._search(every), every)
             else:
                 self._printer.kind = kind
                 self._printer.page_size = page_size or PAGE_SIZE
-                self._printer.stream(self._noted(objects))
+                self._printer.stream(self._note_shown(objects))
         finally:
             self._out.flush()
 
-    def _noted(self, objects: Objects) -> Objects:
+    def _note_shown(self, objects: Objects) -> Objects:
         for text, data in islice(objects, _NOTED_MAX):
             self._on_shown(data)
             yield text, data
@@ -190,7 +188,7 @@ class Output:
             data = [each[name] for each in (data if isinstance(data, list) else [data])]
         self._on_shown(data)
         if self._search:
-            self._found(self._search(data), data)
+            self._print_found(self._search(data), data)
         else:
             self._printer.kind = kind
             self._printer.value(data)
@@ -226,25 +224,25 @@ class Output:
 
     def words(self, text: str) -> None:
         """Prints a sentence as a result on stdout; it goes on below where a terminal is narrow."""
-        self.line(self._fitted(text, self._shows_at))
+        self.line(self._fit(text, self._shows_at))
 
     def note(self, text: str) -> None:
         """Says something on stderr, unless quiet."""
         if not self.quiet:
-            self._tell(self._fitted(escape(text), self._wraps_at))
+            self._tell(self._fit(escape(text), self._wraps_at))
 
     def hint(self, text: str, *, reveals: bool = False) -> None:
         """Says on stderr what can be done next, unless quiet; `reveals` a secret that was made."""
         if not self.quiet:
-            from svc.render.style import painted
+            from svc.render.style import paint
 
-            fitted = self._fitted(escape(text), self._wraps_at)
-            painted_hint = painted(fitted, "hint", color=self._color_errors)
+            fitted = self._fit(escape(text), self._wraps_at)
+            painted_hint = paint(fitted, "hint", color=self._color_errors)
             self._tell(painted_hint, reveals=reveals)
 
     def warn(self, text: str) -> None:
-        """Says on stderr what nobody should miss."""
-        self._tell(self._fitted(f"Warning: {escape(text)}", self._wraps_at))
+        """Prints a warning on stderr."""
+        self._tell(self._fit(f"Warning: {escape(text)}", self._wraps_at))
 
     def error(self, error: SvcError) -> None:
         """Prints an error on stderr: at most four lines for people, else one line of JSON."""
@@ -259,7 +257,7 @@ class Output:
             self._say(errors.envelope(error))
 
     def _tell(self, safe: str, *, reveals: bool = False) -> None:
-        """Says what is good to know: that nobody can read it any more costs no result."""
+        """Prints a note; where stderr is closed, the result is printed all the same."""
         with suppress(OSError):
             self._say(safe, reveals=reveals)
 
@@ -267,7 +265,7 @@ class Output:
         (self._err.write if reveals else self._err.write_masked)(safe + "\n")
         self._err.flush()
 
-    def _fitted(self, safe: str, width: int | None) -> str:
+    def _fit(self, safe: str, width: int | None) -> str:
         """Breaks lines on a terminal; a log keeps each message on its line."""
         from svc.render.text import wrap_message
 
@@ -284,10 +282,10 @@ def _is_terminal(stream: TextIO) -> bool:
         return False
 
 
-def _colored(write: Callable[[str], None]) -> Callable[[str], None]:
-    from svc.render.style import highlighted
+def _color(write: Callable[[str], None]) -> Callable[[str], None]:
+    from svc.render.style import highlight
 
-    return lambda text: write(highlighted(text))
+    return lambda text: write(highlight(text))
 
 
 def _search(query: str | None) -> SearchFunction | None:

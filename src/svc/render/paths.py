@@ -25,7 +25,7 @@ def parse(text: str, option: str = "--fields") -> FieldPath:
     return tuple(bracketed or plain for bracketed, plain in _PART.findall(text))
 
 
-def bracketed(path: FieldPath) -> str:
+def format_bracket_path(path: FieldPath) -> str:
     """Writes a path as column heads and form fields have it: `items[0][name]`."""
     return path[0] + "".join(f"[{part}]" for part in path[1:])
 
@@ -93,17 +93,17 @@ class Record:
 
     def take(self, path: str | FieldPath) -> object:
         """Gives the value at a dotted or ready path and counts it as shown."""
-        parts = ready(path)
+        parts = split_path(path)
         self._seen.add(parts)
         return lookup(self.data, parts)
 
-    def near(self, path: str | FieldPath) -> object:
+    def take_near(self, path: str | FieldPath) -> object:
         """Gives the value at a path of this object, or else of the outer one."""
         value = self.take(path)
-        return self._outer.near(path) if value is None and self._outer else value
+        return self._outer.take_near(path) if value is None and self._outer else value
 
     def rest(self) -> Iterator[tuple[FieldPath, object]]:
-        """Yields what nobody asked for, in the service's order."""
+        """Yields the paths that were not taken yet, in the service's order."""
         yield from self._rest(self.data, ())
 
     def _rest(self, data: dict[str, Any], above: FieldPath) -> Iterator[tuple[FieldPath, object]]:
@@ -117,6 +117,6 @@ class Record:
                 yield path, value
 
 
-def ready(path: str | FieldPath) -> FieldPath:
+def split_path(path: str | FieldPath) -> FieldPath:
     """Splits a dotted path."""
     return tuple(path.split(".")) if isinstance(path, str) else path

@@ -54,10 +54,10 @@ class Query:
         Raises LocalError when the data does not fit the expression; the request is done by then.
         """
         try:
-            result: object = self._compiled.search(_typed(data))
+            result: object = self._compiled.search(_convert_numbers(data))
         except (JMESPathError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
             listed = _is_listed(data)
-            known = "" if listed else _done(data)
+            known = "" if listed else _describe_done(data)
             raise LocalError(
                 f"--query does not fit this result: {_misfit(error)}{known}",
                 code="query_failed",
@@ -132,12 +132,12 @@ def _nodes(tree: dict[str, Any], parent: str = "") -> Iterator[tuple[str, dict[s
             yield from _nodes(child, tree["type"])
 
 
-def _typed(value: object) -> object:
+def _convert_numbers(value: object) -> object:
     """Copies parsed JSON with every spelled number in a form that jmespath calculates with."""
     if isinstance(value, dict):
-        return {key: _typed(inner) for key, inner in value.items()}
+        return {key: _convert_numbers(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
-        return [_typed(inner) for inner in value]
+        return [_convert_numbers(inner) for inner in value]
     if isinstance(value, float | Decimal):
         spelled = _Spelled(value)
         spelled.text = number(value)
@@ -159,12 +159,12 @@ def _is_listed(data: object) -> bool:
     return isinstance(data, list) or (isinstance(data, dict) and isinstance(data.get("data"), list))
 
 
-def _done(data: object) -> str:
+def _describe_done(data: object) -> str:
     known = data.get("id") if isinstance(data, dict) else None
     return f". The request was carried out{f' and gave {known}' if known else ''}."
 
 
-def nothing_found(whole: object, *, paged: bool) -> str:
+def explain_null(whole: object, *, paged: bool) -> str:
     """What to say of a query that gives null: where the objects of its result are.
 
     `paged` says that the result is a list object of the service, whose `data` they are.

@@ -45,7 +45,7 @@ _CODES: Final[dict[str, str]] = {
 }
 
 
-def painted(text: str, style: str, *, color: bool = True) -> str:
+def paint(text: str, style: str, *, color: bool = True) -> str:
     """Text in a style, where colour is wanted and there is something to colour."""
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if color and style and text else text
 
@@ -53,16 +53,16 @@ def painted(text: str, style: str, *, color: bool = True) -> str:
 _PART: Final = r'("(?:[^"\\]|\\.)*")(?=\s*:)|("(?:[^"\\]|\\.)*")|\b(null|true|false)\b'
 
 
-def highlighted(text: str) -> str:
+def highlight(text: str) -> str:
     """Paints JSON text, whole tokens of it; taken without colours it is what it was."""
-    return re.sub(_PART, _painted, text)
+    return re.sub(_PART, _paint_token, text)
 
 
-def _painted(found: re.Match[str]) -> str:
+def _paint_token(found: re.Match[str]) -> str:
     name, words, literal = found.groups()
     if name is not None:
-        return painted(name, "name")
-    return painted(words, "text") if words is not None else painted(literal, "literal")
+        return paint(name, "name")
+    return paint(words, "text") if words is not None else paint(literal, "literal")
 
 
 Span = tuple[str, Style]
@@ -109,13 +109,13 @@ class Cell(NamedTuple):
         return [form for form in (self.text, self.listed, self.brief, last) if form]
 
 
-def indented(lines: list[Line], by: int) -> list[Line]:
+def indent(lines: list[Line], by: int) -> list[Line]:
     """Moves lines to the right; empty ones stay empty."""
     return [[(" " * by, ""), *line] if line else line for line in lines]
 
 
-def styled(lines: Iterable[Line], *, color: bool) -> str:
+def style_lines(lines: Iterable[Line], *, color: bool) -> str:
     """Joins lines to text that ends in a line feed; there is no ESC in it unless `color`."""
     return "".join(
-        "".join(painted(text, style, color=color) for text, style in line) + "\n" for line in lines
+        "".join(paint(text, style, color=color) for text, style in line) + "\n" for line in lines
     )

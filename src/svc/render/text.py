@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Final
 
-from svc.redaction import UNSAFE, is_plain, rewritten
+from svc.redaction import UNSAFE, is_plain, rewrite
 
 if TYPE_CHECKING:
     from svc.render.called import Called
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _BREAKS: Final = "[\t\n]"
 
 
-def visible(char: str) -> str:
+def make_visible(char: str) -> str:
     r"""Writes one character so that it can be seen and not acted on: ESC becomes `\u{1b}`."""
     return f"\\u{{{ord(char):x}}}"
 
@@ -21,14 +21,14 @@ def escape(text: str) -> str:
     """Makes text safe for a terminal; tabs and line feeds stay (promise R61)."""
     if is_plain(text):
         return text
-    return rewritten(UNSAFE, visible, text)
+    return rewrite(UNSAFE, make_visible, text)
 
 
 def one_line(text: str) -> str:
     """Makes text safe and keeps it on one line: tabs and line feeds are shown as well."""
     if is_plain(text):
         return text
-    return rewritten(_BREAKS, visible, escape(text))
+    return rewrite(_BREAKS, make_visible, escape(text))
 
 
 def encodable(text: str, encoding: str, form: Callable[[str], str]) -> str:
@@ -139,7 +139,7 @@ def wrap_message(text: str, width: int | None, called: "Called | None" = None) -
     words, command = _split(text, "svc" if called is None else called.name)
     if command and words.strip() in _LABELS:
         return [text]
-    lines = _wrapped(words, width)
+    lines = _wrap_line(words, width)
     return [*lines, f"{'':{_INDENT}}{command}"] if command else lines
 
 
@@ -161,7 +161,7 @@ def _split(text: str, program: str) -> tuple[str, str]:
     return text, ""
 
 
-def _wrapped(text: str, width: int) -> list[str]:
+def _wrap_line(text: str, width: int) -> list[str]:
     start = len(text) - len(text.lstrip(" "))
     first = wrap(text[start:], max(width - start, 1))[0]
     rest = text[start + len(first) :].strip(" ")
@@ -172,7 +172,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 _BASIC_PLANE: Final = 0xFFFF
 
 
-def escaped(char: str) -> str:
+def escape_json(char: str) -> str:
     """Writes one character as a JSON escape, or as two above the basic plane."""
     code = ord(char)
     if code <= _BASIC_PLANE:

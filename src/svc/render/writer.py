@@ -1,4 +1,4 @@
-"""The one way to the standard streams: what is printed is masked and acts on nobody (R126).
+"""The one way to the standard streams: it masks secrets and what acts on a terminal (R126).
 
 Nothing else in the program writes to one; a test of the architecture sees to that.
 """
@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Final, TextIO
 
 from svc.redaction import Redactor, redact
-from svc.render.text import encodable, escaped, visible
+from svc.render.text import encodable, escape_json, make_visible
 
 
 class Writer:
@@ -29,7 +29,7 @@ class Writer:
     ) -> None:
         self._stream = stream
         self._redactor = Redactor(secret)
-        self._form = escaped if json else visible
+        self._form = escape_json if json else make_visible
         self._workflow = Workflow(self._form) if workflow else None
         name = (stream.encoding or "utf-8").lower().replace("-", "").replace("_", "")
         self.encoding = None if name.startswith("utf") else stream.encoding
@@ -96,13 +96,13 @@ class Workflow:
     def through(self, text: str) -> str:
         """Gives a piece as it may be printed behind those before it."""
         whole = self._before + text
-        done = re.sub(_COMMAND, self._rewritten, whole)[len(self._before) :]
+        done = re.sub(_COMMAND, self._rewrite, whole)[len(self._before) :]
         line = re.split(r"[\r\n]", whole)[-1]
         # What may yet become a command: a line's beginning, or the first half of its mark.
         self._before = line if re.fullmatch(_BEGINNING, line) else _TEXT + line[-2:]
         return done
 
-    def _rewritten(self, found: re.Match[str]) -> str:
+    def _rewrite(self, found: re.Match[str]) -> str:
         if found["hash"]:
             return found["hash"] + self._form("[")
         return found["start"] + self._form(":")

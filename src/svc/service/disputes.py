@@ -13,11 +13,11 @@ from svc.service.model import (
     Implied,
     Resource,
     amount,
+    build_id_field,
     choice,
     collection,
     group,
     identifier,
-    known,
     status,
     text,
 )
@@ -80,7 +80,7 @@ RESOURCE: Final = Resource(
     statuses=STATUSES,
     final=("won", "lost"),
     fields=(
-        known("dispute"),
+        build_id_field("dispute"),
         Field(
             "payment",
             identifier("payment"),

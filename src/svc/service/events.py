@@ -12,10 +12,10 @@ from svc.service.model import (
     Kind,
     Resource,
     amount,
+    build_id_field,
     choice,
     collection,
     group,
-    known,
 )
 
 RESOURCE: Final = Resource(
@@ -26,7 +26,7 @@ RESOURCE: Final = Resource(
     path=collection("events"),
     headline="type",
     fields=(
-        known("event"),
+        build_id_field("event"),
         Field("type", Kind("event_type"), label="Type", column=(10, 0), shown="status"),
         CREATED,
         LIVEMODE,

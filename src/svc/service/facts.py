@@ -161,8 +161,8 @@ SANDBOX_KEYS: Final = {
     "restricted_test": "rk_test_readonly",
 }
 SANDBOX_ROOT: Final = "/_sandbox"
-# Of our own, to targets: how often somebody may have had an event before; the signature that it
-# came with, where it was signed anew.
+# svc's own headers to targets: how often a target may have had the event before, and the first
+# signature of an event that was signed anew.
 REDELIVERED_HEADER: Final = "Svc-Redelivered"
 ORIGINAL_SIGNATURE_HEADER: Final = "Svc-Original-Signature"
 SANDBOX_HEADER: Final = "Svc-Sandbox"

@@ -15,11 +15,11 @@ from svc.service.model import (
     Field,
     Resource,
     amount,
+    build_id_field,
     choice,
     collection,
     group,
     integer,
-    known,
     list_of,
 )
 
@@ -34,7 +34,7 @@ RESOURCE: Final = Resource(
     short="Quote",
     headline="guaranteed",
     fields=(
-        known("landed_cost_quote"),
+        build_id_field("landed_cost_quote"),
         Field(
             "currency",
             CURRENCY,

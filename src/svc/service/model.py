@@ -270,7 +270,7 @@ class Resource(NamedTuple):
         """The action of this verb; None where it has none."""
         return next((each for each in self.actions if each.verb == verb), None)
 
-    def given(self, verb: str) -> tuple[Field, ...]:
+    def list_given(self, verb: str) -> tuple[Field, ...]:
         """The fields that a request of this verb may have."""
         action = self.action(verb)
         own = action.fields if action is not None else ()
@@ -296,7 +296,7 @@ def text(most: int) -> Kind:
     return Kind("text", most=most)
 
 
-def shaped(pattern: str, shape: str) -> Kind:
+def build_shape(pattern: str, shape: str) -> Kind:
     """A text of a fixed shape."""
     return Kind("text", pattern=pattern, shape=shape)
 
@@ -326,7 +326,7 @@ def group(*fields: Field, one_of: tuple[tuple[str, ...], ...] = (), merged: bool
     return Kind("object", fields=fields, one_of=one_of, merged=merged)
 
 
-def embedded(of: str) -> Kind:
+def embed(of: str) -> Kind:
     """A whole object of its own inside another one."""
     return Kind("object", of=of)
 
@@ -341,7 +341,7 @@ def collection(name: str) -> str:
     return f"{API_ROOT}/{name}"
 
 
-def known(name: str) -> Field:
+def build_id_field(name: str) -> Field:
     """The field `id` of an object of this name."""
     return Field("id", identifier(name), label="ID", column=(1, 0))
 

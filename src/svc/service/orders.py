@@ -16,11 +16,11 @@ from svc.service.model import (
     Implied,
     Resource,
     amount,
+    build_id_field,
     choice,
     collection,
     group,
     identifier,
-    known,
     list_of,
     status,
 )
@@ -37,7 +37,7 @@ RESOURCE: Final = Resource(
     final=("paid", "cancelled"),
     money=("amount_total", "amount_captured"),
     fields=(
-        known("order"),
+        build_id_field("order"),
         status(STATUSES),
         Field(
             "amount",

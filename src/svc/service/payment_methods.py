@@ -11,10 +11,10 @@ from svc.service.model import (
     LIVEMODE,
     Field,
     Resource,
+    build_id_field,
     choice,
     group,
     integer,
-    known,
 )
 from svc.service.payments import BRANDS
 
@@ -27,7 +27,7 @@ RESOURCE: Final = Resource(
     "Payments",
     headline="",
     fields=(
-        known("payment_method"),
+        build_id_field("payment_method"),
         Field("type", choice("card"), label="Type", card=10),
         Field(
             "card",

@@ -16,12 +16,12 @@ from svc.service.model import (
     Implied,
     Resource,
     amount,
+    build_id_field,
     choice,
     collection,
-    embedded,
+    embed,
     group,
     identifier,
-    known,
     status,
 )
 
@@ -39,7 +39,7 @@ RESOURCE: Final = Resource(
     failures=("failed",),
     money=("amount_captured", "amount_refunded"),
     fields=(
-        known("payment"),
+        build_id_field("payment"),
         Field(
             "order",
             identifier("order"),
@@ -72,7 +72,7 @@ RESOURCE: Final = Resource(
         ),
         Field(
             "payment_method",
-            embedded("payment_method"),
+            embed("payment_method"),
             nullable=True,
             label="Saved payment method",
             shown="object",

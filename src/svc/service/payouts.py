@@ -17,11 +17,11 @@ from svc.service.model import (
     Implied,
     Resource,
     amount,
+    build_id_field,
+    build_shape,
     choice,
     collection,
     group,
-    known,
-    shaped,
     status,
     text,
 )
@@ -67,7 +67,7 @@ DESTINATION: Final = group(
     ),
     Field(
         "account_number",
-        shaped("[0-9]{4,17}", "4 to 17 digits"),
+        build_shape("[0-9]{4,17}", "4 to 17 digits"),
         "The account's number; --bank-code goes with it.",
         "--account-number DIGITS",
         example="12345678",
@@ -75,7 +75,7 @@ DESTINATION: Final = group(
     ),
     Field(
         "bank_code",
-        shaped("[0-9A-Za-z]{3,12}", "3 to 12 letters or digits"),
+        build_shape("[0-9A-Za-z]{3,12}", "3 to 12 letters or digits"),
         "The bank's routing or sort code.",
         "--bank-code CODE",
         example="110000",
@@ -104,7 +104,7 @@ RESOURCE: Final = Resource(
     final=("paid", "failed"),
     failures=("failed",),
     fields=(
-        known("payout"),
+        build_id_field("payout"),
         status(STATUSES),
         Field(
             "amount",

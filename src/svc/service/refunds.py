@@ -12,10 +12,10 @@ from svc.service.model import (
     Implied,
     Resource,
     amount,
+    build_id_field,
     choice,
     collection,
     identifier,
-    known,
     status,
 )
 
@@ -38,7 +38,7 @@ RESOURCE: Final = Resource(
     final=("succeeded", "failed"),
     failures=("failed",),
     fields=(
-        known("refund"),
+        build_id_field("refund"),
         Field(
             "payment",
             identifier("payment"),

@@ -10,11 +10,11 @@ from svc.service.model import (
     Field,
     Kind,
     Resource,
+    build_id_field,
+    build_shape,
     choice,
     collection,
-    known,
     list_of,
-    shaped,
     text,
 )
 
@@ -28,7 +28,7 @@ RESOURCE: Final = Resource(
     path=collection("webhook_endpoints"),
     statuses=STATUSES,
     fields=(
-        known("webhook_endpoint"),
+        build_id_field("webhook_endpoint"),
         Field(
             "url",
             Kind("url", most=2000),
@@ -55,7 +55,7 @@ RESOURCE: Final = Resource(
         ),
         Field(
             "secret",
-            shaped("whsec_[0-9A-Za-z]{32}", "whsec_ and 32 letters or digits"),
+            build_shape("whsec_[0-9A-Za-z]{32}", "whsec_ and 32 letters or digits"),
             answered="create",
             label="Signing secret",
             card=110,

@@ -4,8 +4,8 @@ Begin with `files`. Any room may import it; it imports the errors alone. Linux i
 tested. macOS has all that is asked for; where Windows lacks something, the modules fall back on
 what it has.
 
-Elsewhere a few ask which system runs, for what is only theirs: `svc.paths` for its folders, whoever
-calls `keys.keyrings.choice` for the keyrings there are, `listen.tunnels` for names of programs, and
+Elsewhere a few ask which system runs, for what is only theirs: `svc.paths` for its folders,
+`keys.keyrings.choice` for the keyrings there are, `listen.tunnels` for names of programs, and
 `listen.inbox.quick` for what a sync is worth.
 """
 

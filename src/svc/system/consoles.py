@@ -36,7 +36,7 @@ def takes_color(stream: TextIO, platform: str = sys.platform) -> bool:
     if platform != WINDOWS:
         return True
     with suppress(OSError, ValueError, LookupError):
-        return _told(stream.fileno())
+        return _enable_escapes(stream.fileno())
     return False
 
 
@@ -67,7 +67,7 @@ def read_to_end(stream: BinaryIO, most: int) -> bytes:
     parts: list[bytes] = []
     left = most
     while left > 0:
-        signals.ready(number, None)
+        signals.wait_ready(number, None)
         part = read(min(left, _READ))
         if not part:
             break
@@ -84,7 +84,7 @@ def read_line(stream: TextIO) -> str:
     """
     number = _waitable(stream)
     if number is not None:
-        signals.ready(number, None)  # a terminal has a line to be read, or none of it
+        signals.wait_ready(number, None)  # a terminal has a line to be read, or none of it
     return stream.readline()
 
 
@@ -121,7 +121,7 @@ def read_hidden(prompt: str) -> str:
 def _line(terminal: int) -> str:
     typed = b""
     while not typed.endswith(b"\n"):
-        signals.ready(terminal, None)
+        signals.wait_ready(terminal, None)
         part = os.read(terminal, _READ)
         if not part:
             if not typed:
@@ -140,7 +140,7 @@ def _waitable(stream: TextIO | BinaryIO) -> int | None:
     return None
 
 
-def _told(handle: int) -> bool:
+def _enable_escapes(handle: int) -> bool:
     import ctypes
 
     msvcrt: Any = import_module("msvcrt")

@@ -46,7 +46,7 @@ def open_private(path: Path, flags: int, *, through_link: bool = False) -> int:
 
 
 def keep_private(handle: int) -> None:
-    """Takes an open file away from others, whoever made it."""
+    """Takes all rights to an open file from other users."""
     if hasattr(os, "fchmod"):
         os.fchmod(handle, PRIVATE_FILE)
 
@@ -64,7 +64,7 @@ def make_folder(folder: Path, mode: int) -> None:
     if os.path.lexists(folder):
         return
     make_folder(folder.parent, mode)
-    with suppress(FileExistsError):  # somebody was faster; whose it is now, our callers look
+    with suppress(FileExistsError):  # another process was faster; callers check the owner
         folder.mkdir(mode)
 
 
@@ -97,8 +97,8 @@ def replace_file(
 ) -> None:
     """Writes a whole file: others find the old one or all of the new (promise R66).
 
-    It is made beside its place: at `fresh`, where the caller lets nobody else write and what a
-    killed one has left may go, else under a name that nobody has. `lasts` waits for the disk.
+    It is made beside its place: at `fresh`, where only the caller writes and the file of a killed
+    process may go, else under a name that no file has. `lasts` waits for the disk.
 
     Raises:
         OSError: it cannot be written; what was there before is as it was.

@@ -1,9 +1,9 @@
-"""Locks on open files: whoever holds one holds it until the file is closed or the process dies.
+"""Locks on open files, each held until the file is closed or its process dies.
 
 POSIX has `flock`. Windows locks ranges of bytes: ours lie far behind the end of any file of ours,
-so that what is in the file stays readable. Whoever holds such a lock has locked the whole range;
-whoever looks has locked one byte of it by chance, so that two who look at once do not take each
-other for the holder. (SQLite did the same where there were no shared locks.)
+so that what is in the file stays readable. The holder of such a lock has locked the whole range; a
+process that asks about the lock locks one byte of it by chance, so that two that ask at once do not
+take each other for the holder. (SQLite did the same where there were no shared locks.)
 """
 
 import errno
@@ -43,7 +43,7 @@ def wait_for(handle: int) -> None:
 
 
 def take(handle: int) -> bool:
-    """Takes the lock of an open file if nobody holds it or looks at it; says whether it did.
+    """Takes the lock of an open file unless another process has it; returns if it did.
 
     Raises:
         OSError: the file system knows no locks.
@@ -72,7 +72,7 @@ def take_within(
 
 
 def is_free(handle: int) -> bool:
-    """Says whether nobody holds the lock; nobody can take it then until the file is closed.
+    """Returns whether no process holds the lock; if so, none can take it until the file is closed.
 
     Raises:
         OSError: the file system knows no locks.
@@ -86,8 +86,8 @@ def is_free(handle: int) -> bool:
 def close_and_remove(handle: int, path: Path) -> None:
     """Removes a file whose lock is ours, or looked at by us, and lets go of it.
 
-    Where an open file can be removed nobody ever finds it free. Where it cannot, or where the
-    folder forbids it, a free file may be left: it tells of nobody who lives.
+    Where an open file can be removed, no process ever finds it free. Where it cannot, or where the
+    folder forbids it, a free file may be left, which stands for no living process.
     """
     if not _HAS_FLOCK:
         os.close(handle)
@@ -113,8 +113,8 @@ def open_folder(folder: Path, name: str) -> int:
 def hold(path: Path) -> int:
     """Opens a file whose lock is a sign of life: empty, for the user alone, and held until closed.
 
-    Whoever else holds it is about to find that it was left by a dead process, and to remove it: so
-    it is made again. Give it back by `close_and_remove`.
+    Another process that holds it has just found that a dead process left it, and removes it: so the
+    file is made again. Give it back by `close_and_remove`.
 
     Raises:
         OSError: it cannot be made, or the file system knows no locks.
@@ -130,7 +130,7 @@ def hold(path: Path) -> int:
         except BaseException:
             os.close(handle)
             raise
-        os.close(handle)  # somebody removed it between our opening and our locking
+        os.close(handle)  # another process removed it between our opening and locking
     raise OSError(0, "it is removed again and again")
 
 

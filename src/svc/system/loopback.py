@@ -47,7 +47,7 @@ _UNLIMITED: Final = 64 * 1024
 
 
 def claim(unbound: socket.socket) -> None:
-    """Lets a socket have a port whose last owner has just ended, and nobody else have it too.
+    """Lets a socket alone bind a port, also where the port's last owner has just ended.
 
     On Windows SO_REUSEADDR would let two programs listen on one port.
     """

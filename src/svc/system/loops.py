@@ -13,7 +13,7 @@ if TYPE_CHECKING:  # of 60 ms
 
 
 @contextmanager
-def heard(
+def catch_signals(
     loop: "AbstractEventLoop", numbers: Sequence[int], stop: Callable[[int], None]
 ) -> Iterator[None]:
     """Has `stop(number)` called inside the loop when one of the signals comes, also before it runs.

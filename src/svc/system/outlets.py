@@ -1,4 +1,4 @@
-"""Writing to a descriptor without waiting for whoever reads it, as far as the system can."""
+"""Writing to a descriptor without waiting for its reader, as far as the system can."""
 
 import os
 import socket

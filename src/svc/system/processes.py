@@ -57,7 +57,7 @@ def group_of_its_own() -> dict[str, Any]:
     return {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
 
 
-def own_program(module: str, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+def build_own_command(module: str, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
     """What starts a module of this very program again, and its environment.
 
     Where the program is a zip archive (zipapp, shiv, pex), Python alone would not find it.
@@ -80,7 +80,7 @@ def own_program(module: str, env: Mapping[str, str]) -> tuple[list[str], dict[st
     return argv, {**env, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
 
 
-def dying_with_us(argv: Sequence[str]) -> list[str]:
+def wrap_to_die_with_us(argv: Sequence[str]) -> list[str]:
     """What is to be started for a program that dies when we do, even by kill -9.
 
     `argv` begins with an absolute path. That holds on Linux, for what the main thread starts, and
@@ -108,8 +108,8 @@ class Group:
     """A process that leads a group of its own, and all that it has started in it.
 
     `leader_ended` tells whether our own child has; while it is not known to have ended, its
-    number is not given to another process. On Windows, where it is in a `job`, nobody can ask after
-    the others.
+    number is not given to another process. On Windows, where it is in a `job`, the others cannot be
+    asked for.
     """
 
     leader: int
@@ -135,12 +135,12 @@ class Group:
                 _POSIX.killpg(self.leader, number)
             elif not self.leader_ended():
                 os.kill(self.leader, number)
-        except OSError:  # nobody there, or nobody of ours
+        except OSError:  # no such process, or another user's
             return False
         return True
 
 
-def signalled(pid: int, number: int) -> bool:
+def send_signal(pid: int, number: int) -> bool:
     """Sends a signal to one process, on Windows its end; false if there is none of that number.
 
     Raises:
@@ -159,7 +159,7 @@ def signalled(pid: int, number: int) -> bool:
 class Apart:
     """A process in a session of its own, which may outlive us; its output comes through a pipe.
 
-    Whoever starts it closes the pipe.
+    The caller closes the pipe.
     """
 
     pid: int
@@ -173,10 +173,10 @@ def start_apart(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
     Raises:
         OSError: it cannot be started.
     """
-    return _spawned(argv, env) if hasattr(os, "posix_spawn") else _opened(argv, env)
+    return _spawn(argv, env) if hasattr(os, "posix_spawn") else _open_process(argv, env)
 
 
-def _spawned(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
+def _spawn(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
     ours, theirs = os.pipe()
     try:
         pid = _POSIX.posix_spawn(
@@ -206,7 +206,7 @@ def _end(pid: int) -> None:
         os.waitpid(pid, 0)
 
 
-def _opened(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
+def _open_process(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
     import subprocess
 
     process = subprocess.Popen(  # noqa: S603  our caller's own program
@@ -215,7 +215,7 @@ def _opened(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        # A console of its own, which nobody sees: the end of ours does not reach it.
+        # A hidden console of its own: the end of ours does not reach it.
         creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)
         | getattr(subprocess, "CREATE_NO_WINDOW", 0),
     )
@@ -235,7 +235,7 @@ _READY: Final = b"READY=1"
 
 
 def tell_ready(env: Mapping[str, str]) -> None:
-    """Says so to the socket that NOTIFY_SOCKET names; where nobody listens, nobody is told.
+    """Writes READY to the socket that NOTIFY_SOCKET names; does nothing where none listens.
 
     A name with `@` in front is one of Linux without a file.
     """

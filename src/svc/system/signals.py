@@ -1,9 +1,9 @@
 """Signals that end the program, as far as the system has them.
 
 No exception is raised out of a signal handler (promise R133): Python runs one between any two steps
-of the main thread, also where a lock is about to be given back. The handler of `watched` notes the
-signal, and the places that wait look: `sleep`, `wait` and `ready` raise `Stopped`, as does `look`
-between steps. What waits in a place that cannot look is cut off after a moment.
+of the main thread, also where a lock is about to be given back. The handler of `watch` notes the
+signal, and the places that wait look: `sleep`, `wait` and `wait_ready` raise `Stopped`, as does
+`look` between steps. What waits in a place that cannot look is cut off after a moment.
 
 Worker threads never see `Stopped`: the main thread tells them to end.
 """
@@ -79,7 +79,7 @@ class _SignalNote:
             return None
         if self._pair is None:
             with suppress(OSError):  # no descriptor is left: what waits then is cut off
-                self._pair = _connected_pair()
+                self._pair = _connect_pair()
                 self._before = self.hear()
         return None if self._pair is None else self._pair[0]
 
@@ -106,7 +106,7 @@ class _SignalNote:
 _watch: _SignalNote | None = None  # of this process, as signals are
 
 
-def _connected_pair() -> "tuple[socket.socket, socket.socket]":
+def _connect_pair() -> "tuple[socket.socket, socket.socket]":
     import socket
 
     pair = socket.socketpair()
@@ -116,7 +116,7 @@ def _connected_pair() -> "tuple[socket.socket, socket.socket]":
 
 
 @contextmanager
-def watched(cut_off: Callable[[int], object]) -> Iterator[None]:
+def watch(cut_off: Callable[[int], object]) -> Iterator[None]:
     """Has the first signal noted, for the places that wait; the second one ends the process.
 
     That holds until the block ends: what is done about the first must not hold up the second.
@@ -191,10 +191,10 @@ def sleep(seconds: float) -> None:
     if _of_this_thread() is None:
         time.sleep(seconds)
     else:
-        _waited(None, seconds, write=False)
+        _wait(None, seconds, write=False)
 
 
-def ready(file: "int | socket.socket", seconds: float | None, *, write: bool = False) -> bool:
+def wait_ready(file: "int | socket.socket", seconds: float | None, *, write: bool = False) -> bool:
     """Waits until a descriptor or socket can be read, or written to; false when the time is up.
 
     On Windows only for sockets.
@@ -203,17 +203,17 @@ def ready(file: "int | socket.socket", seconds: float | None, *, write: bool = F
         Stopped: a signal came.
         OSError, ValueError: it is closed.
     """
-    return _waited(file, seconds, write=write)
+    return _wait(file, seconds, write=write)
 
 
-def _waited(file: "int | socket.socket | None", seconds: float | None, *, write: bool) -> bool:
+def _wait(file: "int | socket.socket | None", seconds: float | None, *, write: bool) -> bool:
     watch = _of_this_thread()
     until = None if seconds is None else time.monotonic() + seconds
     while True:
         bell = None if watch is None else watch.bell()
         look()  # behind the hanging of the bell: what came before has not rung it
         left = None if until is None else max(0.0, until - time.monotonic())
-        found = _ready(file, bell, left, write=write)
+        found = _poll_ready(file, bell, left, write=write)
         look()
         if file is not None and file in found:
             return True
@@ -223,7 +223,7 @@ def _waited(file: "int | socket.socket | None", seconds: float | None, *, write:
         watch.silence()
 
 
-def _ready(
+def _poll_ready(
     file: "int | socket.socket | None",
     bell: "socket.socket | None",
     seconds: float | None,
@@ -274,7 +274,7 @@ def wait(step: Callable[[float], T], seconds: float | None) -> T:
 
 
 @contextmanager
-def held_back() -> Iterator[None]:
+def hold_back() -> Iterator[None]:
     """Has a signal that comes inside the block answered behind it.
 
     For what waits and must not be cut short, as undoing what was begun.

@@ -59,7 +59,7 @@ def described(command: Command) -> set[str]:
     noun = next((noun for noun in service.nouns() if noun.word == command.path[0]), None)
     rows = {row.name for row in options_of(command.name.replace(" ", "."))}
     if noun is not None and command.path[1:] == ("list",):
-        rows |= {"--starting-after", *(f"--{field.name}" for field in noun.given("list"))}
+        rows |= {"--starting-after", *(f"--{field.name}" for field in noun.list_given("list"))}
     return rows
 
 

@@ -20,7 +20,7 @@ from svc.listen.tunnels.ngrok import Ngrok
 from svc.listen.tunnels.program import installed
 from svc.listen.tunnels.provider import Down, Provider, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelChange
-from svc.system.processes import dying_with_us
+from svc.system.processes import wrap_to_die_with_us
 
 FIRST = "https://buffalo-marco.trycloudflare.com"
 SECOND = "https://symantec-lock.trycloudflare.com"
@@ -281,7 +281,7 @@ def test_cloudflared_is_not_led_by_a_configuration_of_another_tunnel() -> None:
 def test_nothing_is_started_for_a_parent_that_has_died(tmp_path: Path) -> None:
     """Between our fork and its tie to us we may be killed: then the program is not started."""
     path = stand_in(tmp_path, "ngrok", "touch $0.started")
-    ours = dying_with_us([path])
+    ours = wrap_to_die_with_us([path])
     of_a_stranger = ["1" if word == str(os.getpid()) else word for word in ours]
     assert of_a_stranger != ours
     subprocess.run(of_a_stranger, check=True)

@@ -28,7 +28,7 @@ from svc.listen.records import ListenerRecord, Ready
 from svc.listen.routes import Routes
 from svc.service import facts
 from svc.state import Database
-from svc.system.loops import heard
+from svc.system.loops import catch_signals
 from svc.system.signals import STOPPING
 
 
@@ -47,7 +47,7 @@ async def main(open_state: Callable[[], Database], target: str, retry: RetryMode
     )
     clock = SystemClock()
     relay = Listener(plan, open_inbox(open_state, "test", clock), clock, tell)
-    with heard(asyncio.get_running_loop(), STOPPING, lambda _: relay.stop()):
+    with catch_signals(asyncio.get_running_loop(), STOPPING, lambda _: relay.stop()):
         await relay.run(bound)
 
 

@@ -17,7 +17,7 @@ from svc.batch import results, run, tally, workers
 from svc.clock import SystemClock
 from svc.delivery import rows
 from svc.state import Database
-from svc.system.signals import Stopped, watched
+from svc.system.signals import Stopped, watch
 from unit.batch.floor import Floor
 
 WATCHED = frozenset(str(module.__file__) for module in (rows, results, run, tally, workers))
@@ -54,7 +54,7 @@ def interrupted(floor: Floor, step: int) -> bool:
     """Runs the list with a signal at a step; says whether it has come by then."""
     has_come = None
     try:
-        with not_cut_off(), watched(lambda _: None), signal_before(step) as has_come:
+        with not_cut_off(), watch(lambda _: None), signal_before(step) as has_come:
             floor.run(AMOUNTS, size=2)
     except Stopped:
         assert has_come is not None

@@ -7,7 +7,7 @@ import pytest
 
 from support.calls import payouts, refunds
 from svc.client.exchange import Failure, RawReply, Trouble
-from svc.client.polling import settling_of, wait
+from svc.client.polling import find_settling, wait
 from svc.errors import CheckFailed
 from unit.client.bench import Bench
 
@@ -23,7 +23,7 @@ def run(made: Bench, seconds: float = 30.0) -> tuple[Any, list[tuple[str, bool]]
     last = wait(
         made.client,
         first,
-        settling_of("refund"),
+        find_settling("refund"),
         seconds=seconds,
         on_status=lambda status, known: seen.append((status, known)),
     )
@@ -88,7 +88,7 @@ def test_an_id_that_cannot_be_read_again_does_not_undo_the_refund(bench: type[Be
     first = made.client.send(refunds.create({"payment": "pay_1"}))
     odd = first._replace(data={**first.data, "id": "rf_1/../x y"})
     with pytest.raises(CheckFailed) as caught:
-        wait(made.client, odd, settling_of("refund"), seconds=30)
+        wait(made.client, odd, find_settling("refund"), seconds=30)
     assert caught.value.outcome == "done"
 
 
@@ -96,4 +96,4 @@ def test_a_payout_has_states_of_its_own(bench: type[Bench]) -> None:
     """Created and sent pass, paid is final."""
     made = bench(*(state(status, "payout", "po_1") for status in ("created", "sent", "paid")))
     first = made.client.send(payouts.create({"amount": 1}))
-    assert wait(made.client, first, settling_of("payout"), seconds=30).data["status"] == "paid"
+    assert wait(made.client, first, find_settling("payout"), seconds=30).data["status"] == "paid"

@@ -17,11 +17,11 @@ from svc.client.reply import (
     Reply,
     ReplyLimits,
     classify,
+    interpret_success,
     is_too_much,
     limits_of,
+    read_server_time,
     reply_of,
-    served_at,
-    understood,
 )
 from svc.client.resources import find
 from svc.client.retry import AttemptResult, Meaning
@@ -53,7 +53,7 @@ def reply(body: Any, status: int = 200, **options: Any) -> RawReply:
 )
 def test_what_was_asked_for_is_taken(call: Call, body: Any) -> None:
     """Unknown fields and values are normal; the marker or the prefix names the type."""
-    finding = understood(reply(body), call)
+    finding = interpret_success(reply(body), call)
     assert finding.meaning is Meaning.DONE
     assert finding.data == body
     assert finding.request_id == "req_9"
@@ -99,7 +99,7 @@ def test_what_was_asked_for_is_taken(call: Call, body: Any) -> None:
 )
 def test_what_was_not_asked_for_is_no_answer(call: Call, body: Any) -> None:
     """R14: bad JSON, a wrong object, a missing id are never taken for success."""
-    finding = understood(reply(body), call)
+    finding = interpret_success(reply(body), call)
     assert finding.meaning is Meaning.UNREADABLE
     assert finding.detail
 
@@ -135,8 +135,8 @@ def test_a_body_without_an_end_is_taken_only_if_it_parses() -> None:
     """Without a length a cut cannot be seen, but half an object is no JSON."""
     whole, half = json.dumps(ORDER).encode(), b'{"id":"rf_1"'
     call = orders.retrieve("ord_1")
-    assert understood(reply(whole, complete=False), call).meaning is Meaning.DONE
-    cut = understood(reply(half, complete=False), call)
+    assert interpret_success(reply(whole, complete=False), call).meaning is Meaning.DONE
+    cut = interpret_success(reply(half, complete=False), call)
     assert cut.meaning is Meaning.UNREADABLE
     assert "cut off" in cut.detail
 
@@ -144,7 +144,7 @@ def test_a_body_without_an_end_is_taken_only_if_it_parses() -> None:
 def test_the_text_is_kept_as_sent() -> None:
     """A single object is shown exactly as the service sent it."""
     text = ' {"object": "order", "id":"ord_1", "rate": 1.50 } '
-    finding = understood(reply(text.encode()), orders.retrieve("ord_1"))
+    finding = interpret_success(reply(text.encode()), orders.retrieve("ord_1"))
     assert finding.text == text
     assert finding.data["rate"].text == "1.50"
 
@@ -152,7 +152,7 @@ def test_the_text_is_kept_as_sent() -> None:
 def test_list_entries_are_kept_as_sent() -> None:
     """Each entry of a list can be printed without encoding it again."""
     text = '{"has_more":false,\n"data" : [ {"id":"a","n":1.0} ,{"id":"b", "s":"]},{"}\t] ,"object":"list"}'
-    finding = understood(reply(text.encode()), orders.list())
+    finding = interpret_success(reply(text.encode()), orders.list())
     assert finding.slices == ('{"id":"a","n":1.0}', '{"id":"b", "s":"]},{"}')
     assert finding.data == json.loads(text)
 
@@ -210,7 +210,7 @@ def test_slicing_refuses_what_the_standard_parser_refuses(text: str) -> None:
 )
 def test_a_list_in_which_a_name_stands_twice_is_no_answer(text: str) -> None:
     """R14: as in an answer of one object, one of the two would be lost in silence."""
-    finding = understood(reply(text.encode()), orders.list())
+    finding = interpret_success(reply(text.encode()), orders.list())
     assert finding.meaning is Meaning.UNREADABLE
     with pytest.raises(NotJson, match="stands twice"):
         parse_list(text)
@@ -242,7 +242,7 @@ def test_an_answer_that_contradicts_its_request_shows_both(
     call: Call, said: dict[str, Any], shown: tuple[str, ...]
 ) -> None:
     """R15: mode, amount and currency are compared; a difference is exit 1 with both values."""
-    finding = understood(reply(said), find.get("/v1/x"))
+    finding = interpret_success(reply(said), find.get("/v1/x"))
     with pytest.raises(ReplyContradiction) as caught:
         refuse_contradiction(call, finding, mode="test", idempotency_key="k")
     assert caught.value.exit_code == 1
@@ -264,7 +264,7 @@ def test_a_contradiction_is_about_ours_where_the_path_names_it(
 ) -> None:
     """R15, R93: what was changed is kept as done; what was made may be somebody else's."""
     said = {"id": "ord_1", "amount": 101, "livemode": True}
-    finding = understood(reply(said), find.get("/v1/x"))
+    finding = interpret_success(reply(said), find.get("/v1/x"))
     with pytest.raises(ReplyContradiction) as caught:
         refuse_contradiction(call, finding, mode="test", idempotency_key="k")
     found = caught.value
@@ -294,7 +294,7 @@ def test_a_contradiction_is_about_ours_where_the_path_names_it(
 )
 def test_an_answer_that_agrees_passes(call: Call, said: dict[str, Any]) -> None:
     """R15: values are compared, not spellings; what the answer does not say is no contradiction."""
-    finding = understood(reply(said), find.get("/v1/x"))
+    finding = interpret_success(reply(said), find.get("/v1/x"))
     refuse_contradiction(call, finding, mode="test", idempotency_key=None)
 
 
@@ -304,9 +304,9 @@ def test_each_mode_takes_answers_of_its_own(live: bool) -> None:
     own, other = ("live", "test") if live else ("test", "live")
     call = payments.retrieve("pay_1")
     for livemode in (live, None):
-        finding = understood(reply({"id": "pay_1", "livemode": livemode}), call)
+        finding = interpret_success(reply({"id": "pay_1", "livemode": livemode}), call)
         refuse_contradiction(call, finding, mode=own, idempotency_key=None)
-    finding = understood(reply({"id": "pay_1", "livemode": not live}), call)
+    finding = interpret_success(reply({"id": "pay_1", "livemode": not live}), call)
     with pytest.raises(ReplyContradiction, match=f"is of {other} mode, the request was of {own}"):
         refuse_contradiction(call, finding, mode=own, idempotency_key=None)
 
@@ -317,7 +317,7 @@ def test_entries_of_a_list_must_be_of_the_mode() -> None:
         "data": [{"id": "a", "livemode": False}, {"id": "b", "livemode": True}],
         "has_more": False,
     }
-    finding = understood(reply(page), orders.list())
+    finding = interpret_success(reply(page), orders.list())
     with pytest.raises(ReplyContradiction):
         refuse_contradiction(orders.list(), finding, mode="test", idempotency_key=None)
 
@@ -327,7 +327,7 @@ def test_a_contradiction_says_which_state_of_a_sandbox_has_answered() -> None:
     answered = reply({"id": "ord_1", "amount": 101})
     worlds = {(): None, ((SANDBOX_WORLD_HEADER.lower(), "w_7"),): "w_7"}
     for headers, world in worlds.items():
-        finding = understood(answered._replace(headers=headers), find.get("/v1/x"))
+        finding = interpret_success(answered._replace(headers=headers), find.get("/v1/x"))
         with pytest.raises(Contradiction) as caught:
             refuse_contradiction(
                 orders.update("ord_1", {"amount": 100}), finding, mode="test", idempotency_key="k"
@@ -418,7 +418,7 @@ def test_a_payout_to_another_account_is_not_ours(said: dict[str, str], ours: boo
     """R93: however much of the number an answer shows, its end is the one that was asked for."""
     call = payouts.create({"amount": 500, "destination": {"iban": "DE89370400440532013000"}})
     answer = reply({"id": "po_1", "object": "payout", "amount": 500, "destination": said})
-    assert (understood(answer, call).meaning is Meaning.DONE) is ours
+    assert (interpret_success(answer, call).meaning is Meaning.DONE) is ours
 
 
 DESTINATION = {
@@ -433,7 +433,7 @@ DESTINATION = {
 def answered(wanted: dict[str, str], said: object) -> AttemptResult:
     """What an answer means that says this of where a payout goes."""
     call = payouts.create({"amount": 500, "destination": wanted})
-    return understood(reply({"id": "po_1", "object": "payout", "destination": said}), call)
+    return interpret_success(reply({"id": "po_1", "object": "payout", "destination": said}), call)
 
 
 @pytest.mark.parametrize("name", DESTINATION)
@@ -485,7 +485,9 @@ def test_an_account_number_is_known_by_its_end(said: dict[str, str], ours: bool)
 )
 def test_a_sandboxs_own_clock_is_believed(headers: dict[str, str], seconds: float | None) -> None:
     """R4: it can be turned, which the `Date` of its answers does not follow."""
-    assert served_at(tuple((name.lower(), value) for name, value in headers.items())) == seconds
+    assert (
+        read_server_time(tuple((name.lower(), value) for name, value in headers.items())) == seconds
+    )
 
 
 def test_a_reply_is_what_was_answered() -> None:
@@ -497,7 +499,9 @@ def test_a_reply_is_what_was_answered() -> None:
     )
     raw = RawReply(201, headers, json.dumps(ORDER).encode())
     call = orders.create({})
-    found = reply_of(understood(raw, call), call, attempts=3, idempotency_key="k", seconds=2.0)
+    found = reply_of(
+        interpret_success(raw, call), call, attempts=3, idempotency_key="k", seconds=2.0
+    )
     assert found == Reply(
         201, headers, json.dumps(ORDER), ORDER, (), "req_9", True, 3, "k", makes=True, seconds=2.0
     )

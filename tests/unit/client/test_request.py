@@ -8,7 +8,7 @@ from support.calls import orders
 from svc import __version__
 from svc.base_url import BaseUrl
 from svc.client.call import Call
-from svc.client.request import Prepared, checked_key, fraction, prepare, uuid4
+from svc.client.request import Prepared, check_key, fraction, prepare, uuid4
 from svc.client.resources import find
 from svc.errors import UsageError
 
@@ -79,7 +79,7 @@ def test_a_users_key_is_sent_as_given(key: str) -> None:
 def test_a_key_that_cannot_be_sent_is_refused(key: str) -> None:
     """R13: anything else is wrong use, and nothing is sent."""
     with pytest.raises(UsageError) as caught:
-        checked_key(key)
+        check_key(key)
     assert caught.value.exit_code == 2
 
 

@@ -17,10 +17,10 @@ from svc.client.retry import (
     Retry,
     Stop,
     backoff,
+    classify_reply,
     connect_seconds,
     decide,
     http_date,
-    meaning_of,
     retry_after,
 )
 
@@ -79,12 +79,14 @@ def test_a_status_has_one_meaning(
     status: int, code: str | None, replayed: bool, method: str, meaning: Meaning
 ) -> None:
     """R6: status first, then the code; a stored 5xx is told from a fresh one."""
-    assert meaning_of(method, status, code, replayed=replayed) is meaning
+    assert classify_reply(method, status, code, replayed=replayed) is meaning
 
 
 def test_no_other_status_is_tried_again() -> None:
     """R6: of all that there are, 507 and those of a company's proxy such as 520 included."""
-    fresh = {status: meaning_of("POST", status, None, replayed=False) for status in range(300, 600)}
+    fresh = {
+        status: classify_reply("POST", status, None, replayed=False) for status in range(300, 600)
+    }
     again = {status for status, meaning in fresh.items() if meaning is Meaning.FAILING}
     assert again == {500, 502, 503, 504}
 
@@ -287,6 +289,6 @@ def test_how_long_a_key_can_be_sent_again_is_said_in_one_place() -> None:
     house = Path(svc.__file__).parent
     told = [each for each in house.rglob("*.py") if "it is safe to send" in each.read_text("utf-8")]
     assert told == [Path(retry.__file__)]
-    assert retry.safe_again("k", "the same").startswith(
+    assert retry.explain_repeat("k", "the same").startswith(
         "Within 23 hours it is safe to send the same"
     )

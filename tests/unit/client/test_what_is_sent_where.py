@@ -8,7 +8,7 @@ from support.calls import orders
 from svc import api_keys
 from svc.base_url import BaseUrl
 from svc.client.exchange import RawReply, WireRequest
-from svc.client.wire.proxy import Proxy, chosen
+from svc.client.wire.proxy import Proxy, choose_proxy
 from svc.errors import AuthError, SvcError, UsageError
 from unit.client.bench import Bench
 
@@ -80,7 +80,7 @@ def test_what_everybody_knows_goes_by_plain_http(key: str, mode: Any, bench: "ty
     there = bench(DONE, url="http://svc:4242", key=key, mode=mode)
     assert there.client.send(orders.list()).data["object"] == "list"
     proxies = {"HTTP_PROXY": "http://p:1", "HTTPS_PROXY": "http://p:1", "ALL_PROXY": "http://p:1"}
-    assert chosen(BaseUrl.parse("http://svc:4242"), None, proxies) is None
+    assert choose_proxy(BaseUrl.parse("http://svc:4242"), None, proxies) is None
 
 
 def test_the_key_is_sent_as_bearer_or_as_basic() -> None:

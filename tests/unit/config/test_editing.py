@@ -137,9 +137,9 @@ def test_a_value_set_from_text_has_its_type(path: Path, name: str, text: str, va
             "",
         ),
         (lambda p: editing.set_value(p, "active_profile", "gone"), "no profile 'gone'", "create"),
-        (lambda p: editing.unset_value(p, "color"), "color is not set", ""),
-        (lambda p: editing.unset_value(p, "profiles.gone.auth"), "is not set", ""),
-        (lambda p: editing.unset_value(p, "profiles.shop.base_url"), "has no base_url", ""),
+        (lambda p: editing.remove_value(p, "color"), "color is not set", ""),
+        (lambda p: editing.remove_value(p, "profiles.gone.auth"), "is not set", ""),
+        (lambda p: editing.remove_value(p, "profiles.shop.base_url"), "has no base_url", ""),
         (lambda p: editing.use_profile(p, "gone"), "no profile 'gone'", "create gone"),
         (lambda p: editing.remove_profile(p, "gone"), "no profile 'gone'", ""),
         (lambda p: editing.create_profile(p, "a|b", {"base_url": URL}), "is no profile name", ""),
@@ -194,7 +194,7 @@ def test_removing_the_active_profile_leaves_none_active(path: Path) -> None:
 
 def test_unset_brings_the_default_back(path: Path) -> None:
     """A setting that is taken out is as if it had never been there."""
-    config = editing.unset_value(written(path, COMMENTED), "output")
+    config = editing.remove_value(written(path, COMMENTED), "output")
     assert config.output is None
 
 

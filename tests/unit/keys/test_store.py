@@ -114,9 +114,9 @@ def test_a_replacement_goes_on_after_a_kill_that_came_late(
 
 def test_what_a_kill_left_of_a_replacement_can_be_read(store: KeyStore, fake: FakeKeyring) -> None:
     """R36: the new key is the service's only one by then; who replaced it goes on with it."""
-    assert store.left_over(USER) is None
+    assert store.load_left_over(USER) is None
     fake.items = {USER: OLD, f"{USER}|new": NEW}
-    assert store.left_over(USER) == NEW
+    assert store.load_left_over(USER) == NEW
 
 
 def test_a_replacement_does_not_overwrite_a_third_key(store: KeyStore, fake: FakeKeyring) -> None:
@@ -282,7 +282,7 @@ def test_a_person_gets_time_to_unlock(
         assert found is not None
         assert found.secret == OLD
     else:
-        with pytest.raises(KeyStoreError, match="nobody answered its window") as caught:
+        with pytest.raises(KeyStoreError, match="its window was not answered") as caught:
             store.get(USER)
         assert caught.value.code == "keyring_locked"
     unlocked.wait(5)

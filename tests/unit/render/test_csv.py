@@ -15,7 +15,7 @@ from support.suite.drawing import examples
 from svc.errors import PartlyDone
 from svc.render.csv_format import cell, columns_of, restore, row
 from svc.render.output import Output
-from svc.render.paths import bracketed
+from svc.render.paths import format_bracket_path
 
 # As scripts know them: typed here, not derived.
 COLUMNS: Final = {
@@ -82,7 +82,7 @@ def test_columns_of_a_kind_are_always_there_and_first(printed: Any, kind: str) -
     """Scripts can rely on them, whatever the objects hold."""
     head = printed("csv").stream([{"object": kind, "id": "x", "surprise": 1}]).splitlines()[0]
     assert head.split(",") == [*COLUMNS[kind], "object", "surprise"]
-    assert tuple(map(bracketed, columns_of(kind))) == COLUMNS[kind]
+    assert tuple(map(format_bracket_path, columns_of(kind))) == COLUMNS[kind]
 
 
 def test_numbers_keep_their_spelling(printed: Any) -> None:

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from svc.render.style import highlighted
+from svc.render.style import highlight
 
 TEXT = """{
   "a\\"b": "c: \\"null\\"",
@@ -15,7 +15,7 @@ TEXT = """{
 
 def test_each_kind_of_token_has_a_style() -> None:
     """A name, a text, a word; numbers and signs are plain, and a word inside a text is text."""
-    shown = highlighted(TEXT)
+    shown = highlight(TEXT)
     assert '\x1b[36m"a\\"b"\x1b[0m: \x1b[32m"c: \\"null\\""\x1b[0m' in shown
     assert '\x1b[36m"n"\x1b[0m: 1.50,' in shown
     assert "[\x1b[35mnull\x1b[0m, \x1b[35mtrue" in shown
@@ -25,4 +25,4 @@ def test_each_kind_of_token_has_a_style() -> None:
 @pytest.mark.parametrize("text", [TEXT, "[]\n", '{"a":"b","c":null}\n', '"a"', "12"])
 def test_nothing_but_colour_is_added(text: str) -> None:
     """Without it the text is what it was."""
-    assert re.sub(r"\x1b\[[0-9;]*m", "", highlighted(text)) == text
+    assert re.sub(r"\x1b\[[0-9;]*m", "", highlight(text)) == text

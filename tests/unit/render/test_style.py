@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 from rich.text import Text
 
-from svc.render.style import Line, styled
+from svc.render.style import Line, style_lines
 
 RICH = {
     "": "",
@@ -45,10 +45,10 @@ def by_rich(lines: list[Line]) -> str:
 @given(st.lists(st.lists(SPANS, max_size=5), max_size=4))
 def test_styles_are_written_as_rich_writes_them(lines: list[Line]) -> None:
     """R62: byte for byte, wide characters and empty parts too."""
-    assert styled(lines, color=True) == by_rich(lines)
+    assert style_lines(lines, color=True) == by_rich(lines)
 
 
 @given(st.lists(st.lists(SPANS, max_size=5), max_size=4))
 def test_without_colour_there_is_nothing_but_text(lines: list[Line]) -> None:
     """R62: no escape character reaches a pipe."""
-    assert "\x1b" not in styled(lines, color=False)
+    assert "\x1b" not in style_lines(lines, color=False)

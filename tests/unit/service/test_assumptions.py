@@ -560,7 +560,7 @@ def test_options(operation: str) -> None:
     found = service.operation(operation)
     assert found is not None
     noun, action = found
-    options = [option for field in noun.given(action.verb) for option in options_of(field)]
+    options = [option for field in noun.list_given(action.verb) for option in options_of(field)]
     assert options == OPTIONS[operation].split()
 
 

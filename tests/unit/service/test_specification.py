@@ -168,7 +168,7 @@ def given(operation: str) -> dict[str, Field]:
     found = service.operation(operation)
     assert found is not None
     noun, action = found
-    return {field.name: field for field in noun.given(action.verb)}
+    return {field.name: field for field in noun.list_given(action.verb)}
 
 
 def test_body_of_a_new_order() -> None:

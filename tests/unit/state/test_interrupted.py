@@ -9,7 +9,7 @@ import pytest
 from support.clocks import ManualClock
 from support.kills.interrupting import sigterm_at
 from svc.state import Database, Tx
-from svc.system.signals import Stopped, watched
+from svc.system.signals import Stopped, watch
 
 INSERT = (
     "INSERT INTO endpoints (origin, profile, mode, url, events, endpoint_id, created_at)"
@@ -51,7 +51,7 @@ def test_a_signal_at_any_place_leaves_it_whole(
 def interrupted(state: Database, way: Callable[[Database, str], None], place: int) -> bool:
     """Writes a row; says whether the signal came meanwhile."""
     try:
-        with watched(lambda _: None), sigterm_at(place, "state/") as interruption:
+        with watch(lambda _: None), sigterm_at(place, "state/") as interruption:
             way(state, str(place))
     except Stopped:
         assert interruption.raised is None

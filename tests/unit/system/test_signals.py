@@ -14,7 +14,7 @@ import pytest
 from support.kills.interrupting import not_cut_off
 from support.suite.patience import patient
 from svc.system import loops, signals
-from svc.system.signals import Stopped, watched
+from svc.system.signals import Stopped, watch
 
 LONG = 30.0  # seconds that no test waits out
 
@@ -40,7 +40,7 @@ def come_soon(number: int = signal.SIGTERM) -> None:
 
 def stopped_in(wait: Callable[[], object], number: int = signal.SIGTERM) -> None:
     """Waits, and gets the signal meanwhile."""
-    with watched(lambda _: None):
+    with watch(lambda _: None):
         come_soon(number)
         wait()
 
@@ -50,7 +50,7 @@ def test_a_handler_notes_the_signal_and_raises_nothing() -> None:
     done = []
 
     def work() -> None:
-        with watched(no_word):
+        with watch(no_word):
             signal.raise_signal(signal.SIGTERM)
             done.append("behind the signal")
             signals.look()
@@ -64,7 +64,7 @@ def test_a_handler_notes_the_signal_and_raises_nothing() -> None:
 
 def test_a_block_that_never_looks_ends_as_the_signal_says() -> None:
     """R78: it is not swallowed, whatever was done meanwhile."""
-    with pytest.raises(Stopped), watched(no_word):
+    with pytest.raises(Stopped), watch(no_word):
         signal.raise_signal(signal.SIGINT)
 
 
@@ -72,7 +72,7 @@ def test_it_is_raised_once_so_that_what_is_tidied_up_may_wait() -> None:
     """R78: the end of what was begun is not cut short by the signal that caused it."""
 
     def work() -> None:
-        with watched(no_word):
+        with watch(no_word):
             try:
                 signal.raise_signal(signal.SIGTERM)
                 signals.look()
@@ -86,9 +86,9 @@ def test_it_is_raised_once_so_that_what_is_tidied_up_may_wait() -> None:
 
 WAITS: dict[str, Callable[[socket.socket], object]] = {
     "sleep": lambda _: signals.sleep(LONG),
-    "socket to be read": lambda sock: signals.ready(sock, LONG),
-    "socket without limit": lambda sock: signals.ready(sock, None),
-    "descriptor": lambda sock: signals.ready(sock.fileno(), LONG),
+    "socket to be read": lambda sock: signals.wait_ready(sock, LONG),
+    "socket without limit": lambda sock: signals.wait_ready(sock, None),
+    "descriptor": lambda sock: signals.wait_ready(sock.fileno(), LONG),
     "event": lambda _: signals.wait(threading.Event().wait, LONG),
     "event without limit": lambda _: signals.wait(threading.Event().wait, None),
 }
@@ -111,11 +111,11 @@ def test_a_signal_ends_every_kind_of_wait_at_once(
 def test_what_comes_is_found_and_what_does_not_is_waited_for() -> None:
     """A socket is ready when it can be read or written; time is up when it is."""
     ours, theirs = socket.socketpair()
-    with ours, theirs, watched(no_word):
-        assert not signals.ready(ours, 0.01)
-        assert signals.ready(ours, 0.01, write=True)
+    with ours, theirs, watch(no_word):
+        assert not signals.wait_ready(ours, 0.01)
+        assert signals.wait_ready(ours, 0.01, write=True)
         theirs.send(b"1")
-        assert signals.ready(ours, LONG)
+        assert signals.wait_ready(ours, LONG)
         assert not signals.wait(threading.Event().wait, 0.01)
         began = time.monotonic()
         signals.sleep(0.02)
@@ -126,7 +126,7 @@ def test_a_signal_that_ends_nothing_ends_no_wait() -> None:
     """Others wake it too, a terminal that changes its size for one, and it waits on."""
     before = signal.signal(signal.SIGUSR1, lambda *_: None)
     try:
-        with watched(no_word):
+        with watch(no_word):
             come_soon(signal.SIGUSR1)
             began = time.monotonic()
             signals.sleep(0.2)
@@ -145,7 +145,7 @@ def test_only_the_main_thread_is_stopped() -> None:
         ended.append(signals.wait(threading.Event().wait, 0.01))
 
     def stop_beside(worker: threading.Thread) -> None:
-        with watched(no_word):
+        with watch(no_word):
             worker.start()
             signal.raise_signal(signal.SIGTERM)
             signals.look()
@@ -162,7 +162,7 @@ def test_what_is_begun_in_the_block_is_ended_before_a_signal_is_answered() -> No
     made = []
 
     def make() -> None:
-        with watched(no_word), signals.held_back():
+        with watch(no_word), signals.hold_back():
             signal.raise_signal(signal.SIGTERM)
             signals.sleep(0.01)
             made.append("whole")
@@ -174,7 +174,7 @@ def test_what_is_begun_in_the_block_is_ended_before_a_signal_is_answered() -> No
 
 def test_an_error_of_a_block_that_holds_back_goes_on() -> None:
     """It ends the block as it would."""
-    with pytest.raises(KeyError), watched(no_word), signals.held_back():
+    with pytest.raises(KeyError), watch(no_word), signals.hold_back():
         raise KeyError
 
 
@@ -183,7 +183,7 @@ def test_the_second_signal_ends_the_process() -> None:
     found: set[object] = set()
 
     def stop() -> None:
-        with watched(no_word):
+        with watch(no_word):
             signal.raise_signal(signal.SIGTERM)
             found.update(signal.getsignal(each) for each in signals.STOPPING)
 
@@ -195,7 +195,7 @@ def test_the_second_signal_ends_the_process() -> None:
 def test_what_nohup_has_had_ignored_stays_ignored() -> None:
     """SIGHUP is not heard then."""
     signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    with watched(no_word):
+    with watch(no_word):
         signal.raise_signal(signal.SIGHUP)
         assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
@@ -206,12 +206,12 @@ def test_an_event_loop_hears_a_signal_and_gives_the_hearing_back(before: bool) -
     heard: list[int] = []
 
     async def run() -> None:
-        with loops.heard(asyncio.get_running_loop(), signals.STOPPING, heard.append):
+        with loops.catch_signals(asyncio.get_running_loop(), signals.STOPPING, heard.append):
             come_soon()
             while not heard:  # noqa: ASYNC110  what is waited for comes by itself
                 await asyncio.sleep(0.01)
 
-    with watched(no_word):
+    with watch(no_word):
         if before:
             signals.sleep(0.001)
         asyncio.run(run())
@@ -224,11 +224,11 @@ def test_a_signal_in_front_of_a_loop_is_not_lost_in_it() -> None:
     """It was noted, and the loop is not begun."""
 
     async def run() -> None:
-        with loops.heard(asyncio.get_running_loop(), signals.STOPPING, lambda _: None):
+        with loops.catch_signals(asyncio.get_running_loop(), signals.STOPPING, lambda _: None):
             pytest.fail("it was begun")
 
     def begin() -> None:
-        with watched(no_word):
+        with watch(no_word):
             signal.raise_signal(signal.SIGTERM)
             asyncio.run(run())
 

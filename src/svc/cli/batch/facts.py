@@ -11,7 +11,7 @@ from svc.cli.framework.control import idempotency_ages_here, sandbox_state
 from svc.cli.framework.delivering import accounts_of
 from svc.cli.framework.session import Session
 from svc.client.client import Client
-from svc.client.operations import has_failed, listing
+from svc.client.operations import build_list, has_failed
 from svc.client.resources import find
 from svc.delivery.account import can_see
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, gather
@@ -176,7 +176,7 @@ def _now(client: Client, one: Evidence) -> Evidence:
 def _date_of(client: Client) -> float | None:
     """What the service's clock says; None where it does not answer."""
     try:
-        return client.send(listing("order", {"limit": 1})).served_at
+        return client.send(build_list("order", {"limit": 1})).served_at
     except SvcError as error:
         return error.served_at
 

@@ -13,7 +13,7 @@ from svc.cli.framework.control import ServedClock
 from svc.cli.framework.progress import LiveLine, bar
 from svc.cli.framework.session import Session
 from svc.client.client import AttemptRecord, Client
-from svc.client.request import checked_version
+from svc.client.request import check_version
 from svc.delivery.journal.entry import Account, Charge
 from svc.delivery.journal.journal import Journal
 from svc.delivery.plan import BatchPlan
@@ -38,7 +38,7 @@ def journal_of(
         given.batch,
         base_url=settings.base_url,
         encoding=given.operation.call("x", {}).encoding,
-        api_version=None if version is None else checked_version(version),
+        api_version=None if version is None else check_version(version),
         account=account,
         served=ServedClock(session).now,
         charges=charges,

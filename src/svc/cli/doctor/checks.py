@@ -144,7 +144,7 @@ def tunnels(session: Session) -> Finding:
 def completion(session: Session) -> Finding:
     """Whether the shell of this person completes svc, with this release's script."""
     from svc.cli.completion import place_of
-    from svc.completion import SHELLS, packaged
+    from svc.completion import SHELLS, read_script
 
     name = "completion"
     shell = Path(session.env.get("SHELL", "")).name
@@ -154,7 +154,7 @@ def completion(session: Session) -> Finding:
     fix = f"Install it: svc completion {shell} --install"
     if not path.is_file():
         return Finding(name, "skipped", f"not installed for {shell}", fix)
-    if path.read_text(encoding="utf-8", errors="replace") != packaged(shell):
+    if path.read_text(encoding="utf-8", errors="replace") != read_script(shell):
         return Finding(name, "warning", f"{path} is of another release", fix)
     return Finding(name, "ok", str(path))
 
@@ -239,11 +239,11 @@ def clock_finding(skew: float | None, turned: float | None = None, now: float = 
 
 
 def _reached(session: Session) -> Reached | Finding:
-    from svc.client.wire.proxy import chosen
+    from svc.client.wire.proxy import choose_proxy
     from svc.client.wire.sockets import SocketWire
 
     settings, address = session.settings, session.base_url
-    proxy = chosen(address, settings.proxy, session.env)
+    proxy = choose_proxy(address, settings.proxy, session.env)
     wire = SocketWire(address, clock=session.clock, proxy=proxy, ca_bundle=settings.ca_bundle)
     try:
         answer = probe(

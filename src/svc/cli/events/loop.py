@@ -143,7 +143,7 @@ class ListenerLoop:
         with (
             asyncio.Runner() as runner,
             # Before the loop runs at all: it would drop what a handler raises.
-            loops.heard(runner.get_loop(), STOPPING, self.stop),
+            loops.catch_signals(runner.get_loop(), STOPPING, self.stop),
         ):
             return runner.run(self._run(bound))
 

@@ -14,8 +14,8 @@ from svc.base_url import BaseUrl
 from svc.cli.events.secrets import from_environment, from_stdin
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
-from svc.client.call import checked_id
-from svc.errors import UsageError, wrong_choice
+from svc.client.call import check_id
+from svc.errors import UsageError, build_wrong_choice
 from svc.listen.commands import CommandTarget
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import HeaderText
@@ -95,7 +95,7 @@ class TunnelOption:
         if text.startswith(_SSH):
             return cls("ssh", SshDestination.parse(text.removeprefix(_SSH)))
         if text not in _TUNNELS[:-1]:
-            raise wrong_choice("--tunnel", text, _TUNNELS)
+            raise build_wrong_choice("--tunnel", text, _TUNNELS)
         return cls(cast("TunnelKind", text))
 
 
@@ -292,7 +292,7 @@ def content_filter(where: str | None, text: str | None, object_id: str | None) -
     """
     asked = [condition(where)] if where is not None else []
     if object_id is not None:
-        named = json.dumps(checked_id(object_id, "--object")).encode()
+        named = json.dumps(check_id(object_id, "--object")).encode()
         asked.append(lambda body: named in body)
     if text is not None:
         words = text.casefold()

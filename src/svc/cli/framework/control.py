@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from svc.cli.framework.session import Session
 from svc.client.call import Call
-from svc.client.exchange import Deadline, unwatched
+from svc.client.exchange import Deadline, wait_unwatched
 from svc.client.resources import controls
 from svc.client.sandbox import SandboxClient
 from svc.delivery.journal.idempotency_ages import (
@@ -50,7 +50,7 @@ def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
         session,
         deadline=Deadline(session.clock, seconds),
         on_reply=session.note_reply,
-        waits=unwatched if patient else None,
+        waits=wait_unwatched if patient else None,
     )
 
 
@@ -252,7 +252,7 @@ def _asked(session: Session, ask: Callable[[SandboxClient], _Found]) -> _Found |
     if not session.expected():
         return None
     limit = Deadline(session.clock, _SECONDS)
-    with sandbox_client(session, deadline=limit, waits=unwatched) as control:
+    with sandbox_client(session, deadline=limit, waits=wait_unwatched) as control:
         try:
             session.refuse_stranger()
             return ask(control)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svc.client.call import checked_id
+from svc.client.call import check_id
 from svc.client.options import RequestOption, item_placeholder
 from svc.errors import UsageError
 
@@ -90,7 +90,7 @@ def _value(
         case "flag":
             return True if given else None
     if given is not None and row.field.kind.type == "identifier":
-        return checked_id(given, row.name)
+        return check_id(given, row.name)
     return given
 
 

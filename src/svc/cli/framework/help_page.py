@@ -168,9 +168,9 @@ def styled(text: str, style: str, *, color: bool) -> str:
     """Text in a style, HEADING or NAME, where colour is wanted."""
     if not color:
         return text
-    from svc.render.style import painted
+    from svc.render.style import paint
 
-    return painted(text, style)
+    return paint(text, style)
 
 
 def without_signs(meaning: str) -> str:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, cast
 from svc.cli.framework.options import GlobalOptions, SharedOptions
 from svc.cli.framework.streams import Streams
 from svc.clock import Clock, SystemClock
-from svc.errors import SvcError, UsageError, use_one_of, wrong_choice
+from svc.errors import SvcError, UsageError, build_wrong_choice, use_one_of
 from svc.inputs import FORMATS, Format
 from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact
@@ -210,9 +210,9 @@ class Invocation:
     def waits(self, *, sandbox: bool = False) -> "Waits":
         """What is around each call of a client; loaded only where somebody may see it."""
         if not self.streams.person_watches:
-            from svc.client.exchange import unwatched
+            from svc.client.exchange import wait_unwatched
 
-            return unwatched
+            return wait_unwatched
         return self.waiting.sandbox if sandbox else self.waiting.request
 
     def command(self, words: str) -> str:
@@ -300,7 +300,7 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
         word = error.message.partition(" is not one of ")[0]
         from ast import literal_eval
 
-        return wrong_choice(param or "", literal_eval(word), choices)
+        return build_wrong_choice(param or "", literal_eval(word), choices)
     if str(error.message).startswith(_NO_COMMAND) and context is not None:
         unknown = no_such_command(error, argv)
         if unknown is not None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from svc.cli.framework.session import Session
 from svc.client.contradiction import id_in
-from svc.client.operations import listing
+from svc.client.operations import build_list
 from svc.client.reply import Reply
 from svc.clock import utc
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
@@ -30,7 +30,7 @@ def ask(
     """
     with session.client(secret=secret, mode=mode, on_reply=on_reply) as client:
         try:
-            found = client.send(listing("order", {"limit": 1})).data["data"]
+            found = client.send(build_list("order", {"limit": 1})).data["data"]
         except Forbidden as error:
             if error.code != "permission_denied":
                 raise

@@ -12,7 +12,7 @@ from svc.cli.framework.registry import SHORT_NAMES, take_fields
 from svc.cli.framework.sending import send_awaited, send_due, send_list, send_read, send_write
 from svc.cli.framework.session import Session
 from svc.client.call import Body, Call, Encoding, QueryParams
-from svc.client.operations import listing, post, retrieval
+from svc.client.operations import build_list, post, retrieval
 from svc.service.model import Action, Field, Resource
 
 CommandBody = Callable[..., None]
@@ -39,12 +39,12 @@ def add_verb(app: typer.Typer, noun: Resource, action: Action) -> None:
 
 
 def _list(noun: Resource, action: Action) -> CommandBody:
-    parameters = [_filter(field) for field in noun.given("list")]
+    parameters = [_filter(field) for field in noun.list_given("list")]
     deadline = next((field for field in noun.fields if field.due_while), None)
 
     def command(ctx: typer.Context, *, due: str | None = None, **given: str | None) -> None:
         def make(params: QueryParams) -> Call:
-            return listing(noun.name, params)
+            return build_list(noun.name, params)
 
         if due is None or deadline is None:
             send_list(Session.of(ctx), make, given)

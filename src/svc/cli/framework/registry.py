@@ -247,13 +247,13 @@ def no_such_command(error: Any, argv: Sequence[str]) -> UsageError | None:
 
     None where nothing is near.
     """
-    from svc.nearest import meant, near_words
+    from svc.nearest import find_near_words, meant
 
     context, word = error.ctx, str(error.message).split("'")[1]
     message = f"No such command {word!r}."
     if is_id(word):
         return UsageError(message, hint=_joined("svc", "get", word))
-    near = near_words(word, context.command.list_commands(context))
+    near = find_near_words(word, context.command.list_commands(context))
     if not near:
         return None
     at = list(argv).index(word)
@@ -285,7 +285,7 @@ def no_such_option(error: Any, argv: Sequence[str], value: str | None) -> UsageE
 
 
 def _near_options(error: Any) -> str:
-    from svc.nearest import meant, near_words
+    from svc.nearest import find_near_words, meant
 
     params = error.ctx.command.params if error.ctx is not None else ()
     options = [
@@ -295,7 +295,7 @@ def _near_options(error: Any) -> str:
         if name.startswith("--") and name not in _NEVER_MEANT
     ]
     same = _SAME_OPTION.get(error.option_name, "")
-    return meant([same] if same in options else near_words(error.option_name, options))
+    return meant([same] if same in options else find_near_words(error.option_name, options))
 
 
 def option_for(context: Any, word: str) -> str | None:

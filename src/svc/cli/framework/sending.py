@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from svc.cli.framework.session import Session
-from svc.client.call import Call, blank_value, checked_id
+from svc.client.call import Call, build_blank_error, check_id
 from svc.client.operations import retrieval
-from svc.errors import CheckFailed, LocalError, UsageError, wrong_choice
+from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice
 from svc.service.facts import ID_PREFIXES, IDEMPOTENCY_HEADER, LIMIT_MAX
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def send_awaited(session: Session, kind: str, identifier: str, until: str | None
         UsageError: objects of the kind have no such status.
         CheckFailed: it has ended with another status, or the time is up.
     """
-    from svc.client.polling import settling_of
+    from svc.client.polling import find_settling
 
     named = tuple(word for word in (until or "").split(",") if word)
-    settling = settling_of(kind, named)
+    settling = find_settling(kind, named)
     for word in named:
         if word not in settling.known:
-            raise wrong_choice("--until", word, settling.known)
+            raise build_wrong_choice("--until", word, settling.known)
     out, call = session.out, retrieval(kind, identifier)
     if _is_shown_instead(session, call):
         return
@@ -206,9 +206,9 @@ def _filter(name: str, value: str) -> str:
     """A filter of a list; a blank one would list everything (refused with UsageError)."""
     option = f"--{name.replace('_', '-')}"
     if name in ID_PREFIXES or name == "starting_after":
-        return checked_id(value, option)
+        return check_id(value, option)
     if not value.strip():
-        raise blank_value(option)
+        raise build_blank_error(option)
     return value
 
 
@@ -395,9 +395,9 @@ def _end(
     """The answer to a POST, or where `settles` names what it makes, the object as it ends."""
     if settles is None:
         return reply
-    from svc.client.polling import settling_of
+    from svc.client.polling import find_settling
 
-    return _settled(session, client, reply, settling_of(settles), until)
+    return _settled(session, client, reply, find_settling(settles), until)
 
 
 def _settled(
@@ -438,7 +438,7 @@ _KEY = """printf 'Authorization: Bearer %s\\n' "$SVC_API_KEY\""""
 
 def request_as_data(session: Session, call: Call) -> dict[str, Any]:
     """What would be sent: method, url, headers with the key redacted, and the body as it goes."""
-    from svc.client.request import readable
+    from svc.client.request import parse_body
 
     given = session.given.write.idempotency_key or _NO_KEY_YET
     prepared = session.prepare(call, None if call.method == "GET" else given)
@@ -447,7 +447,7 @@ def request_as_data(session: Session, call: Call) -> dict[str, Any]:
         "method": prepared.method,
         "url": prepared.url,
         "headers": {"Authorization": f"{scheme} {_HIDDEN}", **dict(prepared.headers)},
-        "body": readable(prepared.body.decode()),
+        "body": parse_body(prepared.body.decode()),
     }
 
 

@@ -258,7 +258,7 @@ class Session(Invocation):
         `on_attempt`, and with `--verbose` on stderr; each reply to `on_reply`, else to the clock.
         """
         from svc.client.client import Client
-        from svc.client.wire.proxy import chosen
+        from svc.client.wire.proxy import choose_proxy
 
         self.refuse_stranger()
         settings = self.settings
@@ -279,7 +279,7 @@ class Session(Invocation):
             clock=self.clock,
             auth=settings.auth,
             on_attempt=attempted if listeners else None,
-            proxy=chosen(self.base_url, settings.proxy, self.env),
+            proxy=choose_proxy(self.base_url, settings.proxy, self.env),
             ca_bundle=settings.ca_bundle,
             quota=quota,
             expected=self.expected,

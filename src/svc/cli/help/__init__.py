@@ -20,7 +20,7 @@ from svc.cli.framework.app import new_app, repairing
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Definitions, Page, page_of
-from svc.errors import UsageError, wrong_choice
+from svc.errors import UsageError, build_wrong_choice
 
 app = new_app()
 
@@ -60,10 +60,10 @@ def show(
 
 def _no_such_topic(topic: str) -> UsageError:
     """Refuses a word that is no topic, and names the command that it may have been meant for."""
-    from svc.nearest import near_words
+    from svc.nearest import find_near_words
 
-    refused = wrong_choice("TOPIC", topic, TOPICS)
-    near = near_words(topic, COMMANDS)
+    refused = build_wrong_choice("TOPIC", topic, TOPICS)
+    near = find_near_words(topic, COMMANDS)
     refused.hint = f"svc help {near[0]}" if near else None
     return refused
 

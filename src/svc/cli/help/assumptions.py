@@ -6,7 +6,7 @@ from itertools import groupby
 from textwrap import wrap
 from typing import Any
 
-from svc.errors import wrong_choice
+from svc.errors import build_wrong_choice
 from svc.sandbox.fidelity import ROWS, FidelityRow
 
 _MARKS = {"says": "says ", "chose": "CHOSE"}
@@ -30,7 +30,7 @@ def _part(part: str) -> list[FidelityRow]:
     """
     found = [row for row in ROWS if row.subject.lower().startswith(part.lower().removesuffix("s"))]
     if not found:
-        raise wrong_choice("PART", part, dict.fromkeys(row.subject.lower() for row in ROWS))
+        raise build_wrong_choice("PART", part, dict.fromkeys(row.subject.lower() for row in ROWS))
     return found
 
 

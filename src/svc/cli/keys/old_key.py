@@ -61,7 +61,7 @@ def find(session: Session, place: KeyPlace) -> OldKey:
     if stored is None:
         raise _missing(session, place, fact)
     key = api_keys.parse(stored.secret, "The keyring")
-    left_over = store.left_over(place.user)
+    left_over = store.load_left_over(place.user)
     return OldKey(place, key, fact, left_over if left_over != key.secret else None)
 
 

@@ -58,7 +58,7 @@ def _undone_whole() -> Iterator[ExitStack]:
     try:
         yield stack
     finally:
-        with signals.held_back():
+        with signals.hold_back():
             stack.close()
 
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from svc.clock import Clock
 from svc.errors import CheckFailed, LocalError
 from svc.system import signals
-from svc.system.processes import dying_with_us, job_of, own_program
+from svc.system.processes import build_own_command, job_of, wrap_to_die_with_us
 
 _SECONDS_TO_END = 3.0
 _POLL = 0.02
@@ -24,7 +24,7 @@ class SvcProcesses:
     """Starts this very program again, in an environment of its own."""
 
     def __init__(self, env: Mapping[str, str], clock: Clock) -> None:
-        self._program, self._env = own_program("svc", env)
+        self._program, self._env = build_own_command("svc", env)
         self._clock = clock
 
     def run(self, *argv: str) -> Any:
@@ -60,7 +60,7 @@ class SvcProcesses:
         """
         with log.open("wb") as out:
             process = subprocess.Popen(  # noqa: S603  our own program
-                dying_with_us([*self._program, *argv]),
+                wrap_to_die_with_us([*self._program, *argv]),
                 env=self._env,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -13,7 +13,7 @@ from svc.cli.framework.options import OptionSet, argument, flag, option, with_op
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.resources import controls
-from svc.errors import NotFound, UsageError, wrong_choice
+from svc.errors import NotFound, UsageError, build_wrong_choice
 from svc.sandbox.faults import METHODS, STATUSES, ConnectionFault, WebhookEffect
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def add(ctx: typer.Context, given: FaultArguments) -> None:
 def _adding(session: Session, given: FaultArguments) -> Call:
     """The call that adds the rule; what is for the other kind is refused."""
     if given.status is not None and given.status not in STATUSES:
-        raise wrong_choice("--status", str(given.status), map(str, STATUSES))
+        raise build_wrong_choice("--status", str(given.status), map(str, STATUSES))
     often = without_empty(skip=given.skip, times=given.times)
     answer = without_empty(
         status=given.status,

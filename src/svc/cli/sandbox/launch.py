@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from svc.cli.framework.session import Session
-from svc.config.editing import create_profile, unset_value
+from svc.config.editing import create_profile, remove_value
 from svc.errors import ConfigError, LocalError, UsageError, system_words
 from svc.paths import NoFolder
 from svc.sandbox.process.launch import MEMORY
@@ -164,7 +164,7 @@ def _write_profile(session: Session, record: RunRecord, *, stale_bundle: bool) -
     if record.certificate is not None:
         values["ca_bundle"] = record.certificate
     elif stale_bundle:
-        unset_value(path, f"profiles.{NAME}.ca_bundle")
+        remove_value(path, f"profiles.{NAME}.ca_bundle")
     return create_profile(path, NAME, values, replace=True).active_profile
 
 

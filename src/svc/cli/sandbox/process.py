@@ -17,7 +17,7 @@ from svc.cli.sandbox.exported import AllowRemote, read_state
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
 from svc.cli.sandbox.reach import AllowHost, Bind, reach_of, warn_of_reach
 from svc.cli.sandbox.shared import FixtureName, LikeProfile, Port, Seed
-from svc.errors import CheckFailed, LocalError, UsageError, system_words, wrong_choice
+from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
 from svc.paths import NoFolder
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import MEMORY, LaunchOptions
@@ -203,7 +203,7 @@ def _check_fixture(name: str | None) -> None:
     from svc.sandbox.control.fixtures import FIXTURES
 
     if name not in FIXTURES:
-        raise wrong_choice("--fixture", name, FIXTURES)
+        raise build_wrong_choice("--fixture", name, FIXTURES)
 
 
 def _warn_of_ignored(session: Session, options: LaunchOptions) -> None:

@@ -30,7 +30,7 @@ class RequestLines:
         """
         layout = self._layout
         row = (
-            (layout.brief(at) if layout.narrow else layout.clock(at), "quiet"),
+            (layout.format_brief(at) if layout.narrow else layout.clock(at), "quiet"),
             (f"{method:<{_METHOD}}", ""),
             # A shopper's address has the client secret in it.
             (one_line(path), ""),

@@ -13,7 +13,7 @@ from svc.cli.framework.session import Session
 from svc.cli.sandbox.exported import AllowRemote, read_state
 from svc.client.amounts import amount_option
 from svc.client.resources import controls
-from svc.errors import ApiError, LocalError, UsageError, wrong_choice
+from svc.errors import ApiError, LocalError, UsageError, build_wrong_choice
 from svc.service.facts import AMOUNT_MAX
 
 app = new_app()
@@ -77,7 +77,11 @@ def _check_words(changed: dict[str, str]) -> None:
         words = ("true", "false") if isinstance(kind, Boolean) else words
         if kind is not None and (not words or value in words):
             continue
-        refused = wrong_choice(name, value, words) if kind else wrong_choice("KEY", name, kinds)
+        refused = (
+            build_wrong_choice(name, value, words)
+            if kind
+            else build_wrong_choice("KEY", name, kinds)
+        )
         refused.hint = _ALL_WORDS
         raise refused
 

@@ -60,11 +60,11 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
 
 def _in_words(session: Session, now: str) -> str:
     """A time as the command shows it at its end."""
-    from svc.render.human.cells import exact, parse
+    from svc.render.human.cells import format_exact, parse
 
     moment = parse(now)
     utc = bool(session.given.everywhere.utc)
-    return now if moment is None else exact(moment, utc=utc, zone=None)
+    return now if moment is None else format_exact(moment, utc=utc, zone=None)
 
 
 @verb(app)

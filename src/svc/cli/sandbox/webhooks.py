@@ -16,7 +16,7 @@ from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
 from svc.client.resources import controls
-from svc.errors import ApiError, UsageError, wrong_choice
+from svc.errors import ApiError, UsageError, build_wrong_choice
 from svc.sandbox.store import DeliveryStatus
 from svc.service.facts import (
     EVENT_TYPES,
@@ -55,7 +55,7 @@ def trigger(ctx: typer.Context, event_type: TriggerType, data: Data = None) -> N
     """
     session = Session.of(ctx)
     if event_type not in EVENT_TYPES:
-        error = wrong_choice("TYPE", event_type, EVENT_TYPES)
+        error = build_wrong_choice("TYPE", event_type, EVENT_TYPES)
         if session.format == "human":
             # All the names are five lines on a terminal, of the four that an error may have there.
             error.message = error.message.partition(" Use one of")[0]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from svc import service
 from svc.client.client import Client
-from svc.client.operations import listing, retrieval
+from svc.client.operations import build_list, retrieval
 from svc.client.pages import pages
 from svc.errors import NotFound
 from svc.service.facts import ID_PREFIXES
@@ -76,9 +76,9 @@ class Family:
         self.objects[identifier] = data
         yield from _named_by(noun, data)
         for other in service.nouns():
-            for field in other.given("list"):
+            for field in other.list_given("list"):
                 if field.kind.type == "identifier" and field.kind.of == noun.name:
-                    call = listing(other.name, ((field.name, identifier),))
+                    call = build_list(other.name, ((field.name, identifier),))
                     for page in pages(self._client, call, max_items=_MOST):
                         yield from (item.data["id"] for item in page.items)
 

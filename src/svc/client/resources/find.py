@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from svc import service
 from svc.client import operations
 from svc.client.call import Body, Call, Encoding, QueryPairs, QueryParams, query_of, segment
-from svc.client.operations import listing, operation_at, retrieval
-from svc.client.request import checked_path
+from svc.client.operations import build_list, operation_at, retrieval
+from svc.client.request import check_path
 from svc.errors import UsageError
 from svc.service.facts import ID_PREFIXES
 
@@ -22,11 +22,11 @@ def get(path: str, query: QueryParams = ()) -> Call:
         UsageError: on a path that would leave the API (promise R25).
     """
     plain, mark, text = path.partition("?")
-    pairs = (*(_parsed(text) if mark else ()), *query_of(query))
-    checked_path(plain)
+    pairs = (*(_parse_query(text) if mark else ()), *query_of(query))
+    check_path(plain)
     noun = service.resource_at(plain)
     if noun is not None and noun.path == plain and noun.action("list") is not None:
-        return listing(noun.name, pairs)
+        return build_list(noun.name, pairs)
     return Call("GET", plain, query=pairs)
 
 
@@ -36,7 +36,7 @@ def post(path: str, body: Body | None = None, *, encoding: Encoding = "json") ->
     Raises:
         UsageError: on a path that would leave the API (promise R25).
     """
-    known = operation_at(checked_path(path))
+    known = operation_at(check_path(path))
     if known is None:
         return Call("POST", path, body=body, encoding=encoding)
     name, identifier = known
@@ -78,7 +78,7 @@ def amounts_of(data: Mapping[str, object]) -> tuple[object, object]:
     return data.get(whole), data.get(taken) or 0
 
 
-def _parsed(text: str) -> QueryPairs:
+def _parse_query(text: str) -> QueryPairs:
     from urllib.parse import parse_qsl
 
     try:

@@ -55,7 +55,7 @@ class Connection:
         """
         self.sent = self.received = False
         self._http = http = HttpExchange(request)
-        self._send(http.asked(), deadline)
+        self._send(http.encode(), deadline)
         return self._answer(http, deadline, request.answer_max or self._body_max)
 
     def tunnel(
@@ -71,7 +71,7 @@ class Connection:
         if authorization is not None:
             headers.append(("Proxy-Authorization", authorization))
         http = HttpExchange(WireRequest("CONNECT", place, tuple(headers)))
-        self._send(http.asked(), limit)
+        self._send(http.encode(), limit)
         try:
             status, _ = self._read(http, http.head, limit)
         except WireBroken as broken:
@@ -91,7 +91,7 @@ class Connection:
         """Whether the server has neither closed the line nor said anything unasked."""
         # Below TLS on purpose: any byte, a closing alert too, means that the line is spent.
         try:
-            return not signals.ready(self._sock.fileno(), 0)
+            return not signals.wait_ready(self._sock.fileno(), 0)
         except (OSError, ValueError):
             return False
 
@@ -135,7 +135,7 @@ class Connection:
                 found = part()
             except NotHttp as error:
                 if self._ended:
-                    raise WireBroken(self._cut()) from None
+                    raise WireBroken(self._classify_end()) from None
                 raise WireBroken(Trouble.GARBLED, one_line(str(error), _DETAIL_MAX)) from None
             if found is not None:
                 return found
@@ -143,17 +143,17 @@ class Connection:
 
     def _fill(self, http: HttpExchange, deadline: Deadline) -> None:
         try:
-            data = self._received(deadline)
+            data = self._receive(deadline)
         except TimeoutError:
             raise WireBroken(Trouble.TIMEOUT) from None
         except OSError as error:
-            raise WireBroken(self._cut(), system_words(error)) from None
+            raise WireBroken(self._classify_end(), system_words(error)) from None
         self.received = self.received or bool(data)
         self._ended = not data
         http.feed(data)
 
-    def _received(self, deadline: Deadline) -> bytes:
-        if not _is_held(self._sock) and not signals.ready(self._sock, _seconds_left(deadline)):
+    def _receive(self, deadline: Deadline) -> bytes:
+        if not _is_held(self._sock) and not signals.wait_ready(self._sock, _seconds_left(deadline)):
             raise TimeoutError
         while True:
             try:
@@ -161,7 +161,7 @@ class Connection:
             except OSError as error:
                 await_turn(self._sock, error, deadline, write=False)
 
-    def _cut(self) -> Trouble:
+    def _classify_end(self) -> Trouble:
         return Trouble.TRUNCATED if self.received else Trouble.CLOSED
 
 
@@ -183,7 +183,7 @@ def await_turn(sock: socket.socket, error: OSError, deadline: Deadline, *, write
         write = isinstance(error, ssl.SSLWantWriteError)
     else:
         raise error
-    if not signals.ready(sock, _seconds_left(deadline), write=write):
+    if not signals.wait_ready(sock, _seconds_left(deadline), write=write):
         raise TimeoutError
 
 
@@ -194,7 +194,7 @@ def _is_held(sock: socket.socket) -> bool:
 
 
 def _seconds_left(deadline: Deadline) -> float:
-    left = deadline.left()
+    left = deadline.seconds_left()
     if left <= 0:
         raise TimeoutError
     return left

@@ -40,12 +40,12 @@ class HttpExchange:
         self._keeps = False
         self._careful: h11.Connection | None = None
 
-    def asked(self) -> bytes:
+    def encode(self) -> bytes:
         """The request as it goes over the wire."""
-        quick = _quick_request(self._request)
+        quick = _encode_request(self._request)
         if quick is not None:
             return quick
-        self._careful, sent = _careful(self._request)
+        self._careful, sent = _start_parser(self._request)
         return sent
 
     def feed(self, data: bytes) -> None:
@@ -66,16 +66,16 @@ class HttpExchange:
             end = self._waiting.find(b"\r\n\r\n")
             if end < 0 and not self._over and _may_be_quick(self._waiting):
                 return None
-            found = _quick_head(self._waiting[:end]) if end >= 0 else None
+            found = _parse_head(self._waiting[:end]) if end >= 0 else None
             if found is not None:
                 status, headers, self._left, self._keeps = found
                 self._waiting = self._waiting[end + 4 :]
                 return status, headers
-            self._careful, _ = _careful(self._request)
+            self._careful, _ = _start_parser(self._request)
             self._careful.receive_data(self._waiting)
             if self._over and self._waiting:
                 self._careful.receive_data(b"")
-        return self._careful_head()
+        return self._read_head_by_parser()
 
     def piece(self) -> bytes | None:
         """The next bytes of the body, empty at its end; None until they are there.
@@ -84,7 +84,7 @@ class HttpExchange:
             NotHttp: the answer is not what its head has announced.
         """
         if self._careful is not None:
-            return self._careful_piece()
+            return self._read_piece_by_parser()
         taken, self._waiting = self._waiting[: self._left], self._waiting[self._left :]
         self._left -= len(taken)
         if self._left and not taken:
@@ -102,7 +102,7 @@ class HttpExchange:
         both_done = self._careful.our_state is DONE and self._careful.their_state is DONE
         return both_done and not self._careful.trailing_data[0]
 
-    def _careful_head(self) -> Head | None:
+    def _read_head_by_parser(self) -> Head | None:
         from h11 import InformationalResponse, Response
 
         while isinstance(event := self._event(), InformationalResponse):
@@ -114,7 +114,7 @@ class HttpExchange:
         headers = event.headers
         return event.status_code, tuple((_text(name), _text(value)) for name, value in headers)
 
-    def _careful_piece(self) -> bytes | None:
+    def _read_piece_by_parser(self) -> bytes | None:
         from h11 import Data, EndOfMessage
 
         event = self._event()
@@ -137,7 +137,7 @@ class HttpExchange:
         return None if event is NEED_DATA else event
 
 
-def _careful(request: WireRequest) -> "tuple[h11.Connection, bytes]":
+def _start_parser(request: WireRequest) -> "tuple[h11.Connection, bytes]":
     """A connection of h11 that has sent the request, and what it has sent."""
     import h11
 
@@ -150,7 +150,7 @@ def _careful(request: WireRequest) -> "tuple[h11.Connection, bytes]":
     return wire, b"".join(part or b"" for part in parts)
 
 
-def _quick_request(request: WireRequest) -> bytes | None:
+def _encode_request(request: WireRequest) -> bytes | None:
     """The request's bytes; None where h11 must look at it first."""
     target, headers = request.target, request.headers
     names = [name.lower() for name, _ in headers]
@@ -180,14 +180,14 @@ def _are_plain(headers: Headers) -> bool:
 def _may_be_quick(begun: bytes) -> bool:
     """Whether a head that has begun like this is one for the fast path, once it is whole.
 
-    If not, h11 has to see it now: it may take it for whole, or refuse it, and nobody sends more.
+    If not, h11 reads the head now: it may find it complete, or refuse it, when no more bytes come.
     """
     usual = _VERSION.startswith(begun[: len(_VERSION)])
     strict = begun.count(b"\n") == begun.count(b"\r\n")
     return usual and strict and len(begun) <= HEADER_MAX
 
 
-def _quick_head(head: bytes) -> tuple[int, Headers, int, bool] | None:
+def _parse_head(head: bytes) -> tuple[int, Headers, int, bool] | None:
     """Status, headers, length of the body, and whether the line is kept.
 
     None where that can be read in another way than one, or nothing tells the length.
@@ -199,12 +199,12 @@ def _quick_head(head: bytes) -> tuple[int, Headers, int, bool] | None:
         return None
     if not b"200" <= status < b"600" or status in _WITHOUT_BODY:
         return None
-    headers = _quick_fields(fields)
-    framing = None if headers is None else _quick_framing(headers)
+    headers = _parse_fields(fields)
+    framing = None if headers is None else _parse_framing(headers)
     return None if headers is None or framing is None else (int(status), headers, *framing)
 
 
-def _quick_fields(fields: list[bytes]) -> Headers | None:
+def _parse_fields(fields: list[bytes]) -> Headers | None:
     headers = []
     for field in fields:
         name, colon, value = field.partition(b":")
@@ -214,7 +214,7 @@ def _quick_fields(fields: list[bytes]) -> Headers | None:
     return tuple(headers)
 
 
-def _quick_framing(headers: Headers) -> tuple[int, bool] | None:
+def _parse_framing(headers: Headers) -> tuple[int, bool] | None:
     named = dict(headers)
     names = [name for name, _ in headers]
     length, connection = named.get("content-length", ""), named.get("connection", "keep-alive")

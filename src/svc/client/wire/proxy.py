@@ -26,7 +26,9 @@ class Proxy(NamedTuple):
         return f"Proxy({self})"
 
 
-def chosen(base_url: BaseUrl, option: str | None, environment: Mapping[str, str]) -> str | None:
+def choose_proxy(
+    base_url: BaseUrl, option: str | None, environment: Mapping[str, str]
+) -> str | None:
     """Picks the proxy's address: the user's own, else `HTTPS_PROXY` unless `NO_PROXY` excepts it.
 
     `option` is `--proxy` or `SVC_PROXY`. `HTTP_PROXY` and `ALL_PROXY` are ignored.

@@ -131,24 +131,24 @@ class SocketWire:
                 raise
             raise WireBroken(Trouble.NO_PROXY, f"{self._proxy}: {broken.detail}") from broken
         try:
-            # Behind the connection, not before it: whoever has the port now has it until then.
+            # After connecting, not before: the port's owner cannot change while we are connected.
             if self._expected is not None and not self._expected():
                 raise WireBroken(Trouble.STRANGER)  # noqa: TRY301  closed below, as for any reason
-            return Connection(self._secured(sock, limit), self._body_max)
+            return Connection(self._shake_hands(sock, limit), self._body_max)
         except BaseException:
             sock.close()
             raise
 
-    def _secured(self, sock: socket.socket, limit: Deadline) -> socket.socket:
+    def _shake_hands(self, sock: socket.socket, limit: Deadline) -> socket.socket:
         if self._trusted is None:
             return sock
-        from svc.client.wire.tls import secured
+        from svc.client.wire.tls import shake_hands
 
         if self._proxy is not None:
-            place = f"{_bracketed(self._base_url.host)}:{self._base_url.port}"
+            place = f"{_bracket_host(self._base_url.host)}:{self._base_url.port}"
             proxy = self._proxy
             sock = Connection(sock).tunnel(place, str(proxy), proxy.authorization, limit)
-        return secured(sock, self._base_url.host, self._trusted, limit)
+        return shake_hands(sock, self._base_url.host, self._trusted, limit)
 
 
 def _trust(base_url: BaseUrl, ca_bundle: str | None) -> "ssl.SSLContext | None":
@@ -165,7 +165,7 @@ def _was_stale(result: RawReply | Failure, line: Connection, method: str) -> boo
     return closed and method == "GET" and not line.received
 
 
-def _bracketed(host: str) -> str:
+def _bracket_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host
 
 
@@ -181,9 +181,9 @@ def connect(host: str, port: int, limit: Deadline) -> socket.socket:
     found = addresses(host, port, limit)
     reasons: dict[str, None] = {}
     for index, address in enumerate(found):
-        share = limit.left() / (len(found) - index)
+        share = limit.seconds_left() / (len(found) - index)
         try:
-            return _connected(address, share)
+            return _open_connection(address, share)
         except TimeoutError:
             reasons["timed out"] = None
         except OSError as error:
@@ -207,10 +207,10 @@ def addresses(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
         except OSError:
             continue
         return [(family, (host, port))]
-    return _looked_up(host, port, limit)
+    return _resolve_host(host, port, limit)
 
 
-def _looked_up(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
+def _resolve_host(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
     """Asks the resolver in a thread, because nothing else can give up waiting for it."""
     from threading import Thread
 
@@ -230,7 +230,7 @@ def _looked_up(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
         thread.start()
     except RuntimeError:
         raise WireBroken(Trouble.NO_ADDRESS, "the system starts no more threads") from None
-    signals.wait(lambda seconds: _has_ended(thread, seconds), max(0.0, limit.left()))
+    signals.wait(lambda seconds: _has_ended(thread, seconds), max(0.0, limit.seconds_left()))
     if answers:
         return answers[0]
     raise WireBroken(
@@ -243,7 +243,7 @@ def _has_ended(thread: "Thread", seconds: float) -> bool:
     return not thread.is_alive()
 
 
-def _connected(address: SocketAddress, seconds: float) -> socket.socket:
+def _open_connection(address: SocketAddress, seconds: float) -> socket.socket:
     if seconds <= 0:
         raise TimeoutError
     family, place = address
@@ -252,7 +252,7 @@ def _connected(address: SocketAddress, seconds: float) -> socket.socket:
         sock.setblocking(False)
         refused = sock.connect_ex(place)
         if refused in _BEGUN:
-            if not signals.ready(sock, seconds, write=True):
+            if not signals.wait_ready(sock, seconds, write=True):
                 raise TimeoutError  # noqa: TRY301  closed below, as for any reason
             refused = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         if refused:

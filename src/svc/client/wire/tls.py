@@ -35,7 +35,7 @@ def context(ca_bundle: str | None, directory: str | None = None) -> ssl.SSLConte
     return made
 
 
-def secured(
+def shake_hands(
     sock: socket.socket, host: str, trusted: ssl.SSLContext, limit: Deadline
 ) -> ssl.SSLSocket:
     """Shakes hands and verifies the certificate for `host`.
@@ -65,7 +65,7 @@ def secured(
 
 
 def _shake_hands(made: ssl.SSLSocket, limit: Deadline) -> None:
-    while limit.left() > 0:
+    while limit.seconds_left() > 0:
         try:
             made.do_handshake()
         except OSError as error:

@@ -110,7 +110,7 @@ def takes_amount(path: str) -> bool:
     known = operation_at(path)
     found = service.operation(known[0]) if known is not None else None
     return found is not None and any(
-        field.name == "amount" for field in found[0].given(found[1].verb)
+        field.name == "amount" for field in found[0].list_given(found[1].verb)
     )
 
 

@@ -8,7 +8,7 @@ from svc.client.call import Call, Encoding
 from svc.client.operations import operation_at
 from svc.client.request import (
     Prepared,
-    checked_path,
+    check_path,
     content_type,
     request_headers,
     without_secrets,
@@ -82,7 +82,7 @@ def restored(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
         AuthError: it holds what looks like a secret (promise R100).
     """
     call = find.post(kept.path, _fields(kept), encoding=kept.encoding)
-    target = base_url.prefix + checked_path(kept.path)
+    target = base_url.prefix + check_path(kept.path)
     headers = request_headers(
         "POST",
         kept.body,

@@ -30,7 +30,7 @@ def backends(env: Mapping[str, str], allowed: Sequence[str], platform: str) -> t
     Raises:
         KeyStoreError: the library was told to use one that is not allowed.
     """
-    named, source = _named(env, platform)
+    named, source = _find_chosen(env, platform)
     if named is not None:
         _check(named, source, allowed)
         return (_backend(named, env),)
@@ -41,7 +41,7 @@ def backends(env: Mapping[str, str], allowed: Sequence[str], platform: str) -> t
     return tuple(_backend(name, env) for name in names)
 
 
-def installed_but_refused(allowed: Sequence[str]) -> list[str]:
+def list_refused_modules(allowed: Sequence[str]) -> list[str]:
     """Names the modules of keyrings that are installed and not allowed; imports none of them."""
     from importlib.metadata import entry_points
 
@@ -57,7 +57,7 @@ def _backend(name: str, env: Mapping[str, str]) -> Backend:
     return LibraryBackend(name, needs="dbus" if name == KWALLET else None)
 
 
-def _named(env: Mapping[str, str], platform: str) -> tuple[str | None, str]:
+def _find_chosen(env: Mapping[str, str], platform: str) -> tuple[str | None, str]:
     """Finds what the keyring library was told to use, where it would look for it itself."""
     if env.get(_VARIABLE):
         return env[_VARIABLE], _VARIABLE

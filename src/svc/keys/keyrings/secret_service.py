@@ -39,21 +39,22 @@ class SecretService:
 
     def read(self, service: str, user: str) -> str | None:
         with self._bus() as bus:
-            collection = self._unlocked_collection(bus)
+            collection = self._find_unlocked_collection(bus)
             if collection is None:
                 return None
             wanted = {"service": service, "username": user}
             (items,) = bus.call(collection, "Collection", "SearchItems", "a{ss}", (wanted,))
             if not items:
                 return None
-            # Unencrypted on the bus: whoever can listen there can as well ask for the secret.
+            # Unencrypted on the bus: a program that can listen there can ask for the secret as
+            # well.
             _, session = bus.call(_ROOT, "Service", "OpenSession", "sv", ("plain", ("s", "")))
             ((_, _, secret, _),) = bus.call(items[0], "Item", "GetSecret", "o", (session,))
             return bytes(secret).decode()
 
     def write(self, service: str, user: str, secret: str) -> None:
         with self._bus() as bus:
-            missing = self._unlocked_collection(bus) is None
+            missing = self._find_unlocked_collection(bus) is None
         # The library has a missing collection made, for which the service opens a window.
         with self._person(asked=missing):
             self._library.write(service, user, secret)
@@ -74,7 +75,7 @@ class SecretService:
             raise Absent("this session has no D-Bus")
         return _Bus(self._address)
 
-    def _unlocked_collection(self, bus: "_Bus") -> str | None:
+    def _find_unlocked_collection(self, bus: "_Bus") -> str | None:
         (path,) = bus.call(_ROOT, "Service", "ReadAlias", "s", ("default",))
         if path == _NOTHING:
             return None
@@ -113,13 +114,13 @@ class _Bus:
         from jeepney import DBusAddress, new_method_call  # type: ignore[import-untyped]
 
         address = DBusAddress(path, _BUS, _SECRET + interface)
-        return self._sent(new_method_call(address, method, signature, body))
+        return self._send(new_method_call(address, method, signature, body))
 
     def is_locked(self, collection: str) -> bool:
         from jeepney import DBusAddress, Properties
 
         place = DBusAddress(collection, _BUS, f"{_SECRET}Collection")
-        ((_, locked),) = self._sent(Properties(place).get("Locked"))
+        ((_, locked),) = self._send(Properties(place).get("Locked"))
         return bool(locked)
 
     def ask(self, prompt: str) -> None:
@@ -135,13 +136,13 @@ class _Bus:
         with self._connection.filter(rule) as answers:
             # Some services tell everybody and not the asker alone: the bus passes that on only if
             # it is asked to.
-            self._sent(message_bus.AddMatch(rule))
+            self._send(message_bus.AddMatch(rule))
             self.call(prompt, "Prompt", "Prompt", "s", ("",))
             dismissed, _ = self._connection.recv_until_filtered(answers).body
         if dismissed:
             raise Dismissed("its window was closed, or could not be shown here")
 
-    def _sent(self, message: Any) -> tuple[Any, ...]:
+    def _send(self, message: Any) -> tuple[Any, ...]:
         from jeepney import DBusErrorResponse
         from jeepney.wrappers import unwrap_msg  # type: ignore[import-untyped]
 

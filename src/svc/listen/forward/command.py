@@ -24,7 +24,7 @@ from svc.listen.routes import AnyTarget
 from svc.listen.targets import AS_USUAL, TargetTrust
 from svc.listen.verify.verify import read_facts
 from svc.redaction import redact_bytes
-from svc.system.processes import Group, dying_with_us, group_of_its_own, job_of
+from svc.system.processes import Group, group_of_its_own, job_of, wrap_to_die_with_us
 
 _MARKER: Final = "SVC_REDELIVERED"
 _END: Final = b"\0\0"
@@ -126,7 +126,7 @@ class CommandLane:
             self._tell(trouble="unreachable", error=why)
             return
         self.sent = 1
-        argv = dying_with_us([program, *self._target.argv[1:]])
+        argv = wrap_to_die_with_us([program, *self._target.argv[1:]])
         try:
             _, run = await self._loop.subprocess_exec(
                 CommandRun, *argv, env=env, stderr=asyncio.subprocess.STDOUT, **group_of_its_own()

@@ -25,7 +25,7 @@ class ReplayLoop:
     def __enter__(self) -> Self:
         self._runner = self._open.enter_context(asyncio.Runner())
         loop = self._runner.get_loop()
-        self._open.enter_context(loops.heard(loop, STOPPING, self._stop))
+        self._open.enter_context(loops.catch_signals(loop, STOPPING, self._stop))
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
-from svc.system.processes import Group, dying_with_us, group_of_its_own, job_of
+from svc.system.processes import Group, group_of_its_own, job_of, wrap_to_die_with_us
 
 _SECONDS_TO_END: Final = 0.4  # promise R78; the programs hold nothing that could be lost
 _LAST_WORDS_SECONDS: Final = 0.3
@@ -46,7 +46,7 @@ class Program:
         self.news: SimpleQueue[str | None] = SimpleQueue()
         self._gone = False
         self._process = subprocess.Popen(  # noqa: S603  a path from `installed`, no shell
-            dying_with_us(argv),
+            wrap_to_die_with_us(argv),
             env=environment(env),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

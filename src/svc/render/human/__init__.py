@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from svc.render.human.cells import NOTHING, cell, plain, status
-from svc.render.human.columns import choose, inferred, label_of, view_of, warn_of_unknown
-from svc.render.human.labels import Labelled, labelled
-from svc.render.human.table import Listing, flowed, inner
-from svc.render.paths import FieldPath, Record, ready
+from svc.render.human.cells import NOTHING, cell, format_plain, status
+from svc.render.human.columns import choose, infer_field, label_of, view_of, warn_of_unknown
+from svc.render.human.labels import Labelled, lay_out_labels
+from svc.render.human.table import Listing, inner, lay_out_flow
+from svc.render.paths import FieldPath, Record, split_path
 from svc.render.printer import Objects, Printer, Write, chunks
-from svc.render.style import Cell, Line, Screen, Style, indented, styled
+from svc.render.style import Cell, Line, Screen, Style, indent, style_lines
 from svc.render.text import cells as width
 from svc.render.text import one_line, pad, wrap, wrap_beside
 from svc.render.views.model import Part, View, ViewField
@@ -48,7 +48,7 @@ class Human(Printer):
         for piece in chunks(objects):
             if empty:
                 warn_of_unknown(piece, self._names, self._warn)
-            self._print(listing.lines([_named(item) for item in piece]))
+            self._print(listing.lines([_name_values(item) for item in piece]))
             empty = False
         if empty:
             self._print(_NOTHING)
@@ -63,7 +63,7 @@ class Human(Printer):
         if self._names:
             self.value(findings)
             return
-        self._print(_checked(findings, self._screen, called))
+        self._print(_lay_out_findings(findings, self._screen, called))
 
     def _lines(self, data: object) -> list[Line]:
         if data is None or data in ({}, []):
@@ -71,26 +71,26 @@ class Human(Printer):
         if isinstance(data, dict):
             return self._fields(data) if self._names else block(data, self._screen)
         if not isinstance(data, list):
-            return [[(line, "")] for line in plain(data).expandtabs().split("\n")]
+            return [[(line, "")] for line in format_plain(data).expandtabs().split("\n")]
         if any(isinstance(item, dict) for item in data):
-            return Listing(self._screen, self._names).lines([_named(item) for item in data])
+            return Listing(self._screen, self._names).lines([_name_values(item) for item in data])
         if all(isinstance(item, list) for item in data):
-            return Listing(self._screen, heads=False).lines([_named(item) for item in data])
-        return [[(one_line(plain(item)), "")] for item in data]
+            return Listing(self._screen, heads=False).lines([_name_values(item) for item in data])
+        return [[(one_line(format_plain(item)), "")] for item in data]
 
     def _fields(self, data: dict[str, Any]) -> list[Line]:
         record = Record(data)
         columns = choose([data], self._names)
         items = ((column.label, cell(column, record, self._screen)) for column in columns)
-        return labelled(
+        return lay_out_labels(
             [(label, item or Cell("none", "quiet")) for label, item in items], self._screen.width
         )
 
     def _print(self, lines: list[Line]) -> None:
-        self._write(styled(lines, color=self._color))
+        self._write(style_lines(lines, color=self._color))
 
 
-def _named(item: object) -> dict[str, Any]:
+def _name_values(item: object) -> dict[str, Any]:
     """Gives the values of a row names, for results of --query that are no objects."""
     if isinstance(item, dict):
         return item
@@ -113,7 +113,7 @@ _GAP: Final = "  "
 _BESIDE_MIN: Final = 30  # columns that a text needs beside its name
 
 
-def _checked(
+def _lay_out_findings(
     findings: Sequence[dict[str, Any]], screen: Screen, called: "Called | None"
 ) -> list[Line]:
     """Lays findings out in columns, or the text below its name where the screen is narrow."""
@@ -123,14 +123,14 @@ def _checked(
     margin = beside if screen.width - beside >= _BESIDE_MIN else 2
     lines: list[Line] = []
     for each in findings:
-        lines += _finding(each, verdict, name, margin, screen)
+        lines += _lay_out_finding(each, verdict, name, margin, screen)
         # A command at the end of a remedy has a line of its own: people copy it.
         remedy = wrap_beside(one_line(each["fix"] or ""), max(screen.width - margin, 1), called)
         lines.extend([(" " * margin + text, "hint")] for text in remedy if text)
     return lines
 
 
-def _finding(
+def _lay_out_finding(
     each: dict[str, Any], verdict: int, name: int, margin: int, screen: Screen
 ) -> list[Line]:
     status = each["status"]
@@ -161,8 +161,8 @@ def _object(record: Record, screen: Screen) -> list[Line]:
         return _body((), (), record, screen)
     view = view_of(record.data) or _UNKNOWN
     title = _title(view, kind, record, screen)
-    body = _body(view.fields, view.parts, record, _narrower(screen))
-    return [*title, [], *indented(body, _INDENT)] if body else title
+    body = _body(view.fields, view.parts, record, _narrow(screen))
+    return [*title, [], *indent(body, _INDENT)] if body else title
 
 
 def _title(view: View, kind: str, record: Record, screen: Screen) -> list[Line]:
@@ -179,13 +179,13 @@ def _title(view: View, kind: str, record: Record, screen: Screen) -> list[Line]:
     if isinstance(live, bool):
         record.take("livemode")
         items.append(status("live mode" if live else "test mode"))
-    return flowed(items, screen.width)
+    return lay_out_flow(items, screen.width)
 
 
 def _body(
     fields: tuple[ViewField, ...], parts: tuple[Part, ...], record: Record, screen: Screen
 ) -> list[Line]:
-    """Lays out the fields, then what nobody described, then the nested parts."""
+    """Lays out the fields, then undescribed values, then the nested parts."""
     rows: list[Labelled] = []
     for field in fields:
         item = cell(field, record, screen)
@@ -198,8 +198,8 @@ def _body(
             groups.append((Part(path, label), value))
         elif value not in NOTHING or not record.of_service:
             # A setting of ours without a value says that it can be set.
-            rows.append((label, _unknown(path, value, record, screen)))
-    lines = labelled(rows, screen.width)
+            rows.append((label, _format_undescribed(path, value, record, screen)))
+    lines = lay_out_labels(rows, screen.width)
     for part, value in groups:
         if value not in NOTHING:
             lines += [*([[]] if lines else []), *_part(part, value, record, screen)]
@@ -211,24 +211,24 @@ def _label(path: FieldPath, record: Record) -> str:
     return one_line(".".join(path)) if record.of_service else label_of(path[-1])
 
 
-def _unknown(path: FieldPath, value: object, record: Record, screen: Screen) -> Cell:
-    guessed = inferred(path[-1], value, record.data)
+def _format_undescribed(path: FieldPath, value: object, record: Record, screen: Screen) -> Cell:
+    guessed = infer_field(path[-1], value, record.data)
     return cell(replace(guessed, path=path), record, screen) or Cell("none", "quiet")
 
 
 def _part(part: Part, value: object, record: Record, screen: Screen) -> list[Line]:
-    inside = _narrower(screen)
+    inside = _narrow(screen)
     if record.depth >= _DEEPEST:
         lines = _prose(value, inside)
     elif isinstance(value, dict) and part.nested and "object" in value:
-        return _object(record.inner(ready(part.path), value), screen)
+        return _object(record.inner(split_path(part.path), value), screen)
     elif isinstance(value, dict):
-        lines = _body(part.fields, (), record.inner(ready(part.path), value), inside)
+        lines = _body(part.fields, (), record.inner(split_path(part.path), value), inside)
     elif objects := _objects(value):
         lines = inner(part.columns, [Record(item, record) for item in objects], inside)
     else:
         lines = _prose(value, inside)
-    return [[(part.title, "title")], *indented(lines, _INDENT)]
+    return [[(part.title, "title")], *indent(lines, _INDENT)]
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
@@ -238,8 +238,8 @@ def _objects(value: object) -> list[dict[str, Any]]:
 
 
 def _prose(value: object, screen: Screen) -> list[Line]:
-    return [[(line, "")] for line in wrap(plain(value), screen.width)]
+    return [[(line, "")] for line in wrap(format_plain(value), screen.width)]
 
 
-def _narrower(screen: Screen) -> Screen:
+def _narrow(screen: Screen) -> Screen:
     return screen._replace(width=screen.width - _INDENT)

@@ -38,7 +38,7 @@ def parse(text: str) -> datetime | None:
     return moment if moment.tzinfo else None
 
 
-def exact(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
+def format_exact(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
     """Writes date, time and offset: `2026-10-01 11:00:00 +02:00`, or `... UTC`.
 
     `zone` is the local one; None means the machine's.
@@ -49,12 +49,12 @@ def exact(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
     return f"{local[:19]} {local[19:]}"
 
 
-def listed(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
+def format_listed(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
     """Writes date and time for a table: `2026-10-01 11:00`, with a Z when it is UTC."""
     return f"{moment.astimezone(UTC if utc else zone):%Y-%m-%d %H:%M}{'Z' if utc else ''}"
 
 
-def brief(moment: datetime, *, utc: bool, zone: tzinfo | None, now: float) -> str:
+def format_brief(moment: datetime, *, utc: bool, zone: tzinfo | None, now: float) -> str:
     """Writes a time in few columns: `01 Oct 11:00` this year, else the date."""
     there = UTC if utc else zone
     local = moment.astimezone(there)
@@ -98,21 +98,21 @@ def cell(field: ViewField, record: Record, screen: Screen) -> Cell | None:
         return None
     if value in NOTHING or (field.during and record.data.get("status") != field.during):
         return None
-    return _formed(value, field, record, screen) or Cell(plain(value))
+    return _format_kind(value, field, record, screen) or Cell(format_plain(value))
 
 
-def plain(value: object) -> str:
+def format_plain(value: object) -> str:
     """Writes any value as text that is safe to show, line feeds kept (promise R61)."""
     if isinstance(value, str):
-        return escape(_bounded(value))
+        return escape(_truncate(value))
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, list) and not any(isinstance(inner, list | dict) for inner in value):
-        return ", ".join(one_line(plain(inner)) for inner in value)
+        return ", ".join(one_line(format_plain(inner)) for inner in value)
     return "" if value is None else dump(value)
 
 
-def _bounded(text: str) -> str:
+def _truncate(text: str) -> str:
     """So much of a text as people read: every line of it takes memory of its own (promise R99)."""
     end = _CHARACTERS_MAX
     if text.count("\n") >= _LINES_MAX:
@@ -127,7 +127,7 @@ def status(word: str) -> Cell:
     return Cell(one_line(word), cast("Style", meaning), whole=True)
 
 
-def _formed(value: object, field: ViewField, record: Record, screen: Screen) -> Cell | None:
+def _format_kind(value: object, field: ViewField, record: Record, screen: Screen) -> Cell | None:
     if field.kind == "money":
         return _money(value, field, record)
     if field.kind == "time":
@@ -145,7 +145,7 @@ def _formed(value: object, field: ViewField, record: Record, screen: Screen) -> 
 def _money(value: object, field: ViewField, record: Record) -> Cell | None:
     if not isinstance(value, int) or isinstance(value, bool):
         return None
-    currency = record.near(field.currency)
+    currency = record.take_near(field.currency)
     if not isinstance(currency, str):
         # Never a bare number, which would be read as whole units.
         return Cell(f"{value:,} (minor units)", brief=f"{value:,} minor", whole=True, right=True)
@@ -163,9 +163,9 @@ def _time(value: object, now: float, screen: Screen) -> Cell | None:
     if moment is None:
         return None
     return Cell(
-        exact(moment, utc=screen.utc, zone=screen.zone),
-        listed=listed(moment, utc=screen.utc, zone=screen.zone),
-        brief=brief(moment, utc=screen.utc, zone=screen.zone, now=now),
+        format_exact(moment, utc=screen.utc, zone=screen.zone),
+        listed=format_listed(moment, utc=screen.utc, zone=screen.zone),
+        brief=format_brief(moment, utc=screen.utc, zone=screen.zone, now=now),
         hint=distance(moment, now),
         whole=True,
     )
@@ -187,17 +187,17 @@ def _deadline(value: object, now: float, screen: Screen) -> Cell | None:
 
 
 def _id(value: object) -> Cell:
-    return Cell(one_line(plain(value)), whole=True)
+    return Cell(one_line(format_plain(value)), whole=True)
 
 
 def _digest(value: object) -> Cell:
     """A checksum: its beginning tells it from others where there is no room for all of it."""
-    text = one_line(plain(value))
+    text = one_line(format_plain(value))
     return Cell(text, brief=text if len(text) <= _DIGEST else f"{text[:_DIGEST]}...")
 
 
 def _number(value: object) -> Cell:
-    return Cell(one_line(plain(value)), whole=True, right=True)
+    return Cell(one_line(format_plain(value)), whole=True, right=True)
 
 
 def _duty_rate(value: object, record: Record) -> Cell | None:
@@ -233,18 +233,18 @@ def _guarantee(value: object) -> Cell | None:
 
 
 def _address(value: object) -> Cell | None:
-    return Cell(_joined(value, _ADDRESS, ", ")) if isinstance(value, dict) else None
+    return Cell(_join_parts(value, _ADDRESS, ", ")) if isinstance(value, dict) else None
 
 
 def _card(value: object) -> Cell | None:
-    return Cell(_joined(value, _CARD, " ")) if isinstance(value, dict) else None
+    return Cell(_join_parts(value, _CARD, " ")) if isinstance(value, dict) else None
 
 
-def _joined(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
-    """Joins the parts in their usual order; parts that nobody expected follow with their names."""
-    first = [one_line(plain(value[key])) for key in known if value.get(key) not in NOTHING]
+def _join_parts(value: dict[str, Any], known: tuple[str, ...], between: str) -> str:
+    """Joins the parts in their usual order; unknown parts follow with their names."""
+    first = [one_line(format_plain(value[key])) for key in known if value.get(key) not in NOTHING]
     others = [
-        f"{one_line(key)} {one_line(plain(inner))}"
+        f"{one_line(key)} {one_line(format_plain(inner))}"
         for key, inner in value.items()
         if key not in known and inner not in NOTHING
     ]

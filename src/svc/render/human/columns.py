@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from svc.render.human import cells
-from svc.render.paths import FieldPath, has, lookup, ready
+from svc.render.paths import FieldPath, has, lookup, split_path
 from svc.render.text import one_line
 from svc.render.views import local, sandbox
 from svc.render.views.local import SENT_REQUEST
@@ -34,17 +34,17 @@ _QUANTITIES: Final = ("bytes", "days", "seconds")
 _STATES: Final = ("status", "state", "outcome")
 
 
-def inferred_fields(objects: Iterable[dict[str, Any]]) -> tuple[ViewField, ...]:
+def infer_fields(objects: Iterable[dict[str, Any]]) -> tuple[ViewField, ...]:
     """Names every key of the objects, in the order in which they first come."""
     found: dict[str, ViewField] = {}
     for data in objects:
         for key, value in data.items():
             if key not in found or found[key].kind == "text":
-                found[key] = inferred(key, value, data)
+                found[key] = infer_field(key, value, data)
     return tuple(found.values())
 
 
-def inferred(key: str, value: object, data: dict[str, Any]) -> ViewField:
+def infer_field(key: str, value: object, data: dict[str, Any]) -> ViewField:
     """Guesses how one value of an object reads; its label is its name in words."""
     return ViewField((key,), label_of(key), _kind(key, value, data), currency=_currency(key, data))
 
@@ -93,9 +93,9 @@ def choose(objects: Sequence[dict[str, Any]], names: Sequence[FieldPath]) -> tup
     first = objects[0] if objects else {}
     view = view_of(first)
     if not names:
-        return view.columns if view else inferred_fields(objects)
-    known = dict(_known(view)) if view else {}
-    return tuple(_asked(name, known, first) for name in names)
+        return view.columns if view else infer_fields(objects)
+    known = dict(_list_known(view)) if view else {}
+    return tuple(_describe_asked(name, known, first) for name in names)
 
 
 def view_of(data: dict[str, Any]) -> View | None:
@@ -108,48 +108,50 @@ def view_of(data: dict[str, Any]) -> View | None:
     return view_of_noun(kind) or sandbox.VIEWS.get(kind) or local.VIEWS.get(kind)
 
 
-def known_paths(data: dict[str, Any]) -> tuple[FieldPath, ...]:
+def list_known_paths(data: dict[str, Any]) -> tuple[FieldPath, ...]:
     """Gives the paths that the kind of an object is known to have, list indexes left out."""
     view = view_of(data)
-    return tuple(path for path, _ in _known(view)) if view else ()
+    return tuple(path for path, _ in _list_known(view)) if view else ()
 
 
-def extended(
+def add_columns(
     columns: tuple[ViewField, ...], objects: Sequence[dict[str, Any]]
 ) -> tuple[ViewField, ...]:
-    """Adds columns for what the objects hold and nobody described, the first to go."""
-    described = {ready(column.path)[0] for column in columns}
-    more = [field for field in inferred_fields(objects) if field.path[0] not in described]
+    """Adds columns for undescribed values of the objects; they are left out first."""
+    described = {split_path(column.path)[0] for column in columns}
+    more = [field for field in infer_fields(objects) if field.path[0] not in described]
     return columns + tuple(
         replace(field, label=one_line(field.path[0]), rank=_UNKNOWN_RANK) for field in more
     )
 
 
-def _known(view: View) -> Iterator[tuple[FieldPath, ViewField]]:
+def _list_known(view: View) -> Iterator[tuple[FieldPath, ViewField]]:
     for part in view.parts:
-        above = ready(part.path)
+        above = split_path(part.path)
         for field in part.columns:
-            yield (*above, *ready(field.path)), field
+            yield (*above, *split_path(field.path)), field
         for field in part.fields:
-            path = (*above, *ready(field.path))
-            yield path, replace(field, currency=(*above, *ready(field.currency)))
+            path = (*above, *split_path(field.path))
+            yield path, replace(field, currency=(*above, *split_path(field.currency)))
     for field in (*view.fields, *view.columns):
-        yield ready(field.path), field
+        yield split_path(field.path), field
 
 
-def _asked(path: FieldPath, known: dict[FieldPath, ViewField], first: dict[str, Any]) -> ViewField:
+def _describe_asked(
+    path: FieldPath, known: dict[FieldPath, ViewField], first: dict[str, Any]
+) -> ViewField:
     """Describes one column of `--fields`: by the view, else by the first object's value."""
     field = known.get(tuple(part for part in path if not part.isdecimal()))
     if field:
         return replace(field, path=path, rank=0, instead="")
     around = lookup(first, path[:-1])
     data = around if isinstance(around, dict) else {}
-    guessed = inferred(path[-1], data.get(path[-1]), data)
+    guessed = infer_field(path[-1], data.get(path[-1]), data)
     return replace(
         guessed,
         path=path,
         label=one_line(".".join(path)),
-        currency=(*path[:-1], *ready(guessed.currency)),
+        currency=(*path[:-1], *split_path(guessed.currency)),
     )
 
 
@@ -166,7 +168,7 @@ def warn_of_unknown(
     found = [data for data in objects if isinstance(data, dict)]
     if not found or not names:
         return
-    known = known_paths(found[0])
+    known = list_known_paths(found[0])
     missing = [name for name in names if not _there(name, found, known)]
     if missing:
         plural = "s" if len(missing) > 1 else ""

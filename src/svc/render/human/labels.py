@@ -13,22 +13,26 @@ _PROSE_MIN: Final = 24  # where a wrapped value has less room than this it begin
 Labelled = tuple[str, Cell]
 
 
-def labelled(rows: Sequence[Labelled], width: int) -> list[Line]:
+def lay_out_labels(rows: Sequence[Labelled], width: int) -> list[Line]:
     """Writes a line for every value, or more where it does not fit beside its label."""
     beside = (
         max((cells(label) for label, _ in rows if cells(label) <= _LABEL_MAX), default=0) + _GAP
     )
-    fitting = [_shortest(row, beside, width) for row in _aligned(rows)]
+    fitting = [_shorten_time(row, beside, width) for row in _align(rows)]
     if sum(not _fits(*row, beside, width) for row in fitting) * 2 > len(fitting):
         beside = 0  # a narrow terminal: every value under its label reads better than a mixture
     lines: list[Line] = []
     for label, item in fitting:
         fits = _fits(label, item, beside, width)
-        lines += [_flat(label, item, beside, width)] if fits else _tall(label, item, beside, width)
+        lines += (
+            [_lay_out_beside(label, item, beside, width)]
+            if fits
+            else _lay_out_prose(label, item, beside, width)
+        )
     return lines
 
 
-def _shortest(row: Labelled, beside: int, width: int) -> Labelled:
+def _shorten_time(row: Labelled, beside: int, width: int) -> Labelled:
     """Takes the longest form of a time that fits beside its label, or else under it."""
     label, item = row
     forms = item.forms()
@@ -46,7 +50,7 @@ def _fits(label: str, item: Cell, beside: int, width: int) -> bool:
     return room and "\n" not in item.text and "\t" not in item.text
 
 
-def _aligned(rows: Sequence[Labelled]) -> list[Labelled]:
+def _align(rows: Sequence[Labelled]) -> list[Labelled]:
     """Moves amounts so that their figures end in one column."""
     figures = max((len(item.text.split(" ")[0]) for _, item in rows if item.money), default=0)
     return [
@@ -60,14 +64,14 @@ def _figures(amount: str, width: int) -> str:
     return f"{number:>{width}}{space}{currency}"
 
 
-def _flat(label: str, item: Cell, beside: int, width: int) -> Line:
+def _lay_out_beside(label: str, item: Cell, beside: int, width: int) -> Line:
     line: Line = [(pad(label, beside), "label"), (item.text, item.style)]
     if item.hint and beside + cells(item.text) + _GAP + cells(item.hint) <= width:
         line += [(" " * _GAP, ""), (item.hint, "hint")]
     return line
 
 
-def _tall(label: str, item: Cell, beside: int, width: int) -> list[Line]:
+def _lay_out_prose(label: str, item: Cell, beside: int, width: int) -> list[Line]:
     """Wraps prose beside its label where there is room, and puts everything else under it."""
     if item.whole or width - beside < _PROSE_MIN or cells(label) + _GAP > beside:
         texts = [item.text.strip()] if item.whole else wrap(item.text, width - _GAP)

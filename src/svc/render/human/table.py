@@ -7,9 +7,9 @@ from typing import Any, Final
 
 from svc.render.human import columns
 from svc.render.human.cells import cell
-from svc.render.human.labels import labelled
+from svc.render.human.labels import lay_out_labels
 from svc.render.paths import FieldPath, Record
-from svc.render.style import Cell, Line, Screen, indented
+from svc.render.style import Cell, Line, Screen, indent
 from svc.render.text import cells, one_line, pad, shorten, wrap
 from svc.render.views.model import ViewField
 
@@ -66,13 +66,13 @@ def fit_all(
         if column and any(row[index].text for row in rows)
     }
     for brief in (False, True):
-        layout = _narrowed(_wide(heads, rows, brief=brief), rows, heads, screen.width)
+        layout = _narrow(_measure(heads, rows, brief=brief), rows, heads, screen.width)
         if layout.total <= screen.width:
             return layout
     return None
 
 
-def _wide(heads: dict[int, int], rows: Sequence[TableRow], *, brief: bool) -> Layout:
+def _measure(heads: dict[int, int], rows: Sequence[TableRow], *, brief: bool) -> Layout:
     widths = {
         index: max([head, *(cells(_text(row[index], brief=brief)) for row in rows)])
         for index, head in heads.items()
@@ -80,9 +80,7 @@ def _wide(heads: dict[int, int], rows: Sequence[TableRow], *, brief: bool) -> La
     return Layout(widths, brief)
 
 
-def _narrowed(
-    layout: Layout, rows: Sequence[TableRow], heads: dict[int, int], width: int
-) -> Layout:
+def _narrow(layout: Layout, rows: Sequence[TableRow], heads: dict[int, int], width: int) -> Layout:
     """Takes what is too much from the columns of prose, the widest first."""
     widths = dict(layout.widths)
     prose = [index for index in widths if not any(row[index].whole for row in rows)]
@@ -95,7 +93,7 @@ def _narrowed(
     return Layout(widths, layout.brief)
 
 
-def grown(layout: Layout, rows: Sequence[TableRow]) -> Layout:
+def grow(layout: Layout, rows: Sequence[TableRow]) -> Layout:
     """Makes room for what must stay whole in later rows, even past the screen's edge."""
     widths = {
         index: max(
@@ -121,26 +119,28 @@ def head(columns: Sequence[ViewField], layout: Layout, rows: Sequence[TableRow])
 def body_of(layout: Layout, rows: Sequence[TableRow], screen: Screen) -> list[Line]:
     """Writes a line for every row; prose that is too wide is shortened."""
     return [
-        _line([_short(row[i], width, layout, screen) for i, width in layout.widths.items()], layout)
+        _line(
+            [_shorten(row[i], width, layout, screen) for i, width in layout.widths.items()], layout
+        )
         for row in rows
     ]
 
 
-def _short(item: Cell, width: int, layout: Layout, screen: Screen) -> Cell:
+def _shorten(item: Cell, width: int, layout: Layout, screen: Screen) -> Cell:
     text = _text(item, brief=layout.brief)
     return item._replace(text=text if item.whole else shorten(text, width, screen.ellipsis))
 
 
-def full_body(layout: Layout, rows: Sequence[TableRow]) -> list[Line]:
+def lay_out_whole(layout: Layout, rows: Sequence[TableRow]) -> list[Line]:
     """Writes every row in as many lines as its prose takes."""
     lines: list[Line] = []
     for row in rows:
-        wrapped = [_wrapped(row[index], width, layout) for index, width in layout.widths.items()]
+        wrapped = [_wrap_cell(row[index], width, layout) for index, width in layout.widths.items()]
         lines += [_line(parts, layout) for parts in zip_longest(*wrapped, fillvalue=_BLANK)]
     return lines
 
 
-def _wrapped(item: Cell, width: int, layout: Layout) -> list[Cell]:
+def _wrap_cell(item: Cell, width: int, layout: Layout) -> list[Cell]:
     text = _text(item, brief=layout.brief)
     return [item._replace(text=line) for line in ([text] if item.whole else wrap(text, width))]
 
@@ -149,10 +149,10 @@ def _line(items: Sequence[Cell], layout: Layout) -> Line:
     line: Line = []
     for item, width in zip(items, layout.widths.values(), strict=True):
         line += [(pad(item.text, width, right=item.right), item.style), (" " * _GAP, "")]
-    return _trimmed(line)
+    return _trim(line)
 
 
-def _trimmed(line: Line) -> Line:
+def _trim(line: Line) -> Line:
     """Drops the blanks at the end of a line."""
     while line and not line[-1][0].strip():
         line = line[:-1]
@@ -196,9 +196,9 @@ class Listing:
         if first:
             self._layout = fit(self._columns, rows, self._screen)
         if self._layout is None:
-            below = stacked(self._columns, rows, self._screen.width, rank=_STACKED_RANK)
+            below = lay_out_stacked(self._columns, rows, self._screen.width, rank=_STACKED_RANK)
             return below if first else [[], *below]
-        self._layout = grown(self._layout, rows)
+        self._layout = grow(self._layout, rows)
         body = body_of(self._layout, rows, self._screen)
         if not first or not self._heads:
             return body
@@ -209,15 +209,15 @@ def inner(
     described: tuple[ViewField, ...], records: Sequence[Record], screen: Screen
 ) -> list[Line]:
     """Lays out the objects of a nested list, everything in them, and nothing shortened."""
-    fields = columns.extended(described, [record.data for record in records])
+    fields = columns.add_columns(described, [record.data for record in records])
     rows = read(fields, records, screen)
     layout = fit_all(fields, rows, screen)
     if layout is None:
-        return stacked([replace(field, rank=0) for field in fields], rows, screen.width)
-    return [head(fields, layout, rows), *full_body(layout, rows)]
+        return lay_out_stacked([replace(field, rank=0) for field in fields], rows, screen.width)
+    return [head(fields, layout, rows), *lay_out_whole(layout, rows)]
 
 
-def stacked(
+def lay_out_stacked(
     fields: Sequence[ViewField], rows: Sequence[TableRow], width: int, *, rank: int = 0
 ) -> list[Line]:
     """Writes every row as a small block, for a terminal too narrow for a table.
@@ -237,15 +237,15 @@ def stacked(
         if others and fields[0].leads:
             title += f" {one_line(others.pop(0)[1].text)}"
         below = (
-            flowed([item for _, item in others], width - _FLOWED_GAP)
+            lay_out_flow([item for _, item in others], width - _FLOWED_GAP)
             if ranked
-            else labelled(others, width - _FLOWED_GAP)
+            else lay_out_labels(others, width - _FLOWED_GAP)
         )
-        lines += [[], [(title, "title")], *indented(below, _FLOWED_GAP)]
+        lines += [[], [(title, "title")], *indent(below, _FLOWED_GAP)]
     return lines[1:]
 
 
-def flowed(items: Sequence[Cell], width: int) -> list[Line]:
+def lay_out_flow(items: Sequence[Cell], width: int) -> list[Line]:
     """Sets cells one after another, two columns apart, and begins a line when one is full."""
     lines: list[Line] = []
     used = width

@@ -55,7 +55,7 @@ def _lines(fields: tuple[Field, ...], within: str = "") -> Iterator[tuple[Field,
     """Each field that may stand among the lines or columns of the whole object."""
     for field in fields:
         if field.lifted if within else field.label:
-            yield field, _shown(field, within)
+            yield field, _build_view_field(field, within)
         if field.kind.type == "object":
             yield from _lines(field.kind.fields, f"{within}{field.name}.")
 
@@ -64,7 +64,7 @@ def _is_line(field: Field) -> bool:
     return bool(field.card) and (field.shown in _IN_ONE_LINE or not field.kind.inner)
 
 
-def _shown(field: Field, within: str = "") -> ViewField:
+def _build_view_field(field: Field, within: str = "") -> ViewField:
     kind: FieldKind = _KINDS.get(field.kind.type, "text")
     if field.answered == "create":
         kind = "id"
@@ -95,13 +95,17 @@ def _parts(fields: tuple[Field, ...], within: str = "") -> Iterator[Part]:
         elif field.kind.entry:
             yield Part(path, field.label, columns=_columns(inner))
         else:
-            yield Part(path, field.label, fields=tuple(_shown(one) for one in inner if one.label))
+            yield Part(
+                path,
+                field.label,
+                fields=tuple(_build_view_field(one) for one in inner if one.label),
+            )
 
 
 def _columns(entry: tuple[Field, ...]) -> tuple[ViewField, ...]:
     """The columns of a table inside an object."""
     placed = sorted((field for field in entry if field.column), key=_place)
-    return tuple(_column(field, _shown(field)) for field in placed)
+    return tuple(_column(field, _build_view_field(field)) for field in placed)
 
 
 def _place(field: Field) -> int:

@@ -43,12 +43,12 @@ _KINDS: Final[Mapping[str, Callable[[Kind], ParameterKind]]] = {
 
 def parameters(noun: Resource, verb: str, rules: Mapping[str, ObjectRule] | None = None) -> Fields:
     """What a request of a verb may have; a rule looks at all of an object's fields afterwards."""
-    return _table(noun.given(verb), rules or {}, is_filter=verb == "list")
+    return _table(noun.list_given(verb), rules or {}, is_filter=verb == "list")
 
 
 def example(noun: Resource, verb: str) -> dict[str, Any] | None:
     """A body that is carried out as it stands; None where it would have to name an object."""
-    given = noun.given(verb)
+    given = noun.list_given(verb)
     if any(field.kind.type == "identifier" for field in given if field.required):
         return None
     return _examples(given, ()) or None
@@ -205,7 +205,7 @@ def changes(noun: Resource, given: Params) -> dict[str, Any]:
     """What an update changes, but for what is merged; a field that is unset begins again."""
     return {
         field.name: _kept(field, given)
-        for field in noun.given("update")
+        for field in noun.list_given("update")
         if field.name in given and field.kind.type != "free"
     }
 

@@ -78,7 +78,7 @@ def start(
         LocalError: when it does not start; the message is the process's own.
     """
     deadline = clock.monotonic() + timeout
-    program, env = processes.own_program("svc.sandbox", env)
+    program, env = processes.build_own_command("svc.sandbox", env)
     child = processes.start_apart(
         [*program, options.to_json()],
         {name: value for name, value in env.items() if name not in _SECRETS},
@@ -171,7 +171,7 @@ def _signalled(folder: Path, record: RunRecord, number: int) -> bool:
     if not is_running(folder, record):
         return False
     try:
-        return processes.signalled(record.pid, number)
+        return processes.send_signal(record.pid, number)
     except PermissionError as error:
         raise LocalError(
             f"The sandbox on port {record.port} belongs to another user (pid {record.pid})."

@@ -16,7 +16,7 @@ POSTS = [
     f"{noun.word}.{action.verb}"
     for noun in service.nouns()
     for action in noun.actions
-    if action.method == "POST" and noun.given(action.verb)
+    if action.method == "POST" and noun.list_given(action.verb)
 ]
 SERVICE = document(OPERATIONS)
 

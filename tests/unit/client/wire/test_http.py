@@ -73,7 +73,7 @@ Outcome = tuple[int, Headers, bytes, bool] | str
 def outcome(request: WireRequest, parts: list[bytes], *, ends: bool = True) -> Outcome:
     """What one exchange makes of an answer that comes in these parts, and then ends or stays."""
     exchange = HttpExchange(request)
-    exchange.asked()
+    exchange.encode()
     coming = iter((*parts, b"") if ends else parts)
     try:
         while (head := exchange.head()) is None:
@@ -106,7 +106,7 @@ def test_the_quick_lane_reads_what_h11_reads(answer: bytes, cuts: list[int], end
     edges = [0, *sorted(cuts), len(answer)]
     parts = [part for a, b in pairwise(edges) if (part := answer[a:b])]
     quick = outcome(GET, parts, ends=ends)
-    with patch.object(http, "_quick_request", lambda _: None):  # h11 from the first byte
+    with patch.object(http, "_encode_request", lambda _: None):  # h11 from the first byte
         assert quick == outcome(GET, parts, ends=ends)
 
 
@@ -128,9 +128,9 @@ def test_the_quick_lane_says_what_h11_says(
     """R1, R25: the same bytes, and none of what h11 would refuse to send."""
     framing = [] if length is None else [("Content-Length", length)]
     request = WireRequest(method, target, (("Host", "x"), *framing, *headers), body)
-    quick = http._quick_request(request)
+    quick = http._encode_request(request)
     if quick is not None:
-        assert quick == http._careful(request)[1]
+        assert quick == http._start_parser(request)[1]
 
 
 @pytest.mark.parametrize("request_", [GET, POST], ids=["GET", "POST"])

@@ -3,7 +3,7 @@
 import pytest
 
 from svc.base_url import BaseUrl
-from svc.client.wire.proxy import chosen, proxy_for
+from svc.client.wire.proxy import choose_proxy, proxy_for
 from svc.errors import ConfigError
 
 HTTPS = "https://api.example.com"
@@ -31,7 +31,7 @@ def test_a_proxy_is_for_https_to_other_machines_only(
     url: str, option: str | None, environment: dict[str, str], expected: str | None
 ) -> None:
     """R26: HTTP_PROXY and ALL_PROXY never count, this machine is never proxied."""
-    assert chosen(BaseUrl.parse(url), option, environment) == expected
+    assert choose_proxy(BaseUrl.parse(url), option, environment) == expected
 
 
 def test_a_proxys_login_is_read() -> None:

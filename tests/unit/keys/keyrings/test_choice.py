@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from svc.errors import ExitCode, KeyStoreError
-from svc.keys.keyrings.choice import backends, installed_but_refused
+from svc.keys.keyrings.choice import backends, list_refused_modules
 from svc.keys.keyrings.library import LibraryBackend
 from svc.keys.places import KWALLET, MACOS, SECRET_SERVICE, WINDOWS
 from svc.keys.store import KeyStore
@@ -160,7 +160,7 @@ def test_an_allowed_keyring_serves(planted: Path) -> None:
     found = store.get(USER)
     assert found is not None
     assert found.secret == "sk_test_b"
-    assert installed_but_refused((EVIL,)) == []
+    assert list_refused_modules((EVIL,)) == []
     assert store.remove(USER)
     assert store.get(USER) is None
 

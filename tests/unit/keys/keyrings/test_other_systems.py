@@ -126,7 +126,7 @@ def test_keys_live_on_the_other_systems_as_here(store: KeyStore) -> None:
         found = store.get(user)
         assert found is not None
         assert found.secret == secret
-    assert store.left_over(USER) is None
+    assert store.load_left_over(USER) is None
     assert store.remove(USER)
     assert store.get(USER) is None
     assert store.get(live) is not None

@@ -14,7 +14,7 @@ from svc.cli.framework.control import moments
 from svc.cli.framework.options import option
 from svc.cli.framework.progress import counting
 from svc.cli.framework.session import Session
-from svc.client.operations import listing
+from svc.client.operations import build_list
 from svc.client.pages import pages
 from svc.clock import utc
 from svc.errors import CheckFailed, UsageError
@@ -112,7 +112,7 @@ def _find_missed(
             for resource in service.nouns():
                 if resource.implies:
                     params = (("limit", str(LIMIT_MAX)), ("created[gte]", utc(oldest)))
-                    for page in pages(client, listing(resource.name, params)):
+                    for page in pages(client, build_list(resource.name, params)):
                         yield from ((item.text, item.data) for item in page.items)
 
         for _, data in count(objects()):

@@ -183,7 +183,7 @@ class HumanLines:
         many = f"{record.events:,} event{'' if record.events == 1 else 's'}"
         when = "once it can be reached"
         if record.next_in is not None:
-            when = f"next try {self._layout.brief(record.time + record.next_in)}"
+            when = f"next try {self._layout.format_brief(record.time + record.next_in)}"
         text = f"{many} for {record.url}: {record.reason}, {distance(record.seconds)}; {when}"
         return self._change(record.time, ("waiting", "waiting"), text)
 
@@ -238,7 +238,7 @@ class HumanLines:
         return (clock if self._layout.narrow else f"{clock}  ", "quiet")
 
     def _next_try(self, record: Forwarded) -> str:
-        return f"next try {self._layout.brief(record.time + (record.retry_in or 0))}"
+        return f"next try {self._layout.format_brief(record.time + (record.retry_in or 0))}"
 
     def _place(self, record: Forwarded) -> list[LineCell]:
         """The address and the time it took; the event has the room of an address that is known."""
@@ -270,7 +270,7 @@ class HumanLines:
         layout = self._layout
         most = min(_REPLY_WIDTH, (layout.width or _REPLY_WIDTH + layout.below) - layout.below)
         text = shorten(one_line(said), max(most, 10), "…")
-        return f"{'':{layout.below}}{layout.styled(text, 'quiet')}\n"
+        return f"{'':{layout.below}}{layout.style(text, 'quiet')}\n"
 
 
 def distance(seconds: float) -> str:

@@ -220,7 +220,9 @@ class Printing:
     def _write_now(self, end: _Destination, outlet: Outlet) -> None:
         """Waits for whoever reads, but after a signal not for long."""
         while end.backlog:
-            if not signals.ready(outlet.descriptor, _WARNED if self._hurried else None, write=True):
+            if not signals.wait_ready(
+                outlet.descriptor, _WARNED if self._hurried else None, write=True
+            ):
                 return
             end.backlog.taken(outlet.write(end.backlog.head()))
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final, TextIO
 
-from svc.client.amounts import amount_option, whole_number
+from svc.client.amounts import amount_option, parse_whole_number
 from svc.client.json import NotJson, parse_given
 from svc.errors import UsageError
 from svc.inputs import STDIN, read_text
@@ -196,7 +196,7 @@ def _item_value(name: str, value: str, currency: str | None) -> str | int | None
     if name == "unit_amount":
         return amount_option(value, "unit_amount", currency, least=0)
     if name == "quantity":
-        return whole_number(value, name, is_text=True, is_money=False)
+        return parse_whole_number(value, name, is_text=True, is_money=False)
     return value
 
 

@@ -15,7 +15,7 @@ from svc.cli.framework.options import flag
 from svc.cli.framework.progress import bar
 from svc.cli.framework.session import Session
 from svc.client.exchange import Failure, RawReply
-from svc.client.operations import listing
+from svc.client.operations import build_list
 from svc.errors import UsageError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _reach(client: "Client") -> None:
         Unauthorized: the service refuses the key.
         NetworkError: nothing answers there.
     """
-    call = listing("order", {"limit": 1})
+    call = build_list("order", {"limit": 1})
     came = client.ask(call, {}, seconds=_REACH_SECONDS)
     is_refused = isinstance(came, RawReply) and came.status == _UNAUTHORIZED
     if is_refused or (isinstance(came, Failure) and not came.sent):

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from svc.errors import LocalError, UsageError, system_words, wrong_choice
+from svc.errors import LocalError, UsageError, build_wrong_choice, system_words
 from svc.system.files import make_private, replace_file
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def settings_like(session: "Session", profile: str | None) -> dict[str, Any]:
     if profile is None:
         return {}
     if profile not in session.config.profiles:
-        raise wrong_choice("--like", profile, session.config.profiles)
+        raise build_wrong_choice("--like", profile, session.config.profiles)
     path = _file(session, profile)
     try:
         report = json.loads(path.read_bytes())
