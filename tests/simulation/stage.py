@@ -177,7 +177,7 @@ def staged() -> Iterator[Stage]:
         (workers, "SimpleQueue", SimQueue),
         (workers, "Event", Flag),
         (cli, "_invoke", lambda session: stage.commands[session.argv[0]](session) or 0),
-        (signals, "watched", lambda _: nullcontext()),  # an interruption is drawn too
+        (signals, "watch", lambda _: nullcontext()),  # an interruption is drawn too
         (signals, "wait", lambda step, seconds: step(seconds)),
         # The file is there, whole and private: how it is opened is tried with real ones.
         (database, "open_database", lambda path, *_, **__: _connect(path)),
