@@ -134,18 +134,16 @@ def list_(
     $ svc requests list --operation refunds.create --since 2h
     """
     session = Session.of(ctx)
-    if operation is not None and operation not in _operations():
-        raise build_wrong_choice("--operation", operation, _operations())
+    if operation is not None and operation not in _paths():
+        raise build_wrong_choice("--operation", operation, tuple(_paths()))
     begin = None
     if since is not None:
         begin = moments(session, local=True).read(since, "--since").begin.timestamp()
     about = None if object_id is None else check_id(object_id, "--object")
     with journal_of(session) as journal:
-        most = None if unresolved or operation else limit
-        found = journal.list(unresolved=unresolved, limit=most, since=begin, about=about)
-        if operation is not None:
-            found = [one for one in found if operation_of(one.stored.path) == operation]
-            found = found if unresolved else found[:limit]
+        most = None if unresolved else limit
+        path = None if operation is None else _paths()[operation]
+        found = journal.list(unresolved=unresolved, limit=most, since=begin, about=about, path=path)
         rows = [summary_of(one, in_flight=journal.is_in_flight(one)) for one in found]
     session.out.value(rows, kind="request")
     for aside in set_aside_of(session.paths.state_file):
@@ -157,14 +155,14 @@ def list_(
         session.out.hint("Settle each: svc requests resume ID")
 
 
-def _operations() -> tuple[str, ...]:
-    """Every operation that sends a POST."""
-    return tuple(
-        f"{noun.word}.{action.verb}"
+def _paths() -> dict[str, str]:
+    """The path of every operation that sends a POST, with `*` for an id."""
+    return {
+        f"{noun.word}.{action.verb}": noun.path_of(action)
         for noun in service.nouns()
         for action in noun.actions
         if action.method == "POST"
-    )
+    }
 
 
 @verb(app)

@@ -221,6 +221,8 @@ def create(path: Path, clock: Clock, steps: SchemaSteps) -> None:
                 Path(f"{fresh}{leftover}").unlink(missing_ok=True)
             files.create_private(fresh)
             with closing(connect(fresh)) as connection:
+                # So that `svc state compact` can give pages back one by one.
+                connection.execute("PRAGMA auto_vacuum = INCREMENTAL")
                 connection.execute("PRAGMA journal_mode = WAL")
                 _migrate(connection, steps)
             put_in_place(fresh, path)

@@ -184,6 +184,8 @@ REST = (
     "svc events prune --failed --before 30d",
     "svc requests adopt none.db",
     "svc requests start-empty",
+    "svc state",
+    "svc state compact",
     "svc requests list",
     "svc requests show rq_0123456789abcdefghij",
     "svc requests resume rq_0123456789abcdefghij",

@@ -73,11 +73,13 @@ def state(session: Session) -> Finding:
     """Whether the state database is whole and private, and whether a request waits in it."""
     from svc.cli.framework.delivering import journal_of
     from svc.state import Database
+    from svc.state.room import room_of
 
     name, path = "state", session.paths.state_file
     if not path.exists():
         return _state_to_be(name, path)
     with closing(Database.open(path, clock=session.clock)) as database:
+        room = room_of(database, path)
         verdict = database.rows("PRAGMA quick_check(1)")[0]["quick_check"]
     if verdict != "ok":
         return Finding(name, "failed", f"{path}: {verdict}", "Copy it away and run svc again")
@@ -90,6 +92,14 @@ def state(session: Session) -> Finding:
             "warning",
             f"{waiting} {words} no known outcome",
             "See them: svc requests list --unresolved",
+        )
+    if room.is_worth_compacting:
+        free, size = (f"{one / 1e9:.1f} GB" for one in (room.free, room.size))
+        return Finding(
+            name,
+            "warning",
+            f"{free} of the {size} of {path} are free",
+            "Give them back to the disk: svc state compact",
         )
     return Finding(name, "ok", f"{path}; every request has an outcome")
 

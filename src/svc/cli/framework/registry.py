@@ -41,6 +41,7 @@ COMMANDS: Final = {
     **{word: Entry(_NOUNS[word], WEBHOOKS) for word in _OF_WEBHOOKS},
     "timeline": Entry("Tell all that is known about an id, in the order of time.", ACCOUNT),
     "requests": Entry("See what was sent; settle what has no known outcome.", ACCOUNT),
+    "state": Entry("See what takes room on this machine, and give it back.", ACCOUNT),
     "keys": Entry("Keep API keys in the OS keyring.", ACCOUNT),
     "profiles": Entry("Name accounts and switch between them.", ACCOUNT),
     "config": Entry("Read and change settings.", ACCOUNT),

@@ -206,10 +206,11 @@ class BatchTable:
 
         self._state.change(end)
 
-    def compact_expired_batch(self) -> None:
+    def compact_expired_batch(self) -> bool:
         """Lets go of the bodies of one batch that was last run `WHOLE_SECONDS` ago, if any is left.
 
-        What is unresolved stays whole. A batch whose process was killed is as good as any other.
+        False where none was. What is unresolved stays whole. A batch whose process was killed is as
+        good as any other.
         """
         now = self._clock.now()
         found = [
@@ -218,7 +219,7 @@ class BatchTable:
             if not self._leases.is_alive(row["lease"])
         ]
         if not found:
-            return
+            return False
         identifier, lease = found[0]["id"], found[0]["lease"]
         while self._slim(identifier):
             pass
@@ -229,6 +230,7 @@ class BatchTable:
             tx.execute(_PACKED, (now, identifier, lease))
 
         self._state.change(pack)
+        return True
 
     def _slim(self, identifier: str) -> bool:
         """One piece at a time, so that other processes get their turn."""

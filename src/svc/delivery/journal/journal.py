@@ -174,7 +174,8 @@ class Journal:
         ends = list(ends)
         taken = self._change(lambda change: change.settle(ends), durable=False)
         if any(intent.seq % EVERY == 0 for intent, _ in ends):
-            self._forget_old(self._clock.now())
+            with suppress(LocalError):  # there is a next time
+                self.forget_old(self._clock.now())
         return taken
 
     def release(self, intent: Intent) -> None:
@@ -198,6 +199,13 @@ class Journal:
         with suppress(LocalError):  # it is deleted; whoever comes next empties the log
             self._state().empty_log()
         return intent
+
+    def forget_old(self, now: float) -> int:
+        """Forgets some of the settled requests that are old by `now` (unix seconds); how many."""
+        # A clock that was put ahead makes nothing old that a limit counts.
+        boot, uptime = self._rules.uptime() or ("", 0.0)
+        old = (now - KEPT_SECONDS, boot, uptime - KEPT_SECONDS)
+        return self._change(lambda change: change.tx.execute(PRUNE, old), durable=False)
 
     def hurry(self, seconds: float) -> None:
         """From now on waits no longer for other processes: this one is about to end (R78)."""
@@ -238,11 +246,12 @@ class Journal:
         limit: int | None = None,
         since: float | None = None,
         about: str | None = None,
+        path: str | None = None,
     ) -> list[Intent]:
         """Requests, newest first; of a batch, in the order of its rows.
 
         `since` (Unix seconds) leaves out those recorded before; `about` is the id of an object that
-        they made or name.
+        they made or name; in a `path`, `*` stands for one id.
         """
         where: dict[str, tuple[str | float, ...]] = {UNRESOLVED: ()} if unresolved else {}
         if batch is not None:
@@ -251,6 +260,9 @@ class Journal:
             where["created_at >= ?"] = (since,)
         if about is not None:
             where["(object_id = ? OR instr(path, ?) OR instr(body, ?))"] = (about,) * 3
+        if path is not None:
+            deeper = path.replace("*", "*/*") if "*" in path else ""
+            where["path GLOB ? AND path NOT GLOB ?"] = (path, deeper)
         condition = f" WHERE {' AND '.join(where)}" if where else ""
         order = "seq DESC" if batch is None else "batch_row"
         most = -1 if limit is None else min(limit, sys.maxsize)
@@ -295,13 +307,6 @@ class Journal:
         return LimitBook(self._state().rows, self._rules, self._clock.now())
 
     # --- inside ---
-
-    def _forget_old(self, now: float) -> None:
-        # A clock that was put ahead makes nothing old that a limit counts.
-        boot, uptime = self._rules.uptime() or ("", 0.0)
-        old = (now - KEPT_SECONDS, boot, uptime - KEPT_SECONDS)
-        with suppress(LocalError):  # there is a next time
-            self._change(lambda change: change.tx.execute(PRUNE, old), durable=False)
 
     def _state(self) -> Database:
         with self._lock:

@@ -166,5 +166,5 @@ def test_a_key_of_the_users_own_is_known_for_one(
     with session_in(isolated) as session, journal_of(session) as journal:
         client = Client(session.base_url, KEY, mode="test", wire=cast("Any", RefundWire()))
         send_recorded(session, client, refunds.create({"payment": "pay_1"}), idempotency_key=key)
-        journal._forget_old(session.clock.now() + 91 * 24 * 3600)
+        journal.forget_old(session.clock.now() + 91 * 24 * 3600)
         assert len(journal.list()) == given

@@ -1,0 +1,110 @@
+"""`svc state`: what takes the room of the state database, and giving it back."""
+
+from contextlib import closing
+
+import typer
+
+from svc.cli.framework.app import Noun, new_app, verb
+from svc.cli.framework.session import Session
+from svc.state import Database
+from svc.state.files import set_aside_of
+from svc.state.room import give_back, gives_back_in_pieces, kinds_of, rebuild, room_of
+
+# Given to the app: Typer takes no docstring of a callback whose app has no help.
+app = new_app(
+    """Show what takes the room of this machine's state database.
+
+    free_bytes are of what was forgotten: what comes next uses them, and svc state compact gives
+    them back to the disk.
+
+    $ svc state -o json --query free_bytes
+    $ svc state compact
+    """
+)
+
+
+@app.callback(cls=Noun, invoke_without_command=True)
+def state(ctx: typer.Context) -> None:
+    """Shows what takes the room, unless a verb was named."""
+    if ctx.invoked_subcommand is not None:
+        return
+    session = Session.of(ctx)
+    database, path = session.state(), session.paths.state_file
+    room = room_of(database, path)
+    session.out.value(
+        {
+            "object": "state",
+            "file": str(path),
+            "bytes": room.size,
+            "free_bytes": room.free,
+            "log_bytes": room.log,
+            "kinds": [
+                {"name": one.name, "rows": one.rows, "bytes": one.size}
+                for one in kinds_of(database)
+            ],
+            "set_aside": [
+                {"file": str(one), "bytes": one.stat().st_size} for one in set_aside_of(path)
+            ],
+        }
+    )
+    if room.is_worth_compacting:
+        session.out.hint("Give the free room back to the disk: svc state compact")
+
+
+@verb(app)
+def compact(ctx: typer.Context) -> None:
+    """Forget what is due, and give free room back to the disk.
+
+    Due is what would be forgotten by itself in time: forwarded events after {forwarded_days} days,
+    settled requests after {request_days}. It goes in pieces, so that a listener and other commands
+    go on beside it. What is unresolved or still to be forwarded stays.
+
+    $ svc state compact
+    """
+    session, path = Session.of(ctx), Session.of(ctx).paths.state_file
+    with _opened(session) as database:
+        before = room_of(database, path)
+        events, requests = _forget_due(session, database)
+        in_pieces = gives_back_in_pieces(database)
+        if in_pieces:
+            give_back(database, session.clock)
+    if not in_pieces:
+        rebuild(path)
+    with _opened(session) as database:
+        after = room_of(database, path)
+    session.out.value(
+        {
+            "object": "state_compaction",
+            "file": str(path),
+            "events_forgotten": events,
+            "requests_forgotten": requests,
+            "bytes_before": before.size + before.log,
+            "bytes": after.size + after.log,
+        }
+    )
+
+
+def _opened(session: Session) -> Database:
+    """A connection of its own, since none may be open where the file is written anew."""
+    return Database.open(session.paths.state_file, clock=session.clock)
+
+
+def _forget_due(session: Session, database: Database) -> tuple[int, int]:
+    """Forgets events and requests that are due; gives how many of each."""
+    from svc.cli.framework.delivering import limit_rules
+    from svc.delivery.journal.batches import BatchTable
+    from svc.delivery.journal.journal import Journal
+    from svc.delivery.journal.leases import Leases
+    from svc.listen.inbox.forgetting import forget_forwarded
+
+    events, requests, now, clock = 0, 0, session.clock.now(), session.clock
+    while some := forget_forwarded(database, now):
+        events += some
+    with closing(Leases(session.paths.state_dir / "senders")) as leases:
+        journal = Journal(lambda: database, leases, clock, rules=limit_rules(session))
+        while some := journal.forget_old(now):
+            requests += some
+        batches = BatchTable(database, leases, clock)
+        while batches.compact_expired_batch():
+            pass
+    return events, requests

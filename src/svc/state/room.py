@@ -1,0 +1,137 @@
+"""What takes the room of the state database, and how what is free is given back, in pieces."""
+
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from svc.clock import Clock
+from svc.errors import LocalError, translate_errors
+from svc.state import opening
+from svc.state.database import Database
+
+_INCREMENTAL: Final = 2  # of PRAGMA auto_vacuum: pages can be given back one by one
+# What a person calls it, and the tables that it stands in; the first has a row for each.
+_KINDS: Final[dict[str, tuple[str, ...]]] = {
+    "events": (
+        *("inbox", "payloads", "event_ids", "event_ids_end", "ledger", "forwards", "targets"),
+        "listeners",
+    ),
+    "requests": ("requests", "forgotten"),
+    "batches": ("batches", "reservations"),
+    "keys": ("key_facts", "endpoints", "sandbox_keys", "reminders"),
+}
+_PAGES: Final = """
+SELECT tbl_name AS name, sum(pgsize) AS bytes FROM dbstat JOIN sqlite_master USING (name)
+WHERE aggregate = TRUE GROUP BY tbl_name"""
+# So long a piece may hold up a delivery, and so many pages the log may have meanwhile.
+_PIECE_SECONDS: Final = 0.02
+_PIECE_PAGES_MAX: Final = 2_000
+_LOG_PAGES: Final = 4_000
+# Less is soon used again; more than a part of the file is worth a command.
+WORTH_BYTES: Final = 64 * 1024 * 1024
+_WORTH_PART: Final = 4
+
+
+class KindOfRoom(NamedTuple):
+    """How many there are of a kind, and how many bytes they take; None where SQLite cannot tell."""
+
+    name: str
+    rows: int
+    size: int | None
+
+
+class StateRoom(NamedTuple):
+    """The bytes of a state database and of its log; `free` ones will be used by what comes."""
+
+    size: int
+    free: int
+    log: int
+
+    @property
+    def is_worth_compacting(self) -> bool:
+        """Whether a quarter of the file or more is free, and it is no small one."""
+        return self.free >= max(WORTH_BYTES, self.size // _WORTH_PART)
+
+
+def room_of(state: Database, path: Path) -> StateRoom:
+    """Tells sizes from the header, at once however large the file is."""
+    page = _pragma(state, "page_size")
+    log = Path(f"{path}-wal")
+    return StateRoom(
+        page * _pragma(state, "page_count"),
+        page * _pragma(state, "freelist_count"),
+        log.stat().st_size if log.exists() else 0,
+    )
+
+
+def kinds_of(state: Database) -> list[KindOfRoom]:
+    """Tells what takes the room, the most of it first; reads through the whole file."""
+    sizes: dict[str, int] | None = None
+    with suppress(LocalError):  # an SQLite that was built without it
+        sizes = {row["name"]: row["bytes"] for row in state.rows(_PAGES)}
+    found = [
+        KindOfRoom(
+            kind,
+            state.rows(f"SELECT count(*) AS rows FROM {tables[0]}")[0]["rows"],  # noqa: S608  ours
+            None if sizes is None else sum(sizes.get(table, 0) for table in tables),
+        )
+        for kind, tables in _KINDS.items()
+    ]
+    return sorted(found, key=lambda one: -(one.size or 0))
+
+
+def gives_back_in_pieces(state: Database) -> bool:
+    """Whether the file is of a form that gives pages back; older ones are `rebuilt` once."""
+    return _pragma(state, "auto_vacuum") == _INCREMENTAL
+
+
+def give_back(state: Database, clock: Clock) -> None:
+    """Gives what is free now back to the disk, in pieces that hold nobody up for long.
+
+    As long as a piece has taken, others have their turn.
+    """
+    left, piece, logged = _pragma(state, "freelist_count"), 64, 0
+    while left > 0:
+        started = clock.monotonic()
+        state.free_pages(piece)
+        took = clock.monotonic() - started
+        left, logged = left - piece, logged + piece
+        if logged >= _LOG_PAGES:
+            state.copy_log()
+            logged = 0
+        clock.sleep(took)
+        faster = 2 if took < _PIECE_SECONDS / 2 else 0.5 if took > _PIECE_SECONDS else 1
+        piece = max(8, min(_PIECE_PAGES_MAX, int(piece * faster)))
+    state.copy_log()  # not emptied: a listener has set room aside for it
+
+
+def rebuild(path: Path) -> None:
+    """Writes the file anew, which gives back all at once and makes later pieces possible.
+
+    Raises:
+        LocalError: another process uses it (code `state_in_use`), or the disk has no room for it.
+    """
+    with translate_errors(sqlite3.Error, _not_rebuilt), closing(opening.connect(path)) as alone:
+        alone.execute("PRAGMA locking_mode = EXCLUSIVE")
+        alone.execute(f"PRAGMA auto_vacuum = {_INCREMENTAL}")
+        alone.execute("VACUUM")
+        alone.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _not_rebuilt(error: sqlite3.Error) -> LocalError:
+    if opening.code_of(error) != sqlite3.SQLITE_BUSY:
+        return opening.local_error(error)
+    return LocalError(
+        "The state database is of an older form, which can be compacted only while no other "
+        "command uses it. Nothing was given back.",
+        code="state_in_use",
+        hint="End what runs (svc events listen, svc batch), then: svc state compact; from then on "
+        "it works beside them",
+    )
+
+
+def _pragma(state: Database, name: str) -> int:
+    value = state.rows(f"PRAGMA {name}")[0][name]
+    assert isinstance(value, int)
+    return value
