@@ -16,10 +16,10 @@ def find_near_words(word: str, known: Iterable[str]) -> list[str]:
     typed = word.lstrip("-").casefold()
     if len(typed) < _BEGINNING or typed.isdigit():  # a number is meant as it is
         return []
-    most = 2 if len(typed) >= _TWO_SLIPS else 1
     found = []
     for each in known:
         right = each.lstrip("-").casefold()
+        most = 2 if max(len(typed), len(right)) >= _TWO_SLIPS else 1
         far = 0 if right.startswith(typed) else slips(typed, right, most)
         if far <= most:
             found.append((far, each))

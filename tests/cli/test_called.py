@@ -47,7 +47,7 @@ def test_what_an_error_suggests_can_be_typed(shop: Path) -> None:
         "Error: No such command 'listen'. Did you mean '.venv/bin/svc events listen'?",
         "  Next: .venv/bin/svc events listen -o human",
     ]
-    assert "  Next: What it takes: .venv/bin/svc --help\n" in typed(shop, "x", "-o", "human").err
+    assert "  Next: What there is: .venv/bin/svc --help\n" in typed(shop, "x", "-o", "human").err
 
 
 def test_a_name_that_the_shell_finds_is_enough(shop: Path) -> None:
@@ -70,7 +70,7 @@ def test_another_program_of_that_name_on_path_is_not_suggested(shop: Path, tmp_p
 
 def test_programs_read_the_plain_name(shop: Path) -> None:
     """What is read by a script is the same wherever it is installed."""
-    assert "What it takes: svc events listen --help" in typed(shop, "listen").error["message"]
+    assert "Next: svc events listen" in typed(shop, "listen").error["message"]
     examples = [
         line for each in typed(shop, "commands").json["commands"] for line in each["examples"]
     ]

@@ -6,8 +6,9 @@ pay_x`, from its entry to its exit code:
 
 1. `main.py`: `main` makes a `Session` over `framework/streams.py`, and is the one place where an
    error, or a signal, becomes an exit code.
-2. `framework/app.py`: `Root` finds `refunds` in `framework/registry.py`, whose `load` makes it of
-   the description in `svc.service.refunds`; it imports a module for any other word, only it.
+2. `framework/app.py`: `Root` finds the noun in `framework/registry.py`, whose `load` makes it of
+   the description in `svc.service.refunds`; it imports a module for any other word, only it. What
+   is no command is refused with the line that was meant (`framework/suggestions.py`).
 3. `framework/nouns.py`: each `Action` is a command with its help, example and options, and a topic
    of help is a page that `help/page.py` reads; as a `WritingVerb` it takes `-d`, `--dry-run` and
    the rest, which `framework/options.py` declares and puts into `session.given`.

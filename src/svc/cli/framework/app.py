@@ -15,8 +15,8 @@ from svc.cli.framework.registry import (
     SHORT_NAMES,
     Entry,
     load,
-    send_elsewhere,
     split_examples,
+    warn_of_deprecated,
 )
 
 _EXAMPLES_MAX: Final = 2  # of a group
@@ -69,8 +69,6 @@ class Verb(Sharing, TyperCommand):
         if not self.repairs:
             _ = ctx.obj.out
         if DEPRECATIONS:
-            from svc.cli.framework.deprecations import warn_of_deprecated
-
             warn_of_deprecated(ctx.obj, ctx.command_path)
         return super().invoke(ctx)
 
@@ -254,7 +252,10 @@ class Root(LazyGroup):
     entries = COMMANDS
 
     def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
-        send_elsewhere(args)
+        if args[0] == "batch":
+            from svc.cli.framework.suggestions import check_operation
+
+            check_operation(args)
         asked = [SHORT_NAMES.get(args[0], args[0]), *args[1:]] if args else args
         return super().resolve_command(ctx, asked)
 

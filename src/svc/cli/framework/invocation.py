@@ -290,7 +290,7 @@ _NO_ARGUMENT: Final = (
 
 def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
     """Turns the parser's complaint of what was typed into ours, naming the command's help page."""
-    from svc.cli.framework.registry import no_such_command, no_such_option, option_for
+    from svc.cli.framework.suggestions import option_for, refuse_command, refuse_option
 
     context = getattr(error, "ctx", None)
     where = context.command_path if context is not None else "svc"
@@ -302,9 +302,7 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
 
         return build_wrong_choice(param or "", literal_eval(word), choices)
     if str(error.message).startswith(_NO_COMMAND) and context is not None:
-        unknown = no_such_command(error, argv)
-        if unknown is not None:
-            return unknown
+        return refuse_command(argv, context)
     message = _in_our_words(error, where, param)
     if message.startswith(_EXTRA):
         message = f"Nothing more is expected here: {message.removeprefix(_EXTRA).rstrip(')')}"
@@ -317,7 +315,7 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
     if not hasattr(error, "possibilities"):  # else it is an option that there is not
         complained = param or wrong or None
         return UsageError(message, param=complained, hint=f"What it takes: {where} --help")
-    return no_such_option(error, argv, _word_after(argv, wrong))
+    return refuse_option(error, argv, _word_after(argv, wrong))
 
 
 def _in_our_words(error: Any, where: str, param: str | None) -> str:

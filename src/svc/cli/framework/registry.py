@@ -11,8 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from svc.cli.framework.figures import fill
-from svc.errors import UsageError
-from svc.service.facts import ID_PREFIXES, NOUNS
+from svc.service.facts import NOUNS
 
 
 class Entry(NamedTuple):
@@ -77,6 +76,23 @@ class Deprecation(NamedTuple):
 
 DEPRECATIONS: Final[tuple[Deprecation, ...]] = ()
 
+
+def warn_of_deprecated(
+    session: Any, command: str, rows: Sequence[Deprecation] = DEPRECATIONS
+) -> None:
+    """Says once on stderr that what was typed will be gone; nothing where no person reads it."""
+    typed = [word.partition("=")[0] for word in session.argv]
+    for row in rows:
+        if command == f"svc {row.command}" and (row.option is None or row.option in typed):
+            _warn(session, row)
+
+
+def _warn(session: Any, row: Deprecation) -> None:
+    out = session.repair_out
+    if session.streams.person_watches and not out.quiet:
+        out.warn(f"{row.name} is deprecated and gone in {row.gone}. Use {row.instead}")
+
+
 # Verbs of `svc events` with modules of their own: their imports are heavier than a GET's.
 EVENT_VERBS: Final = {
     "listen": Entry("Receive webhooks, verify and forward them.", WEBHOOKS),
@@ -92,232 +108,6 @@ EVENT_VERBS: Final = {
 }
 
 SHORT_NAMES: Final = {"quotes": "landed-cost-quotes"}
-_LISTED: Final = ("orders", "payments", "refunds", "payouts", "disputes")
-
-
-# What people type who come from other tools, or who leave out the resource; behind an option at the
-# end belongs the id.
-OTHER_TOOLS_WORDS: Final = {
-    "auth": "keys",
-    "batch list": "requests list",
-    "capture": "orders capture",
-    "config list": "config get",
-    "disputes answer": "disputes update",
-    "disputes submit": "disputes update",
-    "events resend": "events replay",
-    "events retry": "events replay",
-    "events trigger": "sandbox trigger",
-    "find": "timeline",
-    "history": "timeline",
-    "inbox": "events inbox",
-    "listen": "events listen",
-    "login": "keys add",
-    "logout": "keys remove",
-    "logs": "sandbox requests",
-    "orders history": "timeline",
-    "orders pay": "sandbox pay",
-    "orders refund": "payments list --order",
-    "payments cancel": "orders cancel",
-    "payments capture": "orders capture",
-    "payments refund": "refunds create --payment",
-    "open": "sandbox checkout",
-    "pay": "sandbox pay",
-    "profiles show": "profiles list",
-    "refund": "refunds create --payment",
-    "replay": "events replay",
-    "start": "sandbox start",
-    "status": "whoami",
-    "stop": "sandbox stop",
-    "trigger": "sandbox trigger",
-    "verify": "events verify",
-}
-
-_BUG: Final = "What to attach to a report of a bug: svc doctor --report"
-# What is no command: how to do it all the same.
-OTHERWISE: Final = {
-    **dict.fromkeys(("bug", "report", "help bug", "help report"), _BUG),
-    **{f"{word} export": f"svc {word} list --all -o csv > {word}.csv" for word in _LISTED},
-    "disputes due": "svc disputes list --due 7d",
-    "export": "A list as a file: svc orders list --all -o csv > orders.csv",
-    "help migrate": "svc help moving",
-    "payments create": "A shopper pays an order; at a sandbox: svc sandbox pay ORDER",
-    "version": "svc --version",
-    "update": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
-    "events list": "Those that a listener has received: svc events inbox; those that a sandbox "
-    "has made: svc sandbox events",
-    "webhook-endpoints list": "The API has no call that lists them; of a sandbox: "
-    "svc sandbox endpoints list",
-    "webhook-endpoints retrieve": "The API has no call that shows one; of a sandbox: "
-    "svc sandbox endpoints list",
-    "upgrade": "Install it anew as you did: pipx, uv tool or pip, each from its newer source",
-}
-
-
-# Verbs of other tools, and ours for them, where a resource has it.
-_SHOWING: Final = ("get", "show", "view")
-_SHOWS: Final = {
-    **dict.fromkeys(_LISTED, "retrieve"),
-    **dict.fromkeys(("landed-cost-quotes", "quotes", "events"), "retrieve"),
-    "requests": "show",
-}
-
-
-def _send_to_verb(noun: str, verb: str, rest: list[str]) -> None:
-    """Raises UsageError on another tool's verb for showing one object."""
-    ours = _SHOWS.get(noun)
-    if verb == "wait" and noun in _LISTED:
-        line = _joined("svc", noun, "retrieve", *(rest[:1] or ["ID"]), "--wait", *rest[1:])
-        raise UsageError(f"No such command '{noun} wait'.", hint=line)
-    if ours is None or verb == ours or verb not in (*_SHOWING, "retrieve"):
-        return
-    import shlex
-
-    there = f"svc {noun} {ours}"
-    raise UsageError(
-        f"No such command '{noun} {verb}'. Did you mean '{there}'?",
-        hint=shlex.join((*there.split(), *rest)) if rest else f"{there} ID",
-    )
-
-
-def send_elsewhere(args: list[str]) -> None:
-    """Raises UsageError on one or two words that mean a command of another name."""
-    if len(args) > 1:
-        _send_to_verb(args[0], args[1], args[2:])
-        _send_to_noun(*args)
-    for count in (2, 1):
-        words, rest = " ".join(args[:count]), args[count:]
-        if words in OTHER_TOOLS_WORDS:
-            there = OTHER_TOOLS_WORDS[words]
-            command, option, _ = there.partition(" --")
-            raise UsageError(
-                f"No such command {words!r}. Did you mean 'svc {command}'?",
-                hint=_whole(there, rest)
-                if option or rest
-                else f"What it takes: svc {there} --help",
-            )
-        if words in OTHERWISE:
-            raise UsageError(f"No such command {words!r}.", hint=OTHERWISE[words])
-
-
-_OPERATIONS: Final = "Which there are: svc batch --help"
-# Of an order there are several, and none is to be guessed.
-_ONLY_OPERATION: Final = {
-    **dict.fromkeys(("refunds", "payouts", "landed-cost-quotes"), "create"),
-    "disputes": "update",
-}
-
-
-def _send_to_noun(noun: str, verb: str, *rest: str) -> None:
-    """Raises UsageError on a resource in the singular, and on an operation in two words."""
-    if noun == "batch" and verb in COMMANDS and rest and not rest[0].startswith("-"):
-        there = rest[0] if rest[0].isalpha() else _ONLY_OPERATION.get(verb)
-        if there is None:
-            raise UsageError(f"svc batch needs an operation of {verb}.", hint=_OPERATIONS)
-        line = _joined("svc", noun, f"{verb}.{there}", *(rest[1:] if there == rest[0] else rest))
-        raise UsageError(f"An operation is one word: {verb}.{there}.", hint=line)
-    many = f"{noun}s"
-    own = verb.startswith(ID_PREFIXES.get(noun, " "))
-    if verb.startswith("-"):
-        return  # no verb: the noun itself may mean a command
-    if many in COMMANDS and noun not in COMMANDS and (own or not is_id(verb)):
-        line = _joined("svc", many, *(("retrieve",) if own else ()), verb, *rest)
-        raise UsageError(f"No such command {noun!r}. Did you mean 'svc {many}'?", hint=line)
-
-
-def is_id(word: str) -> bool:
-    """Whether a word looks like the id of an object."""
-    return word.startswith(tuple(ID_PREFIXES.values()))
-
-
-def _whole(there: str, rest: Sequence[str]) -> str:
-    """A command line of ours with the words that were typed behind another one, the id first."""
-    known = [word for word in rest if is_id(word)][:1]
-    others = [word for word in rest if word not in known]
-    missing = ["ID"] if " --" in there and not known else []
-    return _joined("svc", *there.split(), *known, *missing, *others)
-
-
-def _joined(*words: str) -> str:
-    from shlex import join  # only for what is refused
-
-    return join(words)
-
-
-def no_such_command(error: Any, argv: Sequence[str]) -> UsageError | None:
-    """Refuses a word that is none of a command's, with the line that was probably meant.
-
-    None where nothing is near.
-    """
-    from svc.nearest import find_near_words, meant
-
-    context, word = error.ctx, str(error.message).split("'")[1]
-    message = f"No such command {word!r}."
-    if is_id(word):
-        return UsageError(message, hint=_joined("svc", "get", word))
-    near = find_near_words(word, context.command.list_commands(context))
-    if not near:
-        return None
-    at = list(argv).index(word)
-    line = _joined("svc", *argv[:at], near[0], *argv[at + 1 :])
-    return UsageError(f"{message}{meant(near)}", hint=line)
-
-
-# Never suggested: who adds one has moved to live mode, or has answered what nobody asked.
-_NEVER_MEANT: Final = frozenset(
-    (
-        "--live --yes --force --new-request --again --blank-means-all --no-check "
-        "--allow-remote-forward"
-    ).split()
-)
-# What one command calls so, and another otherwise.
-_SAME_OPTION: Final = {"--limit": "--max", "--since": "--created-gte", "--created-gte": "--since"}
-
-
-def no_such_option(error: Any, argv: Sequence[str], value: str | None) -> UsageError:
-    """Refuses one, naming those that were probably meant; `argv` was typed, `value` behind it."""
-    wrong, context = str(error.option_name), error.ctx
-    message = f"No such option: {wrong}.{_near_options(error)}"
-    if wrong[1:2].isdigit():
-        typed = next((word for word in argv if word.startswith(wrong)), wrong)
-        message = f"{typed} is below nought; a duration or a number here is positive."
-    where = context.command_path if context is not None else "svc"
-    meant = option_for(context, value) if value else None
-    return UsageError(message, param=wrong, hint=meant or f"What it takes: {where} --help")
-
-
-def _near_options(error: Any) -> str:
-    from svc.nearest import find_near_words, meant
-
-    params = error.ctx.command.params if error.ctx is not None else ()
-    options = [
-        name
-        for param in params
-        for name in (*param.opts, *param.secondary_opts)
-        if name.startswith("--") and name not in _NEVER_MEANT
-    ]
-    same = _SAME_OPTION.get(error.option_name, "")
-    return meant([same] if same in options else find_near_words(error.option_name, options))
-
-
-def option_for(context: Any, word: str) -> str | None:
-    """The command line in which an id is given by its option, or by itself where it is the noun's.
-
-    None where the command has nothing to do with it.
-    """
-    kind = next((kind for kind, prefix in ID_PREFIXES.items() if word.startswith(prefix)), None)
-    if kind is None or context is None:
-        return None
-    import shlex
-
-    word = shlex.quote(word)
-    if context.command_path.startswith("svc payouts") and kind == "order":
-        return f"No payout belongs to an order; its payments: svc payments list --order {word}"
-    if f"--{kind}" in (name for param in context.command.params for name in param.opts):
-        return f"{context.command_path} --{kind} {word}"
-    above = context.parent
-    if above is not None and above.info_name == f"{kind}s":
-        return f"{above.command_path} retrieve {word}"
-    return None
 
 
 def module_of(*words: str) -> str:

@@ -60,11 +60,15 @@ def show(
 
 def _no_such_topic(topic: str) -> UsageError:
     """Refuses a word that is no topic, and names the command that it may have been meant for."""
+    from svc.cli.framework.suggestions import CommandWords, find_lines
     from svc.nearest import find_near_words
 
     refused = build_wrong_choice("TOPIC", topic, TOPICS)
-    near = find_near_words(topic, COMMANDS)
-    refused.hint = f"svc help {near[0]}" if near else None
+    near = find_near_words(topic, TOPICS)
+    found = find_lines(CommandWords(topic.split(), [], []))
+    if near or found:
+        name = near[0] if near else found[0].name
+        refused.hint = f"svc help {name}" if name else found[0].line
     return refused
 
 

@@ -55,11 +55,14 @@ def retrieve(identifier: str) -> Call:
         if noun is not None and noun.action("retrieve") is not None:
             return retrieval(kind, identifier)
     known = " ".join(noun.prefix for noun in service.nouns() if noun.action("retrieve"))
+    paths = (noun.path for noun in service.nouns() if noun.word == identifier)
+    listed = next((f"svc get {path}" for path in paths if path), None)
     raise UsageError(
         f"{identifier!r} begins with no prefix that can be retrieved.",
         code="id_invalid",
         param="id",
-        hint=f"Ids that can be retrieved begin with: {known}. Or give a path such as /v1/orders.",
+        hint=listed
+        or f"Ids that can be retrieved begin with: {known}. Or give a path such as /v1/orders.",
     )
 
 

@@ -6,8 +6,7 @@ import pytest
 
 from support.running import command_tree
 from svc import RELEASE
-from svc.cli.framework.deprecations import warn_of_deprecated
-from svc.cli.framework.registry import DEPRECATIONS, Deprecation
+from svc.cli.framework.registry import DEPRECATIONS, Deprecation, warn_of_deprecated
 from svc.cli.help.page import page_of
 
 PLANTED = Deprecation("batch", "--again", "0.2.0", "0.3.0", "--run LABEL")
