@@ -9,7 +9,7 @@ import pytest
 from support.forks.program import Forking
 from support.ring_file import FakeRing
 from support.running import Inside, Sandbox, Svc
-from svc.sandbox.process.records import RunRecord, holding
+from svc.sandbox.process.records import RunRecord, hold
 
 
 @pytest.fixture
@@ -36,5 +36,5 @@ def fake_ring(isolated: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 def own_sandbox(sandbox: Sandbox, isolated: Path) -> Iterator[Sandbox]:
     """A sandbox that the user of the test has started, as its run record says."""
     record = RunRecord(os.getpid(), sandbox.port, sandbox.url, ":memory:", "", "")
-    with holding(isolated / "state" / "sandbox", record):
+    with hold(isolated / "state" / "sandbox", record):
         yield sandbox

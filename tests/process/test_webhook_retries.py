@@ -10,7 +10,7 @@ from support.kills.killing import kill_sandboxes
 from support.running import Svc
 from support.serving import HookReceiver
 from support.suite.patience import patient
-from svc.sandbox.process.records import running
+from svc.sandbox.process.records import list_running
 
 HOUR = 3600
 # 0, 1 min, 11 min, 1 h 11 min, then every 6 h; the last at 67 h 11 min (assumptions: Delivery).
@@ -43,7 +43,7 @@ class KilledSandbox:
     def kill(self) -> None:
         """Kills it with -9 and waits until nothing of it is left."""
         kill_sandboxes(self._records)
-        while running(self._records):
+        while list_running(self._records):
             time.sleep(0.01)
 
     def listen(self, receiver: HookReceiver) -> None:

@@ -196,7 +196,7 @@ class AsgiSandbox:
     # --- ASGI -----------------------------------------------------------------------------------
 
     async def _enter(self) -> None:
-        await self._stack.enter_async_context(self.app.running())
+        await self._stack.enter_async_context(self.app.run())
 
     async def _send(
         self,

@@ -107,7 +107,7 @@ class SandboxApp:
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
-            await self._live(receive, send)
+            await self._run_lifespan(receive, send)
             return
         begun, reply = time.perf_counter(), None
         try:
@@ -123,7 +123,7 @@ class SandboxApp:
                 self.on_served(ServedRequest(scope["method"], scope["path"], status, took))
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def run(self) -> AsyncIterator[None]:
         """Opens the store and runs the engine for as long as the block takes."""
         memory = RunMemory()
         # Opened here and not before: SQLite binds a connection to its thread, and this is the
@@ -162,10 +162,10 @@ class SandboxApp:
         """The answer to what never became a request."""
         return self._api.refuse(problem, {})
 
-    async def _live(self, receive: Receive, send: Send) -> None:
+    async def _run_lifespan(self, receive: Receive, send: Send) -> None:
         await receive()
         try:
-            async with self.running():
+            async with self.run():
                 await send({"type": "lifespan.startup.complete"})
                 await receive()
         except BaseException as error:
@@ -174,7 +174,7 @@ class SandboxApp:
         await send({"type": "lifespan.shutdown.complete"})
 
     async def _reply(self, scope: AsgiScope, receive: Receive) -> HttpReply | None:
-        """The answer to a request, whatever breaks; None where nobody waits for it."""
+        """Returns the answer to a request, whatever breaks; None where the caller has gone."""
         refuse: Callable[[Problem, AsgiScope], HttpReply] = self._api.refuse
         try:
             check_framing(scope)

@@ -81,7 +81,7 @@ class VirtualClock:
         self._real = real
         self._mode: ClockMode = "realtime"
         self._offset = 0
-        self._now = self._real_now()
+        self._now = self._read_real()
 
     @property
     def mode(self) -> ClockMode:
@@ -93,12 +93,12 @@ class VirtualClock:
 
     def now(self) -> int:
         """The second that is running, in microseconds since 1970."""
-        exact = self._exactly()
+        exact = self._read_exact()
         return exact - exact % SECOND
 
-    def _exactly(self) -> int:
+    def _read_exact(self) -> int:
         if self._mode == "realtime":
-            ahead = self._real_now() + self._offset
+            ahead = self._read_real() + self._offset
             if ahead < self._now:  # the real clock was set back: go on from here
                 self._offset += self._now - ahead
             else:
@@ -107,24 +107,24 @@ class VirtualClock:
 
     def move_to(self, moment: int) -> None:
         """Goes forward to a moment; a moment that has passed changes nothing."""
-        ahead = moment - self._exactly()
+        ahead = moment - self._read_exact()
         if ahead > 0:
             self._now = moment
             self._offset += ahead
 
     def switch(self, mode: ClockMode) -> None:
         """Freezes the clock where it is, or lets it run on from there."""
-        now = self._exactly()
+        now = self._read_exact()
         self._mode = mode
-        self._offset = now - self._real_now()
+        self._offset = now - self._read_real()
 
     def restart(self) -> None:
         """Follows the real clock without a distance, as a new sandbox does."""
-        self._mode, self._offset, self._now = "realtime", 0, self._real_now()
+        self._mode, self._offset, self._now = "realtime", 0, self._read_real()
 
     def dump(self) -> dict[str, Any]:
         """The state to save; `now` keeps a restart from going back."""
-        return {"mode": self._mode, "offset": self._offset, "now": self._exactly()}
+        return {"mode": self._mode, "offset": self._offset, "now": self._read_exact()}
 
     def load(self, state: Mapping[str, Any]) -> None:
         """Takes up a state that was saved.
@@ -137,16 +137,16 @@ class VirtualClock:
             raise ValueError(f"the mode {mode}")
         if type(offset) is not int or type(now) is not int or not 0 <= now <= LAST:
             raise ValueError(f"the time {now}")
-        if mode == "realtime" and self._real_now() + offset > LAST:
+        if mode == "realtime" and self._read_real() + offset > LAST:
             raise ValueError(f"the distance {offset}")
         self._mode, self._offset, self._now = mode, offset, now
 
     def seconds_until(self, moment: int) -> float | None:
         """How long to wait really for a moment; None if the clock stands still before it."""
-        wait = (moment - self._exactly()) / SECOND
+        wait = (moment - self._read_exact()) / SECOND
         if wait <= 0:
             return 0.0
         return wait if self._mode == "realtime" else None
 
-    def _real_now(self) -> int:
+    def _read_real(self) -> int:
         return int(self._real.now() * SECOND)

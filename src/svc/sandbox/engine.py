@@ -36,7 +36,7 @@ class Engine:
     `handlers` run the jobs that state machines schedule. `fixture` fills a new or reset sandbox:
     it gets a transaction of test mode, one of live mode and the name that was asked for. `runner`
     is what turns the clock. `under_way` says how many requests have begun and are not answered, 0
-    where nobody knows. Time, the seed and the sender are given in, so that tests own them.
+    where that is unknown. Time, the seed and the sender are given in, so that tests own them.
     """
 
     def __init__(
@@ -214,7 +214,7 @@ class Engine:
         Who verifies refuses it. It is no delivery: nothing is written down of it.
         """
         wall = int(self._real.now())
-        made = await self._groups.read(mode, lambda tx: attempts.badly_signed(tx, wall))
+        made = await self._groups.read(mode, lambda tx: attempts.build_badly_signed(tx, wall))
         return [(outgoing.url, await self._sender.send(outgoing)) for outgoing in made]
 
     def _refuse_past(self, era: int) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from support.running import Sandbox, Svc
 from support.servers.misbehaving import ScriptedServer
-from svc.sandbox.process.records import RunRecord, holding
+from svc.sandbox.process.records import RunRecord, hold
 
 KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
 TO_BANK = (
@@ -112,7 +112,7 @@ def test_a_record_that_somebody_else_wrote_vouches_for_nobody(
     """R106: he can write one and hold its lock, where he may write at all."""
     folder = isolated / "state" / "sandbox"
     record = RunRecord(os.getpid(), stranger.port, stranger.url, ":memory:", "", "")
-    with holding(folder, record):
+    with hold(folder, record):
         shown = svc("orders", "list", "--max-time", "0.5")
         assert shown.error["code"] != "sandbox_not_running"
         if os.geteuid() != 0:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from svc.errors import LocalError
-from svc.sandbox.process.records import RunRecord, holding, is_running, running
+from svc.sandbox.process.records import RunRecord, hold, is_running, list_running
 
 
 def record(port: int = 4242, pid: int | None = None) -> RunRecord:
@@ -27,10 +27,10 @@ def record(port: int = 4242, pid: int | None = None) -> RunRecord:
 
 def test_held_record_is_running_until_its_block_ends(folder: Path) -> None:
     """A record is found while it is held, and its file is gone afterwards."""
-    with holding(folder, record()):
-        assert running(folder) == [record()]
+    with hold(folder, record()):
+        assert list_running(folder) == [record()]
         assert is_running(folder, record())
-    assert running(folder) == []
+    assert list_running(folder) == []
     assert list(folder.iterdir()) == []
 
 
@@ -39,7 +39,7 @@ def test_record_is_for_its_owner_only(folder: Path) -> None:
     below = folder / "state" / "sandbox"
     before = os.umask(0)
     try:
-        with holding(below, record()):
+        with hold(below, record()):
             assert {each.stat().st_mode & 0o777 for each in (folder, *folder.glob("**/"))} == {
                 0o700
             }
@@ -53,7 +53,7 @@ def test_record_of_a_dead_process_is_stale(folder: Path) -> None:
     folder.mkdir()
     path = folder / "run-4242.json"
     path.write_text(json.dumps(record(pid=os.getpid())._asdict()))
-    assert running(folder) == []
+    assert list_running(folder) == []
     assert not path.exists()
 
 
@@ -71,29 +71,29 @@ def test_record_is_stale_after_a_kill(folder: Path) -> None:
     with subprocess.Popen(argv, stdout=subprocess.PIPE) as holder:
         assert holder.stdout is not None
         holder.stdout.readline()
-        assert running(folder) == [record()]
+        assert list_running(folder) == [record()]
         holder.send_signal(signal.SIGKILL)
     assert (folder / "run-4242.json").exists()
-    assert running(folder) == []
+    assert list_running(folder) == []
 
 
 def test_stale_record_is_replaced(folder: Path) -> None:
     """A new sandbox on the port of one that died takes its record over."""
     folder.mkdir()
     (folder / "run-4242.json").write_text("x" * 5000)
-    with holding(folder, record()):
-        assert running(folder) == [record()]
+    with hold(folder, record()):
+        assert list_running(folder) == [record()]
 
 
 def test_records_come_by_port(folder: Path) -> None:
     """Several sandboxes are listed in the order of their ports."""
-    with holding(folder, record(5001)), holding(folder, record(80)):
-        assert [each.port for each in running(folder)] == [80, 5001]
+    with hold(folder, record(5001)), hold(folder, record(80)):
+        assert [each.port for each in list_running(folder)] == [80, 5001]
 
 
 def test_other_process_on_the_same_port_is_another_sandbox(folder: Path) -> None:
     """A record found earlier is not running when another process has its port now."""
-    with holding(folder, record()):
+    with hold(folder, record()):
         assert not is_running(folder, record(pid=os.getpid() + 1))
 
 
@@ -103,8 +103,8 @@ def test_record_that_is_a_link_is_not_followed(folder: Path, tmp_path: Path) -> 
     target = tmp_path / "precious"
     target.write_text("keep")
     (folder / "run-4242.json").symlink_to(target)
-    assert running(folder) == []
-    with pytest.raises(LocalError), holding(folder, record()):
+    assert list_running(folder) == []
+    with pytest.raises(LocalError), hold(folder, record()):
         pass
     assert target.read_text() == "keep"
 
@@ -113,10 +113,10 @@ def test_folder_that_cannot_be_made_is_one_line(tmp_path: Path) -> None:
     """A state folder in the place of a file is a local error that names the record."""
     (tmp_path / "file").write_text("")
     refused = pytest.raises(LocalError, match=r"run-4242\.json cannot be written")
-    with refused, holding(tmp_path / "file", record()):
+    with refused, hold(tmp_path / "file", record()):
         pass
 
 
 def test_no_folder_means_nothing_runs(tmp_path: Path) -> None:
     """Nothing was ever started here."""
-    assert running(tmp_path / "nowhere") == []
+    assert list_running(tmp_path / "nowhere") == []

@@ -21,7 +21,7 @@ from support.orders import ORDER
 from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.sandbox.process import launch
-from svc.sandbox.process.records import RunRecord, health, running
+from svc.sandbox.process.records import RunRecord, health, list_running
 
 Start = Callable[..., RunRecord]
 
@@ -65,7 +65,7 @@ def test_started_sandbox_answers_and_is_found(start: Start, folder: Path) -> Non
     """`start` returns when requests are answered; the process leads its own session."""
     record = start()
     assert health(record) is not None
-    assert running(folder) == [record]
+    assert list_running(folder) == [record]
     assert os.getsid(record.pid) == record.pid
     assert call(record, "POST", "/v1/orders", ORDER)[0] == 200
 
@@ -76,7 +76,7 @@ def test_stop_ends_it_and_a_restart_has_everything(start: Start, folder: Path) -
     first = start()
     order = call(first, "POST", "/v1/orders", ORDER)[1]
     assert launch.stop(folder, first, SystemClock()) == "stopped"
-    assert running(folder) == []
+    assert list_running(folder) == []
     again = call(start(), "GET", f"/v1/orders/{order['id']}")[1]
     assert again["id"] == order["id"]
 
@@ -87,7 +87,7 @@ def test_kill_loses_nothing(start: Start, folder: Path) -> None:
     order = call(first, "POST", "/v1/orders", ORDER)[1]
     os.kill(first.pid, signal.SIGKILL)
     reap(first.pid)
-    assert running(folder) == []
+    assert list_running(folder) == []
     assert call(start(), "GET", f"/v1/orders/{order['id']}")[0] == 200
 
 
@@ -109,7 +109,7 @@ def test_sandbox_that_hangs_is_killed(start: Start, folder: Path) -> None:
     record = start()
     os.kill(record.pid, signal.SIGSTOP)
     assert launch.stop(folder, record, SystemClock(), timeout=0.2) == "killed"
-    assert running(folder) == []
+    assert list_running(folder) == []
 
 
 @pytest.mark.usefixtures("quick_sandboxes")
@@ -129,7 +129,7 @@ def test_database_in_use_is_told_by_the_starter(start: Start, folder: Path) -> N
     first = start()
     with pytest.raises(LocalError, match="in use by another sandbox"):
         start()
-    assert running(folder) == [first]
+    assert list_running(folder) == [first]
 
 
 @pytest.mark.usefixtures("quick_sandboxes")
@@ -141,7 +141,7 @@ def test_file_that_is_no_database_is_left_alone(start: Start, folder: Path) -> N
     with pytest.raises(LocalError, match="not a sandbox file"):
         start(db=str(other))
     assert other.read_text() == "Dear all, this is not a database."
-    assert running(folder) == []
+    assert list_running(folder) == []
 
 
 @pytest.mark.usefixtures("quick_sandboxes")
@@ -150,7 +150,7 @@ def test_two_sandboxes_run_side_by_side(start: Start, folder: Path) -> None:
     one, two = start(), start(db=":memory:")
     order = call(one, "POST", "/v1/orders", ORDER)[1]
     assert call(two, "GET", f"/v1/orders/{order['id']}")[0] == 404
-    assert len(running(folder)) == 2
+    assert len(list_running(folder)) == 2
 
 
 def test_secrets_are_not_handed_on(start: Start, monkeypatch: pytest.MonkeyPatch) -> None:

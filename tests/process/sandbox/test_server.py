@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from support.suite.patience import patient
-from svc.sandbox.process.records import health, running
+from svc.sandbox.process.records import health, list_running
 
 pytestmark = pytest.mark.smoke
 
@@ -47,7 +47,7 @@ def test_process_says_when_it_is_ready(stub: Start, folder: Path) -> None:
     assert record.pid == sandbox.process.pid
     assert record.url == f"http://127.0.0.1:{record.port}"
     assert get(record.port, "/_sandbox/health")[0] == 200
-    assert running(folder) == [record]
+    assert list_running(folder) == [record]
     assert Path(record.log).stat().st_mode & 0o777 == 0o600
 
 
@@ -61,7 +61,7 @@ def test_signal_ends_it_gracefully(stub: Start, folder: Path, number: signal.Sig
     assert ends(sandbox.process, number) < patient(1)
     assert sandbox.process.returncode == -number
     assert (folder / "diary").read_text() == "down"
-    assert running(folder) == []
+    assert list_running(folder) == []
     assert not list(folder.glob("run-*"))
 
 

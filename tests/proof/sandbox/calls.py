@@ -89,7 +89,7 @@ class AsgiCalls(Calls):
         self.app = SandboxApp(":memory:", **chosen)
         self._runner = asyncio.Runner()
         self._stack = AsyncExitStack()
-        self._runner.run(self._stack.enter_async_context(self.app.running()))
+        self._runner.run(self._stack.enter_async_context(self.app.run()))
 
     def close(self) -> None:
         try:

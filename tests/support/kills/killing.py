@@ -4,10 +4,10 @@ import os
 import signal
 from pathlib import Path
 
-from svc.sandbox.process.records import running
+from svc.sandbox.process.records import list_running
 
 
 def kill_sandboxes(folder: Path) -> None:
     """Kills those that say in a folder of run records that they run."""
-    for record in running(folder):
+    for record in list_running(folder):
         os.kill(record.pid, signal.SIGKILL)

@@ -237,7 +237,7 @@ def endpoint(url: str, *types: str) -> Callable[[Transaction], Doc]:
 
     def add(tx: Transaction) -> Doc:
         events = list(types) or ["order.paid"]
-        return webhook_endpoints.new_endpoint(tx, url=url, events=events, description=None)
+        return webhook_endpoints.create_endpoint(tx, url=url, events=events, description=None)
 
     return add
 

@@ -101,13 +101,13 @@ class Registrar:
 
     def tell_absence(self, error: SvcError | None) -> None:
         """Says that the sandbox does not answer, and where another does; or (None) that it does."""
-        from svc.sandbox.process.records import running
+        from svc.sandbox.process.records import list_running
 
         here = self.session.base_url
         if error is None:
             self.session.out.note(f"The sandbox at {here} answers again.")
             return
-        others = [one.url for one in running(self.session.paths.sandbox_dir)]
+        others = [one.url for one in list_running(self.session.paths.sandbox_dir)]
         moved = ""
         if others:
             # Not by itself: endpoints, inbox and requests belong to an address, and nothing says

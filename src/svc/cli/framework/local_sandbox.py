@@ -4,7 +4,7 @@ from pathlib import Path
 
 from svc.base_url import BaseUrl
 from svc.errors import CheckFailed, NetworkError, UsageError
-from svc.sandbox.process.records import RunRecord, running, running_at
+from svc.sandbox.process.records import RunRecord, find_running, list_running
 from svc.service.facts import SANDBOX_PORT
 from svc.system.loopback import listens
 
@@ -18,7 +18,7 @@ def running_sandbox(folder: Path, port: int | None) -> RunRecord:
         CheckFailed: when none runs (there).
         UsageError: when several run and no port was given.
     """
-    found = [each for each in running(folder) if port in (None, each.port)]
+    found = [each for each in list_running(folder) if port in (None, each.port)]
     if not found:
         where = "" if port is None else f" on port {port}"
         message = f"No sandbox is running{where}."
@@ -34,7 +34,7 @@ def running_sandbox(folder: Path, port: int | None) -> RunRecord:
 
 def at(folder: Path, address: BaseUrl) -> RunRecord | None:
     """Gives the sandbox of this user that is at an address now."""
-    there = running_at(folder, address.port)
+    there = find_running(folder, address.port)
     return there if there and BaseUrl.parse(there.url).origin == address.origin else None
 
 
@@ -67,7 +67,7 @@ def log_of(folder: Path, port: int | None) -> Path:
         CheckFailed: when there is no log.
         UsageError: when several run and no port was given.
     """
-    if port is None and running(folder):
+    if port is None and list_running(folder):
         return Path(running_sandbox(folder, None).log)
     logs = list(folder.glob("sandbox-*.log" if port is None else f"sandbox-{port}.log"))
     if not logs:

@@ -13,7 +13,7 @@ from svc.config.editing import create_profile, remove_value
 from svc.errors import ConfigError, LocalError, UsageError, system_words
 from svc.paths import NoFolder
 from svc.sandbox.process.launch import MEMORY
-from svc.sandbox.process.records import RunRecord, running
+from svc.sandbox.process.records import RunRecord, list_running
 from svc.system.files import make_private, open_private, replace_file
 from svc.system.processes import tell_ready
 
@@ -153,7 +153,7 @@ def _other_running(session: Session, record: RunRecord) -> RunRecord | None:
     if existing is None or not existing.sandbox or str(existing.base_url) == record.url:
         return None
     with suppress(NoFolder):
-        found = running(session.paths.sandbox_dir)
+        found = list_running(session.paths.sandbox_dir)
         return next((each for each in found if each.url == str(existing.base_url)), None)
     return None
 

@@ -21,7 +21,7 @@ from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, 
 from svc.paths import NoFolder
 from svc.sandbox.process import launch
 from svc.sandbox.process.launch import MEMORY, LaunchOptions
-from svc.sandbox.process.records import LOOPBACK, RunRecord, health, running
+from svc.sandbox.process.records import LOOPBACK, RunRecord, health, list_running
 from svc.service.facts import SANDBOX_PORT
 from svc.system.files import make_private
 
@@ -119,7 +119,7 @@ def stop(
     """
     session = Session.of(ctx)
     folder = session.paths.sandbox_dir
-    found = [each for each in running(folder) if port in (None, each.port)]
+    found = [each for each in list_running(folder) if port in (None, each.port)]
     if found and not every:
         found = [running_sandbox(folder, port)]
     if not found and port is not None:
@@ -152,7 +152,7 @@ def status(ctx: typer.Context) -> None:
     $ svc sandbox status || svc sandbox start --detach
     """
     session = Session.of(ctx)
-    found = running(session.paths.sandbox_dir)
+    found = list_running(session.paths.sandbox_dir)
     shown = [_shown(record) for record in found]
     if session.format != "human":
         session.out.value(shown, name="url", kind="sandbox")
@@ -246,7 +246,7 @@ def _requests_shown(session: Session) -> Iterator[Callable[["ServedRequest"], No
 
 def _holder(options: LaunchOptions) -> RunRecord | None:
     """The running sandbox that has the file or the port that a new one would need."""
-    found = running(options.folder) if options.state_dir else []
+    found = list_running(options.folder) if options.state_dir else []
     same_file = [each for each in found if each.db == options.db != MEMORY]
     same_port = [each for each in found if each.port == options.port]
     return next(iter(same_file + same_port), None)

@@ -27,8 +27,9 @@ class InFlight:
     def claim(self, mode: str, key: str | None, *, finished: bool) -> "KeyClaim":
         """Holds a key while its first request runs, unless that one is running elsewhere.
 
-        Of a `finished` request any number may be replayed at once: nobody holds its key. Who claims
-        and asks for the result without a pause between need not know: `release` does the same.
+        A `finished` request may be replayed any number of times at once: its key is not held. Who
+        claims and asks for the result without a pause between need not know: `release` does the
+        same.
         """
         place = (mode, key or "")
         free = place not in self._held
@@ -38,7 +39,7 @@ class InFlight:
 
 
 class KeyClaim:
-    """A key for as long as the block takes, or until its release; `free` if nobody else held it."""
+    """A key held during the block, or until its release; `free` if no other request held it."""
 
     __slots__ = ("_held", "_holds", "_place", "free")
 
@@ -65,7 +66,7 @@ class KeyClaim:
             self._held.discard(self._place)
 
 
-def checked_key(key: str | None) -> str | None:
+def check_key(key: str | None) -> str | None:
     """Raises Problem if a key is empty, too long or not of printable ASCII characters."""
     if key is not None and not _KEY.fullmatch(key):
         most = IDEMPOTENCY_KEY_MAX
@@ -89,7 +90,7 @@ def fingerprint(method: str, path: str, tree: DecodedTree) -> str:
     """What requests for the same thing have in common, however they were encoded."""
     content = _CANONICAL.encode(tree)
     if "null" in content:
-        content = _CANONICAL.encode(_normal(tree))
+        content = _CANONICAL.encode(_normalize(tree))
     return hashlib.sha256(f"{method} {path}\n{content}".encode()).hexdigest()
 
 
@@ -117,10 +118,10 @@ def keep(tx: Transaction, key: str, print_: str, reply: HttpReply) -> None:
     tx.put_result(key, print_, reply.status, reply.body)
 
 
-def _normal(value: Any) -> Any:
+def _normalize(value: Any) -> Any:
     """`null` in JSON says what an empty value says in a form."""
     if isinstance(value, dict):
-        return {key: _normal(entry) for key, entry in value.items()}
+        return {key: _normalize(entry) for key, entry in value.items()}
     if isinstance(value, list):
-        return [_normal(entry) for entry in value]
+        return [_normalize(entry) for entry in value]
     return "" if value is None else value

@@ -1,6 +1,6 @@
 """What the surface keeps beside the store, and forgets with every reset and restart.
 
-On purpose: fault rules and the log of requests belong to a run of somebody's tests and not to the
+On purpose: fault rules and the log of requests belong to a run of a user's tests and not to the
 account. A restart is the way out of rules that make the sandbox unusable, and no request costs a
 write more.
 """
@@ -39,13 +39,13 @@ class LoggedRequest:
     version: str | None = None  # that it asked for
     lost: bool = False  # a fault rule or chaos took its answer
 
-    def shown(self) -> Doc:
+    def build_view(self) -> Doc:
         return {
             "id": self.id,
             "object": "request",
             "method": self.method,
             "path": self.path,
-            "params": masked(self.params),
+            "params": mask(self.params),
             "key": self.key,
             "idempotency_key": self.idempotency_key,
             "status": self.status,
@@ -72,11 +72,11 @@ class RequestLog:
     def clear(self) -> None:
         self._entries = deque(maxlen=KEPT)
 
-    def oldest_first(self, mode: str) -> list[LoggedRequest]:
+    def list_oldest_first(self, mode: str) -> list[LoggedRequest]:
         """What was asked in a mode, or with a key that tells none."""
         return [each for each in reversed(self._entries) if each.mode in (mode, None)]
 
-    def found(self, wanted: Mapping[str, Any]) -> list[LoggedRequest]:
+    def search(self, wanted: Mapping[str, Any]) -> list[LoggedRequest]:
         """The entries that fit, newest first.
 
         By `method`, `path` (a pattern), `status`, `body` (a text in it), `since` and `until` (both
@@ -86,8 +86,8 @@ class RequestLog:
 
     def page(self, limit: int, wanted: Mapping[str, Any]) -> Doc:
         """At most `limit` entries that are `found`."""
-        found = self.found(wanted)
-        shown = [entry.shown() for entry in found[:limit]]
+        found = self.search(wanted)
+        shown = [entry.build_view() for entry in found[:limit]]
         return {"object": "list", "data": shown, "has_more": len(found) > limit}
 
 
@@ -103,24 +103,24 @@ def _fits(entry: LoggedRequest, wanted: Mapping[str, Any]) -> bool:
 
 def _text(params: Any) -> str:
     """The parameters as a search reads them: what is masked is not found."""
-    return "" if params is None else compact(masked(params)).decode()
+    return "" if params is None else compact(mask(params)).decode()
 
 
-def masked(value: Any, depth: int = _DEPTH) -> Any:
+def mask(value: Any, depth: int = _DEPTH) -> Any:
     """The parameters without account numbers, card numbers and secrets."""
     if depth == 0:
         return "…"
     if isinstance(value, Mapping):
         return {
-            name: _hidden(entry) if name in _SECRET else masked(entry, depth - 1)
+            name: _hide(entry) if name in _SECRET else mask(entry, depth - 1)
             for name, entry in value.items()
         }
     if isinstance(value, list):
-        return [masked(entry, depth - 1) for entry in value]
+        return [mask(entry, depth - 1) for entry in value]
     return value
 
 
-def _hidden(value: Any) -> str:
+def _hide(value: Any) -> str:
     text = value if isinstance(value, str) else ""
     return f"…{text[-4:]}" if len(text) > len("1234") else "…"
 

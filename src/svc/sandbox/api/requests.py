@@ -33,7 +33,7 @@ from svc.sandbox.parameters.bodies import (
     decode_body,
     decode_query,
 )
-from svc.sandbox.parameters.problems import Problem, unknown
+from svc.sandbox.parameters.problems import Problem, build_unknown
 from svc.sandbox.parameters.tables import SandboxSettings
 from svc.sandbox.resources import api_keys
 from svc.sandbox.resources.operation import ApiOperation, target_of
@@ -92,7 +92,7 @@ class Execution:
     def _refuse_stray(self) -> None:
         # An amount in the address must not silently become "all of it".
         if self.stray:
-            raise unknown(min(self.stray), " A POST takes its parameters in the body.")
+            raise build_unknown(min(self.stray), " A POST takes its parameters in the body.")
 
 
 def decode(
@@ -192,10 +192,10 @@ class Api:
         try:
             reply = await self._pass(context)
         except Problem as problem:
-            reply = self._refused(context, problem)
+            reply = self._answer_problem(context, problem)
         except Exception as error:  # noqa: BLE001  an answer in the error shape, whatever broke
             _log.exception("request %s broke", context.id)
-            reply = self._refused(context, failure(error))
+            reply = self._answer_problem(context, failure(error))
         self._note(context, reply)
         if SITE in request.headers:
             reply = reply.without_header(auth.CHALLENGE)  # a browser would ask for a password
@@ -243,7 +243,7 @@ class Api:
         if strict and not request.secure:
             raise auth.https_required()
         text = auth.key_text(request.header("authorization"))
-        context.entry.key = api_keys.masked(text)
+        context.entry.key = api_keys.mask(text)
         context.mode = auth.mode_of(text)
         key = self.engine.peek(context.mode, lambda tx: auth.authenticate(tx, text))
         context.entry.mode = context.mode
@@ -269,7 +269,7 @@ class Api:
         context.world = self.engine.world
         if work.operation.method != POST:
             return await self.engine.read(context.mode, work.run)
-        key = idempotency.checked_key(context.idempotency_key)
+        key = idempotency.check_key(context.idempotency_key)
         if key is None:
             idempotency.refuse_without(context.settings)
             return await self.engine.run(context.mode, work.run)
@@ -285,7 +285,7 @@ class Api:
         write = self.memory.log.begin()
         return RequestContext(request, identity, self.engine.settings, entry, counts, write, world)
 
-    def _refused(self, context: RequestContext, problem: Problem) -> HttpReply:
+    def _answer_problem(self, context: RequestContext, problem: Problem) -> HttpReply:
         context.entry.code = problem.code
         nested = context.settings["error_envelope"] == "nested"
         return refusal(problem, context.id, nested=nested)

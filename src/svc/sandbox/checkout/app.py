@@ -9,16 +9,16 @@ from svc.sandbox.checkout import attempt, forms, pages, test_cards
 from svc.sandbox.checkout.developer import why_note
 from svc.sandbox.checkout.forms import Entries
 from svc.sandbox.checkout.home import HOME, home_page
-from svc.sandbox.checkout.languages import ENGLISH, named
+from svc.sandbox.checkout.languages import ENGLISH, find_language
 from svc.sandbox.checkout.layout import (
     ICON,
     OUTCOME,
     SCRIPT,
     STYLE,
     answer,
-    plain_page,
+    build_plain_page,
     policy,
-    protected,
+    protect,
     redirect,
 )
 from svc.sandbox.checkout.pages import end_page
@@ -36,7 +36,7 @@ from svc.sandbox.http.exchange import (
 )
 from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.parameters.bodies import FORM_TYPE, decode_form
-from svc.sandbox.parameters.problems import Problem, invalid
+from svc.sandbox.parameters.problems import Problem, build_invalid
 from svc.sandbox.reference import methods
 from svc.sandbox.resources.operation import ID
 from svc.sandbox.store.documents import Doc
@@ -119,21 +119,21 @@ class Checkout:
         request = await read_request(scope, receive, _LIMIT)
         method = "GET" if request.method == "HEAD" else request.method
         page, secret = self._routes.find(method, request.path)
-        return protected(await page(request, secret), policy(request.fields))
+        return protect(await page(request, secret), policy(request.fields))
 
     def refuse(self, problem: Problem, scope: AsgiScope) -> HttpReply:
         """A plain page; what a developer did wrong is told to the developer."""
         query = fields_of(scope["query_string"])
         status = problem.status
         text = {_NOT_FOUND: "missing_page"}.get(status, "refused")
-        page = plain_page(
-            named(query.get("lang")) or ENGLISH,
+        page = build_plain_page(
+            find_language(query.get("lang")) or ENGLISH,
             "broken" if status >= _SERVER_ERROR else text,
             why_note(problem),
         )
         # No 401: the browser would ask for a password.
         reply = answer(page, 403 if status == _UNAUTHORIZED else status)
-        return protected(reply, policy(query))
+        return protect(reply, policy(query))
 
     # --- pages ------------------------------------------------------------------------------------
 
@@ -146,7 +146,7 @@ class Checkout:
         here, query = await self._visit(request, secret), request.fields
         if not here.payable:
             return redirect(here.address.url(COMPLETE))
-        draft = pages.fresh(here, query.get("result"), query.get("method"))
+        draft = pages.start_draft(here, query.get("result"), query.get("method"))
         return answer(pages.pay_page(here, draft))
 
     async def pay(self, request: AsgiRequest, secret: str) -> HttpReply:
@@ -157,25 +157,25 @@ class Checkout:
         if not here.payable:
             return redirect(here.address.url(COMPLETE))
         if not here.offers(given.method, given.saved):
-            problem = invalid("method_not_offered", "method", "The order does not offer it.")
-            return await self._again(request, secret, given, problem)
+            problem = build_invalid("method_not_offered", "method", "The order does not offer it.")
+            return await self._show_again(request, secret, given, problem)
         if methods.kind(given.method) == "redirect":
             return redirect(here.address.url(BANK, method=given.method))
-        absent = forms.absent(given)
+        absent = forms.find_absent(given)
         if absent:
-            return answer(pages.pay_page(here, pages.incomplete(here, given, absent)), 400)
+            return answer(pages.pay_page(here, pages.draft_incomplete(here, given, absent)), 400)
         fields, number = forms.payment_fields(given), forms.number_of(here, given)
         if attempt.needs_challenge(number, fields, here.today):
             return redirect(_challenge_url(here, given))
         result = await self._attempt(here, form, fields)
         if isinstance(result, Problem):
-            return await self._again(request, secret, given, result)
+            return await self._show_again(request, secret, given, result)
         return redirect(here.address.url(COMPLETE))
 
     async def challenge(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Shows the stand-in for the page of the card's bank."""
         here, query = await self._visit(request, secret), request.fields
-        card = test_cards.challenged_card(query.get("card", ""))
+        card = test_cards.find_challenged(query.get("card", ""))
         if card is None or not here.payable:
             return redirect(here.address.url())
         carried = {name: query[name] for name in _CARRIED if name in query}
@@ -185,14 +185,14 @@ class Checkout:
         """Takes the shopper's answer to the card's bank."""
         form = form_of(request)
         here = await self._visit(request, secret)
-        card = test_cards.challenged_card(form.get("card", ""))
+        card = test_cards.find_challenged(form.get("card", ""))
         if card is None:
             return redirect(here.address.url())
-        given = forms.filled(forms.read(form, here.today), card, form.get("expiry", ""))
+        given = forms.fill_card(forms.read(form, here.today), card, form.get("expiry", ""))
         if forms.number_of(here, given) != card.number:  # a saved card that is not this one
             return redirect(here.address.url())
         fields = {**forms.payment_fields(given), "three_ds": form.get("answer", "abandon")}
-        return _returned(here, methods.CARD, await self._attempt(here, form, fields))
+        return _redirect_from_bank(here, methods.CARD, await self._attempt(here, form, fields))
 
     async def bank(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Shows the stand-in for the page that a redirect method leads to."""
@@ -208,14 +208,14 @@ class Checkout:
         here = await self._visit(request, secret)
         method = form.get("method", "")
         fields = {"method": method, "outcome": form.get("answer", "abandon")}
-        return _returned(here, method, await self._attempt(here, form, fields))
+        return _redirect_from_bank(here, method, await self._attempt(here, form, fields))
 
     async def complete(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Returns to the shop, or shows the last page; a rejected debit leads back to paying."""
         here = await self._visit(request, secret)
         if here.payable:
             return redirect(here.address.url(result=pages.FAILED))
-        back = here.address.returned(here.order)
+        back = here.address.build_return_url(here.order)
         return answer(end_page(here)) if back is None else redirect(back)
 
     async def _visit(self, request: AsgiRequest, secret: str) -> Visit:
@@ -226,14 +226,16 @@ class Checkout:
     ) -> Doc | Problem:
         return await attempt.attempt(self._engine, here, form.get("total", ""), fields)
 
-    async def _again(
+    async def _show_again(
         self, request: AsgiRequest, secret: str, given: Entries, problem: Problem
     ) -> HttpReply:
         """Shows the forms as they were sent, on the order as it is now."""
         here = await self._visit(request, secret)
         if not here.payable:  # paid meanwhile: the button was pressed twice, for instance
             return redirect(here.address.url(COMPLETE))
-        return answer(pages.pay_page(here, pages.declined(here, given, problem)), problem.status)
+        return answer(
+            pages.pay_page(here, pages.draft_declined(here, given, problem)), problem.status
+        )
 
 
 def _challenge_url(here: Visit, given: Entries) -> str:
@@ -248,7 +250,7 @@ def _challenge_url(here: Visit, given: Entries) -> str:
     )
 
 
-def _returned(here: Visit, method: str, result: Doc | Problem) -> HttpReply:
+def _redirect_from_bank(here: Visit, method: str, result: Doc | Problem) -> HttpReply:
     """Leads on from a bank's page."""
     if not isinstance(result, Problem):
         left = result["order"]["status"] == "requires_payment"

@@ -59,16 +59,16 @@ def needs_challenge(number: str, fields: dict[str, Any], today: date) -> bool:
     """Says whether a card, new or saved, is one whose bank asks the shopper first."""
     behaviour = cards.BEHAVIOURS.get(number)
     asked = fields["method"] == methods.CARD and behaviour is not None and behaviour.challenge
-    return asked and not unusable(fields, today)
+    return asked and not find_unusable(fields, today)
 
 
-def unusable(fields: dict[str, Any], today: date) -> dict[str, str]:
+def find_unusable(fields: dict[str, Any], today: date) -> dict[str, str]:
     """The fields of a card that no bank would take, each with the key of its text."""
     found = cards.problems(**fields["card"], today=today) if "card" in fields else []
     return {_FIELD_OF_CODE[problem]: problem for problem in found}
 
 
-def told(code: str | None) -> str:
+def choose_text(code: str | None) -> str:
     """The key of the text that a shopper is told after a decline with this code."""
     return code if code in _TOLD else "declined"
 

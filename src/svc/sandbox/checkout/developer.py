@@ -1,4 +1,4 @@
-"""Notes for whoever builds on the service: set apart from the shop's page, and in English."""
+"""Notes for the developer: set apart from the shop's page, and in English."""
 
 from typing import Final
 
@@ -68,7 +68,7 @@ def trial_panel(visit: Visit, last: Doc | None) -> Markup:
 
 
 def end_note(visit: Visit) -> Markup:
-    """What an order's state means for whoever fulfils it."""
+    """Says what an order's state means for fulfilment."""
     order, payment = visit.order, visit.payment or {}
     words, command = _WHAT_FOLLOWS.get(order["status"], ("", "svc orders retrieve {order}"))
     shown = command.format(order=order["id"], payment=payment.get("id", ""))

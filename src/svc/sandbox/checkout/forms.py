@@ -35,13 +35,17 @@ class Entries:
 
     @property
     def plain_number(self) -> str:
-        return _GAPS.sub("", _folded(self.number))
+        return _GAPS.sub("", _fold_width(self.number))
 
     @property
     def shown_number(self) -> str:
         """The number in groups, where it can be one."""
         number = self.plain_number
-        return test_cards.spaced(number) if number.isascii() and number.isdigit() else self.number
+        return (
+            test_cards.space_number(number)
+            if number.isascii() and number.isdigit()
+            else self.number
+        )
 
     @property
     def shown_expiry(self) -> str:
@@ -52,7 +56,7 @@ class Entries:
     @property
     def month_and_year(self) -> tuple[int, int] | None:
         """The expiry date as two numbers, the year of two digits or four; None if it is none."""
-        match = _EXPIRY.fullmatch(_folded(self.expiry))
+        match = _EXPIRY.fullmatch(_fold_width(self.expiry))
         return (int(match[1] or match[3]), int(match[2] or match[4])) if match else None
 
 
@@ -70,16 +74,16 @@ def read(form: Mapping[str, str], today: date) -> Entries:
     card = test_cards.card(form.get("test_card", ""))
     account = test_cards.account(form.get("test_iban", ""))
     if card is not None:
-        return filled(replace(typed, saved=""), card, test_cards.expiry(today))
+        return fill_card(replace(typed, saved=""), card, test_cards.expiry(today))
     return typed if account is None else replace(typed, method=_SEPA_DEBIT, iban=account.iban)
 
 
-def filled(entries: Entries, card: test_cards.TrialCard, expiry: str) -> Entries:
+def fill_card(entries: Entries, card: test_cards.TrialCard, expiry: str) -> Entries:
     """The entries with a test card instead of what was typed."""
     return replace(entries, method=methods.CARD, number=card.spaced, expiry=expiry, cvc=card.cvc)
 
 
-def absent(entries: Entries) -> dict[str, str]:
+def find_absent(entries: Entries) -> dict[str, str]:
     """The fields that are needed and are not there: name to key of the text that says so."""
     if entries.saved:
         needed = {}
@@ -101,12 +105,12 @@ def payment_fields(entries: Entries) -> dict[str, Any]:
         fields["payment_method"] = entries.saved
     elif entries.method == methods.CARD:
         month, year = entries.month_and_year or (0, 0)
-        code = _GAPS.sub("", _folded(entries.cvc))
+        code = _GAPS.sub("", _fold_width(entries.cvc))
         number = entries.plain_number
         fields["card"] = {"number": number, "exp_month": month, "exp_year": year, "cvc": code}
         fields["save_card"] = entries.save_card
     elif entries.method == _SEPA_DEBIT:
-        fields["iban"] = _GAPS.sub("", _folded(entries.iban))
+        fields["iban"] = _GAPS.sub("", _fold_width(entries.iban))
     return fields
 
 
@@ -116,7 +120,7 @@ def number_of(visit: Visit, entries: Entries) -> str:
     return saved["_test_number"] if saved else entries.plain_number
 
 
-def _folded(text: str) -> str:
+def _fold_width(text: str) -> str:
     """Full-width digits, as Japanese keyboards type them, become plain ones."""
     return unicodedata.normalize("NFKC", text).strip()
 
@@ -152,7 +156,7 @@ def payment_forms(visit: Visit, draft: Draft) -> Markup:
     return el("section", _message(draft), el("fieldset", legend, options), class_="card pay")
 
 
-def hidden(visit: Visit, **values: str) -> list[Markup]:
+def build_hidden_fields(visit: Visit, **values: str) -> list[Markup]:
     """Fields that every form carries: what the shopper agreed to pay, and more."""
     carried = {"total": visit.token, **values}
     return [el("input", type="hidden", name=name, value=text) for name, text in carried.items()]
@@ -186,7 +190,7 @@ def _form(visit: Visit, draft: Draft, name: str) -> Markup:
     button = words if redirects else visit.say("pay", amount=visit.total)
     return el(
         "form",
-        hidden(visit, method=method, **({"saved": name} if saved else {})),
+        build_hidden_fields(visit, method=method, **({"saved": name} if saved else {})),
         None if saved else _fields(visit, draft, method),
         _reserve_note(visit),
         el("button", button, type="submit", class_="main"),

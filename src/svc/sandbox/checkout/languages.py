@@ -42,7 +42,7 @@ class NumberStyle:
     group_from: int = 4
 
 
-def written(amount: int, currency: str, style: NumberStyle) -> str:
+def write_amount(amount: int, currency: str, style: NumberStyle) -> str:
     """Writes minor units: 15708 EUR is `€157.08` in English and `157,08 €` in German."""
     digits = exponent(currency)
     if digits is None:
@@ -76,7 +76,7 @@ class Language:
 
     def money(self, amount: int, currency: str) -> str:
         """Minor units as this language writes them."""
-        return written(amount, currency, self.numbers)
+        return write_amount(amount, currency, self.numbers)
 
     def method(self, name: str) -> str:
         """What people call a payment method; an unknown one keeps its name."""
@@ -100,11 +100,11 @@ LANGUAGES: Final = (
 _BY_TAG: Final = {language.tag: language for language in LANGUAGES}
 
 
-def named(tag: str | None) -> Language | None:
+def find_language(tag: str | None) -> Language | None:
     """The language of a tag such as `de`, if the checkout speaks it."""
     return _BY_TAG.get(tag or "")
 
 
 def choose(asked: str | None, locale: str) -> Language:
     """The language that was asked for, else that of the locale (`de-AT`), else English."""
-    return named(asked) or named(locale.partition("-")[0]) or ENGLISH
+    return find_language(asked) or find_language(locale.partition("-")[0]) or ENGLISH

@@ -42,7 +42,7 @@ def policy(query: Mapping[str, str]) -> str:
     )
 
 
-def protected(reply: HttpReply, policy: str) -> HttpReply:
+def protect(reply: HttpReply, policy: str) -> HttpReply:
     """What leaves the checkout: under a policy, kept nowhere, its address told to no other site."""
     return reply.with_headers(("Content-Security-Policy", policy), *_HEADERS)
 
@@ -66,7 +66,7 @@ def page(visit: Visit, title: str, main: Markup, *, step: str = "", **query: str
     return document(visit.language, title, header, main)
 
 
-def plain_page(language: Language, text: str, note: MarkupPart = None) -> Markup:
+def build_plain_page(language: Language, text: str, note: MarkupPart = None) -> Markup:
     """A page without an order; `text` is the key of its heading."""
     content = card(language.say(text), language.say(f"{text}_lead"))
     return document(language, language.say(text), None, el("main", content, note))
@@ -159,7 +159,7 @@ def _rows(visit: Visit) -> list[Markup]:
     rows = [_row(visit, "goods", value)]
     if surplus:
         rows.append(_row(visit, "shipping" if surplus > 0 else "discount", surplus))
-    if _collected(order):
+    if _collects_charges(order):
         rows += [_row(visit, name, charges[name]) for name in ("duty", "vat")]
         if charges["fees"]:
             rows.append(_row(visit, "fees", charges["fees"]))
@@ -175,7 +175,7 @@ def _line(label: MarkupPart, amount: str, class_: str | None = None) -> Markup:
     return el("div", el("dt", label), el("dd", amount, class_="amount"), class_=class_)
 
 
-def _collected(order: Doc) -> bool:
+def _collects_charges(order: Doc) -> bool:
     """Says whether import charges are part of the total (setting `collect_landed_cost`)."""
     return bool(order["amount_total"] - order["amount"] == order["landed_cost"]["total"])
 
@@ -184,7 +184,7 @@ def _charges_note(visit: Visit) -> str:
     charges = visit.order["landed_cost"]
     if charges["guaranteed"] and not charges["total"]:
         return visit.say("no_charges")
-    if not _collected(visit.order):
+    if not _collects_charges(visit.order):
         return visit.say("not_included", amount=visit.money(charges["total"]))
     return visit.say("guaranteed" if charges["guaranteed"] else "estimated")
 

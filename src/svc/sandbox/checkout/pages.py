@@ -5,7 +5,13 @@ from typing import Final
 from svc.html import Markup, MarkupPart
 from svc.sandbox.checkout import attempt, test_cards
 from svc.sandbox.checkout.developer import end_note, note, trial_panel
-from svc.sandbox.checkout.forms import Draft, Entries, hidden, payment_fields, payment_forms
+from svc.sandbox.checkout.forms import (
+    Draft,
+    Entries,
+    build_hidden_fields,
+    payment_fields,
+    payment_forms,
+)
 from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.layout import OUTCOME, SCRIPT, card, hint, page, summary
 from svc.sandbox.checkout.visit import BANK, CHALLENGE, COMPLETE, Visit
@@ -27,49 +33,49 @@ def pay_page(visit: Visit, draft: Draft) -> Markup:
         "main",
         el("div", el("h1", heading), summary(visit), class_="order"),
         payment_forms(visit, draft),
-        trial_panel(visit, _failed(visit)),
+        trial_panel(visit, _find_failed(visit)),
         el("script", src=SCRIPT, defer=True),
         class_="wide columns",
     )
     return page(visit, f"{heading} · {visit.say('checkout')}", main)
 
 
-def fresh(visit: Visit, result: str | None, method: str | None) -> Draft:
+def start_draft(visit: Visit, result: str | None, method: str | None) -> Draft:
     """Empty forms, with a word on the attempt that the shopper comes back from."""
-    failed = _failed(visit)
+    failed = _find_failed(visit)
     entries = Entries(method or methods.CARD, saved="" if method else next(iter(visit.saved), ""))
     if result == ABANDONED:
         return Draft(entries, (visit.say("abandoned"), visit.say("not_charged")))
     if result == CHANGED:
         return Draft(entries, (visit.say(result, amount=visit.total), visit.say("not_charged")))
     if result == FAILED and failed:
-        text = visit.say(attempt.told(failed["failure_code"]))
+        text = visit.say(attempt.choose_text(failed["failure_code"]))
         return Draft(Entries(failed["method"]), (text, visit.say("not_charged")))
     return Draft(entries)
 
 
-def incomplete(visit: Visit, entries: Entries, absent: dict[str, str]) -> Draft:
+def draft_incomplete(visit: Visit, entries: Entries, absent: dict[str, str]) -> Draft:
     """The forms as they were sent, with what is missing in them, and what is wrong beside that."""
-    faults = {**_unusable(visit, entries), **absent}
+    faults = {**_find_unusable(visit, entries), **absent}
     return Draft(entries, (visit.say("check_fields"),), faults)
 
 
-def declined(visit: Visit, entries: Entries, problem: Problem) -> Draft:
+def draft_declined(visit: Visit, entries: Entries, problem: Problem) -> Draft:
     """The forms as they were sent, with what the shopper is told of a refusal."""
     code = attempt.code_of(problem)
-    text = visit.say(attempt.told(code), amount=visit.total)
+    text = visit.say(attempt.choose_text(code), amount=visit.total)
     field = attempt.field_of(code)
-    faults: dict[str, str | None] = {**_unusable(visit, entries)}
+    faults: dict[str, str | None] = {**_find_unusable(visit, entries)}
     if field:  # said by the message
         faults[field] = None
     return Draft(entries, (text, visit.say("not_charged")), faults)
 
 
-def _unusable(visit: Visit, entries: Entries) -> dict[str, str]:
-    return attempt.unusable(payment_fields(entries), visit.today)
+def _find_unusable(visit: Visit, entries: Entries) -> dict[str, str]:
+    return attempt.find_unusable(payment_fields(entries), visit.today)
 
 
-def _failed(visit: Visit) -> Doc | None:
+def _find_failed(visit: Visit) -> Doc | None:
     """The latest attempt to pay, if it failed."""
     payment = visit.payment
     return payment if payment and payment["status"] == "failed" else None
@@ -122,7 +128,7 @@ def _page(
     ]
     form = el(
         "form",
-        hidden(visit, **carried),
+        build_hidden_fields(visit, **carried),
         choices,
         method="post",
         action=visit.address.url(step),

@@ -11,7 +11,7 @@ _YEARS_GOOD: Final = 3
 _AMEX: Final = ("34", "37")
 
 
-def spaced(number: str) -> str:
+def space_number(number: str) -> str:
     """A card's number in the groups that are printed on it; what is longer ends the last one."""
     widths = (4, 6, 5) if number.startswith(_AMEX) else (4, 4, 4, 4)
     ends = list(accumulate(widths))
@@ -33,7 +33,7 @@ class TrialCard:
 
     @property
     def spaced(self) -> str:
-        return spaced(self.number)
+        return space_number(self.number)
 
     @property
     def last4(self) -> str:
@@ -103,7 +103,7 @@ def card(tag: str) -> TrialCard | None:
     return _CARDS.get(tag)
 
 
-def challenged_card(tag: str) -> TrialCard | None:
+def find_challenged(tag: str) -> TrialCard | None:
     """The test card of this name, if its bank asks the shopper first."""
     found = card(tag)
     return found if found and cards.BEHAVIOURS.get(found.number, _PLAIN).challenge else None

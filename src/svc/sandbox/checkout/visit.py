@@ -71,7 +71,7 @@ class Address:
         path = f"{ROOT}/{quote(self.secret, safe='')}{step}"
         return f"{path}?{pairs}" if pairs else path
 
-    def returned(self, order: Doc) -> str | None:
+    def build_return_url(self, order: Doc) -> str | None:
         """Where the shopper goes in the end, with the order and its status; None to stay."""
         if self.return_url is None or self.parent is not None:
             return None
@@ -155,7 +155,7 @@ def _look(tx: Transaction, address: Address, key: str) -> Visit:
     return Visit(
         order=order,
         payment=tx.get(payments.KIND, latest) if latest else None,
-        saved={card["id"]: card for card in shopper.saved_cards(tx, order)},
+        saved={card["id"]: card for card in shopper.list_saved_cards(tx, order)},
         mode=tx.mode,
         today=tx.now.date(),
         language=choose(address.lang, shown["locale"]),

@@ -18,7 +18,7 @@ from svc.sandbox.parameters.kinds import Choice, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Fields, Parameter, Params
 from svc.sandbox.resources import orders, shopper
-from svc.sandbox.resources.operation import named
+from svc.sandbox.resources.operation import find_named
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import LIMIT_DEFAULT, REQUEST_ID_HEADER, SANDBOX_KEYS, SANDBOX_ROOT
@@ -59,13 +59,13 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
         return log.page(int(call.params.get("limit", LIMIT_DEFAULT)), call.params)
 
     async def clear(call: ControlCall) -> Doc:  # noqa: ARG001  a control takes its call
-        removed = len(log.found({}))
+        removed = len(log.search({}))
         log.clear()
         return {"object": "request", "deleted": removed}
 
     async def verify(call: ControlCall) -> Doc:
         """Counts what fits, against the number that a test expects."""
-        found, wanted = len(log.found(call.params)), call.params["count"]
+        found, wanted = len(log.search(call.params)), call.params["count"]
         return {"object": "verification", "wanted": wanted, "found": found, "ok": found == wanted}
 
     limit = Parameter("limit", Integer(1, KEPT))
@@ -89,7 +89,7 @@ _WHICH: Final = (
 
 async def checkout_url(call: ControlCall) -> Doc:
     """The path of an order's checkout page; its origin is that of this call."""
-    order = await call.read(lambda tx: named(tx, orders.KIND, call.id))
+    order = await call.read(lambda tx: find_named(tx, orders.KIND, call.id))
     secret, key = order["_client_secret"], SANDBOX_KEYS[f"publishable_{call.mode}"]
     shown = {"object": "checkout_url", "order": order["id"], "client_secret": secret}
     return {**shown, "path": Address(secret, key, **call.params).url()}

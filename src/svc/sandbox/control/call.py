@@ -24,7 +24,7 @@ from svc.sandbox.parameters.tables import (
     coerce,
     refuse_unknown,
 )
-from svc.sandbox.resources.operation import named
+from svc.sandbox.resources.operation import find_named
 from svc.sandbox.store.documents import Doc, compact, public
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import LIMIT_DEFAULT, LIMIT_MAX, MODES, SANDBOX_TIME_HEADER
@@ -41,7 +41,7 @@ PAGING: Final[Fields] = (
 class ControlCall:
     """One control request, read and checked; `id` is the one in the path.
 
-    `gone` is set when nobody waits for the answer any more. `authorization` is the header, which
+    `gone` is set when the caller has closed the connection. `authorization` is the header, which
     only the checkout's controls look at.
     """
 
@@ -62,7 +62,9 @@ class ControlCall:
 
     async def change(self, kind: str, act: Callable[[Transaction, Doc, Params], Doc]) -> Doc:
         """Has an action done with the document in the path, and shows what it returns."""
-        return await self.run(lambda tx: public(act(tx, named(tx, kind, self.id), self.params)))
+        return await self.run(
+            lambda tx: public(act(tx, find_named(tx, kind, self.id), self.params))
+        )
 
     async def page(
         self, kind: str, find: Callable[[Transaction, int, str | None], tuple[list[Doc], bool]]
@@ -84,7 +86,7 @@ class ControlEndpoint:
     """One control endpoint: its parameters beside `mode`, and what it does.
 
     `own_mode` says that a parameter of its own is called `mode`; `limit` is for its body;
-    `is_long` that whoever asked may hang up before it is done.
+    `is_long` that the caller may hang up before it is done.
     """
 
     method: str
@@ -97,7 +99,7 @@ class ControlEndpoint:
 
 
 @asynccontextmanager
-async def _noticing(receive: Receive, gone: asyncio.Event) -> AsyncIterator[None]:
+async def _watch_caller(receive: Receive, gone: asyncio.Event) -> AsyncIterator[None]:
     """Sets `gone` when the caller hangs up; its body has been read."""
 
     async def watch() -> None:
@@ -112,7 +114,7 @@ async def _noticing(receive: Receive, gone: asyncio.Event) -> AsyncIterator[None
         watcher.cancel()
 
 
-def whole_list(data: list[Doc]) -> Doc:
+def build_list(data: list[Doc]) -> Doc:
     """A list object with all that there is."""
     return {"object": "list", "data": data, "has_more": False}
 
@@ -135,7 +137,7 @@ async def carry_out(
 ) -> HttpReply:
     """The answer of a control, with the time by which its moments are to be read."""
     call = _read(engine, control, request, identity)
-    async with _noticing(receive, call.gone) if control.is_long else nullcontext():
+    async with _watch_caller(receive, call.gone) if control.is_long else nullcontext():
         answer = await control.act(call)
     return HttpReply(200, compact(answer), ((SANDBOX_TIME_HEADER, engine.clock.now_text()),))
 

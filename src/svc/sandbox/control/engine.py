@@ -17,13 +17,13 @@ from svc.sandbox.control.call import (
     ControlCall,
     ControlEndpoint,
     Unchecked,
-    whole_list,
+    build_list,
 )
 from svc.sandbox.engine import Engine
 from svc.sandbox.http.exchange import STATE
 from svc.sandbox.jobs.runner import Counts
 from svc.sandbox.parameters.kinds import Choice, Currency, Integer, Text, Timestamp
-from svc.sandbox.parameters.problems import Problem, invalid, missing, resource_missing
+from svc.sandbox.parameters.problems import Problem, build_invalid, build_missing, resource_missing
 from svc.sandbox.parameters.tables import Parameter
 from svc.sandbox.resources import api_keys, orders
 from svc.sandbox.store import INTEGER_MAX, settings
@@ -57,28 +57,28 @@ async def clock(call: ControlCall) -> Doc:
         "now": engine.clock.now_text(),
         "next_job_at": None if due is None else text_of(due),
         "broken_jobs": engine.runner.broken,
-        **_shown_advance(engine),
+        **_show_advance(engine),
     }
 
 
-def _shown_advance(engine: Engine) -> Doc:
+def _show_advance(engine: Engine) -> Doc:
     """Where the clock is being turned to, and how far that has come; both null at rest."""
     if engine.runner.advancing is None:
         return {"advancing_to": None, "advanced": None}
     to, counts = engine.runner.advancing
     return {
         "advancing_to": text_of(to) if isinstance(to, int) else to,
-        "advanced": _shown_counts(counts),
+        "advanced": _show_counts(counts),
     }
 
 
-def _shown_counts(counts: Counts) -> Doc:
+def _show_counts(counts: Counts) -> Doc:
     return {"jobs": counts.jobs, "events": counts.events, "deliveries": counts.deliveries}
 
 
 async def set_clock(call: ControlCall) -> Doc:
     if not call.params:
-        raise missing("mode")
+        raise build_missing("mode")
     now = call.params.get("now")
     to = None if now is None else _target(call.engine, now, "now")
     mode = call.params.get("mode", call.engine.clock.mode)
@@ -89,14 +89,14 @@ async def set_clock(call: ControlCall) -> Doc:
 async def advance(call: ControlCall) -> Doc:
     """Moves the clock and says what happened on the way."""
     if not call.params:
-        raise missing("seconds")
+        raise build_missing("seconds")
     if len(call.params) > 1:
         message = "Give one of seconds, to and until."
         raise Problem(400, "parameters_exclusive", message, param=min(call.params))
     to = _to(call)
     until = call.params.get("until")
     counts = await call.engine.runner.advance(to=to, until=until, gone=call.gone)
-    return {**await clock(call), **_shown_counts(counts)}
+    return {**await clock(call), **_show_counts(counts)}
 
 
 async def reset(call: ControlCall) -> Doc:
@@ -129,7 +129,7 @@ async def change_settings(call: ControlCall) -> Doc:
         whose = _whose(tx, call.params.get("of"))
         if whose is not None and (general := sorted(changes.keys() - settings.OF_ONE)):
             message = f"{general[0]} is set for the whole sandbox, without of."
-            raise invalid("parameters_exclusive", general[0], message)
+            raise build_invalid("parameters_exclusive", general[0], message)
         tx.update_settings(changes, whose)
 
     await call.run(change)
@@ -161,7 +161,7 @@ def _target(engine: Engine, given: str, param: str) -> int:
     now = engine.clock.now()
     target = micros(parse(given))
     if target < now:
-        raise invalid(
+        raise build_invalid(
             "parameter_invalid_value",
             param,
             f"{param} must not lie before {text_of(now)}: the clock only goes forward.",
@@ -172,7 +172,7 @@ def _target(engine: Engine, given: str, param: str) -> int:
 def _within(to: int, param: str) -> int:
     if to > micros(parse(_LAST)):
         message = f"{param} must not lead beyond {_LAST}."
-        raise invalid("parameter_invalid_value", param, message)
+        raise build_invalid("parameter_invalid_value", param, message)
     return to
 
 
@@ -185,7 +185,7 @@ async def list_emails(call: ControlCall) -> Doc:
 
 async def list_balances(call: ControlCall) -> Doc:
     """The balances of the mode by currency, minor units."""
-    return await call.read(_shown_balances)
+    return await call.read(_show_balances)
 
 
 async def set_balance(call: ControlCall) -> Doc:
@@ -193,13 +193,13 @@ async def set_balance(call: ControlCall) -> Doc:
 
     def change(tx: Transaction) -> Doc:
         tx.set_balance(call.params["currency"], call.params["amount"])
-        return _shown_balances(tx)
+        return _show_balances(tx)
 
     return await call.run(change)
 
 
-def _shown_balances(tx: Transaction) -> Doc:
-    return whole_list(
+def _show_balances(tx: Transaction) -> Doc:
+    return build_list(
         [
             {"object": "balance", "currency": code, "amount": amount, "livemode": tx.livemode}
             for code, amount in tx.balances().items()

@@ -3,13 +3,13 @@
 from collections.abc import Callable
 from typing import Final, get_args
 
-from svc.sandbox.control.call import ControlCall, ControlEndpoint, whole_list
+from svc.sandbox.control.call import ControlCall, ControlEndpoint, build_list
 from svc.sandbox.faults import STATUSES, ConnectionFault, WebhookEffect
 from svc.sandbox.faults.api import PHASES, ApiRule, Faults
 from svc.sandbox.faults.rules import R, Rules
 from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
 from svc.sandbox.parameters.kinds import Choice, Integer, Text
-from svc.sandbox.parameters.problems import invalid, missing, resource_missing
+from svc.sandbox.parameters.problems import build_invalid, build_missing, resource_missing
 from svc.sandbox.parameters.tables import Fields, Object, Parameter, Params
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
@@ -24,14 +24,14 @@ _RETRY_AFTER_MAX: Final = 10**12  # clients are tested with absurd values too
 def _one_effect(effect: Params, name: str) -> None:
     """An effect is a delay, an error status or a broken connection; a delay goes with both."""
     if not effect:
-        raise missing(f"{name}[status]")
+        raise build_missing(f"{name}[status]")
     if "status" in effect and "connection" in effect:
         message = f"{name} has either a status or a connection."
-        raise invalid("parameters_exclusive", name, message)
+        raise build_invalid("parameters_exclusive", name, message)
     if "status" in effect and effect["status"] not in STATUSES:
         words = ", ".join(map(str, STATUSES))
         message = f"{name}[status] must be one of: {words}."
-        raise invalid("parameter_invalid_value", f"{name}[status]", message)
+        raise build_invalid("parameter_invalid_value", f"{name}[status]", message)
 
 
 _HOW_OFTEN: Final = (
@@ -93,12 +93,12 @@ def _over(
     path: str, rules: Rules[R], fields: Fields, make: Callable[[Transaction, Params], R]
 ) -> tuple[ControlEndpoint, ...]:
     async def show(call: ControlCall) -> Doc:  # noqa: ARG001  a control takes its call
-        return whole_list([rule.shown() for rule in rules.every()])
+        return build_list([rule.build_view() for rule in rules.every()])
 
     async def add(call: ControlCall) -> Doc:
         rule = await call.run(lambda tx: make(tx, call.params))
         rules.add(rule)
-        return rule.shown()
+        return rule.build_view()
 
     async def clear(call: ControlCall) -> Doc:  # noqa: ARG001  the same
         return {"object": rules.kind, "deleted": rules.remove()}
@@ -122,5 +122,5 @@ def _api_rule(tx: Transaction, params: Params) -> ApiRule:
 
 def _webhook_rule(tx: Transaction, params: Params) -> WebhookRule:
     if params["effect"] == "delay" and not params.get("delay_ms"):
-        raise missing("delay_ms")
+        raise build_missing("delay_ms")
     return WebhookRule(id=tx.new_id(_PREFIX), **params)

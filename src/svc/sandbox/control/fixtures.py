@@ -35,40 +35,40 @@ def fill_demo(tx: Transaction) -> None:
 
 
 def _add_orders(tx: Transaction) -> None:
-    scenarios.new_order(tx, {"metadata": {"ref": "A-1001"}})
-    paid = scenarios.attempt(tx, scenarios.new_order(tx, {"metadata": {"ref": "A-1002"}}))
+    scenarios.create_order(tx, {"metadata": {"ref": "A-1001"}})
+    paid = scenarios.attempt(tx, scenarios.create_order(tx, {"metadata": {"ref": "A-1002"}}))
     manual = {"capture_method": "manual", "metadata": {"ref": "A-1003"}}
-    scenarios.attempt(tx, scenarios.new_order(tx, manual))
-    cancelled = scenarios.new_order(tx, {"metadata": {"ref": "A-1004"}})
+    scenarios.attempt(tx, scenarios.create_order(tx, manual))
+    cancelled = scenarios.create_order(tx, {"metadata": {"ref": "A-1004"}})
     orders.cancel(tx, cancelled, {"cancellation_reason": "abandoned"})
-    slow = scenarios.new_refund(tx, paid, 1500)
-    tx.cancel_jobs(refunds.SETTLE, slow["id"])  # it waits for whoever tries to settle it
+    slow = scenarios.create_refund(tx, paid, 1500)
+    tx.cancel_jobs(refunds.SETTLE, slow["id"])  # it stays pending until a call settles it
     tx.schedule(_SLOW, refunds.SETTLE, slow["id"], failure_reason=None)
-    handlers.finish_refund(tx, scenarios.new_refund(tx, paid, 2500), None)
-    handlers.finish_refund(tx, scenarios.new_refund(tx, paid, 1000), "declined")
+    handlers.finish_refund(tx, scenarios.create_refund(tx, paid, 2500), None)
+    handlers.finish_refund(tx, scenarios.create_refund(tx, paid, 1000), "declined")
 
 
 def _add_disputes(tx: Transaction) -> None:
     """One with a draft of evidence, one whose evidence is under review."""
     evidence = {"evidence": {"tracking_number": "00340434161094042557"}}
     for ref, more in (("A-1005", {}), ("A-1006", {"submit": True})):
-        paid = scenarios.attempt(tx, scenarios.new_order(tx, {"metadata": {"ref": ref}}))
-        disputes.update(tx, scenarios.new_dispute(tx, paid), {**evidence, **more})
+        paid = scenarios.attempt(tx, scenarios.create_order(tx, {"metadata": {"ref": ref}}))
+        disputes.update(tx, scenarios.create_dispute(tx, paid), {**evidence, **more})
 
 
 def _add_payouts(tx: Transaction) -> None:
-    paid = scenarios.new_payout(tx, {})
+    paid = scenarios.create_payout(tx, {})
     payouts.send(tx, paid)
     payouts.arrive(tx, paid)
-    scenarios.new_payout(tx, {"reference": "INV-9"})
+    scenarios.create_payout(tx, {"reference": "INV-9"})
     closed = {"country": "DE", "account_holder_name": "Muster GmbH", "iban": _CLOSED_IBAN}
-    failed = scenarios.new_payout(tx, {"destination": closed, "reference": "INV-8"})
+    failed = scenarios.create_payout(tx, {"destination": closed, "reference": "INV-8"})
     payouts.fail(tx, failed, "account_closed")
 
 
 def _add_endpoint(tx: Transaction) -> None:
-    """Disabled: a demo sends nothing to anybody before somebody asks for it."""
-    endpoint = webhook_endpoints.new_endpoint(
+    """Disabled: a demo sends nothing until the user asks for it."""
+    endpoint = webhook_endpoints.create_endpoint(
         tx, url=_RECEIVER, events=["order.paid"], description="Demo"
     )
     webhook_endpoints.disable(tx, endpoint)

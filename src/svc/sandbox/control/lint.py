@@ -35,7 +35,7 @@ def _each(breaks: Callable[[LoggedRequest], bool]) -> Callable[[Requests], Itera
     return lambda requests: (one.id for one in requests if breaks(one))
 
 
-def _given_up(requests: Requests) -> Iterator[str]:
+def _find_given_up(requests: Requests) -> Iterator[str]:
     """What got no answer, or an answer of 5xx, and was not sent again afterwards."""
     for place, one in enumerate(requests):
         if one.lost or one.status >= _FAILED:
@@ -49,7 +49,7 @@ def _is_again(one: LoggedRequest, later: LoggedRequest) -> bool:
     return alike == (later.method, later.path, later.idempotency_key)
 
 
-def _polled(requests: Requests) -> Iterator[str]:
+def _find_polled(requests: Requests) -> Iterator[str]:
     asked = [one for one in requests if one.method == "GET" and one.path.startswith(_WAITED_FOR)]
     often = Counter(one.path for one in asked)
     latest = {one.path: one.id for one in asked}
@@ -89,12 +89,12 @@ RULES: Final = (
     LintRule(
         "not_retried",
         "A request that failed with 5xx, or got no answer, was not sent again.",
-        _given_up,
+        _find_given_up,
     ),
     LintRule(
         "polled",
         "An object was retrieved again and again: fulfilment follows the webhook order.paid.",
-        _polled,
+        _find_polled,
     ),
     LintRule(
         "wrong_key_kind",
@@ -120,15 +120,17 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
     """The control that looks at a log of requests, at the deliveries and at the receivers."""
 
     async def lint(call: ControlCall) -> Doc:
-        requests = log.oldest_first(call.mode)
+        requests = log.list_oldest_first(call.mode)
         made = await call.read(_deliveries)
         fooled = [
             url for url, reply in await call.engine.send_badly_signed(call.mode) if reply.accepted
         ]
-        found = [_finding(rule.name, rule.message, rule.broken_by(requests)) for rule in RULES]
+        found = [
+            _build_finding(rule.name, rule.message, rule.broken_by(requests)) for rule in RULES
+        ]
         slow = (each.id for each in made if (each.ms or 0) > _SLOW_MS)
-        found += [_finding("slow_handler", SLOW, slow)]
-        found += [_finding("unverified_webhook", UNVERIFIED, fooled)]
+        found += [_build_finding("slow_handler", SLOW, slow)]
+        found += [_build_finding("unverified_webhook", UNVERIFIED, fooled)]
         return {
             "object": "lint",
             "requests": len(requests),
@@ -144,7 +146,7 @@ def _deliveries(tx: Transaction) -> list[DeliveryRow]:
     return rows
 
 
-def _finding(rule: str, message: str, broken_by: Iterable[str]) -> Doc:
+def _build_finding(rule: str, message: str, broken_by: Iterable[str]) -> Doc:
     every = list(broken_by)
     return {
         "object": "lint_finding",

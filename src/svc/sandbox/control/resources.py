@@ -5,10 +5,15 @@ from typing import Any, Final, get_args
 
 from svc.sandbox.clock import parse
 from svc.sandbox.control import scenarios
-from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, Unchecked, whole_list
+from svc.sandbox.control.call import PAGING, ControlCall, ControlEndpoint, Unchecked, build_list
 from svc.sandbox.jobs import handlers
 from svc.sandbox.parameters.kinds import Amount, Choice, EventType, Integer, Text, Timestamp
-from svc.sandbox.parameters.problems import Problem, invalid, unexpected_state, wrong_type
+from svc.sandbox.parameters.problems import (
+    Problem,
+    build_invalid,
+    build_unexpected_state,
+    build_wrong_type,
+)
 from svc.sandbox.parameters.tables import Parameter, Params, SandboxSettings
 from svc.sandbox.resources import (
     api_keys,
@@ -19,7 +24,7 @@ from svc.sandbox.resources import (
     refunds,
     webhook_endpoints,
 )
-from svc.sandbox.resources.operation import named
+from svc.sandbox.resources.operation import find_named
 from svc.sandbox.store import DeliveryStatus, deliveries, events
 from svc.sandbox.store.documents import Doc, decode, public
 from svc.sandbox.store.transaction import Transaction
@@ -27,12 +32,12 @@ from svc.service import disputes as described
 from svc.service.facts import WEBHOOK_SECRET_GRACE_MAX_SECONDS
 from svc.service.refunds import FAILURE_REASONS
 
-_DEBIT_REFUSED: Final = "insufficient_funds"  # what a bank says when nobody says what it says
+_DEBIT_REFUSED: Final = "insufficient_funds"  # what a bank says by default
 _REFUND_REFUSED: Final = "unknown"
 _PAYOUT_REFUSED: Final = "could_not_process"
 
 
-def _settling(
+def _make_settle(
     kind: str,
     status: str,
     reason: str,
@@ -71,11 +76,11 @@ async def open_dispute(call: ControlCall) -> Doc:
     """The shopper disputes a captured payment."""
 
     def act(tx: Transaction) -> Doc:
-        payment = named(tx, payments.KIND, call.params["payment"], "payment")
+        payment = find_named(tx, payments.KIND, call.params["payment"], "payment")
         due = call.params.get("evidence_due_by")
         if due is not None and parse(due) <= tx.now:
             message = "evidence_due_by must lie in the future."
-            raise invalid("parameter_invalid_value", "evidence_due_by", message)
+            raise build_invalid("parameter_invalid_value", "evidence_due_by", message)
         if not disputes.can_open(tx, payment):
             message = "Nothing captured is left of this payment, or it is disputed already."
             raise Problem(400, "payment_not_disputable", message)
@@ -127,14 +132,14 @@ async def trigger_event(call: ControlCall) -> Doc:
 class _UncheckedObject(Unchecked):
     def check(self, value: Any, name: str, settings: SandboxSettings) -> Doc:  # noqa: ARG002
         if not isinstance(value, dict):
-            raise wrong_type(name, "an object")
+            raise build_wrong_type(name, "an object")
         return value
 
 
 def _need(doc: Doc, *statuses: str) -> None:
     if doc["status"] not in statuses:
         message = f"The {doc['object']} is {doc['status']}; it must be {' or '.join(statuses)}."
-        raise unexpected_state(doc["object"], doc["status"], message)
+        raise build_unexpected_state(doc["object"], doc["status"], message)
 
 
 def _to(*words: str) -> Parameter:
@@ -149,11 +154,11 @@ async def list_endpoints(call: ControlCall) -> Doc:
     """All endpoints of the mode, newest first, with the secrets that sign: public test data."""
 
     def shown(tx: Transaction) -> list[Doc]:
-        now, secrets = tx.now_micros, webhook_endpoints.signing_secrets
+        now, secrets = tx.now_micros, webhook_endpoints.list_signing_secrets
         found = reversed(tx.find(webhook_endpoints.KIND))
         return [{**public(doc), "signing_secrets": secrets(doc, now)} for doc in found]
 
-    return whole_list(await call.read(shown))
+    return build_list(await call.read(shown))
 
 
 async def enable(call: ControlCall) -> Doc:
@@ -201,12 +206,12 @@ async def list_deliveries(call: ControlCall) -> Doc:
 async def resend(call: ControlCall) -> Doc:
     """Delivers an event once more and shows how that went."""
     made = await call.engine.resend(call.mode, call.id, call.params.get("endpoint"))
-    return whole_list([delivery.shown(call.mode) for delivery in made])
+    return build_list([delivery.shown(call.mode) for delivery in made])
 
 
 async def _change_endpoint(call: ControlCall, act: Callable[[Transaction, Doc], object]) -> Doc:
     def change(tx: Transaction) -> Doc:
-        endpoint = named(tx, webhook_endpoints.KIND, call.id)
+        endpoint = find_named(tx, webhook_endpoints.KIND, call.id)
         secret = endpoint["_secret"]
         act(tx, endpoint)
         fresh = endpoint["_secret"]
@@ -248,7 +253,7 @@ CONTROLS: Final = (
     ControlEndpoint(
         "POST",
         "/payments/:id/transition",
-        _settling(
+        _make_settle(
             payments.KIND, "processing", "failure_code", _DEBIT_REFUSED, handlers.finish_debit
         ),
         (_to("captured", "failed"), Parameter("failure_code", Text(100))),
@@ -256,7 +261,7 @@ CONTROLS: Final = (
     ControlEndpoint(
         "POST",
         "/refunds/:id/transition",
-        _settling(
+        _make_settle(
             refunds.KIND, "pending", "failure_reason", _REFUND_REFUSED, handlers.finish_refund
         ),
         (_to("succeeded", "failed"), _reason(FAILURE_REASONS)),

@@ -18,12 +18,12 @@ DECLINED: Final = "4000000000000002"
 _YEARS: Final = 3  # until a sample card expires
 
 
-def new_order(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
+def create_order(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
     """An unpaid order, with parameters changed; raises Problem if they are not in order."""
     return orders.create(tx, _params(tx, orders.OPERATIONS, changes))
 
 
-def new_payout(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
+def create_payout(tx: Transaction, changes: Mapping[str, Any]) -> Doc:
     """A created payout, with parameters changed; raises Problem if they are not in order."""
     return payouts.create(tx, _params(tx, payouts.OPERATIONS, changes))
 
@@ -32,12 +32,12 @@ def attempt(tx: Transaction, unpaid: Doc, number: str = cards.APPROVED["visa"]) 
     """Pays an order by card and returns the payment, whatever became of it."""
     card = {"number": number, "exp_month": 12, "exp_year": tx.now.year + _YEARS, "cvc": "123"}
     shopper.pay(tx, {"client_secret": unpaid["_client_secret"], "card": card})
-    return latest_payment(tx, unpaid)
+    return find_latest_payment(tx, unpaid)
 
 
-def latest_payment(tx: Transaction, new_order: Doc) -> Doc:
+def find_latest_payment(tx: Transaction, new_order: Doc) -> Doc:
     """The last attempt to pay an order."""
-    return payments.latest(tx, again(tx, new_order))
+    return payments.find_latest(tx, reload(tx, new_order))
 
 
 def debit(tx: Transaction, unpaid: Doc) -> None:
@@ -45,18 +45,18 @@ def debit(tx: Transaction, unpaid: Doc) -> None:
     shopper.pay(tx, {"client_secret": unpaid["_client_secret"], "method": "sepa_debit"})
 
 
-def new_refund(tx: Transaction, payment: Doc, amount: int | None = None) -> Doc:
+def create_refund(tx: Transaction, payment: Doc, amount: int | None = None) -> Doc:
     """A pending refund."""
     wanted = {} if amount is None else {"amount": amount}
     return refunds.create(tx, {"payment": payment["id"], **wanted})
 
 
-def new_dispute(tx: Transaction, payment: Doc) -> Doc:
+def create_dispute(tx: Transaction, payment: Doc) -> Doc:
     """A dispute that waits for an answer."""
-    return disputes.open_dispute(tx, again(tx, payment), "product_not_received")
+    return disputes.open_dispute(tx, reload(tx, payment), "product_not_received")
 
 
-def again(tx: Transaction, doc: Doc) -> Doc:
+def reload(tx: Transaction, doc: Doc) -> Doc:
     """The document as it is stored now."""
     return tx.stored(doc["object"], doc["id"])
 
@@ -87,7 +87,7 @@ class Scenario:
         self._changes = changes
 
     def order(self, **fixed: Any) -> Doc:
-        return self._add(new_order(self.tx, {**self._changes, **fixed}))
+        return self._add(create_order(self.tx, {**self._changes, **fixed}))
 
     def paid(self) -> Doc:
         """The captured payment of a new order."""
@@ -102,7 +102,7 @@ class Scenario:
         """A new order whose money is held."""
         order = self.order(capture_method="manual")
         self._attempt(order)
-        return again(self.tx, order)
+        return reload(self.tx, order)
 
     def declined(self) -> None:
         self._attempt(self.order(), DECLINED)
@@ -111,19 +111,19 @@ class Scenario:
         """A delayed debit whose result is open."""
         order = self.order()
         debit(self.tx, order)
-        self._add(latest_payment(self.tx, order))
+        self._add(find_latest_payment(self.tx, order))
 
     def cancelled(self, order: Doc) -> None:
         orders.cancel(self.tx, order, {})
 
     def refund(self) -> Doc:
-        return self._add(new_refund(self.tx, self.paid()))
+        return self._add(create_refund(self.tx, self.paid()))
 
     def finished_refund(self, failure_reason: str | None) -> None:
         handlers.finish_refund(self.tx, self.refund(), failure_reason)
 
     def disputed(self) -> Doc:
-        return self._add(new_dispute(self.tx, self.paid()))
+        return self._add(create_dispute(self.tx, self.paid()))
 
     def answered(self) -> Doc:
         """A dispute whose evidence is under review."""
@@ -133,7 +133,7 @@ class Scenario:
         disputes.close(self.tx, self.answered(), outcome)
 
     def payout(self) -> Doc:
-        return self._add(new_payout(self.tx, self._changes))
+        return self._add(create_payout(self.tx, self._changes))
 
     def sent(self) -> Doc:
         payout = self.payout()
@@ -187,7 +187,7 @@ def trigger(tx: Transaction, event_type: str, changes: Changes) -> Doc:
     for way in _ways_to(event_type):
         before, story = tx.emitted, Scenario(tx, changes)
         way(story)
-        emitted = _latest(tx, tx.emitted - before)
+        emitted = _list_latest(tx, tx.emitted - before)
         event = next((one for one in emitted if one["type"] == event_type), None)
         if event is not None:
             break
@@ -199,7 +199,7 @@ def trigger(tx: Transaction, event_type: str, changes: Changes) -> Doc:
         "object": "trigger",
         "type": event_type,
         "event": event,
-        "created": [public(again(tx, doc)) for doc in story.made],
+        "created": [public(reload(tx, doc)) for doc in story.made],
         "events": [{"id": one["id"], "type": one["type"]} for one in reversed(emitted)],
         "livemode": tx.livemode,
     }
@@ -212,7 +212,7 @@ def _ways_to(event_type: str) -> list[Callable[[Scenario], object]]:
     return [SCENARIOS[event_type]] if event_type in SCENARIOS else others
 
 
-def _latest(tx: Transaction, count: int) -> list[Doc]:
+def _list_latest(tx: Transaction, count: int) -> list[Doc]:
     """The last `count` events, the newest first."""
     rows, _ = events.page(
         tx.store, tx.mode, tx.now_micros, event_type=None, limit=count, after=None

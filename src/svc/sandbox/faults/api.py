@@ -32,7 +32,7 @@ class ApiRule(Rule):
         """Counts a matching request and says whether the rule applies to it."""
         return self._matches(request, key) and self.counts()
 
-    def shown_effect(self) -> Doc:
+    def describe_effect(self) -> Doc:
         return {"phase": self.phase, "effect": dict(self.effect)}
 
     def _matches(self, request: AsgiRequest, key: str | None) -> bool:
@@ -94,7 +94,7 @@ class Faults(Rules[ApiRule]):
         if "status" in effect:
             return _error(effect)
         if "connection" in effect:
-            return _broken(effect["connection"], reply)
+            return _break_reply(effect["connection"], reply)
         return reply
 
 
@@ -114,13 +114,13 @@ def _error(effect: Mapping[str, Any]) -> HttpReply:
 
 
 def _media_type(body: str) -> str:
-    """The type that whoever stands before a service would give such a body."""
+    """Returns the content type that a proxy before a service would give such a body."""
     start = body.lstrip()[:1]
     kind = "application/json" if start in ("{", "[") else "text/html" if start == "<" else None
     return f"{kind or 'text/plain'}; charset=utf-8"
 
 
-def _broken(connection: str, reply: HttpReply | None) -> HttpReply:
+def _break_reply(connection: str, reply: HttpReply | None) -> HttpReply:
     if connection == "garbage":
         return HttpReply(200, _GARBAGE)
     return replace(reply or HttpReply(200, _FILLER), connection=connection)
@@ -185,4 +185,4 @@ async def _drip(reply: HttpReply, receive: Receive, send: Send, seconds: float) 
 
 async def _begin(reply: HttpReply, send: Send) -> None:
     start = {"type": "http.response.start", "status": reply.status}
-    await send({**start, "headers": reply.raw_headers()})
+    await send({**start, "headers": reply.encode_headers()})

@@ -21,14 +21,14 @@ _DELIVERIES: Final = (
 
 def loses(share: float, request: str) -> bool:
     """Whether the answer to a request is lost, after what it did was committed."""
-    return _drawn(request) < share * _WHOLE
+    return _draw(request) < share * _WHOLE
 
 
 def rule_for(share: float, delivery: str) -> WebhookRule | None:
     """What happens to a delivery: it is doubled, late, or overtaken by others; None for nothing."""
-    drawn = _drawn(delivery)
+    drawn = _draw(delivery)
     return _DELIVERIES[drawn % len(_DELIVERIES)] if drawn < share * _WHOLE else None
 
 
-def _drawn(identity: str) -> int:
+def _draw(identity: str) -> int:
     return int.from_bytes(hashlib.blake2b(identity.encode(), digest_size=8).digest(), "big")

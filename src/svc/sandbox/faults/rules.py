@@ -27,18 +27,18 @@ class Rule:
         self.seen += 1
         return self.seen > self.skip
 
-    def shown(self) -> Doc:
+    def build_view(self) -> Doc:
         return {
             "id": self.id,
             "object": self.kind,
             "match": dict(self.match),
             "skip": self.skip,
             "times": self.times,
-            **self.shown_effect(),
+            **self.describe_effect(),
             "fired": max(0, self.seen - self.skip),
         }
 
-    def shown_effect(self) -> Doc:
+    def describe_effect(self) -> Doc:
         """The fields that only rules of this kind have."""
         return {}
 

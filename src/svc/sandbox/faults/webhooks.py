@@ -112,7 +112,7 @@ class WebhookRule(Rule):
             and fnmatchcase(event_type, self.match.get("type") or "*")
         )
 
-    def shown_effect(self) -> Doc:
+    def describe_effect(self) -> Doc:
         return {"effect": self.effect, "count": self.count, "delay_ms": self.delay_ms}
 
 

@@ -28,7 +28,7 @@ def key_text(authorization: str | None) -> str:
     if scheme.lower() == "basic":
         text = _user_name(text)
     elif scheme and scheme.lower() != "bearer":
-        raise invalid_key()
+        raise build_invalid_key()
     if not text:
         message = "No API key was given. Send it as the user name of HTTP basic auth."
         raise Problem(401, "api_key_missing", message, headers=_CHALLENGE)
@@ -50,7 +50,7 @@ def authenticate(tx: Transaction, text: str) -> KnownDoc:
     plausible = len(text) <= _KEY_MAX and text.isascii() and text.isprintable()
     key = api_keys.find(tx, text) if plausible else None
     if key is None:
-        raise invalid_key()
+        raise build_invalid_key()
     if api_keys.has_expired(tx, key):
         message = "This API key was rolled and has stopped working."
         raise Problem(401, "api_key_expired", message, headers=_CHALLENGE)
@@ -78,7 +78,7 @@ def https_required() -> Problem:
     return Problem(401, "https_required", message, headers=_CHALLENGE)
 
 
-def invalid_key() -> Problem:
+def build_invalid_key() -> Problem:
     return Problem(401, "api_key_invalid", "The API key is not valid.", headers=_CHALLENGE)
 
 
@@ -86,7 +86,7 @@ def _user_name(encoded: str) -> str:
     try:
         user, _, _ = base64.b64decode(encoded, validate=True).decode().partition(":")
     except ValueError:  # no base64, or no text in it
-        raise invalid_key() from None
+        raise build_invalid_key() from None
     return user
 
 
@@ -122,9 +122,9 @@ def check_host(scope: AsgiScope, also: Collection[str] = ()) -> None:
 def check_page(scope: AsgiScope, *, from_own: bool) -> None:
     """Refuses what a page has its browser send: the keys of a sandbox are known to all (R103).
 
-    A form or a frame asks nobody's leave and may name a key in its address; a browser tells of
-    them in `Origin` or `Sec-Fetch-Site`. `none` is a person's own doing: an address typed in.
-    `from_own` lets a link of our own pages lead there, too.
+    A form or a frame is sent without a preflight request and may name a key in its address; a
+    browser tells of them in `Origin` or `Sec-Fetch-Site`. `none` is a person's own doing: an
+    address typed in. `from_own` lets a link of our own pages lead there, too.
     """
     unasked = (b"none", b"same-origin") if from_own else (b"none",)
     for name, value in scope["headers"]:

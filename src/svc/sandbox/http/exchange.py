@@ -38,7 +38,7 @@ STATE: Final = Limit(SANDBOX_STATE_MAX, _STATE_PATIENCE)
 
 
 class CallerGoneError(ConnectionError):
-    """Whoever sent the request has closed the connection in the middle of it."""
+    """The caller has closed the connection in the middle of its request."""
 
 
 async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
@@ -50,7 +50,7 @@ async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
 
     Raises:
         Problem: 413 when it is larger than the limit, 408 when it is not there in time.
-        CallerGoneError: nobody waits for an answer.
+        CallerGoneError: the caller has closed the connection.
     """
     chunks: list[bytes] = []
     try:
@@ -66,7 +66,7 @@ async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
 
 
 def _is_whole(receive: Receive) -> bool:
-    """Whether all of the body has come, so that nobody is waited for; false where none can tell."""
+    """Whether all of the body has come, so that none is waited for; false where that is unknown."""
     # uvicorn hands over bound methods of the request's cycle, which knows what has come.
     return getattr(getattr(receive, "__self__", None), "more_body", True) is False
 
@@ -156,7 +156,7 @@ class HttpReply:
     def without_header(self, name: str) -> "HttpReply":
         return replace(self, headers=tuple(line for line in self.headers if line[0] != name))
 
-    def raw_headers(self) -> list[tuple[bytes, bytes]]:
+    def encode_headers(self) -> list[tuple[bytes, bytes]]:
         """The header lines as ASGI wants them."""
         media = (b"content-type", self.media_type.encode())
         length = (b"content-length", str(len(self.body)).encode())
@@ -165,7 +165,7 @@ class HttpReply:
 
     async def send(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": self.status}
-        await send({**start, "headers": self.raw_headers()})
+        await send({**start, "headers": self.encode_headers()})
         await send({"type": "http.response.body", "body": self.body})
 
 
@@ -192,7 +192,7 @@ async def read_request(scope: AsgiScope, receive: Receive, limit: Limit = BODY) 
     """Reads a request and its body.
 
     Raises:
-        CallerGoneError: nobody waits for an answer.
+        CallerGoneError: the caller has closed the connection.
     """
     body: bytes | Problem
     try:

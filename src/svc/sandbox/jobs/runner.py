@@ -79,7 +79,7 @@ class Runner:
     holds_webhooks: Callable[[], bool]
     pause: Pause
     era: int = 0  # how many times the tables were replaced
-    # Held by whoever runs jobs; holding it keeps others from it.
+    # Held by the task that runs jobs; while it is held, no other task runs any.
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _woken: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _broken: BrokenJobs = field(init=False, default_factory=BrokenJobs)
@@ -119,7 +119,7 @@ class Runner:
 
     def next_due(self) -> int | None:
         """The moment of the next job (microseconds), held ones included; None if there is none."""
-        return _earlier(self._next_main(), self.dispatcher.next_due())
+        return _min_moment(self._next_main(), self.dispatcher.next_due())
 
     async def advance(
         self,
@@ -132,11 +132,11 @@ class Runner:
         """Runs what falls due on the way to a moment (microseconds), to the next job or until idle.
 
         Returns when the webhook attempts of all these moments are over, however long that takes.
-        When `gone` is set nobody waits for it any more: it ends with the present jobs, and the
+        When `gone` is set, the caller has hung up: it ends with the present jobs, and the
         clock stays where they are. Until idle it ends after `idle_jobs_max` jobs and attempts.
 
         Raises:
-            Problem: 409, somebody else is turning the clock.
+            Problem: 409, another caller is turning the clock.
         """
         if self._advance is not None:
             message = "The clock is being turned already; wait for that, or end it."
@@ -171,7 +171,7 @@ class Runner:
         while not advance.gone.is_set() and (due := self.next_due()) is not None and due <= last:
             self.clock.move_to(due)
             await self._drain(due, advance)
-            if until == "next" or (until == "idle" and self._exhausted(advance)):
+            if until == "next" or (until == "idle" and self._is_exhausted(advance)):
                 break
         if to is not None and not advance.gone.is_set():
             self.clock.move_to(to)
@@ -197,8 +197,8 @@ class Runner:
 
     def _nap(self) -> float | None:
         webhook = None if self.holds_webhooks() else self.dispatcher.next_due(free=True)
-        retry = _earlier(self._broken.next(self.clock.now()), self.dispatcher.next_retry())
-        due = _earlier(_earlier(self._next_main(), webhook), retry)
+        retry = _min_moment(self._broken.next(self.clock.now()), self.dispatcher.next_retry())
+        due = _min_moment(_min_moment(self._next_main(), webhook), retry)
         wait = None if due is None else self.clock.seconds_until(due)
         return None if wait is None else min(wait, _NAP_MAX_SECONDS)
 
@@ -230,7 +230,7 @@ class Runner:
 
     def _batch(self, until: int) -> list[Job]:
         """The next jobs that share their due moment: what they add comes after them."""
-        found = jobs.due(self.store, jobs.MAIN, until, _BATCH, self._held())
+        found = jobs.due(self.store, jobs.MAIN, until, _BATCH, self._list_held())
         return [job for job in found if job.due == found[0].due]
 
     async def _run(self, job: Job) -> None:
@@ -249,18 +249,18 @@ class Runner:
         return tx.emitted
 
     def _next_main(self) -> int | None:
-        return jobs.next_due(self.store, jobs.MAIN, self._held())
+        return jobs.next_due(self.store, jobs.MAIN, self._list_held())
 
-    def _held(self) -> list[int]:
+    def _list_held(self) -> list[int]:
         return self._broken.waiting(self.clock.now())
 
     def _counts(self) -> Counts:
         return Counts(self._done.jobs, self._done.events, self.dispatcher.made, self.broken)
 
-    def _exhausted(self, advance: Advance) -> bool:
+    def _is_exhausted(self, advance: Advance) -> bool:
         done = self._counts().since(advance.before)
         return done.jobs + done.deliveries >= advance.idle_jobs_max
 
 
-def _earlier(one: int | None, other: int | None) -> int | None:
+def _min_moment(one: int | None, other: int | None) -> int | None:
     return min((due for due in (one, other) if due is not None), default=None)

@@ -17,8 +17,8 @@ from svc.sandbox.parameters.schema import (
     SHARED,
     TEXT,
     Schema,
+    build_strict,
     ref,
-    strict,
 )
 from svc.sandbox.parameters.tables import Object, Parameter, schema_of
 from svc.sandbox.resources.operation import ID, ApiOperation
@@ -89,7 +89,7 @@ _FOLLOWING: Final[Mapping[str, tuple[str, ...]]] = {
 
 
 def _list(name: str) -> Schema:
-    return strict(
+    return build_strict(
         {
             "object": {"const": "list"},
             "url": {"type": "string"},
@@ -117,8 +117,8 @@ def _events() -> dict[str, Schema]:
     shape = answer(event.RESOURCE)["properties"]
     found: dict[str, Schema] = {}
     for kind in EVENT_TYPES:
-        data = strict({"object": ref(schema_name(kind.partition(".")[0]))})
-        found[_name_of(kind)] = strict({**shape, "type": {"const": kind}, "data": data})
+        data = build_strict({"object": ref(schema_name(kind.partition(".")[0]))})
+        found[_name_of(kind)] = build_strict({**shape, "type": {"const": kind}, "data": data})
     mapping = {kind: ref(_name_of(kind))["$ref"] for kind in EVENT_TYPES}
     either = [{"$ref": target} for target in mapping.values()]
     one = {"oneOf": either, "discriminator": {"propertyName": "type", "mapping": mapping}}
@@ -166,7 +166,7 @@ def _paths(operations: Iterable[ApiOperation]) -> Doc:
     paths: Doc = {}
     for operation in operations:
         path = operation.path.replace(ID, "{id}")
-        paths.setdefault(path, {})[operation.method.lower()] = _described(operation)
+        paths.setdefault(path, {})[operation.method.lower()] = _describe(operation)
     return paths
 
 
@@ -187,13 +187,13 @@ def _delivery(kind: str) -> Doc:
     }
 
 
-def _described(operation: ApiOperation) -> Doc:
+def _describe(operation: ApiOperation) -> Doc:
     described = {
         "operationId": operation.id,
         "summary": operation.summary,
         "tags": [_TAGS[operation.permission]],
         "parameters": _parameters(operation),
-        "responses": {"200": _answered(operation), **errors.refused(operation)},
+        "responses": {"200": _describe_answer(operation), **errors.describe_errors(operation)},
     }
     if operation.method == "POST":
         described["requestBody"] = _body(operation)
@@ -231,7 +231,7 @@ def _body(operation: ApiOperation) -> Doc:
     }
 
 
-def _answered(operation: ApiOperation) -> Doc:
+def _describe_answer(operation: ApiOperation) -> Doc:
     replayed = _REPLAYED if operation.method == "POST" else {}
     shown = {
         "description": "Done.",

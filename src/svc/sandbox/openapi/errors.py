@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from svc.sandbox.parameters import tables
-from svc.sandbox.parameters.schema import TEXT, Schema, identifier, strict
+from svc.sandbox.parameters.schema import TEXT, Schema, build_strict, identifier
 from svc.sandbox.parameters.tables import Codes
 from svc.sandbox.resources.operation import ApiOperation
 from svc.service.errors import IDEMPOTENCY, codes_of, type_of
@@ -84,7 +84,7 @@ def responses() -> dict[str, Any]:
     }
 
 
-def refused(operation: ApiOperation) -> dict[str, Any]:
+def describe_errors(operation: ApiOperation) -> dict[str, Any]:
     """Every error response of an operation."""
     codes = refusals_of(operation)
     schema, writes = error(type_of(400), sorted(codes)), operation.method == "POST"
@@ -110,7 +110,7 @@ def response(
 
 def error(kind: str, codes: Iterable[str]) -> Schema:
     """The flat error body; which of the optional fields are there says the code."""
-    return strict(
+    return build_strict(
         {
             "type": {"const": kind},
             "code": {"type": "string", "enum": list(codes)},

@@ -93,11 +93,11 @@ def _members(pairs: list[tuple[str, Any]]) -> DecodedTree:
     """An object; a name that comes twice says two things, and one could be the wrong amount."""
     members = dict(pairs)
     if len(members) < len(pairs):
-        raise _repeated(_twice(pairs))
+        raise _build_repeated(_find_repeated(pairs))
     return members
 
 
-def _twice(pairs: list[tuple[str, Any]]) -> str:
+def _find_repeated(pairs: list[tuple[str, Any]]) -> str:
     seen: set[str] = set()
     for name, _ in pairs:
         if name in seen:
@@ -106,7 +106,7 @@ def _twice(pairs: list[tuple[str, Any]]) -> str:
     return ""
 
 
-def _repeated(name: str) -> Problem:
+def _build_repeated(name: str) -> Problem:
     return body_invalid(f"The request names {name[:_SHOWN_MAX]} twice.")
 
 
@@ -177,7 +177,7 @@ def _insert(tree: DecodedTree, path: list[str], value: str) -> None:
     elif path[-1] not in place:
         place[path[-1]] = value
     elif isinstance(place[path[-1]], str):
-        raise _repeated(path[-1])
+        raise _build_repeated(path[-1])
     else:
         raise _conflict(path)
 

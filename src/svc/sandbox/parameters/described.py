@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from svc.sandbox.parameters import kinds, schema
-from svc.sandbox.parameters.metadata import Metadata, merged
-from svc.sandbox.parameters.problems import invalid, missing
+from svc.sandbox.parameters.metadata import Metadata, merge
+from svc.sandbox.parameters.problems import build_invalid, build_missing
 from svc.sandbox.parameters.schema import Schema
 from svc.sandbox.parameters.tables import (
     Fields,
@@ -102,10 +102,10 @@ def _with_one_of(kind: Kind, rule: ObjectRule | None) -> ObjectRule | None:
         begun = [names for names in kind.one_of if names[0] in given]
         if len(begun) != 1:
             groups = ", or ".join(" with ".join(names) for names in kind.one_of)
-            raise invalid("parameters_exclusive", name, f"{name} needs either {groups}.")
+            raise build_invalid("parameters_exclusive", name, f"{name} needs either {groups}.")
         for other in begun[0]:
             if other not in given:
-                raise missing(f"{name}[{other}]")
+                raise build_missing(f"{name}[{other}]")
         if rule is not None:
             rule(given, name)
 
@@ -124,12 +124,12 @@ def answer(noun: Resource, *, made: bool = False) -> Schema:
     """An object of the service as JSON Schema; `made` is the answer that shows what is secret."""
     there = ("always", "given", "create") if made else ("always", "given")
     shown = [field for field in noun.fields if field.answered in there]
-    fields = {field.name: _shown(field) for field in shown}
+    fields = {field.name: _build_answer_schema(field) for field in shown}
     optional = [field.name for field in shown if field.answered == "given"]
-    return schema.strict({"object": {"const": noun.name}, **fields}, optional)
+    return schema.build_strict({"object": {"const": noun.name}, **fields}, optional)
 
 
-def _shown(field: Field) -> Schema:
+def _build_answer_schema(field: Field) -> Schema:
     made = _schema(field.kind, is_given=bool(field.given or field.option))
     return schema.nullable(made) if field.nullable else made
 
@@ -152,7 +152,9 @@ def _object(kind: Kind) -> Schema:
         return schema.ref(schema_name(kind.of))
     shown = [field for field in kind.fields if field.answered in ("always", "given")]
     optional = [field.name for field in shown if field.answered == "given"]
-    return schema.strict({field.name: _shown(field) for field in shown}, optional)
+    return schema.build_strict(
+        {field.name: _build_answer_schema(field) for field in shown}, optional
+    )
 
 
 def _list(kind: Kind) -> Schema:
@@ -184,10 +186,10 @@ _SCHEMAS: Final[Mapping[str, Callable[[Kind], Schema]]] = {
 # --- what is stored ------------------------------------------------------------------------------
 
 
-def stored(noun: Resource, given: Params, **decided: Any) -> dict[str, Any]:
+def build_stored(noun: Resource, given: Params, **decided: Any) -> dict[str, Any]:
     """The fields of a new object: what was decided, what was given, else what it begins with."""
     return {
-        field.name: decided[field.name] if field.name in decided else _kept(field, given)
+        field.name: decided[field.name] if field.name in decided else _read_kept(field, given)
         for field in noun.fields
         if field.answered == "always" and field.name not in _OWN
     } | {name: value for name, value in decided.items() if name.startswith("_")}
@@ -196,39 +198,39 @@ def stored(noun: Resource, given: Params, **decided: Any) -> dict[str, Any]:
 _OWN: Final = ("id", "created", "livemode")  # every object has them from the store
 
 
-def kept(noun: Resource, name: str, given: Params) -> Any:
+def read_kept(noun: Resource, name: str, given: Params) -> Any:
     """One field as an object keeps it."""
-    return _kept(next(field for field in noun.fields if field.name == name), given)
+    return _read_kept(next(field for field in noun.fields if field.name == name), given)
 
 
 def changes(noun: Resource, given: Params) -> dict[str, Any]:
     """What an update changes, but for what is merged; a field that is unset begins again."""
     return {
-        field.name: _kept(field, given)
+        field.name: _read_kept(field, given)
         for field in noun.list_given("update")
         if field.name in given and field.kind.type != "free"
     }
 
 
-def _kept(field: Field, given: Params) -> Any:
+def _read_kept(field: Field, given: Params) -> Any:
     value = given.get(field.name)
     if field.kind.type == "free":
-        return merged({}, value or {})
+        return merge({}, value or {})
     if value is None:
-        return _beginning(field)
-    return _reshaped(field.kind, value)
+        return _choose_initial(field)
+    return _reshape(field.kind, value)
 
 
-def _beginning(field: Field) -> Any:
+def _choose_initial(field: Field) -> Any:
     if field.default is not None or field.nullable:
         return field.default
     return {"amount": 0, "list": [], "object": {}}.get(field.kind.type)
 
 
-def _reshaped(kind: Kind, value: Any) -> Any:
+def _reshape(kind: Kind, value: Any) -> Any:
     """A value as answers show it; parts that were not given are null, or left out."""
     if kind.entry is not None:
-        return [_reshaped(kind.entry, one) for one in value]
+        return [_reshape(kind.entry, one) for one in value]
     if kind.type != "object":
         return value
     return {

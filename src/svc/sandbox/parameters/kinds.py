@@ -58,7 +58,7 @@ class Text(ParameterKind):
     most: int = 500
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        text = string(value, name)
+        text = check_string(value, name)
         if len(text) > self.most:
             raise problems.too_long(name, f"{self.most} characters")
         return text
@@ -78,9 +78,11 @@ class Shaped(ParameterKind):
     what: str
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        text = string(value, name)
+        text = check_string(value, name)
         if not self.shape.fullmatch(text):
-            raise problems.invalid("parameter_invalid_value", name, f"{name} must be {self.what}.")
+            raise problems.build_invalid(
+                "parameter_invalid_value", name, f"{name} must be {self.what}."
+            )
         return text
 
     def codes(self) -> Codes:
@@ -97,7 +99,7 @@ class Choice(ParameterKind):
     words: tuple[str, ...]
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        if string(value, name) not in self.words:
+        if check_string(value, name) not in self.words:
             raise problems.not_allowed_value(name, self.words)
         return str(value)
 
@@ -116,7 +118,7 @@ class Integer(ParameterKind):
     high: int
 
     def coerce(self, value: Any) -> Any:
-        return _coerced_integer(value)
+        return _coerce_integer(value)
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> int:
         if not _is_integer(value) or not self.low <= value <= self.high:
@@ -141,7 +143,7 @@ class Share(ParameterKind):
         number = isinstance(value, int | float) and not isinstance(value, bool)
         if not number or not 0 <= value <= 1:
             message = f"{name} must be a part of the whole from 0 to 1, such as 0.1."
-            raise problems.invalid("parameter_invalid_value", name, message)
+            raise problems.build_invalid("parameter_invalid_value", name, message)
         return float(value)
 
     def codes(self) -> Codes:
@@ -158,13 +160,15 @@ class Amount(ParameterKind):
     low: int = 1
 
     def coerce(self, value: Any) -> Any:
-        return _coerced_integer(value)
+        return _coerce_integer(value)
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> int:
         if not _is_integer(value):
             raise problems.not_integer(name, self.low, AMOUNT_MAX)
         if value < self.low:
-            raise problems.invalid("amount_too_small", name, f"{name} must be at least {self.low}.")
+            raise problems.build_invalid(
+                "amount_too_small", name, f"{name} must be at least {self.low}."
+            )
         if value > AMOUNT_MAX:
             raise amount_too_large(name, AMOUNT_MAX)
         return int(value)
@@ -186,7 +190,7 @@ class Boolean(ParameterKind):
     def check(self, value: Any, name: str, settings: SandboxSettings) -> bool:
         if not isinstance(value, bool):
             message = f"{name} must be true or false."
-            raise problems.invalid("parameter_invalid_boolean", name, message)
+            raise problems.build_invalid("parameter_invalid_boolean", name, message)
         return value
 
     def codes(self) -> Codes:
@@ -206,14 +210,14 @@ class Timestamp(ParameterKind):
     up: bool = False
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        given = string(value, name)
+        given = check_string(value, name)
         try:
             return clock.text(_moment(given, up=self.up))
         except (ValueError, OverflowError):
             message = (
                 f"{name} must be a UTC timestamp such as 2026-10-01T09:00:00Z{_seconds(given)}."
             )
-            raise problems.invalid("parameter_invalid_timestamp", name, message) from None
+            raise problems.build_invalid("parameter_invalid_timestamp", name, message) from None
 
     def codes(self) -> Codes:
         return STRING | {"parameter_invalid_timestamp"}
@@ -227,12 +231,12 @@ class Currency(ParameterKind):
     """An ISO 4217 code in upper case that the sandbox has a rate for."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        code = string(value, name)
+        code = check_string(value, name)
         if not _CURRENCY.fullmatch(code) or code not in CURRENCIES:
             message = f"{name} must be an ISO 4217 code in upper case, such as EUR."
-            raise problems.invalid("currency_invalid", name, message)
+            raise problems.build_invalid("currency_invalid", name, message)
         if not fx.is_supported(code):
-            raise problems.invalid("currency_unsupported", name, f"{code} is not supported.")
+            raise problems.build_invalid("currency_unsupported", name, f"{code} is not supported.")
         return code
 
     def codes(self) -> Codes:
@@ -249,10 +253,10 @@ class Country(ParameterKind):
     also: tuple[str, ...] = ()
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        code = string(value, name)
+        code = check_string(value, name)
         if code not in COUNTRIES and code not in self.also:
             message = f"{name} must be an ISO 3166-1 code of two upper-case letters, such as DE."
-            raise problems.invalid("country_code_invalid", name, message)
+            raise problems.build_invalid("country_code_invalid", name, message)
         return code
 
     def codes(self) -> Codes:
@@ -267,12 +271,12 @@ class HsCode(ParameterKind):
     """A tariff code; it may be incomplete."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        code = string(value, name)
+        code = check_string(value, name)
         digits = sum(map(str.isdigit, code))
         too_long = digits > _HS_DIGITS_MAX or len(code) > _HS_TEXT_MAX
         if too_long or not _HS_CODE.fullmatch(code):
             message = f"{name} may hold at most 12 digits, with dots, spaces and hyphens between."
-            raise problems.invalid("hs_code_invalid", name, message)
+            raise problems.build_invalid("hs_code_invalid", name, message)
         return code
 
     def codes(self) -> Codes:
@@ -287,9 +291,9 @@ class EventType(ParameterKind):
     """The name of an event type; `*` is none (assumptions: Webhook endpoint)."""
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        if string(value, name) not in EVENT_TYPES:
+        if check_string(value, name) not in EVENT_TYPES:
             message = f"{name}: there is no event type {value}."
-            raise problems.invalid("event_type_unknown", name, message)
+            raise problems.build_invalid("event_type_unknown", name, message)
         return str(value)
 
     def codes(self) -> Codes:
@@ -322,12 +326,12 @@ class Url(ParameterKind):
     most: int = 2000
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> str:
-        url = string(value, name)
+        url = check_string(value, name)
         allow_http = bool(settings["allow_http_webhooks"])
         if len(url) > self.most or not _is_receiver(url, allow_http=allow_http):
             http = " or http://localhost" if allow_http else ""
             message = f"{name} must be an https:// address{http}, without a user name."
-            raise problems.invalid("url_invalid", name, message)
+            raise problems.build_invalid("url_invalid", name, message)
         return url
 
     def codes(self) -> Codes:
@@ -353,15 +357,17 @@ def _is_receiver(url: str, *, allow_http: bool) -> bool:
 
 
 def amount_too_large(param: str, limit: int) -> problems.Problem:
-    return problems.invalid("amount_too_large", param, f"{param} must be at most {limit}.")
+    return problems.build_invalid("amount_too_large", param, f"{param} must be at most {limit}.")
 
 
-def string(value: Any, name: str) -> str:
+def check_string(value: Any, name: str) -> str:
     """The value, if it is a string that can be stored; raises Problem naming `name` if not."""
     if not isinstance(value, str):
-        raise problems.wrong_type(name, "a string")
+        raise problems.build_wrong_type(name, "a string")
     if "\0" in value:
-        raise problems.invalid("parameter_invalid_value", name, f"{name} must not hold a NUL.")
+        raise problems.build_invalid(
+            "parameter_invalid_value", name, f"{name} must not hold a NUL."
+        )
     return value
 
 
@@ -369,7 +375,7 @@ def _is_integer(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _coerced_integer(value: Any) -> Any:
+def _coerce_integer(value: Any) -> Any:
     if isinstance(value, str) and _INTEGER.fullmatch(value):
         return int(value)
     return value

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.sandbox.parameters import problems
-from svc.sandbox.parameters.kinds import NO_NUL, STRING, string
+from svc.sandbox.parameters.kinds import NO_NUL, STRING, check_string
 from svc.sandbox.parameters.schema import BLANK, Schema
 from svc.sandbox.parameters.tables import Codes, ParameterKind, SandboxSettings
 
@@ -19,17 +19,17 @@ class Metadata(ParameterKind):
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> dict[str, str]:  # noqa: ARG002
         if not isinstance(value, dict):
-            raise problems.wrong_type(name, "an object")
+            raise problems.build_wrong_type(name, "an object")
         clean = {key: self._entry(key, text, f"{name}[{key}]") for key, text in value.items()}
         _refuse_many_keys(clean, name)
         return clean
 
     def _entry(self, key: str, value: Any, name: str) -> str:
-        if not string(key, name):
-            raise problems.empty(name)
+        if not check_string(key, name):
+            raise problems.build_empty(name)
         if len(key) > _KEY_MAX:
             raise problems.too_long(name, f"{_KEY_MAX} characters in its key")
-        text = "" if value is None else string(value, name)
+        text = "" if value is None else check_string(value, name)
         if len(text) > _VALUE_MAX:
             raise problems.too_long(name, f"{_VALUE_MAX} characters")
         return text
@@ -52,7 +52,7 @@ class Metadata(ParameterKind):
         }
 
 
-def merged(present: dict[str, str], changes: dict[str, str] | None) -> dict[str, str]:
+def merge(present: dict[str, str], changes: dict[str, str] | None) -> dict[str, str]:
     """Merges key by key; an empty value deletes its key, None deletes them all.
 
     Raises:

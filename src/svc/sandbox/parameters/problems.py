@@ -44,39 +44,39 @@ class Problem(Exception):  # noqa: N818  it is an answer, not a failure of ours
 # --- violations common to all endpoints -----------------------------------------
 
 
-def invalid(code: str, param: str, message: str) -> Problem:
+def build_invalid(code: str, param: str, message: str) -> Problem:
     """A parameter that breaks a rule."""
     return Problem(400, code, message, param=param)
 
 
-def missing(param: str) -> Problem:
-    return invalid("parameter_missing", param, f"Missing required parameter: {param}.")
+def build_missing(param: str) -> Problem:
+    return build_invalid("parameter_missing", param, f"Missing required parameter: {param}.")
 
 
-def unknown(param: str, hint: str = "") -> Problem:
-    return invalid("parameter_unknown", param, f"Unknown parameter: {param}.{hint}")
+def build_unknown(param: str, hint: str = "") -> Problem:
+    return build_invalid("parameter_unknown", param, f"Unknown parameter: {param}.{hint}")
 
 
-def empty(param: str) -> Problem:
-    return invalid("parameter_invalid_empty", param, f"{param} must not be empty.")
+def build_empty(param: str) -> Problem:
+    return build_invalid("parameter_invalid_empty", param, f"{param} must not be empty.")
 
 
 def not_integer(param: str, low: int, high: int) -> Problem:
     message = f"{param} must be an integer from {low} to {high}."
-    return invalid("parameter_invalid_integer", param, message)
+    return build_invalid("parameter_invalid_integer", param, message)
 
 
-def wrong_type(param: str, wanted: str) -> Problem:
-    return invalid("parameter_invalid_type", param, f"{param} must be {wanted}.")
+def build_wrong_type(param: str, wanted: str) -> Problem:
+    return build_invalid("parameter_invalid_type", param, f"{param} must be {wanted}.")
 
 
 def too_long(param: str, limit: str) -> Problem:
-    return invalid("parameter_too_long", param, f"{param} must have at most {limit}.")
+    return build_invalid("parameter_too_long", param, f"{param} must have at most {limit}.")
 
 
 def not_allowed_value(param: str, allowed: Iterable[str]) -> Problem:
     words = ", ".join(allowed)
-    return invalid("parameter_invalid_value", param, f"{param} must be one of: {words}.")
+    return build_invalid("parameter_invalid_value", param, f"{param} must be one of: {words}.")
 
 
 def http_invalid(message: str) -> Problem:
@@ -94,7 +94,7 @@ def resource_missing(kind: str, identity: str, param: str, status: int = 404) ->
     return Problem(status, "resource_missing", message, param=param)
 
 
-def unexpected_state(kind: str, status: str, message: str) -> Problem:
+def build_unexpected_state(kind: str, status: str, message: str) -> Problem:
     """An action that the object's present status does not allow."""
     return Problem(400, f"{kind}_unexpected_state", message, extra={"current_status": status})
 

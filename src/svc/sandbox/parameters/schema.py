@@ -79,7 +79,7 @@ def integer(low: int, high: int = AMOUNT_MAX) -> Schema:
     return {"type": "integer", "minimum": low, "maximum": high}
 
 
-def strict(properties: Mapping[str, Schema], optional: Iterable[str] = ()) -> Schema:
+def build_strict(properties: Mapping[str, Schema], optional: Iterable[str] = ()) -> Schema:
     """An object with these fields and no others; all are required but the optional ones."""
     left_out = set(optional)
     shape: Schema = {

@@ -13,7 +13,7 @@ from typing import Any, Final
 
 from svc.sandbox.parameters import problems
 from svc.sandbox.parameters.bodies import DecodedInput, DecodedTree
-from svc.sandbox.parameters.schema import Schema, either, strict
+from svc.sandbox.parameters.schema import Schema, build_strict, either
 
 Codes = frozenset[str]
 SandboxSettings = Mapping[str, Any]
@@ -84,14 +84,14 @@ Fields = tuple[Parameter, ...]
 
 def coerce(fields: Fields, given: DecodedInput) -> DecodedTree:
     """The parameters after coercion; JSON keeps its own types."""
-    return _coerced(fields, given.tree) if given.textual else given.tree
+    return _coerce(fields, given.tree) if given.textual else given.tree
 
 
 def refuse_unknown(fields: Fields, tree: DecodedTree) -> None:
     """Raises Problem for the alphabetically first name that is in no table."""
-    first = min(_unknown(fields, tree, ""), default=None)
+    first = min(_find_unknown(fields, tree, ""), default=None)
     if first is not None:
-        raise problems.unknown(first)
+        raise problems.build_unknown(first)
 
 
 def check(
@@ -102,7 +102,7 @@ def check(
     With `partial` (an update) nothing is required, and a field that is to be unset is None.
     Otherwise a key is there only if it has a value.
     """
-    return _checked(fields, tree, "", settings, partial=partial)
+    return _check(fields, tree, "", settings, partial=partial)
 
 
 def codes_of(fields: Fields) -> Codes:
@@ -116,7 +116,7 @@ def schema_of(fields: Fields, empty: Schema, *, partial: bool) -> Schema:
     `partial` is an update: nothing is required.
     """
     optional = [field.name for field in fields if partial or not field.required]
-    return strict({field.name: field.schema(empty) for field in fields}, optional)
+    return build_strict({field.name: field.schema(empty) for field in fields}, optional)
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +128,15 @@ class Object(ParameterKind):
     partial: bool = False
 
     def coerce(self, value: Any) -> Any:
-        return _coerced(self.fields, value) if isinstance(value, dict) else value
+        return _coerce(self.fields, value) if isinstance(value, dict) else value
 
     def unknown(self, value: Any, name: str) -> Iterable[str]:
-        return _unknown(self.fields, value, name) if isinstance(value, dict) else ()
+        return _find_unknown(self.fields, value, name) if isinstance(value, dict) else ()
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> Params:
         if not isinstance(value, dict):
-            raise problems.wrong_type(name, "an object")
-        clean = _checked(self.fields, value, name, settings, partial=self.partial)
+            raise problems.build_wrong_type(name, "an object")
+        clean = _check(self.fields, value, name, settings, partial=self.partial)
         if self.rule is not None:
             self.rule(clean, name)
         return clean
@@ -167,7 +167,7 @@ class ListOf(ParameterKind):
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> list[Any]:
         if not isinstance(value, list):
-            raise problems.wrong_type(name, "a list")
+            raise problems.build_wrong_type(name, "a list")
         if len(value) > self.most:
             raise problems.too_long(name, f"{self.most} entries")
         return [self._entry(entry, f"{name}[{i}]", settings) for i, entry in enumerate(value)]
@@ -181,7 +181,7 @@ class ListOf(ParameterKind):
 
     def _entry(self, entry: Any, name: str, settings: SandboxSettings) -> Any:
         if is_empty(entry):
-            raise problems.empty(name)
+            raise problems.build_empty(name)
         return self.kind.check(entry, name, settings)
 
 
@@ -190,12 +190,12 @@ def is_empty(value: Any) -> bool:
     return not value and (value is None or value in ("", []))
 
 
-def _coerced(fields: Fields, tree: DecodedTree) -> DecodedTree:
+def _coerce(fields: Fields, tree: DecodedTree) -> DecodedTree:
     kinds = {field.name: field.kind for field in fields}
     return {k: kinds[k].coerce(v) if k in kinds else v for k, v in tree.items()}
 
 
-def _unknown(fields: Fields, tree: DecodedTree, prefix: str) -> Iterator[str]:
+def _find_unknown(fields: Fields, tree: DecodedTree, prefix: str) -> Iterator[str]:
     strange = len(tree)
     for field in fields:
         if field.name in tree:
@@ -206,20 +206,20 @@ def _unknown(fields: Fields, tree: DecodedTree, prefix: str) -> Iterator[str]:
         yield from (_name(prefix, key) for key in tree.keys() - {field.name for field in fields})
 
 
-def _checked(
+def _check(
     fields: Fields, tree: DecodedTree, prefix: str, settings: SandboxSettings, *, partial: bool
 ) -> Params:
     clean: Params = {}
     for field in fields:
         if field.name not in tree:
             if field.required and not partial:
-                raise problems.missing(_name(prefix, field.name))
+                raise problems.build_missing(_name(prefix, field.name))
             continue
         name = _name(prefix, field.name)
         if not is_empty(value := tree[field.name]):
             clean[field.name] = field.kind.check(value, name, settings)
         elif field.required or not field.clearable:
-            raise problems.empty(name)
+            raise problems.build_empty(name)
         elif partial:
             clean[field.name] = None
     return clean

@@ -1,6 +1,6 @@
 """A certificate for this machine's loopback names, and the authority that vouches for it.
 
-The authority's private key is used once and never written: nobody can make another certificate
+The authority's private key is used once and never written: no other certificate can be made
 with it, and its name constraints allow none but loopback names.
 """
 
@@ -83,7 +83,7 @@ def _authority(key: "EllipticCurvePrivateKey", now: datetime) -> "x509.Certifica
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
     builder = builder.add_extension(_usage(signs_certificates=True), critical=True)
     builder = builder.add_extension(x509.NameConstraints(allowed, None), critical=True)
-    return _signed(builder, key)
+    return _sign(builder, key)
 
 
 def _certificate(
@@ -106,7 +106,7 @@ def _certificate(
     builder = builder.add_extension(x509.SubjectAlternativeName(names), critical=False)
     servers = x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH])
     builder = builder.add_extension(servers, critical=False)
-    return _signed(builder.add_extension(keeper, critical=False), above)
+    return _sign(builder.add_extension(keeper, critical=False), above)
 
 
 def _builder(
@@ -127,9 +127,7 @@ def _builder(
     )
 
 
-def _signed(
-    builder: "x509.CertificateBuilder", key: "EllipticCurvePrivateKey"
-) -> "x509.Certificate":
+def _sign(builder: "x509.CertificateBuilder", key: "EllipticCurvePrivateKey") -> "x509.Certificate":
     from cryptography.hazmat.primitives.hashes import SHA256
 
     return builder.sign(key, SHA256())

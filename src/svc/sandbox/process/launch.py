@@ -84,7 +84,7 @@ def start(
         {name: value for name, value in env.items() if name not in _SECRETS},
     )
     try:
-        record = _announced(_first_words(child.pipe, deadline - clock.monotonic()))
+        record = _parse_announcement(_first_words(child.pipe, deadline - clock.monotonic()))
         _await_answer(record, clock, deadline)
     except BaseException:
         child.kill()
@@ -100,11 +100,11 @@ def stop(
     A kill loses nothing: what the sandbox has acknowledged is on disk. A process that no longer
     holds its record is never signalled.
     """
-    if not _signalled(folder, record, signal.SIGTERM):
+    if not _send_signal(folder, record, signal.SIGTERM):
         return "gone"
     if _ends_within(folder, record, clock, timeout):
         return "stopped"
-    _signalled(folder, record, KILL)
+    _send_signal(folder, record, KILL)
     _ends_within(folder, record, clock, timeout)
     return "killed"
 
@@ -148,7 +148,7 @@ def _read(pipe: int) -> str:
     return text.decode(errors="replace")
 
 
-def _announced(words: str) -> RunRecord:
+def _parse_announcement(words: str) -> RunRecord:
     last = (words.strip().splitlines() or ["it said nothing"])[-1]
     try:
         said = json.loads(last)
@@ -167,7 +167,7 @@ def _await_answer(record: RunRecord, clock: Clock, deadline: float) -> None:
         clock.sleep(_POLL)
 
 
-def _signalled(folder: Path, record: RunRecord, number: int) -> bool:
+def _send_signal(folder: Path, record: RunRecord, number: int) -> bool:
     if not is_running(folder, record):
         return False
     try:

@@ -21,7 +21,7 @@ _GO_ON: Final = _HEAD + b"1"  # 100 Continue
 Refuse = Callable[[Problem], HttpReply]
 
 
-def _late(seconds: float) -> Problem:
+def _build_late(seconds: float) -> Problem:
     message = f"The head of the request was not there after {seconds:g} seconds."
     return Problem(408, "request_timeout", message, headers={"Connection": "close"})
 
@@ -103,7 +103,7 @@ class DeadlineProtocol(H11Protocol):
         if not self._between_requests:
             self._stop_timer()
         elif self._head_timer is None and not self.transport.is_closing():
-            late = _late(self._head_seconds)
+            late = _build_late(self._head_seconds)
             self._head_timer = self.loop.call_later(self._head_seconds, self._refuse, late)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  in uvicorn's own words
@@ -122,14 +122,14 @@ class DeadlineProtocol(H11Protocol):
         """Answers what is no request, unless an answer is under way, and closes the connection."""
         self._stop_timer()
         if self._between_requests or not self.cycle.response_started:
-            self.transport.write(_written(self._refusal_of(why)))
+            self.transport.write(_serialize(self._refusal_of(why)))
         self.transport.close()
 
 
-def _written(reply: HttpReply) -> bytes:
+def _serialize(reply: HttpReply) -> bytes:
     status = HTTPStatus(reply.status)
     lines = [f"HTTP/1.1 {status.value} {status.phrase}".encode()]
-    lines += [b"%s: %s" % line for line in reply.raw_headers()]
+    lines += [b"%s: %s" % line for line in reply.encode_headers()]
     return b"\r\n".join([*lines, b"", reply.body])
 
 
@@ -157,12 +157,12 @@ class PortSplitter:
         self._accepting = asyncio.create_task(self._accept())
 
     def close(self) -> None:
-        """Accepts nobody any more; those who have not said anything yet are sent away."""
+        """Stops accepting connections; closes those on which nothing was sent yet."""
         for task in (self._accepting, *self._waiting):
             task.cancel()
 
     async def wait_closed(self) -> None:
-        """Returns when nobody is at the door."""
+        """Returns when no connection waits to be accepted."""
         await asyncio.wait([self._accepting, *self._waiting])
 
     async def _accept(self) -> None:

@@ -31,16 +31,16 @@ def listen_on(port: int, bind: str = LOOPBACK) -> list[socket.socket]:
     if not 0 <= port <= PORT_MAX:
         raise LocalError(f"{port} is no port.", hint=f"Choose 1 to {PORT_MAX}, or 0 for any")
     if bind in (LOOPBACK, *EVERYWHERE):
-        return [_listening(bind, port)]
-    here = _listening(LOOPBACK, port)
+        return [_listen(bind, port)]
+    here = _listen(LOOPBACK, port)
     try:
-        return [here, _listening(bind, here.getsockname()[1])]
+        return [here, _listen(bind, here.getsockname()[1])]
     except LocalError:
         here.close()
         raise
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _listen(host: str, port: int) -> socket.socket:
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     # asyncio switches Nagle's delay off only on sockets that name their protocol.
     sock = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
@@ -101,7 +101,7 @@ class RunRecord(NamedTuple):
 
 
 @contextmanager
-def holding(folder: Path, record: RunRecord) -> Iterator[None]:
+def hold(folder: Path, record: RunRecord) -> Iterator[None]:
     """Writes the record of this process and holds it until the block ends.
 
     Raises LocalError when the folder cannot be written.
@@ -126,20 +126,20 @@ def holding(folder: Path, record: RunRecord) -> Iterator[None]:
         locks.close_and_remove(handle, path)
 
 
-def running(folder: Path) -> list[RunRecord]:
+def list_running(folder: Path) -> list[RunRecord]:
     """Lists the sandboxes that run now, by port; removes the records of those that died."""
     found = [_read(path) for path in folder.glob(_PATTERN)]
     return sorted((record for record in found if record is not None), key=lambda r: r.port)
 
 
-def running_at(folder: Path, port: int) -> RunRecord | None:
+def find_running(folder: Path, port: int) -> RunRecord | None:
     """Gives the sandbox of this user that runs on a port now."""
     return _read(_path(folder, port))
 
 
 def is_running(folder: Path, record: RunRecord) -> bool:
     """Says whether the very process of a record still runs."""
-    return any(r.pid == record.pid and r.started == record.started for r in running(folder))
+    return any(r.pid == record.pid and r.started == record.started for r in list_running(folder))
 
 
 def _path(folder: Path, port: int) -> Path:
@@ -156,7 +156,7 @@ def _read(path: Path) -> RunRecord | None:
 
 
 def _parse(data: bytes) -> RunRecord | None:
-    # Between its lock and its first byte a record is empty; whoever reads then finds none yet.
+    # Between its lock and its first byte a record is empty; a reader finds none then.
     with suppress(ValueError, TypeError):
         return RunRecord(**json.loads(data))
     return None

@@ -20,7 +20,7 @@ from svc.errors import LocalError, system_words
 from svc.sandbox.app import OnServed, SandboxApp
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
-from svc.sandbox.process.records import LOOPBACK, RunRecord, holding, listen_on
+from svc.sandbox.process.records import LOOPBACK, RunRecord, hold, listen_on
 from svc.system.signals import STOPPING
 
 OnReady = Callable[[RunRecord], None]
@@ -65,12 +65,12 @@ def serve(
     with ExitStack() as stack:
         socks = [stack.enter_context(each) for each in listen_on(options.port, options.bind)]
         record = _record(options, socks[0].getsockname()[1])
-        with _kept(options, record):
+        with _keep_record(options, record):
             app = make_app(options)
             app.on_served = on_served
             caught = _run(app, options, socks, lambda: on_ready(record))
     for number in caught:
-        # All is closed; whoever started us decides what the signal means to them.
+        # All is closed; the parent process decides what the signal means to it.
         signal.raise_signal(number)
 
 
@@ -84,7 +84,7 @@ def _run(
     app.under_way = server.server_state.tasks
     # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
     runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
-    with _stopped_by_signals(server) as caught, runner:
+    with _stop_by_signals(server) as caught, runner:
         runner.run(server.serve(socks))
     if server.failure is not None:
         raise server.failure
@@ -103,7 +103,7 @@ def _config(app: SandboxApp, options: LaunchOptions) -> uvicorn.Config:
         access_log=False,
         log_config=None,
         server_header=False,
-        # Nobody stands before the sandbox: X-Forwarded-Proto would let plain HTTP pass as https.
+        # No proxy stands before the sandbox: X-Forwarded-Proto would let plain HTTP pass as https.
         proxy_headers=False,
         timeout_keep_alive=_KEEP_ALIVE,
         timeout_graceful_shutdown=_GRACE,  # type: ignore[arg-type]  # asyncio takes fractions
@@ -159,7 +159,7 @@ class _Server(uvicorn.Server):
 
 
 @contextmanager
-def _stopped_by_signals(server: uvicorn.Server) -> Iterator[list[int]]:
+def _stop_by_signals(server: uvicorn.Server) -> Iterator[list[int]]:
     """Turns the first signal into a graceful stop and the second into a quick one."""
     caught: list[int] = []
 
@@ -169,7 +169,7 @@ def _stopped_by_signals(server: uvicorn.Server) -> Iterator[list[int]]:
         if not caught:
             caught.append(number)
 
-    # What whoever started us had ignored stays ignored: `nohup` means its SIGHUP.
+    # A signal that the parent process ignores stays ignored: `nohup` means its SIGHUP.
     heard = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
     before = {number: signal.signal(number, stop) for number in heard}
     try:
@@ -193,17 +193,17 @@ def _record(options: LaunchOptions, port: int) -> RunRecord:
 
 
 @contextmanager
-def _kept(options: LaunchOptions, record: RunRecord) -> Iterator[None]:
+def _keep_record(options: LaunchOptions, record: RunRecord) -> Iterator[None]:
     """Holds the run record and writes the log, where there is a folder for them."""
     if not options.state_dir:
         yield
         return
-    with holding(options.folder, record), _logging_to(Path(record.log)):
+    with hold(options.folder, record), _log_to(Path(record.log)):
         yield
 
 
 @contextmanager
-def _logging_to(path: Path) -> Iterator[None]:
+def _log_to(path: Path) -> Iterator[None]:
     """Sends warnings and errors of the server to a file: a terminal gets no tracebacks."""
     try:
         mode = "a" if not path.exists() or path.stat().st_size < _LOG_MAX else "w"

@@ -80,7 +80,7 @@ PAYOUTS: Final[dict[str, PayoutScenario]] = {
 }
 
 
-def plain_iban(text: str) -> str:
+def normalize_iban(text: str) -> str:
     """Takes the spaces out of an IBAN and puts it in upper case, as banks compare it."""
     return text.replace(" ", "").upper()
 
@@ -90,7 +90,7 @@ def iban_problem(iban: str, country: str | None) -> Literal["iban_invalid"] | No
 
     `country` None leaves the country open, as for a shopper's IBAN.
     """
-    plain = plain_iban(iban)
+    plain = normalize_iban(iban)
     own = plain[:2]
     if country is not None and own != country:
         return IBAN_INVALID
@@ -104,12 +104,12 @@ def debit_scenario(method: str, iban: str | None) -> DebitScenario:
     """Says how a delayed debit ends; every debit but the test IBANs is confirmed after 5 s."""
     if method != "sepa_debit" or iban is None:
         return _CONFIRMED
-    return DEBITS.get(plain_iban(iban), _CONFIRMED)
+    return DEBITS.get(normalize_iban(iban), _CONFIRMED)
 
 
 def payout_scenario(destination: Mapping[str, Any]) -> PayoutScenario:
     """Says how a payout to `destination` (with `iban` or `account_number`) ends."""
-    account = plain_iban(destination.get("iban") or destination.get("account_number") or "")
+    account = normalize_iban(destination.get("iban") or destination.get("account_number") or "")
     return PAYOUTS.get(account, _PAID)
 
 

@@ -199,7 +199,7 @@ def _warnings(items: Sequence[Mapping[str, Any]], country: str) -> list[dict[str
     found = []
     for index, item in enumerate(items):
         label = item["name"] if names[item["name"]] == 1 else f"items[{index}]"
-        found += [_warning(code, label, country) for code in causes[index]]
+        found += [_build_warning(code, label, country) for code in causes[index]]
     return found
 
 
@@ -212,7 +212,7 @@ def _causes(item: Mapping[str, Any], country: str) -> list[str]:
     return [code for code, applies in causes.items() if applies]
 
 
-def _warning(code: str, item: str, country: str) -> dict[str, str]:
+def _build_warning(code: str, item: str, country: str) -> dict[str, str]:
     return {
         "code": code,
         "item": item,

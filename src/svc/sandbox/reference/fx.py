@@ -120,7 +120,7 @@ def convert(amount: int, source: str, target: str) -> int:
     Raises KeyError for a currency without a rate.
     """
     major = _WIDE.multiply(Decimal(amount), rate(source, target))
-    return round_half_up(_shifted(major, _digits(target) - _digits(source)))
+    return round_half_up(_shift(major, _digits(target) - _digits(source)))
 
 
 def share(amount: int, basis_points: int) -> int:
@@ -135,13 +135,13 @@ def payout_cost(amount: int, currency: str, source_currency: str) -> PayoutCost:
     """
     fx_rate = rate(source_currency, currency)
     shift = _digits(source_currency) - _digits(currency)
-    converted = round_half_up(_shifted(_WIDE.divide(Decimal(amount), fx_rate), shift))
+    converted = round_half_up(_shift(_WIDE.divide(Decimal(amount), fx_rate), shift))
     cents = FEE_SAME_CURRENCY if currency == source_currency else FEE_OTHER_CURRENCY
     fees = max(FEE_MIN, convert(cents, "USD", source_currency))
     return PayoutCost(fx_rate, converted + fees, fees)
 
 
-def _shifted(value: Decimal, places: int) -> Decimal:
+def _shift(value: Decimal, places: int) -> Decimal:
     return _WIDE.scaleb(value, places)
 
 

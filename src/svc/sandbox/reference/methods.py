@@ -97,7 +97,7 @@ _LOCALES: Final = {
 }
 
 
-def offered(currency: str, country: str, capture_method: str) -> list[str]:
+def list_methods(currency: str, country: str, capture_method: str) -> list[str]:
     """Lists the methods of an order by its currency, shipping country and way of capture."""
     besides = (m.name for m in METHODS if _fits(m, currency, country, capture_method))
     return [CARD, *besides]

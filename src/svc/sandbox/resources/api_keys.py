@@ -9,7 +9,7 @@ from typing import Final
 
 from svc.sandbox import clock
 from svc.sandbox.parameters.kinds import Choice, Integer
-from svc.sandbox.parameters.problems import Problem, invalid, missing
+from svc.sandbox.parameters.problems import Problem, build_invalid, build_missing
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.store.documents import Doc, KnownDoc, public
 from svc.sandbox.store.transaction import Transaction
@@ -40,9 +40,11 @@ def create(tx: Transaction, params: Params) -> Doc:
     """Makes a new key; the answer is the only one that shows it whole, as `secret`."""
     kind, permissions = params["type"], params.get("permissions")
     if kind == "restricted" and permissions is None:
-        raise missing("permissions")
+        raise build_missing("permissions")
     if kind != "restricted" and permissions is not None:
-        raise invalid("parameter_unknown", "permissions", "Only restricted keys have permissions.")
+        raise build_invalid(
+            "parameter_unknown", "permissions", "Only restricted keys have permissions."
+        )
     return _issue(tx, kind, permissions)
 
 
@@ -62,7 +64,7 @@ def register(tx: Transaction, text: str, kind: str, permissions: Params | None =
     """Stores a key whose text is given."""
     fields = {
         "type": kind,
-        "key": masked(text),
+        "key": mask(text),
         "permissions": permissions,
         "expires_at": None,
         "_expires": None,
@@ -90,7 +92,7 @@ def has_expired(tx: Transaction, key: KnownDoc) -> bool:
     return key["_expires"] is not None and tx.now_micros >= key["_expires"]
 
 
-def masked(text: str) -> str:
+def mask(text: str) -> str:
     """A key's prefix, if it has one of a key, and its last four characters."""
     prefix = text[:KEY_PREFIX_LENGTH]
     return f"{prefix if prefix in KEY_PREFIXES else ''}…{text[-4:]}"

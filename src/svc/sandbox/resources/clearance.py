@@ -7,7 +7,7 @@ becomes of the rest is assumed: it is paid by whom the landed cost went to at th
 from datetime import timedelta
 from typing import Final
 
-from svc.sandbox.parameters.problems import Problem, unexpected_state
+from svc.sandbox.parameters.problems import Problem, build_unexpected_state
 from svc.sandbox.reference import fx
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.transaction import Transaction
@@ -39,7 +39,7 @@ def charge(tx: Transaction, order: Doc, charged: int) -> None:
     """
     if order["status"] != "paid":
         message = f"The order is {order['status']}; customs charge what was paid and sent."
-        raise unexpected_state(KIND, order["status"], message)
+        raise build_unexpected_state(KIND, order["status"], message)
     if order["customs"] is not None:
         raise Problem(400, "customs_charged", "Customs have charged this order already.")
     quote = order["landed_cost"]

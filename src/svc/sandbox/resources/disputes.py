@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Final
 
 from svc.sandbox import clock
-from svc.sandbox.parameters.described import stored
-from svc.sandbox.parameters.problems import invalid, too_long, unexpected_state
+from svc.sandbox.parameters.described import build_stored
+from svc.sandbox.parameters.problems import build_invalid, build_unexpected_state, too_long
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.resources import operation, payments
 from svc.sandbox.store.documents import Doc
@@ -26,11 +26,11 @@ _EVIDENCE_MAX: Final = 150_000
 
 def can_open(tx: Transaction, payment: Doc) -> bool:
     """A dispute needs something captured that is left, and no other dispute that is open."""
-    captured = payment["status"] == "captured" and left(tx, payment) > 0
+    captured = payment["status"] == "captured" and compute_undisputed(tx, payment) > 0
     return captured and not any(each["status"] in OPEN for each in _every(tx, payment))
 
 
-def left(tx: Transaction, payment: Doc) -> int:
+def compute_undisputed(tx: Transaction, payment: Doc) -> int:
     """The minor units of a payment that are neither refunded nor held or lost by a dispute."""
     held = sum(each["amount"] for each in _every(tx, payment) if each["status"] != "won")
     return int(payment["amount_captured"] - payment["amount_refunded"] - held)
@@ -42,11 +42,11 @@ def _every(tx: Transaction, payment: Doc) -> list[Doc]:
 
 def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = None) -> Doc:
     """The shopper disputes what is left of a payment; its amount leaves the balance."""
-    amount = left(tx, payment)
+    amount = compute_undisputed(tx, payment)
     payment["disputed"] = True
     last = (tx.now + _RESPONSE_TIME).replace(hour=23, minute=59, second=59, microsecond=0)
     due = due or clock.text(last)
-    fields = stored(
+    fields = build_stored(
         RESOURCE,
         {},
         payment=payment["id"],
@@ -69,10 +69,10 @@ def open_dispute(tx: Transaction, payment: Doc, reason: str, due: str | None = N
 def update(tx: Transaction, dispute: Doc, params: Params) -> Doc:
     """Merges evidence into the draft; with `submit` true hands it in, which is final."""
     _refuse_unless_awaited(tx, dispute)
-    evidence = _merged(dispute["evidence"], params.get("evidence", {}))
+    evidence = _merge(dispute["evidence"], params.get("evidence", {}))
     submit = params.get("submit") is True
     if submit and not evidence:
-        raise invalid("evidence_missing", "evidence", "There is no evidence to submit.")
+        raise build_invalid("evidence_missing", "evidence", "There is no evidence to submit.")
     dispute["evidence"] = evidence
     dispute["evidence_status"] = "draft" if evidence else "none"
     if submit:
@@ -117,13 +117,13 @@ def _refuse_unless_awaited(tx: Transaction, dispute: Doc) -> None:
     status = dispute["status"]
     if status != "needs_response":
         message = f"The dispute is {status}; it takes no answer any more."
-        raise unexpected_state(KIND, status, message)
+        raise build_unexpected_state(KIND, status, message)
     if tx.now >= clock.parse(dispute["evidence_due_by"]):
         message = "The time to answer the dispute has passed."
-        raise unexpected_state(KIND, status, message)
+        raise build_unexpected_state(KIND, status, message)
 
 
-def _merged(present: Doc, changes: Params | None) -> Doc:
+def _merge(present: Doc, changes: Params | None) -> Doc:
     """The evidence after an update, in the order of the table; None removes all of it."""
     both = {} if changes is None else {**present, **changes}
     evidence = {key: both[key] for key in _KEYS if both.get(key)}

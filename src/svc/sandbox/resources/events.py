@@ -10,11 +10,11 @@ from svc.service.events import RESOURCE
 KIND: Final = RESOURCE.name
 
 
-def _revealed(event: Doc) -> str:
+def _choose_permission(event: Doc) -> str:
     """What a restricted key needs to read the object that an event shows."""
     return f"{event['data']['object']['object']}s"
 
 
 OPERATIONS: Final = tuple(
-    replace(each, reveals=_revealed) for each in operation.operations(RESOURCE)
+    replace(each, reveals=_choose_permission) for each in operation.operations(RESOURCE)
 )

@@ -3,7 +3,7 @@
 from typing import Final
 
 from svc.sandbox import clock
-from svc.sandbox.parameters.described import kept
+from svc.sandbox.parameters.described import read_kept
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import customs
 from svc.sandbox.resources import goods, operation
@@ -20,8 +20,8 @@ def create(tx: Transaction, params: Params) -> Doc:
     quote = make(
         tx,
         currency=params["currency"],
-        shipping=kept(RESOURCE, "shipping", params),
-        items=kept(RESOURCE, "items", params),
+        shipping=read_kept(RESOURCE, "shipping", params),
+        items=read_kept(RESOURCE, "items", params),
         ship_from=params.get("ship_from_country") or tx.settings["country"],
         freight=params.get("shipping_amount", 0),
     )

@@ -90,12 +90,15 @@ def _operation(
     one = schema_name(action.answers[0] if action.answers else noun.name)
     title = noun.short or schema_name(noun.name)
     if action.verb == "list":
-        run, names = _listing(noun, tuple(field.name for field in fields)), f"{one}List"
+        run, names = _make_list(noun, tuple(field.name for field in fields)), f"{one}List"
         fields, title = (*_PAGING, *fields, _CREATED), f"{title}s"
     elif action.verb == "retrieve":
         run, names = _retrieval, one
     elif action.verb == "create":
-        run, names = _creation(noun, steps["create"]), f"New{one}" if _once(noun) else one
+        run, names = (
+            _creation(noun, steps["create"]),
+            f"New{one}" if _list_shown_once(noun) else one,
+        )
     else:
         run, names = _step(steps[action.verb]), one
     return ApiOperation(
@@ -115,21 +118,21 @@ def _operation(
     )
 
 
-def _once(noun: Resource) -> list[str]:
+def _list_shown_once(noun: Resource) -> list[str]:
     """The fields that only the answer to a creation shows."""
     return [field.name for field in noun.fields if field.answered == "create"]
 
 
 def _creation(noun: Resource, make: Callable[[Transaction, Params], Doc]) -> CarryOut:
     def made(tx: Transaction, _: Doc, params: Params) -> Doc:
-        return created_view(noun, make(tx, params))
+        return view_created(noun, make(tx, params))
 
     return made
 
 
-def created_view(noun: Resource, doc: Doc) -> Doc:
+def view_created(noun: Resource, doc: Doc) -> Doc:
     """The answer to a creation, the only one that shows what is secret."""
-    shown = {**public(doc), **{name: doc[f"_{name}"] for name in _once(noun)}}
+    shown = {**public(doc), **{name: doc[f"_{name}"] for name in _list_shown_once(noun)}}
     order = ("id", "object", *(field.name for field in noun.fields if field.name != "id"))
     return {name: shown[name] for name in order if name in shown}
 
@@ -145,7 +148,7 @@ def _retrieval(_: Transaction, target: Doc, __: Params) -> Doc:
     return public(target)
 
 
-def _listing(noun: Resource, filters: tuple[str, ...]) -> CarryOut:
+def _make_list(noun: Resource, filters: tuple[str, ...]) -> CarryOut:
     """A page of a list; `filters` are fields that the store can compare (assumptions: Lists)."""
 
     def listed(tx: Transaction, _: Doc, params: Params) -> Doc:
@@ -154,7 +157,7 @@ def _listing(noun: Resource, filters: tuple[str, ...]) -> CarryOut:
     return listed
 
 
-def named(tx: Transaction, kind: str, identity: str, param: str = "id") -> Doc:
+def find_named(tx: Transaction, kind: str, identity: str, param: str = "id") -> Doc:
     """The document that a caller named in a parameter; raises Problem if there is none."""
     found = tx.get(kind, identity)
     if found is None:
@@ -166,7 +169,7 @@ def target_of(tx: Transaction, operation: ApiOperation, identity: str) -> Doc:
     """The object that a path names; raises Problem if this mode has none."""
     if operation.kind is None:
         return {}
-    return named(tx, operation.kind, identity)
+    return find_named(tx, operation.kind, identity)
 
 
 def _page(tx: Transaction, noun: Resource, filters: tuple[str, ...], params: Params) -> Doc:

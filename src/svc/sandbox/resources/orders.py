@@ -2,9 +2,9 @@
 
 from typing import Final
 
-from svc.sandbox.parameters.described import changes, stored
-from svc.sandbox.parameters.metadata import merged
-from svc.sandbox.parameters.problems import invalid, unexpected_state
+from svc.sandbox.parameters.described import build_stored, changes
+from svc.sandbox.parameters.metadata import merge
+from svc.sandbox.parameters.problems import build_invalid, build_unexpected_state
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import methods
 from svc.sandbox.resources import goods, landed_cost_quotes, operation, payments
@@ -29,7 +29,7 @@ _WHY_NOT_CANCELLED: Final = {
 def create(tx: Transaction, params: Params) -> Doc:
     """Stores a new order with its methods and its landed cost."""
     identity = tx.new_id(ID_PREFIXES[KIND])
-    fields = stored(
+    fields = build_stored(
         RESOURCE,
         params,
         status="requires_payment",
@@ -47,12 +47,12 @@ def update(tx: Transaction, order: Doc, params: Params) -> Doc:
     """Changes an unpaid order and computes its methods and landed cost again."""
     if order["status"] != "requires_payment":
         message = f"The order is {order['status']}; only an unpaid order can be updated."
-        raise unexpected_state(KIND, order["status"], message)
+        raise build_unexpected_state(KIND, order["status"], message)
     order.update(changes(RESOURCE, params))
     if "settlement_currency" in params:
         order["settlement_currency"] = _settlement_currency(tx, params)
     if "metadata" in params:
-        order["metadata"] = merged(order["metadata"], params["metadata"])
+        order["metadata"] = merge(order["metadata"], params["metadata"])
     _price(tx, order)
     tx.save(order)
     return order
@@ -69,7 +69,7 @@ def cancel(tx: Transaction, order: Doc, params: Params) -> Doc:
         payments.void(tx, order, reason)
     else:
         message = _WHY_NOT_CANCELLED[order["status"]]
-        raise unexpected_state(KIND, order["status"], message)
+        raise build_unexpected_state(KIND, order["status"], message)
     return order
 
 
@@ -80,7 +80,7 @@ def _settlement_currency(tx: Transaction, params: Params) -> str:
 def _price(tx: Transaction, order: Doc) -> None:
     """Sets what follows from amount, items and destination; makes a quote for it."""
     shipping, items = order["shipping"], order["items"]
-    order["methods"] = methods.offered(
+    order["methods"] = methods.list_methods(
         order["currency"], shipping["country"], order["capture_method"]
     )
     quote = landed_cost_quotes.make(
@@ -102,7 +102,7 @@ def _price(tx: Transaction, order: Doc) -> None:
     order["amount_total"] = order["amount"] + collected
     if order["amount_total"] > AMOUNT_MAX:  # or it could not be captured by its own amount
         message = f"amount and landed cost together must be at most {AMOUNT_MAX}."
-        raise invalid("amount_too_large", "amount", message)
+        raise build_invalid("amount_too_large", "amount", message)
     tx.add(quote)  # last: what is refused before it writes costs its neighbours nothing
 
 

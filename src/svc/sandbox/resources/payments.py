@@ -8,9 +8,9 @@ from datetime import timedelta
 from typing import Final
 
 from svc.sandbox import clock
-from svc.sandbox.parameters.described import stored
+from svc.sandbox.parameters.described import build_stored
 from svc.sandbox.parameters.kinds import amount_too_large
-from svc.sandbox.parameters.problems import Problem, unexpected_state
+from svc.sandbox.parameters.problems import Problem, build_unexpected_state
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import fx
 from svc.sandbox.reference.cards import message_for
@@ -30,7 +30,7 @@ DISPUTE: Final = "payment.dispute"
 
 def begin(tx: Transaction, order: Doc, method: str) -> Doc:
     """Stores a new attempt to pay an order; one of the steps below follows at once."""
-    fields = stored(
+    fields = build_stored(
         RESOURCE,
         {},
         order=order["id"],
@@ -124,7 +124,7 @@ def cost_of(payment: Doc, amount: int) -> int:
 
 def void(tx: Transaction, order: Doc, reason: str | None) -> None:
     """Releases what is authorised and cancels the order."""
-    payment = latest(tx, order)
+    payment = find_latest(tx, order)
     payment["status"] = "cancelled"
     payment["amount_released"] = payment["amount"]
     tx.save(payment)
@@ -148,11 +148,11 @@ def capture(tx: Transaction, order: Doc, params: Params) -> Doc:
         raise Problem(400, "capture_not_allowed", message)
     if order["status"] != "authorized":
         message = f"The order is {order['status']}; only an authorised order can be captured."
-        raise unexpected_state("order", order["status"], message)
-    payment = latest(tx, order)
+        raise build_unexpected_state("order", order["status"], message)
+    payment = find_latest(tx, order)
     if tx.now >= clock.parse(payment["authorization_expires_at"]):
         message = "The authorisation has expired; the shopper has to pay again."
-        raise unexpected_state("order", order["status"], message)
+        raise build_unexpected_state("order", order["status"], message)
     amount = int(params.get("amount") or payment["amount"])
     if amount > payment["amount"]:
         raise amount_too_large("amount", payment["amount"])
@@ -160,7 +160,7 @@ def capture(tx: Transaction, order: Doc, params: Params) -> Doc:
     return payment
 
 
-def latest(tx: Transaction, order: Doc) -> Doc:
+def find_latest(tx: Transaction, order: Doc) -> Doc:
     """The last attempt to pay an order; there must have been one."""
     return tx.stored(KIND, order["latest_payment"])
 

@@ -4,8 +4,8 @@ from datetime import timedelta
 from typing import Final
 
 from svc.sandbox import clock
-from svc.sandbox.parameters.described import kept, stored
-from svc.sandbox.parameters.problems import Problem, invalid
+from svc.sandbox.parameters.described import build_stored, read_kept
+from svc.sandbox.parameters.problems import Problem, build_invalid
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.reference import banks, fx
 from svc.sandbox.resources import goods, operation
@@ -34,7 +34,7 @@ def _check_iban(destination: Params, name: str) -> None:
     if "iban" in destination and banks.iban_problem(destination["iban"], destination["country"]):
         field = f"{name}[iban]"
         message = f"{field} is no valid IBAN of an account in {destination['country']}."
-        raise invalid(banks.IBAN_INVALID, field, message)
+        raise build_invalid(banks.IBAN_INVALID, field, message)
 
 
 def create(tx: Transaction, params: Params) -> Doc:
@@ -44,7 +44,7 @@ def create(tx: Transaction, params: Params) -> Doc:
     if tx.balance(source) < cost.source_amount:
         message = f"The {source} balance does not cover the payout and its fees."
         raise Problem(400, "balance_insufficient", message)
-    fields = stored(
+    fields = build_stored(
         RESOURCE,
         params,
         status="created",
@@ -52,7 +52,7 @@ def create(tx: Transaction, params: Params) -> Doc:
         source_amount=cost.source_amount,
         fx_rate=goods.number(cost.fx_rate),
         network_fees=cost.network_fees,
-        destination=_shown_destination(params),
+        destination=_show_destination(params),
         estimated_arrival=clock.text(tx.now + ARRIVES_AFTER),
     )
     payout = tx.new(KIND, fields)
@@ -104,10 +104,10 @@ def _plan(tx: Transaction, payout: Doc, scenario: banks.PayoutScenario) -> None:
     tx.schedule_at(end, SETTLE, payout["id"], failure_reason=scenario.failure_reason)
 
 
-def _shown_destination(params: Params) -> Doc:
+def _show_destination(params: Params) -> Doc:
     given = params["destination"]
-    account = banks.plain_iban(given.get("iban") or given.get("account_number", ""))
-    return {**kept(RESOURCE, "destination", params), "last4": account[-4:]}
+    account = banks.normalize_iban(given.get("iban") or given.get("account_number", ""))
+    return {**read_kept(RESOURCE, "destination", params), "last4": account[-4:]}
 
 
 OPERATIONS: Final = operation.operations(RESOURCE, {"destination": _check_iban}, create=create)

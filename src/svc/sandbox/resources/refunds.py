@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from svc.sandbox.parameters.described import stored
+from svc.sandbox.parameters.described import build_stored
 from svc.sandbox.parameters.kinds import amount_too_large
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import Params
@@ -24,8 +24,8 @@ _SCENARIOS: Final = {
 
 def create(tx: Transaction, params: Params) -> Doc:
     """Accepts a refund of all that is left of a payment, or of a part of it."""
-    payment = operation.named(tx, payments.KIND, params["payment"], "payment")
-    fields = stored(
+    payment = operation.find_named(tx, payments.KIND, params["payment"], "payment")
+    fields = build_stored(
         RESOURCE,
         params,
         order=payment["order"],
@@ -48,7 +48,7 @@ def succeed(tx: Transaction, refund: Doc) -> None:
     Where it cannot, the refund fails.
     """
     payment = tx.stored(payments.KIND, refund["payment"])
-    if not _covered(tx, payment, refund["amount"]):
+    if not _is_covered(tx, payment, refund["amount"]):
         fail(tx, refund, "insufficient_funds")
         return
     refund["status"] = "succeeded"
@@ -74,20 +74,20 @@ def _refundable(tx: Transaction, payment: Doc, wanted: int | None) -> int:
     if payment["amount_refunded"] == payment["amount_captured"]:
         message = "The payment has been refunded in full already."
         raise Problem(400, "payment_already_refunded", message)
-    left = disputes.left(tx, payment)
+    left = disputes.compute_undisputed(tx, payment)
     if left == 0:
         message = "What is left of the payment is disputed; it cannot be refunded."
         raise Problem(400, "payment_disputed", message)
     amount = left if wanted is None else wanted
     if amount > left:
         raise amount_too_large("amount", left)
-    if not _covered(tx, payment, amount):
+    if not _is_covered(tx, payment, amount):
         message = f"The {payment['settlement_currency']} balance does not cover the refund."
         raise Problem(400, "balance_insufficient", message)
     return amount
 
 
-def _covered(tx: Transaction, payment: Doc, amount: int) -> bool:
+def _is_covered(tx: Transaction, payment: Doc, amount: int) -> bool:
     """Whether the balance pays for a refund: it may fall below zero unless the setting says no."""
     if tx.settings["negative_balances"] == "allow":
         return True

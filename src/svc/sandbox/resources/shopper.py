@@ -1,6 +1,6 @@
 """The browser's side of an order: what the shopper sees and does, and the card that pays.
 
-Only test cards are approved, and only what is approved is saved: a real number that somebody typed
+Only test cards are approved, and only what is approved is saved: a real number that a person typed
 by mistake is never stored.
 """
 
@@ -10,15 +10,15 @@ from typing import Any, Final
 from svc.sandbox.parameters.kinds import Boolean, Choice, Integer, Text
 from svc.sandbox.parameters.problems import (
     Problem,
-    invalid,
-    missing,
-    unexpected_state,
+    build_invalid,
+    build_missing,
+    build_unexpected_state,
 )
 from svc.sandbox.parameters.tables import Object, Parameter, Params
 from svc.sandbox.reference import banks, cards, methods
 from svc.sandbox.reference.cards import CardProfile, error_code, message_for
 from svc.sandbox.resources import orders, payments
-from svc.sandbox.resources.operation import named
+from svc.sandbox.resources.operation import find_named
 from svc.sandbox.store.documents import Doc, public
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import LIMIT_MAX
@@ -49,15 +49,15 @@ def card_of(tx: Transaction, params: Params) -> UsedCard:
     """The card that `card` or `payment_method` names; raises Problem unless it is one of them."""
     if "card" in params and "payment_method" in params:
         message = "Give either card or payment_method, not both."
-        raise invalid("parameters_exclusive", "card", message)
+        raise build_invalid("parameters_exclusive", "card", message)
     if "payment_method" in params:
-        return _saved_card(tx, params["payment_method"])
+        return _use_saved_card(tx, params["payment_method"])
     if "card" not in params:
-        raise missing("card")
-    return _new_card(tx, params["card"])
+        raise build_missing("card")
+    return _use_new_card(tx, params["card"])
 
 
-def saved_cards(tx: Transaction, order: Doc) -> list[Doc]:
+def list_saved_cards(tx: Transaction, order: Doc) -> list[Doc]:
     """The latest cards that the shopper of an order has saved, each once and none expired.
 
     Orders with the same `metadata[customer]` are one shopper's; so are all that have none.
@@ -92,7 +92,7 @@ def save(tx: Transaction, order: Doc, card: UsedCard) -> Doc:
     return public(method)
 
 
-def _new_card(tx: Transaction, given: Params) -> UsedCard:
+def _use_new_card(tx: Transaction, given: Params) -> UsedCard:
     number, month, year = given["number"], given["exp_month"], given["exp_year"]
     profile = cards.assess(number, month, year, given["cvc"], tx.now.date())
     plain = number.replace(" ", "").replace("-", "")
@@ -100,8 +100,8 @@ def _new_card(tx: Transaction, given: Params) -> UsedCard:
     return UsedCard(profile, month, full_year, plain)
 
 
-def _saved_card(tx: Transaction, identity: str) -> UsedCard:
-    method = named(tx, KIND, identity, "payment_method")
+def _use_saved_card(tx: Transaction, identity: str) -> UsedCard:
+    method = find_named(tx, KIND, identity, "payment_method")
     card, number = method["card"], method["_test_number"]
     month, year = card["exp_month"], card["exp_year"]
     cvc = "0000" if card["brand"] == "amex" else "000"  # a saved card is charged without one
@@ -163,11 +163,11 @@ def pay(tx: Transaction, params: Params) -> Doc | Problem:
     tx.act_for(order.get("_key"), order["id"])
     if order["status"] != "requires_payment":
         message = f"The order is {order['status']}; only an unpaid order can be paid."
-        raise unexpected_state(orders.KIND, order["status"], message)
+        raise build_unexpected_state(orders.KIND, order["status"], message)
     method = params.get("method", methods.CARD)
     if method not in order["methods"]:
         message = f"The order offers: {', '.join(order['methods'])}."
-        raise invalid("method_not_offered", "method", message)
+        raise build_invalid("method_not_offered", "method", message)
     kind = methods.kind(method)
     if kind == "card":
         return _pay_by_card(tx, order, params)
@@ -180,7 +180,7 @@ def _order_of(tx: Transaction, params: Params) -> Doc:
     if "order" in params:
         return _order_by_id(tx, params)
     if "client_secret" not in params:
-        raise missing("client_secret")
+        raise build_missing("client_secret")
     secret = params["client_secret"]
     order = tx.get(orders.KIND, secret.partition("_secret_")[0])
     if order is None or order["_client_secret"] != secret:
@@ -192,14 +192,14 @@ def _order_of(tx: Transaction, params: Params) -> Doc:
 def _order_by_id(tx: Transaction, params: Params) -> Doc:
     if "client_secret" in params:
         message = "Give either client_secret or order, not both."
-        raise invalid("parameters_exclusive", "client_secret", message)
-    return named(tx, orders.KIND, params["order"], "order")
+        raise build_invalid("parameters_exclusive", "client_secret", message)
+    return find_named(tx, orders.KIND, params["order"], "order")
 
 
 def _pay_by_card(tx: Transaction, order: Doc, params: Params) -> Doc | Problem:
     card = card_of(tx, params)
     if card.profile.problem:
-        return _declined(card.profile.problem, None)
+        return _build_declined(card.profile.problem, None)
     three_ds = params.get("three_ds", "succeed")
     if card.profile.challenge and three_ds == "abandon":
         return _answer(order, None)
@@ -208,7 +208,7 @@ def _pay_by_card(tx: Transaction, order: Doc, params: Params) -> Doc | Problem:
     code = _decline(tx, order, payment, card, three_ds)
     if code:
         payments.fail(tx, order, payment, code, cards.decline_type(code))
-        return _declined(code, payment)
+        return _build_declined(code, payment)
     if card.saved or params.get("save_card"):
         payment["payment_method"] = card.saved or save(tx, order, card)
     payment["_dispute_reason"] = card.profile.dispute_reason
@@ -235,10 +235,10 @@ def _decline(
 
 def _pay_by_debit(tx: Transaction, order: Doc, method: str, iban: str | None) -> Doc | Problem:
     if iban is not None and banks.iban_problem(iban, None):
-        raise invalid(banks.IBAN_INVALID, "iban", "iban is no valid IBAN.")
+        raise build_invalid(banks.IBAN_INVALID, "iban", "iban is no valid IBAN.")
     payment = payments.begin(tx, order, method)
     if tx.livemode:
-        return _failed(tx, order, payment, _NO_LIVE_PAYMENTS)
+        return _build_failed(tx, order, payment, _NO_LIVE_PAYMENTS)
     scenario = banks.debit_scenario(method, iban)
     payment["_dispute_reason"] = scenario.dispute_reason
     payments.process(tx, order, payment)
@@ -253,10 +253,10 @@ def _pay_by_redirect(tx: Transaction, order: Doc, method: str, outcome: str) -> 
         return _answer(order, None)
     payment = payments.begin(tx, order, method)
     if tx.livemode:
-        return _failed(tx, order, payment, _NO_LIVE_PAYMENTS)
+        return _build_failed(tx, order, payment, _NO_LIVE_PAYMENTS)
     days = tx.settings["voucher_days"] if method in methods.VOUCHERS else 0
     if outcome == "failure" and not days:
-        return _failed(tx, order, payment, _NOT_AUTHENTICATED)
+        return _build_failed(tx, order, payment, _NOT_AUTHENTICATED)
     if not days:
         payments.approve(tx, order, payment)
         return _answer(order, payment)
@@ -266,12 +266,12 @@ def _pay_by_redirect(tx: Transaction, order: Doc, method: str, outcome: str) -> 
     return _answer(order, payment)
 
 
-def _failed(tx: Transaction, order: Doc, payment: Doc, code: str) -> Problem:
+def _build_failed(tx: Transaction, order: Doc, payment: Doc, code: str) -> Problem:
     payments.fail(tx, order, payment, code)
-    return _declined(code, payment)
+    return _build_declined(code, payment)
 
 
-def _declined(code: str, payment: Doc | None) -> Problem:
+def _build_declined(code: str, payment: Doc | None) -> Problem:
     """The 402; without a payment the card's data could not be used at all."""
     extra: dict[str, Any] = {
         "decline_code": payment and payment["failure_code"],

@@ -4,7 +4,7 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from svc.sandbox.clock import SECOND, text_of
-from svc.sandbox.parameters.described import stored
+from svc.sandbox.parameters.described import build_stored
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.parameters.tables import (
     Params,
@@ -31,7 +31,7 @@ FAILING_SECONDS = 5 * 24 * 3600  # all failed for so long: disabled
 def create(tx: Transaction, params: Params) -> Doc:
     """Registers an endpoint for the event types named; a type named twice counts once."""
     _refuse_more(tx)
-    return new_endpoint(
+    return create_endpoint(
         tx,
         url=params["url"],
         events=list(dict.fromkeys(params["events"])),
@@ -45,10 +45,12 @@ def _refuse_more(tx: Transaction) -> None:
         raise Problem(400, "webhook_endpoint_limit", message)
 
 
-def new_endpoint(tx: Transaction, *, url: str, events: list[str], description: str | None) -> Doc:
+def create_endpoint(
+    tx: Transaction, *, url: str, events: list[str], description: str | None
+) -> Doc:
     """Stores an endpoint; the caller shows `_secret` once, as `secret`."""
     identity = tx.new_id(ID_PREFIXES[KIND])
-    fields = stored(
+    fields = build_stored(
         RESOURCE,
         {"url": url, "events": events, "description": description},
         status="enabled",
@@ -64,7 +66,7 @@ def new_endpoint(tx: Transaction, *, url: str, events: list[str], description: s
     return doc
 
 
-def signing_secrets(endpoint: KnownDoc, now: int) -> list[str]:
+def list_signing_secrets(endpoint: KnownDoc, now: int) -> list[str]:
     """The secrets that sign at a moment (microseconds): the new one first."""
     secrets = [endpoint["_secret"]]
     until = endpoint["_old_secret_until"]
@@ -88,14 +90,14 @@ def enable(tx: Transaction, endpoint: Doc) -> None:
     if endpoint["status"] != "enabled":
         _refuse_more(tx)
     endpoint["status"] = "enabled"
-    _recovered(tx, endpoint)
+    _note_recovery(tx, endpoint)
 
 
 def disable(tx: Transaction, endpoint: Doc) -> None:
     """Takes no more events and gives up what is pending."""
     endpoint["status"] = "disabled"
     deliveries.drop(tx.store, endpoint["id"])
-    _recovered(tx, endpoint)
+    _note_recovery(tx, endpoint)
 
 
 def delete(tx: Transaction, endpoint: Doc) -> None:
@@ -108,7 +110,7 @@ def delete(tx: Transaction, endpoint: Doc) -> None:
 def note_success(tx: Transaction, endpoint: KnownDoc) -> None:
     """A delivery arrived: the endpoint is in health again."""
     if endpoint["_failing_since"] is not None:
-        _recovered(tx, tx.stored(KIND, endpoint["id"]))
+        _note_recovery(tx, tx.stored(KIND, endpoint["id"]))
 
 
 def note_failure(tx: Transaction, endpoint: Doc) -> None:
@@ -162,7 +164,7 @@ def is_local(url: str) -> bool:
         return False
 
 
-def _recovered(tx: Transaction, endpoint: Doc) -> None:
+def _note_recovery(tx: Transaction, endpoint: Doc) -> None:
     endpoint["_failing_since"] = None
     endpoint["_warned"] = False
     tx.save(endpoint)

@@ -20,7 +20,7 @@ _WAITED: Final = 2  # turns of the loop for those who are still on their way
 class GroupCommit:
     """Runs calls on the loop's thread, one after the other, and commits them together.
 
-    Nobody learns of anything that is not on disk: a call, its error and a read that saw an open
+    No caller learns of anything that is not on disk: a call, its error and a read that saw an open
     transaction all wait for its commit. `under_way` says how many requests have begun: a group
     waits for those of them that have not come yet, two turns of the loop at the most.
     """
@@ -54,7 +54,7 @@ class GroupCommit:
         """Runs `fn` and returns when its effects are on disk; `now` is in microseconds.
 
         What `fn` raises is raised again, after its own effects were taken back. `alone` says that
-        nobody is on his way: the commit then waits for no turn of the loop.
+        no other caller is expected: the commit then waits for no turn of the loop.
         """
         try:
             result = self._call(mode, fn, now, alone=alone)
@@ -91,8 +91,8 @@ class GroupCommit:
     def commit(self) -> None:
         """Commits what is open, if anything is; its callers hear of it in turns that come.
 
-        Whoever goes on without a turn of the loop is by himself: to wait until nothing is open
-        would be to wait for ever where others always come first.
+        A caller that does not yield to the event loop is alone in its group: to wait until nothing
+        is open would be to wait for ever where others always come first.
         """
         if not self._store.in_transaction:
             return
@@ -134,7 +134,7 @@ class GroupCommit:
                 self._close_soon(_WAITED)
 
     def _close_soon(self, turns: int) -> None:
-        """Commits at the next turn of the loop, or up to `turns` later if somebody may still come.
+        """Commits at the next turn of the loop, or up to `turns` later if more may come.
 
         Half of those who could share a commit were too late for it otherwise.
         """

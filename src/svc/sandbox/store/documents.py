@@ -126,7 +126,7 @@ class DocumentRows:
         return decode(row[0]) if row else None
 
     def known(self, kind: str, identity: str) -> KnownDoc | None:
-        """The same, read once, which nobody can change: for the few that every request asks for."""
+        """The same, read once and immutable: for the few that every request asks for."""
         known = self.seen.get((self.mode, identity))
         if known is None and (doc := self.get(kind, identity)) is not None:
             known = self.seen[self.mode, identity] = _fixed(doc)

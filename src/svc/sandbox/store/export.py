@@ -34,7 +34,7 @@ def dump(store: Store) -> Doc:
 def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
     """Puts an exported state in place of what is there, inside the open transaction.
 
-    Every row is looked at first: `job_names` are the jobs that somebody can do.
+    Every row is looked at first: `job_names` are the jobs that have a handler.
 
     Raises:
         StateInvalidError: it is none of this format, or a row cannot be worked with.
@@ -53,7 +53,7 @@ def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
 def check_of(table: str, job_names: Collection[str]) -> Callable[[ExportedRow], None]:
     """Gives what looks at a row of a table beyond the types of its columns.
 
-    Raises KeyError for a table that nobody has decided about: no row of it is restored unseen.
+    Raises KeyError for a table without a rule: no row of it is restored unseen.
     """
     if table == "jobs":
         return lambda row: jobs.check(row, job_names)

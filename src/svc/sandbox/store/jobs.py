@@ -36,7 +36,7 @@ class Job(NamedTuple):
         """What it was scheduled with.
 
         Raises:
-            ValueError: the row is damaged; whoever runs the job sets it aside.
+            ValueError: the row is damaged; the runner sets the job aside.
         """
         return _read(self.due, self.written)
 

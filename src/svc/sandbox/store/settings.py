@@ -87,7 +87,7 @@ class StoredSettings:
         return ChainMap(*reversed(own), dict(current)) if own else current
 
     def is_set(self, name: str) -> bool:
-        """Whether a setting that is off by default is on for all or for somebody."""
+        """Whether a setting that is off by default is on for all, or for one key or order."""
         return bool(self.current[name]) or any(own.get(name) for own in self._of_one.values())
 
     def update(self, changes: Mapping[str, Any], whose: str | None = None) -> None:

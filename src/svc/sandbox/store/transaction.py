@@ -97,7 +97,7 @@ class Transaction(DocumentRows):
         return self._shared.settings.of(*self._whose)
 
     def is_set(self, name: str) -> bool:
-        """Whether a setting that is off by default is on for all or for somebody."""
+        """Whether a setting that is off by default is on for all, or for one key or order."""
         return self._shared.settings.is_set(name)
 
     @property

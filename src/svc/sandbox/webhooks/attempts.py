@@ -6,7 +6,7 @@ from typing import Any
 from svc.sandbox.clock import SECOND
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import webhook_endpoints
-from svc.sandbox.resources.operation import named
+from svc.sandbox.resources.operation import find_named
 from svc.sandbox.store import DeliveryStatus, deliveries, events, jobs
 from svc.sandbox.store.deliveries import DELIVERY_PREFIX, DeliveryRow
 from svc.sandbox.store.documents import Doc, KnownDoc, decode
@@ -56,7 +56,7 @@ def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAt
     if delivery is None or delivery.status != "pending" or endpoint is None or body is None:
         return None
     allowed = _is_reached(tx, endpoint["url"])
-    outgoing = _request(tx, endpoint, delivery, body, _signed_at(tx, wall) - age)
+    outgoing = _request(tx, endpoint, delivery, body, _choose_signing_time(tx, wall) - age)
     return PreparedAttempt(job, job.args, delivery, tx.now_micros, outgoing, allowed)
 
 
@@ -83,7 +83,7 @@ def copy_of(
         return None
     identity = tx.ids.derived(DELIVERY_PREFIX, attempt.delivery.id, number)
     delivery = attempt.delivery._replace(id=identity)
-    body, signed_at = attempt.outgoing.body, _signed_at(tx, wall)
+    body, signed_at = attempt.outgoing.body, _choose_signing_time(tx, wall)
     outgoing = _request(tx, endpoint, delivery, body, signed_at)
     return replace(attempt, delivery=delivery, outgoing=outgoing, started=tx.now_micros)
 
@@ -119,7 +119,7 @@ def retry_delay(step: int) -> int:
     return WEBHOOK_RETRY_INTERVAL
 
 
-def _signed_at(tx: Transaction, wall: int) -> int:
+def _choose_signing_time(tx: Transaction, wall: int) -> int:
     virtual = tx.settings["signature_time"] == "virtual"
     return tx.now_micros // SECOND if virtual else wall
 
@@ -127,7 +127,7 @@ def _signed_at(tx: Transaction, wall: int) -> int:
 def _request(
     tx: Transaction, endpoint: KnownDoc, delivery: DeliveryRow, body: bytes, signed_at: int
 ) -> Outgoing:
-    secrets = webhook_endpoints.signing_secrets(endpoint, tx.now_micros)
+    secrets = webhook_endpoints.list_signing_secrets(endpoint, tx.now_micros)
     headers = (
         ("Content-Type", "application/json; charset=utf-8"),
         ("User-Agent", USER_AGENT),
@@ -161,7 +161,7 @@ def _follow_up(tx: Transaction, attempt: PreparedAttempt, endpoint: Doc) -> None
     deliveries.set_next(tx.store, attempt.delivery.id, due)
 
 
-def badly_signed(tx: Transaction, wall: int) -> list[Outgoing]:
+def build_badly_signed(tx: Transaction, wall: int) -> list[Outgoing]:
     """For each enabled receiver that may be sent to, its latest event with a wrong signature.
 
     One that has been sent nothing yet is left out: there is no event that it is to know.
@@ -173,7 +173,7 @@ def badly_signed(tx: Transaction, wall: int) -> list[Outgoing]:
         body = events.body(tx.store, rows[0].event) if rows else None
         if body is not None and _is_reached(tx, endpoint["url"]):
             again = rows[0]._replace(id=tx.ids.derived(DELIVERY_PREFIX, rows[0].id, "lint"))
-            outgoing = _request(tx, endpoint, again, body, _signed_at(tx, wall))
+            outgoing = _request(tx, endpoint, again, body, _choose_signing_time(tx, wall))
             made.append(with_bad_signature(outgoing))
     return made
 
@@ -186,13 +186,13 @@ def _is_reached(tx: Transaction, url: str) -> bool:
 def with_bad_signature(outgoing: Outgoing) -> Outgoing:
     """The same request; the last hex digit of every signature is another one."""
     headers = tuple(
-        (name, _spoilt(value) if name == SIGNATURE_HEADER else value)
+        (name, _spoil(value) if name == SIGNATURE_HEADER else value)
         for name, value in outgoing.headers
     )
     return replace(outgoing, headers=headers)
 
 
-def _spoilt(header: str) -> str:
+def _spoil(header: str) -> str:
     stamp, *signatures = header.split(",")
     return ",".join([stamp, *(text[:-1] + _other(text[-1]) for text in signatures)])
 
@@ -207,7 +207,7 @@ def queue(tx: Transaction, event: str, endpoint: str | None) -> list[Job]:
     Raises:
         Problem: the event or endpoint is unknown, or the endpoint is disabled.
     """
-    found = named(tx, "event", event)
+    found = find_named(tx, "event", event)
     return [_queue_one(tx, found, target) for target in _targets(tx, found, endpoint)]
 
 
@@ -225,7 +225,7 @@ def _targets(tx: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
             message = f"Nothing was sent: no enabled endpoint takes {event['type']}."
             raise Problem(400, "endpoint_missing", message)
         return found
-    target = named(tx, webhook_endpoints.KIND, endpoint, "endpoint")
+    target = find_named(tx, webhook_endpoints.KIND, endpoint, "endpoint")
     if target["status"] != "enabled":
         message = f"The endpoint {endpoint} is disabled; enable it first."
         raise Problem(400, "endpoint_disabled", message, param="endpoint")

@@ -116,7 +116,8 @@ async def connect(host: str, port: int, context: ssl.SSLContext | None) -> KeptC
     """Opens a connection, with TLS if there is a context.
 
     Raises:
-        OSError: nobody is there; `ssl.SSLError`, which is one, if nobody vouches for who is.
+        OSError: the receiver cannot be reached; `ssl.SSLError`, which is one, if its certificate is
+        not trusted.
     """
     _, connection = await asyncio.get_running_loop().create_connection(
         KeptConnection,

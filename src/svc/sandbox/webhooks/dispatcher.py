@@ -18,7 +18,7 @@ from svc.sandbox.webhooks.attempts import PreparedAttempt, with_bad_signature
 from svc.sandbox.webhooks.sender import ReceiverReply, WebhookSender
 from svc.service.facts import MODES
 
-QUEUE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up nobody else
+QUEUE_WIDTH = 8  # attempts at one endpoint at a time; a slow one holds up no other
 _LATE = 2 * SECOND  # an attempt that is as late as this counts from when it was really made
 
 
@@ -31,7 +31,7 @@ class EndpointQueue:
     closing: bool = False  # the endpoint is being disabled: nothing passes that moment
     blocked: bool = False  # more is due than may fly at present
 
-    def busy(self, now: int) -> list[int]:
+    def list_busy(self, now: int) -> list[int]:
         """The jobs that are not to be started now."""
         return [*self.under_way, *self.broken.waiting(now)]
 
@@ -87,7 +87,7 @@ class WebhookDispatcher:
         for name in self._names():
             queue = self._queues.setdefault(name, EndpointQueue())
             if not (free and queue.blocked):
-                moments.append(jobs.next_due(self.store, name, queue.busy(now)))
+                moments.append(jobs.next_due(self.store, name, queue.list_busy(now)))
         return min((due for due in moments if due is not None), default=None)
 
     def launch(self, until: int) -> None:
@@ -126,7 +126,8 @@ class WebhookDispatcher:
         if queue.closing:
             return
         room = QUEUE_WIDTH + self.faults.holding.held - len(queue.under_way)
-        waiting = jobs.due(self.store, name, until, QUEUE_WIDTH + 1, queue.busy(self.clock.now()))
+        busy = queue.list_busy(self.clock.now())
+        waiting = jobs.due(self.store, name, until, QUEUE_WIDTH + 1, busy)
         for job in waiting[: max(room, 0)]:
             queue.closing = job.name == jobs.DISABLE
             if queue.closing and queue.under_way:
@@ -185,7 +186,7 @@ class WebhookDispatcher:
             job.mode, lambda tx: attempts.prepare(tx, job, wall, age=age), start
         )
         if attempt is None:
-            # Nobody waits for it: its endpoint or event is gone.
+            # No receiver is left for it: its endpoint or event is gone.
             await self.groups.run(job.mode, lambda tx: jobs.finish(tx.store, job))
             return None
         reply = await self._send(attempt, rule)

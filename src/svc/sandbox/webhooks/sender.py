@@ -100,7 +100,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
             head = await connection.ask(asked, body)
         except (OSError, h11.ProtocolError) as error:
             self._give_back(origin, connection)
-            raise _told(error) from error
+            raise _translate_error(error) from error
         except BaseException:
             self._give_back(origin, connection)
             raise
@@ -117,12 +117,12 @@ class KeptConnections(httpx.AsyncBaseTransport):
         await self._room()
         self._taken += 1
         try:
-            return self._reused(origin) or await self._opened(origin)
+            return self._reuse(origin) or await self._open(origin)
         except BaseException:
             self._leave()
             raise
 
-    def _reused(self, origin: Origin) -> KeptConnection | None:
+    def _reuse(self, origin: Origin) -> KeptConnection | None:
         oldest = time.monotonic() - KEPT_SECONDS
         while self._kept and (self._kept[0][1].kept_at < oldest or not self._kept[0][1].usable):
             self._kept.pop(0)[1].close()
@@ -131,7 +131,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
                 return self._kept.pop(place)[1]
         return None
 
-    async def _opened(self, origin: Origin) -> KeptConnection:
+    async def _open(self, origin: Origin) -> KeptConnection:
         scheme, host, port, trusts_any = origin
         if self._taken + len(self._kept) > self._connections_max:
             self._kept.pop(0)[1].close()
@@ -190,7 +190,7 @@ class KeptConnections(httpx.AsyncBaseTransport):
 
 
 class _AnswerBody(httpx.AsyncByteStream, AsyncIterator[bytes]):
-    """The body of one answer; the connection is given back when nobody reads on."""
+    """The body of one answer; the connection is returned to the pool when reading ends."""
 
     def __init__(self, connection: KeptConnection, done: Callable[[], None]) -> None:
         self._connection = connection
@@ -203,7 +203,7 @@ class _AnswerBody(httpx.AsyncByteStream, AsyncIterator[bytes]):
         try:
             part = await self._connection.part()
         except (OSError, h11.ProtocolError) as error:
-            raise _told(error) from error
+            raise _translate_error(error) from error
         if part is None:
             raise StopAsyncIteration
         return part
@@ -259,7 +259,7 @@ class HttpSender:
 
 def _request(outgoing: Outgoing) -> httpx.Request:
     """What httpx makes of it; whole from the start, which costs a third of adding to it later."""
-    url = _parsed(outgoing.url)
+    url = _parse_url(outgoing.url)
     headers = [(b"Host", url.netloc)] if url.host else []
     headers += [(name.encode(), value.encode("ascii")) for name, value in outgoing.headers]
     headers.append((b"Content-Length", b"%d" % len(outgoing.body)))
@@ -268,7 +268,7 @@ def _request(outgoing: Outgoing) -> httpx.Request:
 
 
 @lru_cache(maxsize=64)
-def _parsed(url: str) -> httpx.URL:
+def _parse_url(url: str) -> httpx.URL:
     """An endpoint's address, which is the same for all that it gets."""
     return httpx.URL(url)
 
@@ -281,7 +281,7 @@ def _origin(url: httpx.URL) -> tuple[str, str, int]:
     return url.scheme, url.raw_host.decode("ascii"), url.port or ports[url.scheme]
 
 
-def _told(error: OSError | h11.ProtocolError) -> httpx.TransportError:
+def _translate_error(error: OSError | h11.ProtocolError) -> httpx.TransportError:
     """The same in httpx's terms."""
     if isinstance(error, h11.RemoteProtocolError):
         return httpx.RemoteProtocolError(str(error))

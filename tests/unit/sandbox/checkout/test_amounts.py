@@ -5,13 +5,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from svc.money import CURRENCIES, exponent
-from svc.sandbox.checkout.languages import LANGUAGES, Language, named
+from svc.sandbox.checkout.languages import LANGUAGES, Language, find_language
 
 NBSP, NARROW, MINUS = "\N{NO-BREAK SPACE}", "\N{NARROW NO-BREAK SPACE}", "\N{MINUS SIGN}"
 
 
 def language(tag: str) -> Language:
-    found = named(tag)
+    found = find_language(tag)
     assert found is not None
     return found
 

@@ -125,4 +125,4 @@ def test_single_wrong_digit_is_always_found() -> None:
 
 def test_plain_iban_has_no_spaces_and_capital_letters() -> None:
     """The form in which IBANs are compared and their last four digits shown."""
-    assert banks.plain_iban("de89 3704 0044 0532 0130 00") == "DE89370400440532013000"
+    assert banks.normalize_iban("de89 3704 0044 0532 0130 00") == "DE89370400440532013000"

@@ -93,7 +93,7 @@ CURRENCIES = sorted(fx.USD_PER_UNIT)
 def offered() -> dict[tuple[str, str], list[str]]:
     """The methods for each currency in each country."""
     return {
-        (money, land): methods.offered(money, land, "automatic")
+        (money, land): methods.list_methods(money, land, "automatic")
         for money in CURRENCIES
         for land in COUNTRIES
     }
@@ -115,7 +115,7 @@ def test_card_is_offered_first_and_everywhere() -> None:
     """`card` heads every list."""
     assert methods.kind("card") == "card"
     for country in COUNTRIES:
-        assert methods.offered("ZAR", country, "automatic") == ["card"]
+        assert methods.list_methods("ZAR", country, "automatic") == ["card"]
 
 
 @pytest.mark.parametrize(
@@ -140,14 +140,14 @@ def test_methods_come_in_the_order_of_the_table(
     currency: str, country: str, capture: str, expected: list[str]
 ) -> None:
     """Card, then delayed debits, then redirects, then those that also capture manually."""
-    assert methods.offered(currency, country, capture) == expected
+    assert methods.list_methods(currency, country, capture) == expected
 
 
 @given(st.sampled_from(CURRENCIES), st.sampled_from(sorted(COUNTRIES)))
 def test_manual_capture_offers_only_what_can_be_held(currency: str, country: str) -> None:
     """A manual order offers card, klarna and paypal at most, each also offered otherwise."""
-    manual = methods.offered(currency, country, "manual")
-    automatic = methods.offered(currency, country, "automatic")
+    manual = methods.list_methods(currency, country, "manual")
+    automatic = methods.list_methods(currency, country, "automatic")
     assert set(manual) <= {"card", "klarna", "paypal"}
     assert manual == [name for name in automatic if name in manual]
 

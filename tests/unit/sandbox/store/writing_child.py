@@ -42,7 +42,7 @@ async def main(path: str, run: str) -> None:
 
         def register(tx: Transaction) -> None:
             url = "http://127.0.0.1:9/"  # nobody listens there
-            webhook_endpoints.new_endpoint(
+            webhook_endpoints.create_endpoint(
                 tx, url=url, events=["payment.captured"], description=None
             )
 

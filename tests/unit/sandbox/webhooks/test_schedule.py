@@ -248,7 +248,7 @@ def test_rotation_without_grace_ends_the_old_secret_at_once(lab: Lab, kit: Kit) 
         async with lab.running() as engine:
             doc = await engine.run("test", kit.endpoint(LOCAL))
             new = await engine.run("test", lambda tx: webhook_endpoints.roll_secret(tx, doc, 0))
-            assert webhook_endpoints.signing_secrets(doc, engine.clock.now()) == [new]
+            assert webhook_endpoints.list_signing_secrets(doc, engine.clock.now()) == [new]
 
     lab.play(story)
 
