@@ -67,7 +67,12 @@ class Dispatcher:
         self._saying: asyncio.Task[None] | None = None
         self._started = self._closed = False
         deps.writer.on_results(self._results)
-        limited = {each: _limited(options, each) for each in routes.targets}
+        limited = {
+            each: replace(options, seconds=each.seconds)
+            if isinstance(each, CommandTarget)
+            else options
+            for each in routes.targets
+        }
         self.seconds = max((each.seconds for each in limited.values()), default=0.0)
         self._pumps = {
             str(target): Pump(sender(target), limits, self._hooks(target), deps.clock)
@@ -98,21 +103,14 @@ class Dispatcher:
         """Sends an open event on its way, unless it is already; a copy waits with the first one."""
         if self._closed:  # it stays open in the inbox
             return
-        facts = arrival.delivery.facts
-        self._deps.waiters.kept(kept.seq, key_of(facts.id, arrival.delivery.body))
+        sent, facts = arrival.delivery, arrival.delivery.facts
+        self._deps.waiters.kept(kept.seq, key_of(facts.id, sent.body))
         if kept.again:
             self._deps.progress.started(kept.seq)
         if not self._started or (kept.duplicate and not kept.again):  # the first page has it
             return
-        item = OpenItem(
-            kept.seq,
-            facts.id,
-            facts.type,
-            facts.object_id,
-            arrival.delivery.headers,
-            arrival.delivery.body,
-            redelivered=arrival.redelivered,
-        )
+        event = (kept.seq, facts.id, facts.type, facts.object_id)
+        item = OpenItem(*event, sent.headers, sent.body, redelivered=arrival.redelivered)
         for target in self._routes.match(facts.type):
             pump = self._pumps[str(target)]
             if kept.again or str(target) in kept.waits:
@@ -247,9 +245,3 @@ class Dispatcher:
             return
         next_in = None if health.next_at is None else max(health.next_at - now, 0.0)
         self._deps.tell(TargetAway(now, url, events, health.why, now - health.since, next_in))
-
-
-def _limited(options: ForwardOptions, target: AnyTarget) -> ForwardOptions:
-    if isinstance(target, CommandTarget):
-        return replace(options, seconds=target.seconds)
-    return options

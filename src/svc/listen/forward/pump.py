@@ -179,9 +179,8 @@ class Pump:
     # --- what goes next -------------------------------------------------------------------------
 
     def _may_start(self) -> bool:
-        if self._closed or self._resting is not None or not self._idle:
-            return False
-        return not (self.health.probes and self._hand)
+        probing = bool(self.health.probes and self._hand)
+        return bool(self._idle) and not (self._closed or self._resting or probing)
 
     def _next(self) -> OpenItem | None:
         first = next(iter(self._due_again or self._window), None)
@@ -351,8 +350,7 @@ class Pump:
 
     def _away(self, item: OpenItem, reply: TargetReply, request: TargetRequest) -> None:
         if self._resting is None:
-            tried = Attempted(reply, "unsent", request.signed_anew, PROBE_SECONDS)
-            self._hooks.tried(item, tried)
+            self._hooks.tried(item, Attempted(reply, "unsent", request.signed_anew, PROBE_SECONDS))
             self._rest(PROBE_SECONDS, reply.error, self._probe)
         self._cursor = min(self._cursor, item.seq - 1)  # another lane found it away before
         self._behind += 1

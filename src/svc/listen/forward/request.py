@@ -113,8 +113,5 @@ def told_of(
     signed_anew: bool = False,
 ) -> Forwarded:
     """Gives an attempt that ended at `now` (Unix seconds) as a record; `event` is id and type."""
-    spent, body = reply.milliseconds, reply.body
-    url, status = str(target), reply.status
-    return Forwarded(
-        now, *event, url, status, spent, attempt, reply.error, body, retry_in, signed_anew
-    )
+    head = (now, *event, str(target), reply.status, reply.milliseconds, attempt)
+    return Forwarded(*head, reply.error, reply.body, retry_in, signed_anew)

@@ -109,12 +109,11 @@ class Waiters:
     def ended(self, seq: int, *, taken: bool) -> None:
         """Answers everyone who waits for an event that has ended at all its targets."""
         key = self._keys.pop(seq, None)
-        waiter = self._open.get(key) if key is not None else None
-        if waiter is None or key is None:
+        if key is None or key not in self._open:
             return
         # One that a target did not take, if only before anyone waited for it, is no success.
-        failed = not taken and waiter.status == _TAKEN
-        self.release(key, _REFUSED if failed else waiter.status)
+        status = self._open[key].status
+        self.release(key, _REFUSED if status == _TAKEN and not taken else status)
 
     def release(self, key: WaiterKey, status: int) -> None:
         """Ends a waiter, if there is one, and answers everyone."""

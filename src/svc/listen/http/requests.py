@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Callable, Sequence
+from functools import cache
+from http import HTTPStatus
 from typing import Final
 
 import h11
@@ -15,20 +17,6 @@ _FRAMING: Final = re.compile(rb"(?im)^(?:content-length|transfer-encoding)[ \t]*
 _OTHER_FRAMING: Final = frozenset(
     (b"transfer-encoding", b"expect", b"upgrade", b"connection", b"te", b"trailer")
 )
-
-REASONS: Final = {
-    200: b"OK",
-    400: b"Bad Request",
-    403: b"Forbidden",
-    404: b"Not Found",
-    413: b"Content Too Large",
-    421: b"Misdirected Request",
-    431: b"Request Header HeaderFields Too Large",
-    501: b"Not Implemented",
-    502: b"Bad Gateway",
-    503: b"Service Unavailable",
-    504: b"Gateway Timeout",
-}
 
 
 @value_class
@@ -111,10 +99,10 @@ class RequestReader:
     def answer(self, status: int) -> tuple[bytes, bool]:
         """Gives the bytes of an empty answer, and whether the connection may carry on."""
         if self._slow is None:
-            return _QUICK_ANSWERS[status], True
+            return _quick_answer(status), True
         wire = self._slow.wire
         answer = h11.Response(
-            status_code=status, reason=REASONS[status], headers=[("Content-Length", "0")]
+            status_code=status, reason=_reason(status), headers=[("Content-Length", "0")]
         )
         sent = (wire.send(answer) or b"") + (wire.send(h11.EndOfMessage()) or b"")
         carries_on = wire.our_state is h11.DONE
@@ -231,8 +219,14 @@ def closing_answer(status: int) -> bytes:
     return _answer(status, b"Connection: close\r\n")
 
 
+@cache
+def _quick_answer(status: int) -> bytes:
+    return _answer(status, b"")
+
+
 def _answer(status: int, lines: bytes) -> bytes:
-    return message(b"HTTP/1.1 %d %s" % (status, REASONS[status]), lines)
+    return message(b"HTTP/1.1 %d %s" % (status, _reason(status)), lines)
 
 
-_QUICK_ANSWERS: Final = {status: _answer(status, b"") for status in REASONS}
+def _reason(status: int) -> bytes:
+    return HTTPStatus(status).phrase.encode()
