@@ -23,7 +23,9 @@ from support.suite.compiling import compile_program, compile_tests
 from support.suite.dealing import dealt, is_quick, is_rare, seconds_of, workers_of
 from support.suite.drawing import choose_examples
 from support.suite.limits import Limits, end_all, limit_of
+from support.suite.schemas import copy_schemas
 from support.suite.surroundings import take_over, work_in_memory
+from support.suite.workers import fork_workers
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import start, stop
 
@@ -51,10 +53,17 @@ def pytest_configure(config: pytest.Config) -> None:
     limits.watch_processes()
     config.pluginmanager.register(limits)
     choose_examples(config.getoption("markexpr"))
+    copy_schemas()
     if not hasattr(config, "workerinput"):  # once, before the workers start
         compile_program()
         if config.getoption("numprocesses", None):
             compile_tests(config)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes(config: pytest.Config, specs: list[object]) -> None:
+    """Workers are forks of this process: each began with four seconds of loading the same."""
+    fork_workers(config, len(specs))
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -142,7 +151,10 @@ def isolated(
 
 @pytest.fixture(scope="session")
 def forking() -> Iterator[Forking]:
-    """The program, loaded once."""
+    """The program, loaded once, for all workers."""
+    if Forking.shared is not None:
+        yield Forking.shared
+        return
     with Forking() as loaded:
         yield loaded
 

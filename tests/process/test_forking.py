@@ -14,6 +14,7 @@ import pytest
 from support.forks.program import Forking
 from support.running import Sandbox, Svc
 from support.suite.limits import started_with
+from support.suite.nested import pytest_run_of
 from svc.cli.framework.registry import COMMANDS
 
 LINES = [
@@ -138,3 +139,25 @@ def test_large_input_and_output_pass_whole(forking: Forking, sandbox: Sandbox) -
     assert len(rows) > 1 << 17
     assert forked.code != 0
     assert len(forked.out + forked.err) > 0
+
+
+DYING = """
+import os
+import pytest
+
+@pytest.mark.parametrize("number", range(8))
+def test_one_of_many(number):
+    if number == 3:
+        os._exit(7)
+
+def test_the_program_is_shared(svc):
+    assert svc("--version").code == 0
+"""
+
+
+@pytest.mark.slow(seconds=5)
+def test_a_worker_that_dies_takes_one_test_with_it(tmp_path: Path) -> None:
+    """Workers are forks; in the place of one that has died another is started."""
+    done = pytest_run_of(DYING, tmp_path, "-p", "xdist", "-n", "2", f"--basetemp={tmp_path / 'in'}")
+    assert "1 failed, 8 passed" in done.stdout, done.stdout + done.stderr
+    assert "crashed while running" in done.stdout

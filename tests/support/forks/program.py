@@ -14,7 +14,7 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO, Any, Final, Self, cast
+from typing import IO, Any, ClassVar, Final, Self, cast
 
 SERVER: Final = Path(__file__).with_name("server.py")
 # Variables that an interpreter reads once, when it starts: a fork comes too late for them.
@@ -32,7 +32,13 @@ class EndedRun:
 
 
 class Forking:
-    """The loaded program; it keeps the environment in which the block is entered."""
+    """The loaded program; it keeps the environment in which it is loaded.
+
+    Attributes:
+        shared: the one that the process has loaded of which this one is a fork.
+    """
+
+    shared: "ClassVar[Forking | None]" = None
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -41,6 +47,15 @@ class Forking:
         self._asking.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 1 << 20)
 
     def __enter__(self) -> Self:
+        self.load()
+        self.wait_until_loaded()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def load(self) -> None:
+        """Starts the server, which loads the program."""
         with self._there as there:
             self._process = subprocess.Popen(
                 [sys.executable, str(SERVER), str(there.fileno())],
@@ -49,14 +64,20 @@ class Forking:
                 stderr=subprocess.PIPE,
                 pass_fds=[there.fileno()],
             )
-        # Else what is asked first would pay for the loading with its limit.
-        assert self._asking.recv(64), self._process.communicate(timeout=10)[1]
-        return self
 
-    def __exit__(self, *_: object) -> None:
-        self._asking.close()  # which ends it
+    def wait_until_loaded(self) -> None:
+        """Without it what is asked first would pay for the loading with its limit."""
+        assert self._asking.recv(64), self._process.communicate(timeout=10)[1]
+
+    def end(self) -> None:
+        """Ends what it has loaded, once no fork of this process has it any more."""
+        self._asking.close()
         said = self._process.communicate(timeout=10)[1]
         assert not said, said
+
+    def fileno(self) -> int:
+        """The number by which a fork of this process has it."""
+        return self._asking.fileno()
 
     def can_run(self, env: Mapping[str, str]) -> bool:
         """Whether an environment asks for nothing that only a new interpreter gives."""

@@ -79,7 +79,7 @@ def _become(argv: Sequence[str], env: Mapping[str, str], out: int) -> None:
     code = 1
     try:
         os.setsid()
-        _as_after_exec(out)
+        as_after_exec((None, out, out))
         os.environ.clear()
         os.environ.update(env)
         sys.argv = [str(import_module(MODULE).__file__), *argv[4:]]
@@ -90,10 +90,11 @@ def _become(argv: Sequence[str], env: Mapping[str, str], out: int) -> None:
     os._exit(code)
 
 
-def _as_after_exec(out: int) -> None:
+def as_after_exec(streams: tuple[int | None, int, int], kept: int = 0) -> None:
     """Leaves nothing of the caller's: his files are closed, his handlers gone, his objects kept.
 
     What he had open stays taken, as nothing: an object of his that goes later closes its number.
+    Streams are input, output and errors, the input None for nothing; `kept` stays open beside them.
     """
     gc.freeze()
     signal.set_wakeup_fd(-1)
@@ -103,10 +104,10 @@ def _as_after_exec(out: int) -> None:
     if signal.getsignal(signal.SIGINT) is signal.SIG_DFL:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     null = os.open(os.devnull, os.O_RDWR)
-    for stream, source in ((1, out), (2, out), (0, null)):
-        os.dup2(source, stream)
+    for stream, source in reversed([*enumerate(streams)]):
+        os.dup2(null if source is None else source, stream)
     for fd in [int(path.name) for path in Path("/proc/self/fd").iterdir()]:
-        if fd > 2 and fd != null:
+        if fd > 2 and fd not in (null, kept):
             os.dup2(null, fd, inheritable=False)
     sys.stdin, sys.stdout, sys.stderr = (
         open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115  as they are

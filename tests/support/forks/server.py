@@ -57,6 +57,7 @@ def load() -> None:
         with suppress(ImportError):  # of another system, or of an extra that is not here
             import_module(name)
     import_module("support.forks.sandbox").load()
+    import_module("support.suite.schemas").copy_schemas()
 
 
 def warm_up() -> None:

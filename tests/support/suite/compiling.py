@@ -1,11 +1,10 @@
 """What is compiled once for all: the program, as its installation does it, and the tests.
 
-A process that is started would compile the program each time, and each worker all the tests.
+A process that is started would compile the program each time; the tests are compiled on all cores.
 """
 
 import compileall
 import os
-import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -28,29 +27,10 @@ def compile_program() -> None:
 def compile_tests(config: pytest.Config) -> None:
     """Compiles tests that never were, a part on each core, before workers are started."""
     with suppress(AttributeError):  # a later pytest may call its own parts otherwise
-        for path in _plugins():
-            _compile(config, path)
         new = [path for path in sorted(TESTS.rglob("test_*.py")) if not _kept(path).exists()]
         cores = len(os.sched_getaffinity(0)) if len(new) >= FEW else 0
         for child in [_in_a_child(config, new[core::cores]) for core in range(cores)]:
             os.waitpid(child, 0)
-
-
-def _plugins() -> list[Path]:
-    """Modules of plugins that were loaded from their sources.
-
-    They come before our conftest, so that where the caller sets PYTHONDONTWRITEBYTECODE each worker
-    of every run would rewrite them: a hundred modules of Hypothesis, a second and a half.
-    """
-    loaded = [getattr(module, "__spec__", None) for module in list(sys.modules.values())]
-    rewritten = [
-        Path(spec.origin)
-        for spec in loaded
-        if spec is not None
-        and isinstance(spec.loader, rewrite.AssertionRewritingHook)
-        and spec.origin is not None
-    ]
-    return [path for path in rewritten if not _kept(path).exists()]
 
 
 def _in_a_child(config: pytest.Config, paths: Sequence[Path]) -> int:

@@ -1,0 +1,115 @@
+"""Workers as forks of the process that deals the tests to them.
+
+What all of them need is loaded once: pytest, the program, the files of tests, and the server that
+forks the program. A worker that is started, as one is in place of a worker that has died, loads all
+of it again, which takes four seconds of a processor.
+"""
+
+import atexit
+import gc
+import logging
+import os
+import signal
+import sys
+import warnings
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NoReturn
+
+import pytest
+from _pytest.pathlib import import_path
+from execnet import gateway_io
+from execnet.gateway_base import Popen2IO, get_execmodel
+
+from support.forks.program import Forking
+from support.forks.sandbox import as_after_exec
+
+_start: Final = gateway_io.create_io
+
+
+class WorkerFork(Popen2IO):
+    """What execnet has of a worker: its pipes, how it ends, and how to kill it."""
+
+    def __init__(self, shared: Forking) -> None:
+        reading, saying = os.pipe()
+        hearing, writing = os.pipe()
+        self._pid = os.fork()
+        if self._pid == 0:
+            _become_worker((hearing, saying, 2), shared)
+        os.close(hearing)
+        os.close(saying)
+        pipes = os.fdopen(writing, "wb"), os.fdopen(reading, "rb")
+        super().__init__(*pipes, get_execmodel("main_thread_only"))
+
+    def wait(self) -> int | None:
+        with suppress(ChildProcessError):  # it was waited for before
+            return os.waitstatus_to_exitcode(os.waitpid(self._pid, 0)[1])
+        return None
+
+    def kill(self) -> None:
+        with suppress(ProcessLookupError):
+            os.kill(self._pid, signal.SIGKILL)
+
+
+def fork_workers(config: pytest.Config, count: int) -> None:
+    """Loads all that they share, and has execnet use forks where it would start workers."""
+    if sys.platform != "linux":
+        return  # a fork of an interpreter with other systems' libraries may not go on
+    shared = Forking()
+    shared.load()
+    config.add_cleanup(shared.end)
+    gc.disable()  # nothing of what is loaded is garbage
+    _import_tests(config)
+    with suppress(ImportError):  # another Hypothesis: each worker reads our modules for constants
+        from hypothesis.internal.conjecture.providers import _get_local_constants
+
+        _get_local_constants()
+    gc.freeze()
+    gc.enable()
+    shared.wait_until_loaded()
+    Forking.shared = shared
+    forks = [WorkerFork(shared) for _ in range(count)]
+
+    def create_io(spec: Any, execmodel: Any) -> Any:
+        if not forks or not spec.popen:
+            return _start(spec, execmodel)
+        return forks.pop()
+
+    gateway_io.create_io = create_io
+
+
+def _import_tests(config: pytest.Config) -> None:
+    """Imports files of tests as their collection would, which then finds them."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for path in sorted(_files(config)):
+            with suppress(Exception):  # their collection says what is wrong
+                import_path(
+                    path,
+                    mode="importlib",
+                    root=config.rootpath,
+                    consider_namespace_packages=config.getini("consider_namespace_packages"),
+                )
+
+
+def _files(config: pytest.Config) -> Iterator[Path]:
+    for named in config.args:
+        path = config.invocation_params.dir / named.partition("::")[0]
+        yield from path.rglob("test_*.py") if path.is_dir() else [path]
+
+
+def _become_worker(streams: tuple[int, int, int], shared: Forking) -> NoReturn:
+    """Goes on as an interpreter that execnet has started."""
+    code = 1
+    try:
+        as_after_exec(streams, kept=shared.fileno())
+        atexit._clear()
+        logging.getLogger().handlers.clear()
+        exec(eval(sys.stdin.readline()), {})
+        code = 0
+    except BaseException:  # noqa: BLE001  as the interpreter would have it
+        sys.excepthook(*sys.exc_info())
+    finally:
+        atexit._run_exitfuncs()
+        os._exit(code)
