@@ -260,7 +260,7 @@ _svc_words() {
     sandbox_clock_mode) words='realtime frozen' ;;
     sandbox_setting) words='smart_retries= settlement_currency= country= collect_landed_cost= pinned_version= unknown_parameters= error_envelope= insecure_http= allow_http_webhooks= allow_remote_webhooks= allow_self_signed_webhooks= rate_limit= signature_time= webhook_delivery= encodings= require_idempotency_key= chaos= voucher_days= payment_fee_bps= negative_balances=' ;;
     completion_shell) words='bash zsh fish powershell' ;;
-    help) words='exit-codes environment output webhooks team team-operations money sandbox compare faults ci timeline limits audit reminders moving comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests state keys profiles config whoami doctor quickstart commands completion help' ;;
+    help) words='exit-codes environment output webhooks team team-operations money sandbox compare faults ci timeline limits audit examine reminders moving comparison changes assumptions orders payments refunds payouts landed-cost-quotes disputes get post batch events webhook-endpoints requests state keys profiles config whoami doctor quickstart commands completion help' ;;
     *) words='' ;;
   esac
 }
@@ -448,7 +448,7 @@ _svc_own() {
       shared='global'
       ;;
     'events')
-      commands='retrieve listen receive log inbox audit replay sign tail prune verify'
+      commands='retrieve listen receive log inbox audit replay sign tail prune verify examine'
       options=''
       arguments=''
       shared='global'
@@ -612,6 +612,12 @@ _svc_own() {
     'events verify')
       commands=''
       options='--header:+t --payload:f --secret-stdin:- --now:t '
+      arguments=''
+      shared='global'
+      ;;
+    'events examine')
+      commands=''
+      options='--forward-to:t --check:t --type:w.event_type --settle:t --forward-timeout:t --report:f --endpoint:i.we_ --secret-stdin:- --allow-remote-forward:- '
       arguments=''
       shared='global'
       ;;

@@ -14,7 +14,7 @@ from support.listeners import Listen, Pay
 from support.listening import SECRET, TargetServer, event
 from support.running import Sandbox, Svc
 from svc.cli.events.endpoint import Endpoint
-from svc.cli.events.rolled import SignatureWatch
+from svc.cli.events.link import SignatureWatch
 from svc.listen.records import Rejected
 from svc.signature import header_value
 

@@ -25,6 +25,7 @@ NOT_HERE: Final = {
     "svc events listen": _PROGRAM,
     "svc events tail": _PROGRAM,
     "svc events sign ": _FILE,
+    "svc events examine": "it needs a handler that runs",
     "svc events receive": _LOG,
     "svc events log": _LOG,
     "svc events audit --since 2026-11-20 --from": _LOG,

@@ -180,6 +180,7 @@ REST = (
     "svc events log failed drop evt_1 --from nats://127.0.0.1:9/team",
     "svc events audit --since 1d",
     "svc events sign --payload none.json",
+    "svc events examine --forward-to 9 --check env",
     "svc events tail --port 0 --until order.paid --timeout 1",
     "svc events prune --failed --before 30d",
     "svc requests adopt none.db",

@@ -59,6 +59,10 @@ NAMED = {
         ),
         "which differences make no other recipient (R5)",
     ),
+    "listen/examine/events.py": (
+        "amount_captured captured country paid",
+        "a made-up object that is paid shows so; a kind of value",
+    ),
     "listen/verify/verify.py": (
         "amount_captured amount_total payment",
         "one line for an event of any type, also one that is not described",

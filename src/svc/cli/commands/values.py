@@ -157,6 +157,7 @@ _HERE: Final[Mapping[tuple[str, str], Values]] = {
         ),
     ),
     ("events inbox", "--type"): _EVENT_TYPE,
+    ("events examine", "--type"): _EVENT_TYPE,
     ("profiles use", "name"): Values(profiles=True),
     ("profiles remove", "name"): Values(profiles=True),
     ("config get", "name"): _words("setting", _SETTINGS),

@@ -1,8 +1,9 @@
-"""An endpoint that follows a tunnel that moves, or a sandbox that is reset."""
+"""An endpoint that changes: its tunnel moves, its sandbox is reset, or its secret is rolled."""
 
 import asyncio
+import shlex
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Final
@@ -14,7 +15,7 @@ from svc.cli.framework.session import Session
 from svc.errors import NetworkError, RateLimited, ServerError, SvcError
 from svc.listen.listener import Listener
 from svc.listen.owners import owned
-from svc.listen.records import ListenerRecord, TunnelDown, TunnelUp
+from svc.listen.records import EventReceived, ListenerRecord, Rejected, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
 
@@ -235,3 +236,42 @@ class LocalLink:
     def _take(self, listener: Listener, renewed: Endpoint) -> None:
         listener.move(_HERE, _both(renewed, self.endpoint))
         self.endpoint = renewed
+
+
+_MISMATCHES: Final = 3  # in a row: one may be anybody's
+
+
+@dataclass(slots=True)
+class SignatureWatch:
+    """Counts signatures that do not match; `warn` is called with a sentence about them.
+
+    The API shows no secret after its endpoint was made, so a new one has to come from the person
+    who rolled it. A sandbox shows it, and the listener takes it by itself.
+    """
+
+    endpoint: Endpoint
+    again: str
+    argv: Sequence[str]
+    warn: Callable[[str], None]
+    _mismatches: int = field(default=0, init=False)
+
+    def hear(self, record: ListenerRecord) -> None:
+        """Hears of everything that a listener tells."""
+        if isinstance(record, EventReceived):
+            self._mismatches = 0
+        elif isinstance(record, Rejected) and record.reason == "signature_mismatch":
+            self._mismatches += record.cause in ("", record.reason)
+            if self._mismatches == _MISMATCHES:
+                self.warn(self._sentence())
+
+    def _sentence(self) -> str:
+        command = shlex.join(("svc", *self.argv))
+        if self.endpoint.id is None:
+            whose, old = "the endpoint", "OLD"
+        else:
+            whose, old = self.endpoint.id, f'"$({self.again} --print-secret)"'
+        return (
+            f"{_MISMATCHES} deliveries in a row were signed with another secret. If that of "
+            f"{whose} was rolled, stop and go on with both, NEW being the new one: "
+            f"SVC_WEBHOOK_SECRET=NEW,{old} {command}"
+        )

@@ -9,8 +9,7 @@ from typing import Any, Final
 
 from svc.api_keys import SIGNING_VARIABLE, without_secrets
 from svc.cli.events.inspect import Inspection
-from svc.cli.events.link import LocalLink, TunnelLink
-from svc.cli.events.rolled import SignatureWatch
+from svc.cli.events.link import LocalLink, SignatureWatch, TunnelLink
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
 from svc.cli.framework.session import Session

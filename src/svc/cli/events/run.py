@@ -8,11 +8,10 @@ from typing import Final
 
 from svc.cli.events.endpoint import SECRETS_MAX, Endpoint, Endpoints, sandbox_answers
 from svc.cli.events.inspect import Inspection, inspecting
-from svc.cli.events.link import LocalLink, TunnelLink, linked
+from svc.cli.events.link import LocalLink, SignatureWatch, TunnelLink, linked
 from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
-from svc.cli.events.rolled import SignatureWatch
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
 from svc.cli.events.secrets import known_elsewhere

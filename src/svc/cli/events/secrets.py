@@ -107,6 +107,38 @@ def stored_secrets(session: Session, *, of_logs: bool = True) -> list[str]:
     return found + [secret for name in unread if (secret := stored.get(name))]
 
 
+def signing_secrets(
+    session: Session, endpoint: str | None, *, piped: bool, piping: str = "--secret-stdin < SECRET"
+) -> tuple[str, ...]:
+    """Gives the secrets that were given, or that of the one endpoint that is meant.
+
+    `piping` shows how a secret is piped in.
+
+    Raises:
+        UsageError: there is none, or several endpoints could be meant.
+    """
+    given = from_stdin(session) if piped else from_environment(session.env)
+    if given:
+        return given
+    if endpoint is not None:
+        found = StoredSecrets(session, session.state()).get(endpoint)
+        known = [] if found is None else [found]
+    else:
+        known = list(dict.fromkeys(stored_secrets(session)))
+    if len(known) == 1:
+        return (known[0],)
+    raise UsageError(
+        "Several endpoints are known; each has a secret of its own."
+        if known
+        else "There is no signing secret to sign with.",
+        code="secret_missing",
+        param="--endpoint" if known else None,
+        hint=f"Name one: --endpoint ID, or set {SIGNING_VARIABLE}"
+        if known
+        else f"Set {SIGNING_VARIABLE}, or pipe it in: {piping}",
+    )
+
+
 def endpoint_of_log(name: str) -> str:
     """Gives the id under which our own secret for events of a log is kept."""
     return f"{_OF_LOG}{name}"

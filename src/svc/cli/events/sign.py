@@ -4,8 +4,7 @@ from typing import Annotated
 
 import typer
 
-from svc.api_keys import SIGNING_VARIABLE
-from svc.cli.events.secrets import StoredSecrets, from_environment, from_stdin, stored_secrets
+from svc.cli.events.secrets import signing_secrets
 from svc.cli.events.verify import Payload, SecretStdin, read_payload, time_of
 from svc.cli.framework.app import new_app, verb
 from svc.cli.framework.options import option
@@ -44,7 +43,8 @@ def sign(
     """
     session = Session.of(ctx)
     moment = int(time_of(session, now, "--now"))
-    secrets = _secrets(session, endpoint, piped=secret_stdin)
+    piping = "--secret-stdin --payload FILE < SECRET"
+    secrets = signing_secrets(session, endpoint, piped=secret_stdin, piping=piping)
     body = read_payload(session, payload, piped=secret_stdin)
     if len(body) > WEBHOOK_BODY_MAX:
         raise UsageError(f"The payload is over {WEBHOOK_BODY_MAX} bytes.", param="--payload")
@@ -56,28 +56,4 @@ def sign(
     session.out.value(
         {"object": "signature", "header": SIGNATURE_HEADER, "value": value, "signed_at": signed_at},
         name="value",
-    )
-
-
-def _secrets(session: Session, endpoint: str | None, *, piped: bool) -> tuple[str, ...]:
-    """The secret that was given, or that of the one endpoint that is meant."""
-    given = from_stdin(session) if piped else from_environment(session.env)
-    if given:
-        return given
-    if endpoint is not None:
-        found = StoredSecrets(session, session.state()).get(endpoint)
-        known = [] if found is None else [found]
-    else:
-        known = list(dict.fromkeys(stored_secrets(session)))
-    if len(known) == 1:
-        return (known[0],)
-    raise UsageError(
-        "Several endpoints are known; each has a secret of its own."
-        if known
-        else "There is no signing secret to sign with.",
-        code="secret_missing",
-        param="--endpoint" if known else None,
-        hint=f"Name one: --endpoint ID, or set {SIGNING_VARIABLE}"
-        if known
-        else f"Set {SIGNING_VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
     )

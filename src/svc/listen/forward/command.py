@@ -165,14 +165,15 @@ class CommandLane:
 
 
 class CommandRun(asyncio.SubprocessProtocol):
-    """One process: its input, the beginning of its output, and its end.
+    """One process: its input, the first `kept` bytes of its output, and its end.
 
     A StreamReader is not used: in some versions of Python the end of a process is told only when
     its output has ended too, which a child that it leaves behind can keep open.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, kept: int = KEPT_BYTES) -> None:
         self.output = bytearray()
+        self._kept = kept
         self._count = 0
         self._ended = asyncio.Event()
         self._silent = asyncio.Event()
@@ -186,7 +187,7 @@ class CommandRun(asyncio.SubprocessProtocol):
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         self._count += len(data)
-        self.output += data[: max(KEPT_BYTES - len(self.output), 0)]
+        self.output += data[: max(self._kept - len(self.output), 0)]
         pipe = self._transport.get_pipe_transport(fd)
         if self._count > BODY_MAX and pipe is not None:  # a flood is read, but not at any speed
             pipe.pause_reading()

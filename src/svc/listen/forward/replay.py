@@ -1,13 +1,16 @@
-"""Sending a kept delivery again, one after the other, until a signal comes."""
+"""Sending deliveries of a command, one after the other, until a signal comes."""
 
 import asyncio
+from collections.abc import Callable, Coroutine
 from contextlib import ExitStack
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from svc.listen.forward.request import ForwardSender
 from svc.listen.http.connection import TargetReply, exchange_once
 from svc.system import loops
 from svc.system.signals import STOPPING
+
+T = TypeVar("T")
 
 
 class ReplayLoop:
@@ -19,7 +22,7 @@ class ReplayLoop:
 
     def __init__(self) -> None:
         self.stopped_by: int | None = None
-        self._sending: asyncio.Task[TargetReply] | None = None
+        self._working: asyncio.Task[Any] | None = None
         self._open = ExitStack()
 
     def __enter__(self) -> Self:
@@ -39,25 +42,27 @@ class ReplayLoop:
 
         None when a signal has ended it.
         """
-        return self._runner.run(self._send(sender, sender.request(headers, body).data, seconds))
+        request = sender.request(headers, body).data
+        return self.run(lambda: exchange_once(sender.link(), request, seconds))
 
-    async def _send(
-        self, sender: ForwardSender, request: bytes, seconds: float
-    ) -> TargetReply | None:
+    def run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
+        """Does work inside the loop and gives its result; None when a signal has ended it."""
+        return self._runner.run(self._run(work))
+
+    async def _run(self, work: Callable[[], Coroutine[Any, Any, T]]) -> T | None:
         await _passes()
         if self.stopped_by is not None:
             return None
-        exchange = exchange_once(sender.link(), request, seconds)
-        self._sending = asyncio.get_running_loop().create_task(exchange)
-        await asyncio.wait([self._sending])
-        return None if self._sending.cancelled() else self._sending.result()
+        self._working = working = asyncio.get_running_loop().create_task(work())
+        await asyncio.wait([working])
+        return None if working.cancelled() else working.result()
 
     def _stop(self, number: int) -> None:
         """Ends what is being sent; a second signal ends the process at once (promise R78)."""
         loops.end_at_once(asyncio.get_running_loop(), STOPPING)
         self.stopped_by = number
-        if self._sending is not None:
-            self._sending.cancel()
+        if self._working is not None:
+            self._working.cancel()
 
 
 async def _passes() -> None:

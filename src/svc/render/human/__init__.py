@@ -103,6 +103,9 @@ _STYLES: Final[dict[str, Style]] = {
     "warning": "attention",
     "failed": "bad",
     "skipped": "quiet",
+    # Of a rule that a webhook handler must bear.
+    "passed": "good",
+    "advice": "attention",
     # Of a secret that is to be replaced one day.
     "due": "attention",
     "overdue": "bad",

@@ -8,10 +8,12 @@ import time
 from contextlib import suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Lock
 
 SECRET = os.environ["SVC_WEBHOOK_SECRET"].encode()
 ADDRESS = os.environ.get("HOST", "127.0.0.1"), int(os.environ.get("PORT", "3000"))
 TOLERANCE_SECONDS = 300
+LOCK = Lock()
 
 
 def is_authentic(header: str, body: bytes) -> bool:
@@ -32,14 +34,12 @@ class Handler(BaseHTTPRequestHandler):
         if good:
             event = json.loads(body)
             if event["type"] == "order.paid":
-                with Path("paid.txt").open("a") as file:
-                    file.write(event["data"]["object"]["id"] + "\n")
+                with LOCK, Path("paid.txt").open("a+") as file:  # the same event may come twice
+                    file.seek(0)
+                    if (order := event["data"]["object"]["id"] + "\n") not in file:
+                        file.write(order)
         self.send_response(200 if good else 400)
-        self.send_header("Content-Length", "0")
         self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Keeps quiet."""
 
 
 if __name__ == "__main__":

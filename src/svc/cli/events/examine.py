@@ -1,0 +1,220 @@
+"""`svc events examine`: whether a webhook handler bears what every handler must."""
+
+import secrets
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from string import ascii_letters, digits
+from typing import Annotated, Any, Final
+
+import typer
+
+from svc import __version__
+from svc.cli.events.options import check_targets
+from svc.cli.events.secrets import signing_secrets
+from svc.cli.events.verify import SecretStdin
+from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.options import OptionSet, flag, option, with_options
+from svc.cli.framework.session import Session
+from svc.clock import utc
+from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
+from svc.listen.examine.check import CheckCommand
+from svc.listen.examine.examiner import Examiner, ExamPlan, RuleVerdict
+from svc.listen.examine.handler import HandlerTarget
+from svc.listen.examine.rules import RULES, HandlerRule
+from svc.listen.forward.replay import ReplayLoop
+from svc.listen.forward.request import TargetSender
+from svc.listen.targets import Target, TargetTrust
+from svc.service.facts import EVENT_TYPES, WEBHOOK_DEADLINE_SECONDS
+from svc.system.files import replace_file
+from svc.system.signals import Stopped
+
+app = new_app()
+
+_LETTERS: Final = ascii_letters + digits
+_READABLE: Final = 0o644
+
+
+class ExamArguments(OptionSet):
+    """What may be typed behind `svc events examine`."""
+
+    forward_to: Annotated[str, option("URL", "The handler: 3000, 3000/webhooks or a URL.")]
+    check: Annotated[
+        str | None,
+        option(
+            "CMD",
+            "Prints what the handler has done: a number, or a line for each event. Run by a shell.",
+        ),
+    ] = None
+    type_: Annotated[
+        str, option("TYPE", "The type of event whose effect --check shows.", "--type")
+    ] = "order.paid"
+    settle: Annotated[
+        float, option("SECONDS", "How long an effect may take to show.", min=0, max=60)
+    ] = 0.5
+    forward_timeout: Annotated[
+        float,
+        option("SECONDS", "How long an answer may take.", min=0.1, max=WEBHOOK_DEADLINE_SECONDS),
+    ] = float(WEBHOOK_DEADLINE_SECONDS)
+    report: Annotated[
+        Path | None, option("FILE", "Write a report in Markdown too, as for a pull request.")
+    ] = None
+    endpoint: Annotated[
+        str | None, option("ID", "The endpoint whose secret signs the events: we_...")
+    ] = None
+    secret_stdin: SecretStdin = False
+    allow_remote_forward: Annotated[
+        bool, flag("--allow-remote-forward", "Examine a handler on another machine too.")
+    ] = False
+
+
+@verb(app)
+@with_options(ExamArguments)
+def examine(ctx: typer.Context, given: ExamArguments) -> None:
+    """Examine a webhook handler by forged, repeated, reordered and unusual deliveries.
+
+    The handler gets made-up events of test mode, signed with the secret of its endpoint, and acts
+    on them. Each rule is passed, failed, advice, or unknown; the exit code is 11 where one has
+    failed, with what to change. Without --check the answers alone are judged, and whether an event
+    is handled once is unknown: svc help examine.
+
+    $ svc events examine --forward-to 3000/webhooks
+    $ svc events examine --forward-to 3000/webhooks --check ./count.sh --report examination.md
+    """
+    session = Session.of(ctx)
+    session.is_long_running()
+    _refuse(session, given)
+    target = Target.parse(given.forward_to, allow_remote=given.allow_remote_forward)
+    check_targets([target])
+    out = session.out  # a mistake in --query is found before anything is sent
+    signing = signing_secrets(session, given.endpoint, piped=given.secret_stdin)
+    verdicts = _examine(session, given, target, signing)
+    counts = Counter(each.status for each in verdicts)
+    summary = ", ".join(f"{count} {status}" for status, count in counts.items())
+    data = {
+        "object": "examination",
+        "target": str(target),
+        "type": given.type_,
+        "has_check": given.check is not None,
+        "examined_at": utc(session.clock.now()),
+        **{status: counts[status] for status in ("passed", "failed", "advice", "unknown")},
+        "rules": [each.as_data() for each in verdicts],
+    }
+    if out.format == "human":
+        _show(session, verdicts, f"{summary}: {target} with {given.type_}.")
+    elif out.format == "json":
+        out.value(data)
+    else:
+        out.value(data["rules"], name="name")
+    if given.report is not None:
+        _write_report(given.report, data, verdicts, summary)
+    _conclude(session, given, verdicts)
+
+
+def _refuse(session: Session, given: ExamArguments) -> None:
+    """Refuses live mode, unknown types and an empty command; raises UsageError."""
+    if session.settings.mode == "live":
+        raise UsageError(
+            "svc events examine works in test mode only: a handler acts on made-up events.",
+            code="test_mode_only",
+            hint="Leave --live out, and examine the handler as it runs in test mode",
+        )
+    if given.type_ not in EVENT_TYPES:
+        raise build_wrong_choice("--type", given.type_, EVENT_TYPES)
+    if given.check is not None and not given.check.strip():
+        raise UsageError("--check is empty.", param="--check", hint="Give a command for the shell")
+
+
+def _examine(
+    session: Session, given: ExamArguments, target: Target, signing: Sequence[str]
+) -> list[RuleVerdict]:
+    sender = TargetSender(target, trust=TargetTrust(session.settings.ca_bundle))
+    live = session.live_line()
+    plan = ExamPlan(
+        HandlerTarget(sender, given.forward_timeout),
+        signing,
+        given.type_,
+        None if given.check is None else CheckCommand(given.check, session.env),
+        given.settle,
+        lambda count: "".join(secrets.choice(_LETTERS) for _ in range(count)),
+        session.clock.now,
+    )
+
+    def show(rule: HandlerRule) -> None:
+        live.show(f"{RULES.index(rule) + 1} of {len(RULES)}", f"  {rule.name}")
+
+    try:
+        with ReplayLoop() as loop:
+            verdicts = loop.run(Examiner(plan, show).examine)
+    finally:
+        live.clear()
+    if verdicts is None:
+        raise Stopped(loop.stopped_by or 0)
+    return verdicts
+
+
+def _show(session: Session, verdicts: Sequence[RuleVerdict], summary: str) -> None:
+    """Prints a row for each rule that was examined, and names the others."""
+    session.out.checkup([each.as_data() for each in verdicts if each.until is None])
+    waiting: dict[str, list[str]] = {}
+    for each in verdicts:
+        if each.until is not None:
+            waiting.setdefault(each.until, []).append(each.rule.name)
+    for until, names in waiting.items():
+        session.out.words(f"Unknown until '{until}' passes: {', '.join(names)}.")
+    session.out.words(summary)
+
+
+def _write_report(
+    path: Path, data: dict[str, Any], verdicts: Sequence[RuleVerdict], summary: str
+) -> None:
+    """Writes the report for a pull request; raises LocalError."""
+    by = f"`svc events examine` of svc {__version__}"
+    lines = [
+        f"# Webhook handler at `{data['target']}`",
+        "",
+        f"{by}, {data['examined_at']}, with {data['type']}: **{summary}**.",
+        "",
+        "| The handler | Verdict | What was seen |",
+        "|---|---|---|",
+        *(
+            f"| {_escape_cell(each.rule.promise)} | {each.status} | {_escape_cell(each.detail)} |"
+            for each in verdicts
+        ),
+    ]
+    for title, status in (("What to change", "failed"), ("Advice", "advice")):
+        found = [each for each in verdicts if each.status == status]
+        if found:
+            lines += ["", f"## {title}", ""]
+            lines += [f"- **{each.rule.name}**: {each.fix}" for each in found]
+    try:
+        replace_file(path, ("\n".join(lines) + "\n").encode(), mode=_READABLE)
+    except OSError as error:
+        raise LocalError(
+            f"The report {path} cannot be written: {system_words(error)}.", param="--report"
+        ) from None
+
+
+def _escape_cell(text: str) -> str:
+    return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
+
+
+def _conclude(session: Session, given: ExamArguments, verdicts: Sequence[RuleVerdict]) -> None:
+    """Ends as the examination did.
+
+    Raises:
+        CheckFailed: the handler does not bear a rule.
+    """
+    failed = [each.rule.name for each in verdicts if each.status == "failed"]
+    if failed:
+        raise CheckFailed(
+            f"The handler fails {len(failed)} of {len(verdicts)} rules: {', '.join(failed)}.",
+            code="examination_failed",
+            hint="Change what stands below each rule, then examine it again",
+        )
+    unknown = sum(each.status == "unknown" for each in verdicts)
+    if unknown and given.check is None:
+        session.out.hint(
+            f"{unknown} rules are about what the handler does. A command that prints it, as a "
+            "number or a line for each event, tells: --check CMD"
+        )

@@ -1,0 +1,6 @@
+"""The examination of a webhook handler: what each handler must bear, tried out.
+
+Begin at `rules.RULES`. `events` makes events up, in unusual forms and with bad signatures,
+`effects` tells from the output of a command what the handler has done, `check` runs that command,
+and `examiner` makes the deliveries of one rule after the other and judges the answers.
+"""
