@@ -116,9 +116,9 @@ def _report_lost(error: Exception) -> int:
     """Says that there is no going on: first of all, whether a library is what is wrong."""
     from contextlib import suppress
 
-    from svc.cli.framework.requirements import unmet
+    from svc.cli.framework.requirements import find_unmet
 
-    wrong = unmet()
+    wrong = find_unmet()
     if wrong is not None:
         text = f"{wrong}\n  Next: {wrong.hint}"
     else:

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.cli.quickstart.processes import DemoTarget, running_target
+from svc.cli.quickstart.processes import DemoTarget, run_target
 from svc.signature import verify
 
 pytestmark = pytest.mark.smoke
@@ -27,7 +27,7 @@ ORDER = (
 @pytest.fixture
 def target() -> Iterator[DemoTarget]:
     """The user's own web server."""
-    with running_target() as running:
+    with run_target() as running:
         yield running
 
 

@@ -11,7 +11,7 @@ import pytest
 from support.running import Sandbox
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 from svc.cli.help.page import TOPICS, WholeFile, page_of
-from svc.cli.quickstart.processes import running_target
+from svc.cli.quickstart.processes import run_target
 
 ROOT = Path(__file__).parents[2]
 SVC = str(Path(sys.executable).parent / "svc")
@@ -139,7 +139,7 @@ def unnamed(line: str) -> str:
 
 def test_readme_listen_screen_is_what_the_program_prints(sandbox: Sandbox, tmp_path: Path) -> None:
     """The lines that a person sees while an order is paid."""
-    with running_target() as target:
+    with run_target() as target:
         script = (
             f"svc events listen --forward-to {target.url} --until order.paid "
             f"--timeout 20 --ready-file {tmp_path}/ready -o human & "

@@ -79,7 +79,7 @@ def test_a_wait_within_a_wait_says_nothing_of_its_own() -> None:
     stderr = Watched()
     session = Session([], {}, Streams(StringIO(), StringIO(), stderr))
     session.given = SharedOptions()
-    line = WaitingLine(session.live_line)
+    line = WaitingLine(session.make_live_line)
     with line.until(lambda: (" for the outer",)):
         outer = line._live
         with line.until(lambda: (" for the inner",)):

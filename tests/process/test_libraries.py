@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from svc.cli.framework.requirements import DISTRIBUTION, unmet
+from svc.cli.framework.requirements import DISTRIBUTION, find_unmet
 
 pytestmark = pytest.mark.smoke
 
@@ -50,7 +50,7 @@ def test_what_is_not_as_declared_is_named(
     (tmp_path / "lib_bare.py").touch()
     installed(tmp_path, "lib-a", "1.2")
     monkeypatch.syspath_prepend(tmp_path)
-    error = unmet("program-a")
+    error = find_unmet("program-a")
     if found is None:
         assert error is None
         return
@@ -62,7 +62,7 @@ def test_what_is_not_as_declared_is_named(
 
 def test_nothing_is_said_where_nothing_is_declared() -> None:
     """Sources on a path are no installation."""
-    assert unmet("no-such-distribution-anywhere") is None
+    assert find_unmet("no-such-distribution-anywhere") is None
 
 
 def test_limits_are_of_the_kinds_that_are_understood() -> None:

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from svc.cli.framework.app import new_app, repairing
+from svc.cli.framework.app import make_app, repairing
 from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.completion import SHELLS, Shell, read_script
@@ -17,7 +17,7 @@ from svc.errors import LocalError, UsageError, system_words
 from svc.paths import refuse_link
 from svc.system.files import make_folder, replace_file
 
-app = new_app()
+app = make_app()
 
 
 @repairing(app)
@@ -58,16 +58,18 @@ def install_script(session: Session, shell: str, text: str, *, force: bool) -> N
     """Writes the script, if it is not there already, and says where and what is left to do.
 
     Raises:
-        LocalError: it cannot be written, lies behind a link, or is somebody else's file.
+        LocalError: it cannot be written, lies behind a link, or is not a file of svc's.
     """
     path, profile = place_of(shell, session.env)
     changed = put_script(path, text, force=force)
-    told, line = _still_to_do(shell, session.env, path)
+    told, line = _explain_rest(shell, session.env, path)
     if profile is not None:
         changed = put_line(profile, _powershell_line(path)) or changed
         told = f"New sessions read it from {profile} (not tested on this system)."
     if session.format != "human":
-        session.out.value({**_shown(shell, path, changed), "next": told, "line": line or None})
+        session.out.value(
+            {**_build_result(shell, path, changed), "next": told, "line": line or None}
+        )
         return
     session.out.line(f"{'Installed in' if changed else 'Already up to date:'} {path}")
     session.out.hint(told)
@@ -79,21 +81,21 @@ def remove_script(session: Session, shell: str) -> None:
     """Takes the script away, and from PowerShell's profile its line; says what is left to do.
 
     Raises:
-        LocalError: it cannot be removed, lies behind a link, or is somebody else's file.
+        LocalError: it cannot be removed, lies behind a link, or is not a file of svc's.
     """
     path, profile = place_of(shell, session.env)
     changed = take_away(path)
     if profile is not None:
         changed = take_line(profile, _powershell_line(path)) or changed
     if session.format != "human":
-        session.out.value(_shown(shell, path, changed))
+        session.out.value(_build_result(shell, path, changed))
         return
     session.out.line(f"{'Removed' if changed else 'Not there:'} {path}")
     if shell == "zsh" and changed:
         session.out.hint(f"In ~/.zshrc, the line that names {path} may go too.")
 
 
-def _shown(shell: str, path: Path, changed: bool) -> dict[str, object]:
+def _build_result(shell: str, path: Path, changed: bool) -> dict[str, object]:
     return {"object": "completion", "shell": shell, "path": str(path), "changed": changed}
 
 
@@ -106,10 +108,10 @@ def place_of(shell: str, env: Mapping[str, str]) -> tuple[Path, Path | None]:
     if shell == "powershell":
         profile = _ask_powershell(env)
         return profile.with_name("svc.ps1"), profile
-    return _own_place(shell, env), None
+    return _choose_place(shell, env), None
 
 
-def _own_place(shell: str, env: Mapping[str, str]) -> Path:
+def _choose_place(shell: str, env: Mapping[str, str]) -> Path:
     home = _home(env)
     if shell == "bash":
         own = env.get("BASH_COMPLETION_USER_DIR", "").partition(":")[0]
@@ -157,7 +159,7 @@ def _powershell_line(path: Path) -> str:
     return f". '{str(path).replace(chr(39), chr(39) * 2)}'"
 
 
-def _still_to_do(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, str]:
+def _explain_rest(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, str]:
     """What a person is told, and the line that a profile needs."""
     if shell == "bash":
         return "New shells complete svc, where the package bash-completion is installed.", ""
@@ -250,7 +252,7 @@ def take_away(path: Path) -> bool:
     try:
         path.unlink()
     except OSError as error:
-        raise _failed(path, "removed", error) from error
+        raise _build_error(path, "removed", error) from error
     return True
 
 
@@ -278,7 +280,7 @@ def _read(path: Path) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _failed(path, "read", error) from error
+        raise _build_error(path, "read", error) from error
 
 
 def _write(path: Path, data: bytes) -> None:
@@ -287,8 +289,8 @@ def _write(path: Path, data: bytes) -> None:
         make_folder(path.parent, _FOLDER)
         replace_file(path, data, mode=mode)
     except OSError as error:
-        raise _failed(path, "written", error) from error
+        raise _build_error(path, "written", error) from error
 
 
-def _failed(path: Path, done: str, error: OSError) -> LocalError:
+def _build_error(path: Path, done: str, error: OSError) -> LocalError:
     return LocalError(f"{path} cannot be {done}: {system_words(error)}.")

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.base_url import BaseUrl
-from svc.cli.framework.app import new_word, repairing
+from svc.cli.framework.app import make_word, repairing
 from svc.cli.framework.options import argument
 from svc.cli.framework.prompts import confirm_in_person
 from svc.cli.framework.session import Session
@@ -15,7 +15,7 @@ from svc.config.model import LIMITS, PROFILE, SETTINGS
 from svc.config.settings import DEFAULTS
 from svc.redaction import redact
 
-app = new_word("config")
+app = make_word("config")
 
 SettingName = Annotated[
     str, argument("NAME", "The setting, such as output or profiles.shop.base_url.")
@@ -36,7 +36,7 @@ def get(
     """
     session = Session.of(ctx)
     if name is None:
-        session.repair_out.value(_everything(session.config))
+        session.repair_out.value(_list_everything(session.config))
         return
     value, out = _value(session.config, name), session.repair_out
     if value is None and out.format == "human":
@@ -114,10 +114,10 @@ def _confirm_limit(session: Session, name: str, value: str | None) -> None:
         confirm_in_person(session, name, f"A limit of {group} is changed: {name} = {value or ''}.")
 
 
-def _everything(config: Config) -> dict[str, Any]:
+def _list_everything(config: Config) -> dict[str, Any]:
     profiles = {
         name: {
-            **{field: _plain(getattr(profile, field)) for field in PROFILE},
+            **{field: _mask_value(getattr(profile, field)) for field in PROFILE},
             "limits": dict(profile.limits),
         }
         for name, profile in config.profiles.items()
@@ -134,12 +134,12 @@ def _value(config: Config, name: str) -> Any:
         return (config.limits if own is None else own).get(limit)
     *above, last = name.split(".")
     if above:
-        return _plain(getattr(config.profile(above[1]), last))
+        return _mask_value(getattr(config.profile(above[1]), last))
     value = getattr(config, last)
-    return _plain(DEFAULTS.get(last) if value is None else value)
+    return _mask_value(DEFAULTS.get(last) if value is None else value)
 
 
-def _plain(value: Any) -> Any:
+def _mask_value(value: Any) -> Any:
     """A value for showing; the address of a proxy may hold a password (promise R39)."""
     if isinstance(value, BaseUrl | str):
         return redact(str(value))

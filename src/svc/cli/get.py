@@ -4,14 +4,14 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.framework.app import new_app, reading
+from svc.cli.framework.app import make_app, reading
 from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.sending import params_of, send_read
 from svc.cli.framework.session import Session
 from svc.client.resources import find
 
-app = new_app()
+app = make_app()
 
 
 @reading(app)

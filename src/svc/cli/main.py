@@ -45,7 +45,7 @@ def run(session: Session) -> int:
                 remind_daily(session)
             return code
     except SvcError as error:
-        return _reported(session, error)
+        return _report(session, error)
     except typer.TyperException as error:
         return report_error(session, usage_error_of(error, session.argv))
     except Stopped as stopped:
@@ -58,7 +58,7 @@ def run(session: Session) -> int:
         return report_bug(session, error)
 
 
-def _reported(session: Session, error: SvcError) -> int:
+def _report(session: Session, error: SvcError) -> int:
     """Prints an error; a request without a known outcome is one that completion offers next."""
     code = report_error(session, error)
     if error.outcome == "unknown" and error.request is not None:

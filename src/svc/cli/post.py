@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from svc.cli.framework.app import new_app, writing
+from svc.cli.framework.app import make_app, writing
 from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import OverLimit, argument
 from svc.cli.framework.sending import send_write
@@ -13,7 +13,7 @@ from svc.cli.framework.session import Session
 from svc.client.resources import find
 from svc.errors import ApiError
 
-app = new_app()
+app = make_app()
 
 
 @writing(app)

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.cli.framework.app import new_word, repairing
+from svc.cli.framework.app import make_word, repairing
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.prompts import confirm, confirm_in_person
 from svc.cli.framework.session import Session
@@ -15,7 +15,7 @@ from svc.errors import ConfigError, UsageError
 from svc.redaction import redact
 from svc.service.facts import Auth
 
-app = new_word("profiles")
+app = make_word("profiles")
 
 ProfileName = Annotated[str, argument("NAME", "The profile's name: letters, digits, - and _.")]
 
@@ -29,7 +29,7 @@ def list_(ctx: typer.Context) -> None:
     session = Session.of(ctx)
     config = session.config
     out = session.repair_out
-    shown = [_shown(config, profile) for profile in config.profiles.values()]
+    shown = [_build_view(config, profile) for profile in config.profiles.values()]
     out.value(shown, name="name", kind="profile")
     if not config.profiles:
         out.hint("svc sandbox start makes one, or: svc profiles create NAME --base-url URL")
@@ -44,7 +44,7 @@ def use(ctx: typer.Context, name: ProfileName) -> None:
     session = Session.of(ctx)
     config = use_profile(session.paths.config_file, name)
     out = session.repair_out
-    out.value(_shown(config, config.profile(name)), name="name")
+    out.value(_build_view(config, config.profile(name)), name="name")
     if session.env.get("SVC_PROFILE", name) != name:
         out.warn(f"SVC_PROFILE is {session.env['SVC_PROFILE']!r} and wins over it.")
 
@@ -77,7 +77,7 @@ def create(
     values = _values(session, name, auth, key_command)
     config = create_profile(session.paths.config_file, name, values)
     out = session.repair_out
-    out.value(_shown(config, config.profile(name)), name="name")
+    out.value(_build_view(config, config.profile(name)), name="name")
     step = "See that it works: svc whoami" if key_command else "Add its key: svc keys add"
     out.hint(f"{step} --profile {name}")
 
@@ -134,7 +134,7 @@ def _values(
     return {name: value for name, value in values.items() if value}
 
 
-def _shown(config: Config, profile: Profile) -> dict[str, Any]:
+def _build_view(config: Config, profile: Profile) -> dict[str, Any]:
     return {
         "object": "profile",
         "name": profile.name,

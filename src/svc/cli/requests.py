@@ -7,8 +7,8 @@ from urllib.parse import parse_qsl
 import typer
 
 from svc import service
-from svc.cli.framework.app import new_word, verb
-from svc.cli.framework.control import moments, refuse_expired_key, served_now
+from svc.cli.framework.app import make_word, verb
+from svc.cli.framework.control import moments, read_sandbox_clock, refuse_expired_key
 from svc.cli.framework.delivering import journal_of, sender_of
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
@@ -101,7 +101,7 @@ def _until(intent: Intent) -> str | None:
     return utc(intent.first_sent_at + KEY_SAFE_SECONDS)
 
 
-app = new_word("requests")
+app = make_word("requests")
 
 RequestId = Annotated[str, argument("ID", "The request, rq_...")]
 _SHOWN = 100
@@ -178,11 +178,11 @@ def show(ctx: typer.Context, request_id: RequestId) -> None:
             raise unknown_request(request_id)
         shown = record_of(found, in_flight=journal.is_in_flight(found))
     if session.format == "human":
-        shown["body"] = _titled(shown["operation"], shown["body"])
+        shown["body"] = _title_body(shown["operation"], shown["body"])
     session.out.value(shown)
 
 
-def _titled(operation: str, body: Any) -> Any:
+def _title_body(operation: str, body: Any) -> Any:
     """A body as what it makes or changes, so that its fields are named as they are elsewhere."""
     known = service.operation(operation)
     if known is None or not isinstance(body, dict):
@@ -309,7 +309,7 @@ def resume_request(session: Session, identifier: str) -> None:
                 if not sender.accounts.is_own(known.scope.key_hint):
                     confirm_other_key(session, known)
                 confirm_money(session, call)
-                hint, served = session.key.fingerprint, served_now(session)
+                hint, served = session.key.fingerprint, read_sandbox_clock(session)
                 intent = journal.lease(identifier, key_hint=hint, served_at=served)
             sent = deliver(sender, intent)
             tell_answer(session, sent.reply)

@@ -4,14 +4,14 @@ from contextlib import closing
 
 import typer
 
-from svc.cli.framework.app import Noun, new_app, verb
+from svc.cli.framework.app import Noun, make_app, verb
 from svc.cli.framework.session import Session
 from svc.state import Database
 from svc.state.files import set_aside_of
 from svc.state.room import give_back, gives_back_in_pieces, kinds_of, rebuild, room_of
 
 # Given to the app: Typer takes no docstring of a callback whose app has no help.
-app = new_app(
+app = make_app(
     """Show what takes the room of this machine's state database.
 
     free_bytes are of what was forgotten: what comes next uses them, and svc state compact gives

@@ -6,7 +6,7 @@ from typing import Any
 import typer
 
 from svc import api_keys
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.key_check import ask, mend
 from svc.cli.framework.session import Session
 from svc.client.wire.proxy import choose_proxy, proxy_for
@@ -17,7 +17,7 @@ from svc.keys.resolve import VARIABLE
 from svc.money import format_amount
 from svc.service.facts import LIMIT_GROUPS
 
-app = new_app()
+app = make_app()
 
 
 @verb(app)
@@ -40,7 +40,7 @@ def whoami(ctx: typer.Context) -> None:
     }
     trouble = _key_facts(session, facts) or _service_facts(session, facts)
     if session.format == "human" and facts["key_added"] is None:
-        # A sandbox's key, or one of the environment: nobody knows its age.
+        # A sandbox's key, or one of the environment: its age is unknown.
         del facts["key_added"], facts["key_age_days"]
     limits = _limits(session)
     if session.format != "human":
@@ -99,7 +99,7 @@ def _key_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     except AuthError as error:
         facts.update(_variable_facts(session))
         return error
-    added = None if key.source == VARIABLE else _added(session)
+    added = None if key.source == VARIABLE else _find_added(session)
     days = None if added is None else days_old(added, session.clock.now())
     values = (key.fingerprint, key.kind, key.source, None if added is None else utc(added), days)
     facts.update(zip(names, values, strict=True))
@@ -115,7 +115,7 @@ def _variable_facts(session: Session) -> dict[str, Any]:
     return {"key": key.fingerprint, "key_kind": key.kind, "key_source": VARIABLE}
 
 
-def _added(session: Session) -> float | None:
+def _find_added(session: Session) -> float | None:
     fact = session.key_facts.find(session.key_place())
     return None if fact is None else fact.added_at
 

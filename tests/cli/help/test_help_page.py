@@ -10,7 +10,7 @@ import typer
 from support.on_terminal import OnTerminal
 from support.running import Svc
 from svc.cli.framework.app import app
-from svc.cli.framework.help_page import HelpPage, folded, without_signs
+from svc.cli.framework.help_page import HelpPage, fold, without_signs
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, load
 
 pytestmark = pytest.mark.smoke
@@ -101,7 +101,7 @@ def test_limits_are_said_in_words() -> None:
 @pytest.mark.parametrize("width", [20, 40, 78, 200])
 def test_a_folded_example_is_the_same_command(width: int) -> None:
     """A shell reads the lines as the one that they were; an option stays with its value."""
-    lines = folded(LONG, width)
+    lines = fold(LONG, width)
     assert shlex.split(" ".join(line.removesuffix("\\") for line in lines)) == shlex.split(LONG)
     assert all(line.endswith(" \\") for line in lines[:-1])
     assert not any(line.endswith(("--amount \\", "-o \\")) for line in lines)

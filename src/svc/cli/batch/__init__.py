@@ -8,12 +8,12 @@ from math import inf
 import typer
 
 from svc.cli.batch.options import CONCURRENCY_MAX, LABEL, BatchOptions
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 
-app = new_app()
+app = make_app()
 
 
 @verb(app)

@@ -74,7 +74,7 @@ class Report(NamedTuple):
             raise self._lost(error) from error
 
     def interrupted(self, out: "Output") -> None:
-        """Shows the summary of a run that somebody has stopped, and what goes on with it."""
+        """Shows the summary of a run that the user stopped, and the command that continues it."""
         self.show(out)
         if self.totals.not_done and out.format == "human":
             out.hint(f"To go on, done rows are skipped: {self.line}")

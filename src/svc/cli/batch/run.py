@@ -242,7 +242,7 @@ def confirm_rows(session: Session, given: BatchInput, todo: BatchPlan) -> None:
     """Asks at a terminal, with the totals; elsewhere `--yes` must stand on the command line.
 
     Raises:
-        UsageError: when nobody can be asked and `--yes` is not given, or the answer is no; nothing
+        UsageError: without a terminal and without `--yes`, or the answer is no; nothing
             was sent.
     """
     moves = given.operation.moves

@@ -67,7 +67,7 @@ def build_run(
         deps,
         size=size,
         in_order=asked.strict_order,
-        progress=Progress(session.live_line()),
+        progress=Progress(session.make_live_line()),
         held_error=held_error,
     )
 

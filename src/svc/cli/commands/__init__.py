@@ -6,13 +6,13 @@ from typing import Any
 import typer
 
 from svc import __version__
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.session import Session
 from svc.cli.help.page import Definitions, Heading, Page, page_of
 from svc.completion.tree import Argument, Command, Option, Tree, Values
 from svc.errors import ExitCode
 
-app = new_app()
+app = make_app()
 
 _WIDTH_MAX = 100
 

@@ -51,9 +51,9 @@ def tree() -> Tree:
     commands = tuple(_command((name,), load(name), context) for name in COMMANDS)
     kinds = _kinds(DECLARED["everywhere"])
     shared: dict[OptionGroup, tuple[Option, ...]] = {
-        "request": _shared("write"),
-        "list": _shared("listing"),
-        "preview": _shared("preview"),
+        "request": _list_shared("write"),
+        "list": _list_shared("listing"),
+        "preview": _list_shared("preview"),
         "global": tuple(
             _option("", param, kinds)
             for param in root.get_params(context)
@@ -105,13 +105,13 @@ def _command(path: tuple[str, ...], command: Any, parent: Any) -> Command:
         moves_money=name in MOVES_MONEY,
         examples=tuple(getattr(command, "examples", ())),
         commands=tuple(
-            _command((*path, word), _loaded(path, word, child), context)
+            _command((*path, word), _load(path, word, child), context)
             for word, child in getattr(command, "commands", {}).items()
         ),
     )
 
 
-def _loaded(path: tuple[str, ...], word: str, child: Any) -> Any:
+def _load(path: tuple[str, ...], word: str, child: Any) -> Any:
     """The verbs of `svc events` are names only, until they are loaded."""
     return load(*path, word) if path == ("events",) and word in EVENT_VERBS else child
 
@@ -127,7 +127,7 @@ def _group(param: Any) -> OptionGroup:
     return _PANELS.get(getattr(param, "rich_help_panel", None) or "", "own")
 
 
-def _shared(name: Set) -> tuple[Option, ...]:
+def _list_shared(name: Set) -> tuple[Option, ...]:
     kinds = _kinds(DECLARED[name])
     return tuple(_option("", param, kinds) for param in options_of(name))
 
@@ -183,7 +183,7 @@ def _option(
 
 
 def _default(param: Any) -> object:
-    """The parser's own default; a flag that nobody gave is false, a repeatable option empty.
+    """Returns the parser's own default: false for a flag, empty for a repeatable option.
 
     Where the parser has none, it is what help says.
     """

@@ -79,7 +79,7 @@ _LISTED: Final = tuple(noun for noun in _NOUNS if noun.action("list") is not Non
 _EVENT_TYPE: Final = _words("event_type", facts.EVENT_TYPES)
 
 
-def _described(noun: Resource) -> Iterator[Values]:
+def _describe_nouns(noun: Resource) -> Iterator[Values]:
     """The words of each field that is a choice, and the names inside one that has an option."""
     for field in noun.fields:
         if field.kind.type == "choice":
@@ -96,7 +96,7 @@ _FIELDS: Final = {
         _EVENT_TYPE,
         _words("country", sorted(facts.COUNTRIES)),
         _words("currency", sorted(CURRENCIES)),
-        *(words for noun in _NOUNS for words in _described(noun)),
+        *(words for noun in _NOUNS for words in _describe_nouns(noun)),
     )
 }
 _SETTINGS: Final = dict.fromkeys(SETTINGS, "")

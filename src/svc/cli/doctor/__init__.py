@@ -9,24 +9,24 @@ import typer
 from svc.cli.doctor.checks import (
     Check,
     Finding,
+    build_failed,
     completion,
     configuration,
-    failed,
-    guarded,
     key,
     keyring,
+    run_guarded,
     service,
     state,
     tunnels,
 )
-from svc.cli.framework.app import new_app, repairing
+from svc.cli.framework.app import make_app, repairing
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, SvcError
 from svc.listen.inbox.listeners import places
 from svc.listen.names import log_of
 
-app = new_app()
+app = make_app()
 
 _MACHINE: Final[tuple[tuple[str, Check], ...]] = (
     ("keyring", keyring),
@@ -80,15 +80,15 @@ def doctor(
 
 
 def _examine(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
-    first = guarded("configuration", configuration, session)
+    first = run_guarded("configuration", configuration, session)
     yield first
     if first.verdict == "failed":
         # Everything else would only fail with the same words.
-        yield guarded("state", state, session)
+        yield run_guarded("state", state, session)
         return
     yield from _account(session)
     for name, check in _MACHINE:
-        yield guarded(name, check, session)
+        yield run_guarded(name, check, session)
     yield from logs(session, monitors)
 
 
@@ -98,13 +98,13 @@ def _account(session: Session) -> Iterator[Finding]:
     except SvcError as error:
         # The key belongs to an address: it would only fail with the same words.
         yield Finding("key", "skipped", "there is no address that it would be for")
-        yield failed("service", error)
+        yield build_failed("service", error)
         return
-    yield guarded("key", key, session)
+    yield run_guarded("key", key, session)
     try:
         yield from service(session)
     except SvcError as error:
-        yield failed("service", error)
+        yield build_failed("service", error)
 
 
 _WORSE: Final = ("ok", "warning", "failed")
@@ -120,7 +120,7 @@ def logs(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
         try:
             yield _check_log(session, address, monitors, fills=fills)
         except SvcError as error:
-            yield failed("log", error)
+            yield build_failed("log", error)
 
 
 def _find_logs(session: Session) -> dict[str, bool]:

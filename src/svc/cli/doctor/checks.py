@@ -50,22 +50,22 @@ class Finding(NamedTuple):
 Check: TypeAlias = Callable[[Session], Finding]
 
 
-def guarded(name: str, check: Check, session: Session) -> Finding:
+def run_guarded(name: str, check: Check, session: Session) -> Finding:
     """Makes a check; what the program would have refused to work with is a finding, not an end."""
     try:
         return check(session)
     except SvcError as error:
-        return failed(name, error)
+        return build_failed(name, error)
     except OSError as error:
-        return failed(name, LocalError(f"{error.filename or name}: {system_words(error)}."))
+        return build_failed(name, LocalError(f"{error.filename or name}: {system_words(error)}."))
 
 
-def failed(name: str, error: SvcError) -> Finding:
+def build_failed(name: str, error: SvcError) -> Finding:
     """What an error says, always with something to do about it."""
     return Finding(name, "failed", error.message, error.hint or "Mend that, then: svc doctor")
 
 
-_PROBE: Final = "doctor"  # an item that nobody stores; reading it opens no other
+_PROBE: Final = "doctor"  # an item that is never stored; reading it opens no other
 _TUNNELS: Final = ("cloudflared", "ngrok", "ssh")
 
 
@@ -208,8 +208,8 @@ def service(session: Session) -> list[Finding]:
     try:
         session.refuse_stranger()
     except NetworkError as error:
-        return [failed("service", error)]
-    reached = _reached(session)
+        return [build_failed("service", error)]
+    reached = _reach_service(session)
     if isinstance(reached, Finding):
         return [reached]
     answer = f"{session.base_url.origin} answered in {reached.milliseconds:.0f} ms"
@@ -219,7 +219,7 @@ def service(session: Session) -> list[Finding]:
     return [
         Finding("service", "ok", answer),
         clock_finding(reached.skew, reached.turned, session.clock.now()),
-        _accepted(session),
+        _check_key(session),
     ]
 
 
@@ -248,7 +248,7 @@ def clock_finding(skew: float | None, turned: float | None = None, now: float = 
     return Finding(name, "warning", words, fix)
 
 
-def _reached(session: Session) -> Reached | Finding:
+def _reach_service(session: Session) -> Reached | Finding:
     from svc.client.wire.proxy import choose_proxy
     from svc.client.wire.sockets import SocketWire
 
@@ -277,7 +277,7 @@ def _way_to_reach(session: Session) -> str:
     return "Check the address (svc config get), the network, --proxy and --ca-bundle"
 
 
-def _accepted(session: Session) -> Finding:
+def _check_key(session: Session) -> Finding:
     name = "key accepted"
     try:
         resolved = session.key

@@ -7,7 +7,7 @@ with `run`, which puts a listener together of a port, an `endpoint`, a `tunnel` 
 
 import typer
 
-from svc.cli.framework.app import LazyGroup, new_app
+from svc.cli.framework.app import LazyGroup, make_app
 from svc.cli.framework.nouns import add_verb
 from svc.cli.framework.registry import EVENT_VERBS
 from svc.service.events import RESOURCE
@@ -20,7 +20,7 @@ class Events(LazyGroup):
     words = ("events",)
 
 
-app = new_app()
+app = make_app()
 
 
 @app.callback(

@@ -165,7 +165,7 @@ class Endpoints:
     ) -> str | None:
         """Gives the status of an endpoint if it is one of ours: by its id, its URL and its events.
 
-        After a reset to its seed a sandbox gives the ids of before to whoever registers first.
+        After a reset to its seed a sandbox gives the same ids again, in the order of registration.
         """
         same = ours.get(listed.get("id", "")) == listed.get("url")
         wanted = set(listed.get("events", ())) == set(events)
@@ -240,7 +240,7 @@ class Endpoints:
         """Deletes an endpoint of ours in the sandbox; says whether it was still there."""
         try:
             there = {one.get("id"): one.get("url") for one in self._listed()}
-            is_there = there.get(endpoint_id) == url  # else somebody else has the id by now
+            is_there = there.get(endpoint_id) == url  # else another listener has the id by now
             if is_there:
                 self._control(controls.delete_endpoint(endpoint_id))
         except SvcError:

@@ -13,7 +13,7 @@ from svc import __version__
 from svc.cli.events.options import check_targets
 from svc.cli.events.secrets import signing_secrets
 from svc.cli.events.verify import SecretStdin
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.clock import utc
@@ -29,7 +29,7 @@ from svc.service.facts import EVENT_TYPES, WEBHOOK_DEADLINE_SECONDS
 from svc.system.files import replace_file
 from svc.system.signals import Stopped
 
-app = new_app()
+app = make_app()
 
 _LETTERS: Final = ascii_letters + digits
 _READABLE: Final = 0o644
@@ -129,7 +129,7 @@ def _examine(
     session: Session, given: ExamArguments, target: Target, signing: Sequence[str]
 ) -> list[RuleVerdict]:
     sender = TargetSender(target, trust=TargetTrust(session.settings.ca_bundle))
-    live = session.live_line()
+    live = session.make_live_line()
     plan = ExamPlan(
         HandlerTarget(sender, given.forward_timeout),
         signing,

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.cli.events.options import Where, content_filter
-from svc.cli.framework.app import Noun, new_app, verb
+from svc.cli.framework.app import Noun, make_app, verb
 from svc.cli.framework.control import moments, sandbox_clock
 from svc.cli.framework.options import EventId, flag, option
 from svc.cli.framework.session import Session
@@ -49,7 +49,7 @@ def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:
 
 
 # Given to the app: Typer takes no docstring of a callback whose app has no help.
-app = new_app(
+app = make_app(
     """Show what was received, the newest first. Every delivery in it was verified.
 
     State reset: the sandbox was reset before the event was forwarded.

@@ -29,7 +29,7 @@ from svc.cli.events.options import (
     shell_command,
 )
 from svc.cli.events.run import listen_to, print_secret
-from svc.cli.framework.app import Verb, new_app
+from svc.cli.framework.app import Verb, make_app
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
@@ -55,7 +55,7 @@ class ListenVerb(Verb):
         return super().parse_args(ctx, list(_with_value(args)))
 
 
-app = new_app()
+app = make_app()
 
 Repeatable = list[str] | None
 

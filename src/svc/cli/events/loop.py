@@ -170,7 +170,7 @@ class ListenerLoop:
         return Ended(summary, self._signal, self.beside.code if self.beside else None)
 
     def _tell(self, record: ListenerRecord) -> None:
-        """Shows a record; when nobody reads any more, that ends the listener."""
+        """Shows a record; a closed stdout ends the listener."""
         if self._trouble is not None:
             return
         try:

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from svc.cli.events.inbox import scope_of
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.prompts import confirm
@@ -13,7 +13,7 @@ from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.inbox.forgetting import forget_failed
 
-app = new_app()
+app = make_app()
 
 
 @verb(app)

@@ -21,7 +21,7 @@ from svc.cli.events.options import (
 )
 from svc.cli.events.run import listen_to
 from svc.cli.events.team import ToLog, examine, open_log, tell
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
@@ -34,7 +34,7 @@ from svc.listen.log.inboxes import CopiedInbox, LogInbox
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
 
-app = new_app()
+app = make_app()
 
 ListenOnly = Annotated[str | None, typer.Option(hidden=True)]
 

@@ -9,7 +9,7 @@ import typer
 from svc.cli.events.inbox import archive_of, entry_of, scope_of
 from svc.cli.events.options import Where, check_targets, condition, refuse_formats
 from svc.cli.events.resending import ReplayJob, ReplayOptions, ReplaySecrets, changes_of
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
@@ -21,7 +21,7 @@ from svc.listen.targets import Target
 from svc.state import Database
 from svc.system.signals import Stopped
 
-app = new_app()
+app = make_app()
 
 
 class ReplayArguments(OptionSet):
@@ -167,7 +167,7 @@ def _tell_left(session: Session, state: Database) -> None:
     """Says that events wait for listeners that do not run: those have not failed."""
     folder, ours = session.paths.state_dir / "listeners", scope_of(session)
     with held_back(folder) as alone:
-        # Beside another command that holds them back nobody can tell who runs.
+        # Beside another command that holds listeners back, it is unknown which of them run.
         count = left_pending(state, folder, ours.origin, ours.profile, ours.mode) if alone else 0
     if count and session.format == "human":
         session.out.note(

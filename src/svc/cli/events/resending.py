@@ -120,7 +120,7 @@ class ReplayJob:
     def _replay(self, entry: InboxEntry, records: _Printer) -> bool:
         """Sends one event to its targets; says whether all of them took it every time."""
         if self.asked.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
-            return True  # somebody has closed it since it was listed
+            return True  # another process has closed it since it was listed
         content = changed(self.archive.content(entry), self.asked.changes)
         taken = True
         for target in self._targets(entry):

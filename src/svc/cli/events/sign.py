@@ -6,7 +6,7 @@ import typer
 
 from svc.cli.events.secrets import signing_secrets
 from svc.cli.events.verify import Payload, SecretStdin, read_payload, time_of
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
@@ -14,7 +14,7 @@ from svc.listen.records import iso
 from svc.service.facts import SIGNATURE_HEADER, WEBHOOK_BODY_MAX
 from svc.signature import header_value
 
-app = new_app()
+app = make_app()
 
 
 @verb(app)

@@ -6,11 +6,11 @@ import typer
 
 from svc.cli.events.listen import ListenArguments, begin
 from svc.cli.events.options import EventTypes, LocalPort, Printed, Where
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, option, with_options
 from svc.cli.framework.session import Session
 
-app = new_app()
+app = make_app()
 
 
 class TailArguments(OptionSet):

@@ -10,7 +10,7 @@ import typer
 from svc import signature
 from svc.api_keys import SIGNING_VARIABLE
 from svc.cli.events.secrets import from_environment, from_stdin, known_elsewhere, stored_secrets
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
@@ -24,7 +24,7 @@ from svc.system.consoles import read_to_end
 _PREFIX: Final = re.compile(rf"{SIGNATURE_HEADER}[ \t]*:[ \t]*", re.IGNORECASE)
 _LATEST: Final = 253_402_300_799 - SIGNATURE_TOLERANCE_SECONDS  # the last second that has a date
 
-app = new_app()
+app = make_app()
 
 Payload = Annotated[Path | None, option("FILE", "The raw body.", show_default="standard input")]
 SecretStdin = Annotated[

@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from svc import __version__
-from svc.cli.framework.options import Set, collecting, options_of
+from svc.cli.framework.options import Set, collect, options_of
 from svc.cli.framework.registry import (
     COMMANDS,
     DEPRECATIONS,
@@ -35,7 +35,7 @@ class Sharing:
         self.examples, self.help = split_examples(self.help or "")
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        with complaints_about(ctx), collecting(ctx, self.shared):
+        with complaints_about(ctx), collect(ctx, self.shared):
             return super().parse_args(ctx, args)  # type: ignore[misc,no-any-return]
 
     def make_parser(self, ctx: Any) -> Any:
@@ -182,7 +182,7 @@ def refuse_repeated(order: Sequence[Any]) -> None:
             raise UsageError(f"{name} is given twice.", code="given_twice", param=name)
 
 
-def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
+def make_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> typer.Typer:
     """Makes an app without rich, tracebacks and generated completion (performance: start-up)."""
     return typer.Typer(
         help=help_text,
@@ -195,9 +195,9 @@ def new_app(help_text: str | None = None, *, cls: type[TyperGroup] = Noun) -> ty
     )
 
 
-def new_noun(help_text: str, cls: type[Noun] = Noun) -> typer.Typer:
+def make_noun(help_text: str, cls: type[Noun] = Noun) -> typer.Typer:
     """Makes the app of a resource; the callback keeps it a group even with a single verb."""
-    app = new_app()
+    app = make_app()
 
     @app.callback(cls=cls, help=help_text, invoke_without_command=True)
     def noun(ctx: typer.Context) -> None:
@@ -207,9 +207,9 @@ def new_noun(help_text: str, cls: type[Noun] = Noun) -> typer.Typer:
     return app
 
 
-def new_word(name: str, more: str = "", cls: type[Noun] = Noun) -> typer.Typer:
+def make_word(name: str, more: str = "", cls: type[Noun] = Noun) -> typer.Typer:
     """Makes the app of a word after `svc`; its help begins with its line in `svc --help`."""
-    return new_noun(COMMANDS[name].summary + more, cls)
+    return make_noun(COMMANDS[name].summary + more, cls)
 
 
 Decorator = Callable[[Callable[..., None]], Callable[..., None]]
@@ -275,7 +275,7 @@ class Root(LazyGroup):
         formatter.write_examples(steps, "First steps")
 
 
-app = new_app("Operate a merchant's account on a cross-border order service.", cls=Root)
+app = make_app("Operate a merchant's account on a cross-border order service.", cls=Root)
 
 
 @app.callback(invoke_without_command=True)

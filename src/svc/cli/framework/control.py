@@ -36,8 +36,8 @@ _SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secre
 def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
     """The controls of the sandbox that the settings point at; use it in a `with` block.
 
-    A `patient` one waits as long as the call takes, unless a time was given; whoever asks for one
-    shows what goes on meanwhile.
+    A `patient` one waits as long as the call takes, unless a time was given; a caller that asks for
+    one shows what goes on meanwhile.
 
     Raises:
         UsageError: the settings point at another machine.
@@ -61,7 +61,7 @@ def sandbox_client(
     on_reply: "Callable[[Reply], None]" = lambda _: None,
     waits: "Waits | None" = None,
 ) -> SandboxClient:
-    """A client of the controls at the address of the settings, whoever listens there.
+    """Makes a client of the controls at the address of the settings, whatever answers there.
 
     Raises:
         UsageError: the settings point at another machine, or by plain HTTP elsewhere with a key
@@ -173,14 +173,14 @@ def refuse_expired_key(session: Session, intent: "Intent", say: "Say") -> None:
 
 def idempotency_ages_here(session: Session) -> IdempotencyAges | None:
     """What a sandbox on this machine knows of keys; None where the service is no sandbox."""
-    return _asked(session, idempotency_ages) if session.base_url.may_be_sandbox else None
+    return _ask_sandbox(session, idempotency_ages) if session.base_url.may_be_sandbox else None
 
 
 def sandbox_state(session: Session) -> tuple[float, str | None] | None:
     """What a sandbox's clock says, and the name of its state; None of any other service."""
     if not is_sandbox(session):
         return None
-    return _asked(session, state_of)
+    return _ask_sandbox(session, state_of)
 
 
 class ServedClock:
@@ -202,20 +202,22 @@ class ServedClock:
         now = self._session.clock.monotonic()
         if now - self._asked_at >= _FRESH_SECONDS:
             self._asked_at = now
-            self._said = _asked(self._session, clock_of)
+            self._said = _ask_sandbox(self._session, clock_of)
             self._is_sandbox = self._said is not None
         return self._said
 
 
-def served_now(session: Session) -> float | None:
+def read_sandbox_clock(session: Session) -> float | None:
     """What a sandbox's clock says now; None of any other service."""
-    return _asked(session, clock_of) if is_sandbox(session) else None
+    return _ask_sandbox(session, clock_of) if is_sandbox(session) else None
 
 
 def sandbox_clock(session: Session) -> float | None:
     """What a sandbox's clock shows, where one answers on this machine; no key is needed."""
     address = session.settings.address
-    return _asked(session, clock_of) if address is not None and address.may_be_sandbox else None
+    return (
+        _ask_sandbox(session, clock_of) if address is not None and address.may_be_sandbox else None
+    )
 
 
 def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "Moments":
@@ -229,14 +231,14 @@ def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "M
     def now() -> float:
         if local or not session.base_url.may_be_sandbox:
             return session.clock.now()
-        said = _asked(session, clock_of)
+        said = _ask_sandbox(session, clock_of)
         return session.clock.now() if said is None else said
 
     return Moments(now, utc=bool(session.given.everywhere.utc), ahead=ahead)
 
 
 def is_sandbox(session: Session) -> bool:
-    """Whether the key or the settings say that the address is a sandbox's; nobody is asked."""
+    """Whether the key or the settings say that the address is a sandbox's; no request is sent."""
     from svc.keys.resolve import ROLLED_SOURCE
     from svc.service.facts import SANDBOX_KEYS
 
@@ -248,7 +250,7 @@ def is_sandbox(session: Session) -> bool:
     return key.secret in SANDBOX_KEYS.values() or key.source == ROLLED_SOURCE
 
 
-def _asked(session: Session, ask: Callable[[SandboxClient], _Found]) -> _Found | None:
+def _ask_sandbox(session: Session, ask: Callable[[SandboxClient], _Found]) -> _Found | None:
     if not session.expected():
         return None
     limit = Deadline(session.clock, _SECONDS)

@@ -26,7 +26,7 @@ def remind_daily(session: Session) -> None:
         if session.format == "human" and _is_time(session):
             _tell(session)
     except LocalError as error:
-        # A damaged database is moved aside by whoever meets it first: that must be said.
+        # The first command that meets a damaged database moves it aside: the user must be told.
         session.out.warn(f"{error.message} {error.hint or ''}".rstrip())
     except (SvcError, OSError):
         return

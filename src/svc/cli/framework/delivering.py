@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING, Any
 
-from svc.cli.framework.control import refuse_expired_key, served_now
+from svc.cli.framework.control import read_sandbox_clock, refuse_expired_key
 from svc.cli.framework.session import Session
 from svc.client.client import Client
 from svc.delivery.account import AccountJudge
@@ -62,7 +62,7 @@ class _SandboxClock:
         self._session = session
 
     def now(self) -> float | None:
-        return served_now(self._session)
+        return read_sandbox_clock(self._session)
 
     def refuse_expired(self, intent: "Intent") -> None:
         refuse_expired_key(self._session, intent, self._session.say)

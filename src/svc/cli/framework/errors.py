@@ -60,13 +60,13 @@ def report_bug(session: "Session", error: Exception) -> int:
 
     Where a library is not of a version that svc is made for, that is the line.
     """
-    from svc.cli.framework.requirements import unmet
+    from svc.cli.framework.requirements import find_unmet
 
     outside = _from_outside(session, error)
     if outside is not None:
         return report_error(session, outside)
     intent = getattr(error, "sending", None)  # of a request that the bug came into
-    wrong = unmet() if intent is None else None
+    wrong = find_unmet() if intent is None else None
     if wrong is not None:
         return report_error(session, wrong)
     import traceback
@@ -144,9 +144,9 @@ def _name_other_mode(session: "Session", error: SvcError) -> None:
     """Says of an id that was seen in the other mode that it is invisible in this one."""
     if not isinstance(error, NotFound):
         return
-    from svc.cli.framework.recent import seen_in_other_mode
+    from svc.cli.framework.recent import find_in_other_mode
 
-    identifier = seen_in_other_mode(session)
+    identifier = find_in_other_mode(session)
     if identifier is not None:
         test = session.settings.mode == "live"
         way = "leave out --live" if test else "add --live"
@@ -200,7 +200,7 @@ def _write_new(folder: Path, name: str, data: bytes) -> str:
 
 def report_stopped(session: "Session", stopped: "Stopped") -> int:
     """Names the request that was left unresolved, or what was done before, else a word (R78)."""
-    error = _interrupted(session, stopped)
+    error = _build_interrupted(session, stopped)
     if error is not None:
         session.leave_line()
         report_error(session, error)
@@ -211,7 +211,7 @@ def report_stopped(session: "Session", stopped: "Stopped") -> int:
 
 def report_cut_off(session: "Session", stopped: "Stopped") -> None:
     """Says what is known where a command is ended in a place in which it could not look."""
-    error = _interrupted(session, stopped)
+    error = _build_interrupted(session, stopped)
     if error is None:
         error = _stopped(
             "Stopped at once: svc was held up.", hint="What was sent is shown by: svc requests list"
@@ -232,7 +232,7 @@ def report_end_of_output(session: "Session", error: OSError) -> int:
     """Says what was done when the result could not be written (promise R77)."""
     code = ExitCode.BROKEN_PIPE if isinstance(error, BrokenPipeError) else ExitCode.LOCAL
     if session.done is None and code == ExitCode.BROKEN_PIPE:
-        return code  # whoever read us has had enough, and nothing was changed
+        return code  # the reader has closed the pipe, and nothing was changed
     why = system_words(error)
     if session.done is None:
         what = f"{error.filename} cannot be used" if error.filename else "Reading or writing failed"
@@ -247,7 +247,7 @@ def report_end_of_output(session: "Session", error: OSError) -> int:
     return report_error(session, lost)
 
 
-def _interrupted(session: "Session", stopped: "Stopped") -> SvcError | None:
+def _build_interrupted(session: "Session", stopped: "Stopped") -> SvcError | None:
     """What is known of the request that a signal came upon; None where there was none."""
     intent, ended = stopped.sending, stopped.ended
     if intent is not None:

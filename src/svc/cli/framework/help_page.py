@@ -50,7 +50,7 @@ class HelpPage:
 
     @classmethod
     def of(cls, ctx: Any) -> "HelpPage":
-        """A page for whoever runs the command of a parser's context."""
+        """A page for the person or program that runs the command of a parser's context."""
         session = ctx.obj
         width = ctx.terminal_width or 80
         if session is None:
@@ -64,10 +64,10 @@ class HelpPage:
     def write_usage(self, name: str, arguments: str = "") -> None:
         first = f"Usage: {name} "
         indent = " " * (len(first) if self.width - len(first) >= _SECOND_MIN else 4)
-        # The parser puts what must be given into braces, which nobody types.
+        # The parser puts what must be given into braces, which are not typed.
         plain = arguments.replace("{", "").replace("}", "")
-        lines = wrapped(first + plain, self.width, indent)
-        self.write(self._styled("Usage:", HEADING) + "\n".join(lines).removeprefix("Usage:"))
+        lines = wrap_words(first + plain, self.width, indent)
+        self.write(self._style("Usage:", HEADING) + "\n".join(lines).removeprefix("Usage:"))
         self.write("\n")
 
     def write_paragraph(self) -> None:
@@ -78,7 +78,7 @@ class HelpPage:
         """Writes paragraphs, which an empty line parts, each broken anew."""
         margin, room = " " * self._indent, self.width - self._indent
         paragraphs = [
-            [margin + line for line in wrapped(self._callable(paragraph), room)]
+            [margin + line for line in wrap_words(self._callable(paragraph), room)]
             for paragraph in text.split("\n\n")
         ]
         self.write("\n\n".join("\n".join(lines) for lines in paragraphs) + "\n")
@@ -95,11 +95,11 @@ class HelpPage:
             self.write_paragraph()
             self.write_heading(title or ("Examples" if len(examples) > 1 else "Example"))
         for example in map(self._callable, examples):
-            lines = folded(example, self.width - 2) if self._fold else [example]
+            lines = fold(example, self.width - 2) if self._fold else [example]
             self.write("".join(f"  {line}\n" for line in lines))
 
     def write_heading(self, title: str) -> None:
-        self.write(self._styled(f"{title}:", HEADING) + "\n")
+        self.write(self._style(f"{title}:", HEADING) + "\n")
 
     @contextmanager
     def section(self, title: str) -> Iterator[None]:
@@ -122,8 +122,8 @@ class HelpPage:
     def _callable(self, text: str) -> str:
         return text if self._called is None else self._called.within(text)
 
-    def _styled(self, text: str, style: str) -> str:
-        return styled(text, style, color=self.color)
+    def _style(self, text: str, style: str) -> str:
+        return apply_style(text, style, color=self.color)
 
 
 def columns(
@@ -139,21 +139,21 @@ def columns(
     beside = width - column >= max(_SECOND_MIN, word)
     start = column if beside else _BELOW
     for name, meaning in rows:
-        lines = wrapped(meaning, width - start)
-        *above, last = wrapped(name, width - indent)
-        yield from (" " * indent + styled(part, NAME, color=color) for part in above)
+        lines = wrap_words(meaning, width - start)
+        *above, last = wrap_words(name, width - indent)
+        yield from (" " * indent + apply_style(part, NAME, color=color) for part in above)
         first = lines.pop(0) if beside and len(name) <= longest and lines else ""
         gap = " " * (start - indent - len(last)) if first else ""
-        yield " " * indent + styled(last, NAME, color=color) + gap + first
+        yield " " * indent + apply_style(last, NAME, color=color) + gap + first
         yield from (f"{'':{start}}{line}" for line in lines)
 
 
-def wrapped(text: str, width: int, indent: str = "") -> list[str]:
+def wrap_words(text: str, width: int, indent: str = "") -> list[str]:
     """Breaks a text between its words, as `textwrap` does, which takes a while to load."""
-    return _filled(text.split(), max(width, _NARROWEST), indent)
+    return _fill(text.split(), max(width, _NARROWEST), indent)
 
 
-def _filled(words: Iterable[str], width: int, indent: str) -> list[str]:
+def _fill(words: Iterable[str], width: int, indent: str) -> list[str]:
     """Sets words one after another, and begins a line with `indent` where one is full."""
     lines: list[str] = []
     for word in words:
@@ -164,7 +164,7 @@ def _filled(words: Iterable[str], width: int, indent: str) -> list[str]:
     return lines
 
 
-def styled(text: str, style: str, *, color: bool) -> str:
+def apply_style(text: str, style: str, *, color: bool) -> str:
     """Text in a style, HEADING or NAME, where colour is wanted."""
     if not color:
         return text
@@ -194,19 +194,19 @@ def _between(found: re.Match[str]) -> str:
     return f"at least {low}" if float(high) >= 2**31 else f"{low} to {high}"
 
 
-def folded(command: str, width: int) -> list[str]:
+def fold(command: str, width: int) -> list[str]:
     """Breaks a shell command between its words; each line but the last ends with a backslash."""
     if len(command) <= width:
         return [command]
     words = re.findall(_TOGETHER, command)
     if " ".join(words) != command:  # a quote that nothing closes
         return [command]
-    *lines, last = _filled(words, width - 2, "    ")
+    *lines, last = _fill(words, width - 2, "    ")
     return [*(f"{line} \\" for line in lines), last]
 
 
 def help_of(command: Any, ctx: Any) -> str:
-    """Writes a command's help for whoever reads it: in colour on a terminal, as wide as that is."""
+    """Writes a command's help for its reader: in colour on a terminal, as wide as that is."""
     page = HelpPage.of(ctx)
     ctx.color = page.color  # else the parser takes out what is not for its idea of a terminal
     command.format_help(ctx, page)

@@ -74,9 +74,9 @@ class Invocation:
             raise UsageError(
                 f"The CA bundle {settings.ca_bundle} cannot be read.", param="--ca-bundle"
             )
-        return self._known_by_its_record(settings)
+        return self._apply_record(settings)
 
-    def _known_by_its_record(self, settings: "Settings") -> "Settings":
+    def _apply_record(self, settings: "Settings") -> "Settings":
         """An address that was typed may be a sandbox of this user: its record has what it takes."""
         address = settings.address
         if settings.from_profile or address is None or not address.is_loopback:
@@ -121,7 +121,7 @@ class Invocation:
         return min(self.streams.width(self.env), 100)
 
     def help_color(self) -> bool:
-        """Whether help is coloured; settings are read only where somebody could see colour."""
+        """Whether help is coloured; settings are read only where colour can be seen."""
         asked = self._color_asked()
         choice = self.color() if self.streams.person_reads else asked or "auto"
         return self.streams.wants_color(self.env, choice, self.streams.stdout)
@@ -131,7 +131,7 @@ class Invocation:
         """The line that tells a person at a terminal what is waited for."""
         from svc.cli.framework.progress import WaitingLine
 
-        return WaitingLine(self.live_line)
+        return WaitingLine(self.make_live_line)
 
     @cached_property
     def stdout(self) -> "Writer":
@@ -198,7 +198,7 @@ class Invocation:
 
         return Called(self.called, self.env.get("PATH"), (*COMMANDS, *SHORT_NAMES))
 
-    def live_line(self) -> "LiveLine":
+    def make_live_line(self) -> "LiveLine":
         """A line on stderr: only on a terminal, and neither with TERM=dumb nor --quiet."""
         from svc.cli.framework.progress import LiveLine
 
@@ -208,7 +208,7 @@ class Invocation:
         return LiveLine(self.stderr if watched else None, self.clock, streams.width(self.env))
 
     def waits(self, *, sandbox: bool = False) -> "Waits":
-        """What is around each call of a client; loaded only where somebody may see it."""
+        """Returns the progress of a client's calls; loaded only where it can be seen."""
         if not self.streams.person_watches:
             from svc.client.exchange import wait_unwatched
 
@@ -256,7 +256,7 @@ class Invocation:
         return resolve(asked, self.env, self.config)
 
     def _color_asked(self) -> str | None:
-        # A word behind --help, or behind a mistake, is one that nobody has parsed.
+        # A word behind --help, or behind a mistake, was not parsed.
         return self.given.everywhere.color or _word_after(self.argv, "--color")
 
     def color(self) -> str:

@@ -11,7 +11,7 @@ from svc.system.loopback import listens
 _HINT = "svc sandbox start --detach"
 
 
-def running_sandbox(folder: Path, port: int | None) -> RunRecord:
+def find_running_sandbox(folder: Path, port: int | None) -> RunRecord:
     """Gives the running sandbox, or the one on `port` where several run.
 
     Raises:
@@ -47,7 +47,7 @@ def refuse_stranger(folder: Path, address: BaseUrl) -> None:
     """Lets pass the address of a sandbox of this user that runs now.
 
     Raises:
-        NetworkError: none does; somebody else may have its port by now (promise R106).
+        NetworkError: none does; another process may have its port by now (promise R106).
     """
     if runs_at(folder, address):
         return
@@ -68,7 +68,7 @@ def log_of(folder: Path, port: int | None) -> Path:
         UsageError: when several run and no port was given.
     """
     if port is None and list_running(folder):
-        return Path(running_sandbox(folder, None).log)
+        return Path(find_running_sandbox(folder, None).log)
     logs = list(folder.glob("sandbox-*.log" if port is None else f"sandbox-{port}.log"))
     if not logs:
         raise CheckFailed("No sandbox has run here.", code="sandbox_not_running", hint=_HINT)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import ListingVerb, ReadingVerb, WritingVerb, new_word
+from svc.cli.framework.app import ListingVerb, ReadingVerb, WritingVerb, make_word
 from svc.cli.framework.registry import SHORT_NAMES, take_fields
 from svc.cli.framework.sending import send_awaited, send_due, send_list, send_read, send_write
 from svc.cli.framework.session import Session
@@ -20,7 +20,7 @@ CommandBody = Callable[..., None]
 
 def noun_app(noun: Resource) -> typer.Typer:
     """Makes the app of a noun: a command for each of its verbs."""
-    app = new_word(noun.word)
+    app = make_word(noun.word)
     for action in noun.actions:
         add_verb(app, noun, action)
     return app
@@ -55,7 +55,7 @@ def _list(noun: Resource, action: Action) -> CommandBody:
         words = f"Only those in {deadline.due_while} that are due within this, as 7d; all pages."
         due_option = Annotated[str | None, options.option("DURATION", words)]
         parameters.append(_parameter("due", due_option, default=None))
-    return _declared(command, noun, action, parameters)
+    return _declare(command, noun, action, parameters)
 
 
 def _retrieve(noun: Resource, action: Action) -> CommandBody:
@@ -73,7 +73,7 @@ def _retrieve(noun: Resource, action: Action) -> CommandBody:
         parameters.append(_parameter("wait", options.Wait, default=False))
         words = Annotated[str | None, options.until(noun.statuses)]
         parameters.append(_parameter("until", words, default=None))
-    return _declared(command, noun, action, parameters)
+    return _declare(command, noun, action, parameters)
 
 
 def _write(noun: Resource, action: Action) -> CommandBody:
@@ -101,10 +101,10 @@ def _write(noun: Resource, action: Action) -> CommandBody:
         parameters.append(_parameter("wait", options.Wait, default=False))
     if action.limit:
         parameters.append(_parameter("over_limit", options.OverLimit, default=False))
-    return _declared(command, noun, action, parameters)
+    return _declare(command, noun, action, parameters)
 
 
-def _declared(
+def _declare(
     command: CommandBody, noun: Resource, action: Action, parameters: list[Parameter]
 ) -> CommandBody:
     """Gives a command its name, its help with an example, and the parameters that Typer reads."""

@@ -228,7 +228,7 @@ def options_of(name: Set) -> tuple[Any, ...]:
 
 
 @contextmanager
-def collecting(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
+def collect(ctx: Any, sets: Iterable[Set]) -> Iterator[None]:
     """Moves what a command line gave of these sets to the session, also where it is refused."""
     try:
         yield
@@ -262,7 +262,7 @@ DisputeId = Annotated[str, argument("ID", "The dispute, dp_...")]
 EventId = Annotated[str, argument("ID", "The event, evt_...")]
 
 
-def only(words: Sequence[str]) -> str:
+def explain_only(words: Sequence[str]) -> str:
     """The help of an option that lets only some through, with every word that it takes."""
     return f"Only those that are {', '.join(words[:-1])} or {words[-1]}."
 
@@ -281,7 +281,7 @@ def until(words: Sequence[str]) -> Any:
 
 def status(words: Sequence[str]) -> Any:
     """The option that lists only objects in one of these states."""
-    return option("STATUS", only(words))
+    return option("STATUS", explain_only(words))
 
 
 def id_of(kind: str) -> Any:

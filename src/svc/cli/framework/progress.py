@@ -34,7 +34,7 @@ class LiveLine:
         return self._stream is not None
 
     def is_due(self) -> bool:
-        """Whether somebody watches and a tenth of a second has passed since the last time."""
+        """Whether progress is shown and a tenth of a second has passed since the last time."""
         now = self._clock.monotonic()
         if self._stream is None or now - self._told < EVERY_SECONDS:
             return False
@@ -49,9 +49,9 @@ class LiveLine:
         """Puts parts of a text in place of the last one; the last parts go where room is short.
 
         What a terminal shows of a Ctrl-C then stands in the first columns: behind the text it would
-        wrap into a line that nobody clears.
+        wrap into a line that is not cleared.
         """
-        self._write(f"\r{_fitting(parts, self.width - 1):{self.width - 1}}\r")
+        self._write(f"\r{_fit(parts, self.width - 1):{self.width - 1}}\r")
         self._shown = True
 
     def clear(self) -> None:
@@ -70,7 +70,7 @@ class LiveLine:
             self._stream = None
 
 
-def _fitting(parts: Sequence[str], columns: int) -> str:
+def _fit(parts: Sequence[str], columns: int) -> str:
     """As many parts as there is room for, each whole; but the first, cut if it must be."""
     text, *more = parts
     for part in more:
@@ -94,26 +94,26 @@ _AFTER_SECONDS = 1.0  # what is over sooner needs no progress
 
 
 @contextmanager
-def counting(live: LiveLine | None) -> Iterator[Callable[[Iterable[T]], Iterator[T]]]:
+def count_shown(live: LiveLine | None) -> Iterator[Callable[[Iterable[T]], Iterator[T]]]:
     """Gives a function that hands objects on and counts them on a line, cleared at the end.
 
     Where the results themselves go to the terminal, they are the progress, and there is none.
     """
     try:
-        yield lambda items: _counted(items, live)
+        yield lambda items: _count(items, live)
     finally:
         if live is not None:
             live.clear()
 
 
-def _counted(items: Iterable[T], live: LiveLine | None) -> Iterator[T]:
+def _count(items: Iterable[T], live: LiveLine | None) -> Iterator[T]:
     for count, item in enumerate(items, start=1):
         yield item
         if live is not None and live.is_due() and live.seconds() >= _AFTER_SECONDS:
             live.show(f"{count:,} objects", f"  {count / live.seconds():,.0f}/s")
 
 
-_WAITING_SECONDS: Final = 2.0  # until somebody wonders
+_WAITING_SECONDS: Final = 2.0  # until a person wonders
 _AGAIN_SECONDS: Final = 1.0
 
 

@@ -24,7 +24,7 @@ NOTHING_SENT = "Nothing was sent."
 
 
 def will_ask(session: Session) -> bool:
-    """Whether somebody is at a terminal who may be asked, and has not said yes already."""
+    """Whether a person at a terminal can be asked, and has not said yes already."""
     asked = session.given.everywhere
     return not asked.yes and not asked.no_input and session.streams.person_answers
 
@@ -35,7 +35,7 @@ def confirm(session: Session, *why: str, otherwise: str = NOTHING_SENT) -> None:
     `why` has a line for each fact; `otherwise` says what is so when the answer is no.
 
     Raises:
-        UsageError: the answer was another one, or nobody can be asked.
+        UsageError: the answer was another one, or there is no terminal.
     """
     if session.given.everywhere.yes:
         return
@@ -107,12 +107,12 @@ def confirm_money(
 ) -> None:
     """Asks before a POST moves money in live mode (promise R19); `always` also where none moves.
 
-    At a terminal somebody is asked, elsewhere `--yes` must stand on the command line. What counts
+    At a terminal the person is asked, elsewhere `--yes` must stand on the command line. What counts
     is the mode of the key in use. With a `client` the object whose money it is, is read first,
     where the request itself does not name the currency.
 
     Raises:
-        UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
+        UsageError: without a terminal and without `--yes`; nothing was sent.
     """
     from svc.client.operations import action_of, is_only_final, moves_all
 
@@ -145,7 +145,7 @@ def confirm_other_key(session: Session, intent: "Intent") -> None:
     """Asks before a request goes out under a key that may be of another account than before.
 
     Raises:
-        UsageError: when nobody can be asked and `--yes` is not given; nothing was sent.
+        UsageError: without a terminal and without `--yes`; nothing was sent.
     """
     before, now = intent.scope.key_hint, session.key.fingerprint
     confirm(
@@ -207,7 +207,7 @@ _ADD = "svc keys add"
 
 
 def may_ask(session: Session) -> bool:
-    """Says whether somebody is at the terminal and wants to be asked (promise R76)."""
+    """Says whether a person at the terminal wants to be asked (promise R76)."""
     return session.streams.person_answers and not session.given.everywhere.no_input
 
 
@@ -219,14 +219,14 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
     `command` is what is being run, such as `svc keys add`, for the error.
 
     Raises:
-        UsageError: nobody is at a terminal, and `--stdin` is not given (promise R76).
+        UsageError: there is no terminal, and `--stdin` is not given (promise R76).
     """
     keep_unread()
     if stdin and not may_ask(session):
-        return without_line_end(_piped(session.streams.stdin))
+        return without_line_end(_read_pipe(session.streams.stdin))
     if not may_ask(session):
         raise UsageError(
-            "There is nobody to type the key.",
+            "There is no terminal at which to type the key.",
             code="input_required",
             param="--stdin",
             hint=f"Pipe it in: {command} --stdin < FILE",
@@ -237,7 +237,7 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
         raise UsageError("Nothing was typed.", code="input_required") from None
 
 
-def _piped(stream: TextIO) -> str:
+def _read_pipe(stream: TextIO) -> str:
     """Reads the bytes as they are: a text stream would hide a carriage return."""
     raw = getattr(stream, "buffer", None)
     if raw is None:

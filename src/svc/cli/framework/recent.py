@@ -1,7 +1,7 @@
 """What was shown lately, kept for the completion of ids: `remember` after a command has ended.
 
 Ids, their kinds and a label of amount and status, never anything that opens something. What cannot
-be written is left: nobody depends on it.
+be written is left: nothing depends on it.
 """
 
 import os
@@ -46,7 +46,7 @@ def remember(session: "Session") -> None:
         RecentFile(folder / file_name(session), str(session.settings.address)).add(found)
 
 
-def seen_in_other_mode(session: "Session") -> str | None:
+def find_in_other_mode(session: "Session") -> str | None:
     """An id of this command line that was shown lately with a key of the other mode."""
     with suppress(Exception):  # a hint, which must never stand in the way of the error itself
         other = "live" if session.settings.mode == "test" else "test"
@@ -126,7 +126,7 @@ class RecentFile:
             OSError: the folder is not ours, or cannot be written.
         """
         old = self._text()
-        kept = self._merged(entries, old)
+        kept = self._merge(entries, old)
         text = self._head + "".join("\t".join(entry) + "\n" for entry in kept)
         if text == old:
             return
@@ -147,7 +147,7 @@ class RecentFile:
         with os.fdopen(handle, "rb") as file:
             return file.read(_BYTES_MAX).decode("ascii", "replace")
 
-    def _merged(self, entries: Iterable[RecentEntry], old: str | None) -> list[RecentEntry]:
+    def _merge(self, entries: Iterable[RecentEntry], old: str | None) -> list[RecentEntry]:
         known: dict[str, RecentEntry] = {}
         for entry in (*entries, *self._entries(old)):
             name, kind, label = entry

@@ -145,7 +145,7 @@ def load(*words: str, asked: Container[str] | None = None) -> Any:
     verbs = app.registered_commands
     if asked is not None and app.registered_callback is not None:
         app.registered_commands = [
-            verb if _name(verb) in asked else _listed(verb) for verb in verbs
+            verb if _name(verb) in asked else _list_verb(verb) for verb in verbs
         ]
     for verb in app.registered_commands:
         _give_fields(verb)
@@ -176,7 +176,7 @@ class _ListedVerb(TyperCommand):
         self.examples, self.help = split_examples(self.help or "")
 
 
-def _listed(verb: Any) -> Any:
+def _list_verb(verb: Any) -> Any:
     app = typer.Typer(add_completion=False)
     text = verb.help or verb.callback.__doc__
     app.command(_name(verb), help=text, hidden=verb.hidden, cls=_ListedVerb)(lambda: None)

@@ -8,7 +8,7 @@ from svc.keys.age import Held, Judged
 from svc.keys.resolve import VARIABLE
 
 
-def shown(judged: Judged) -> dict[str, Any]:
+def build_view(judged: Judged) -> dict[str, Any]:
     """One secret as data; times are UTC, as the service writes them."""
     held = judged.held
     return {
@@ -30,7 +30,7 @@ def shown(judged: Judged) -> dict[str, Any]:
     }
 
 
-def finding(judged: Judged) -> dict[str, Any]:
+def build_finding(judged: Judged) -> dict[str, Any]:
     """The same for people: a verdict, what it is about, and what can be done."""
     words = [about(judged.held), age(judged)]
     words += [] if judged.old_ends_by is None else [grace(judged)]
@@ -107,10 +107,10 @@ def day(seconds: float) -> str:
 
 
 def _annotation(level: str, name: str, message: str) -> str:
-    return f"::{level} title={_escaped(name, ':,')}::{_escaped(message)}"
+    return f"::{level} title={_escape(name, ':,')}::{_escape(message)}"
 
 
-def _escaped(text: str, also: str = "") -> str:
+def _escape(text: str, also: str = "") -> str:
     """Escapes as GitHub's runner reads it back: the percent sign first."""
     for mark in ("%", "\r", "\n", *also):
         text = text.replace(mark, f"%{ord(mark):02X}")

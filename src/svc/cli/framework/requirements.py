@@ -14,7 +14,7 @@ _REQUIREMENT: Final = re.compile(r"([A-Za-z0-9._-]+)\s*([<>=!~].*)?$")
 _ORDER: Final = {">=": lambda a, b: a >= b, "<": lambda a, b: a < b}
 
 
-def unmet(distribution: str = DISTRIBUTION) -> LocalError | None:
+def find_unmet(distribution: str = DISTRIBUTION) -> LocalError | None:
     """An error that names each library that is missing, too old or too new, and how to get it.
 
     None where all is as the package declares it, or where nothing declares it.
@@ -23,7 +23,7 @@ def unmet(distribution: str = DISTRIBUTION) -> LocalError | None:
         declared = metadata.requires(distribution) or ()
     except metadata.PackageNotFoundError:
         return None
-    wrong = list(_wrong(declared))
+    wrong = list(_find_wrong(declared))
     if not wrong:
         return None
     found = "; ".join(f"{name} {installed or 'is missing'}" for name, _, installed in wrong)
@@ -34,7 +34,7 @@ def unmet(distribution: str = DISTRIBUTION) -> LocalError | None:
     )
 
 
-def _wrong(declared: Iterable[str]) -> Iterable[tuple[str, str, str | None]]:
+def _find_wrong(declared: Iterable[str]) -> Iterable[tuple[str, str, str | None]]:
     for line in declared:
         match = _REQUIREMENT.match(line.partition(";")[0].strip())
         if match is None or "extra ==" in line:

@@ -52,7 +52,7 @@ def send_awaited(session: Session, kind: str, identifier: str, until: str | None
         return
     end = session.clock.monotonic() + session.settings.max_time
     with session.client() as client:
-        reply = _settled(session, client, client.send(call), settling, end)
+        reply = _wait_settled(session, client, client.send(call), settling, end)
     show_reply(session, out, call, reply)
     status = str(reply.data.get("status"))
     if status not in settling.wanted:
@@ -85,7 +85,7 @@ def send_write(
     body = build_body(base=asked.body, typed=session.given.fields, data=asked.data or (), read=read)
     if changes and not body:
         raise UsageError("There is nothing to change.", hint="Give an option, -d or --body")
-    call = make(body, **_encoding(session))
+    call = make(body, **_choose_encoding(session))
     _check(session, call, is_raw=always)
     if _is_shown_instead(session, call):
         return
@@ -192,12 +192,12 @@ def send_list(
     if not every or shown.dry_run or shown.curl:
         send_read(session, call)
         return
-    from svc.cli.framework.progress import counting
+    from svc.cli.framework.progress import count_shown
 
     session.is_long_running()
     out = session.out
-    live = None if session.streams.person_reads else session.live_line()
-    with session.client() as client, counting(live) as count:
+    live = None if session.streams.person_reads else session.make_live_line()
+    with session.client() as client, count_shown(live) as count:
         found = count(_objects(client, call, asked.max, wanted))
         out.stream(found, kind=_kind_of(session, call), page_size=asked.limit)
 
@@ -323,7 +323,7 @@ def _objects(
                 yield item.text, item.data
 
 
-def _encoding(session: Session) -> dict[str, str]:
+def _choose_encoding(session: Session) -> dict[str, str]:
     asked = session.given.write
     if asked.form and asked.json_body:
         raise UsageError("--form and --json-body exclude each other.")
@@ -352,13 +352,13 @@ def _query(
         "limit": None if limit is None else str(limit),
         "starting_after": cursor,
         **filters,
-        **_created(session),
+        **_collect_created(session),
         **params_of(session, asked.param),
     }
     return tuple((name, value) for name, value in known.items() if value is not None)
 
 
-def _created(session: Session) -> Mapping[str, str]:
+def _collect_created(session: Session) -> Mapping[str, str]:
     asked = session.given.listing
     given = (asked.created_gte, asked.created_gt, asked.created_lte, asked.created_lt)
     if not any(given):
@@ -397,10 +397,10 @@ def _end(
         return reply
     from svc.client.polling import find_settling
 
-    return _settled(session, client, reply, find_settling(settles), until)
+    return _wait_settled(session, client, reply, find_settling(settles), until)
 
 
-def _settled(
+def _wait_settled(
     session: Session, client: "Client", reply: "Reply", settling: "Settling", until: float
 ) -> "Reply":
     """Waits for the final state, at most until then on the monotonic clock."""
@@ -418,7 +418,7 @@ def _settled(
     what: tuple[str, ...] = (f" for {identifier}", " to settle")
     hint = f"Look again later: {session.command(f'get {identifier}')}"
     if is_sandbox(session):
-        # Days pass in a sandbox only where somebody turns its clock.
+        # Days pass in a sandbox only when its clock is advanced.
         hint = f"Turn the sandbox's clock: {session.command('sandbox advance --until idle')}"
         what = (*what, "; svc sandbox advance --until idle brings what is due")
     try:
@@ -459,16 +459,16 @@ def curl_command(session: Session, call: Call) -> list[str]:
     """
     prepared = session.prepare(call, session.given.write.idempotency_key)
     parts = [f"{_KEY} | curl", "--header @-"]
-    parts.append(f"--request {prepared.method} {_quoted(prepared.url)}")
+    parts.append(f"--request {prepared.method} {_quote(prepared.url)}")
     for name, value in prepared.headers:
         if name in (IDEMPOTENCY_HEADER, "Content-Type", "Svc-Version"):
-            parts.append(f"--header {_quoted(f'{name}: {value}')}")
+            parts.append(f"--header {_quote(f'{name}: {value}')}")
     if prepared.body:
-        parts.append(f"--data-binary {_quoted(prepared.body.decode())}")
+        parts.append(f"--data-binary {_quote(prepared.body.decode())}")
     return parts
 
 
-def _quoted(word: str) -> str:
+def _quote(word: str) -> str:
     """Quotes a word as the shells do, but for fish no backslash that it would take away."""
     from shlex import quote
 

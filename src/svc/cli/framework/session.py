@@ -167,7 +167,7 @@ class Session(Invocation):
         """Lets a key go to a sandbox's profile only where that sandbox runs (promise R106).
 
         Raises:
-            NetworkError: it does not, and whoever listens on its port may be anybody.
+            NetworkError: it does not, and any process may listen on its port.
         """
         if self._sandbox_is_expected:
             from svc.cli.framework.local_sandbox import refuse_stranger
@@ -293,6 +293,6 @@ class Session(Invocation):
         line += f"  {record.milliseconds:.0f} ms  {record.request_id or ''}"
         if "waiting" in vars(self):
             self.waiting.hide()
-        with suppress(OSError):  # nobody reads any more, or the disk is full: the request goes on
+        with suppress(OSError):  # stderr is closed, or the disk is full: the request goes on
             self.stderr.write_masked(line.rstrip() + "\n")
             self.stderr.flush()

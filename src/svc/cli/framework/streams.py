@@ -64,7 +64,7 @@ class Streams(NamedTuple):
         return choice == "always"
 
     def width(self, env: Mapping[str, str]) -> int:
-        """How many columns a person has; 80 where nobody can tell."""
+        """How many columns a person has; 80 where that is unknown."""
         if env.get("COLUMNS", "").isdigit():
             return max(int(env["COLUMNS"]), 20)
         try:
@@ -85,7 +85,7 @@ _STREAMS = 3
 
 
 class ClosedOutput(io.StringIO):
-    """Says on every write what a closed stdout cannot: that nobody will read it."""
+    """Fails on every write, as a closed stdout does not."""
 
     def write(self, text: str) -> int:  # noqa: ARG002  the stream's signature
         raise OSError(errno.EBADF, os.strerror(errno.EBADF))

@@ -98,7 +98,7 @@ _WORDS: Final = {**OTHER_TOOLS_WORDS, **OTHERWISE}
 _GROUPS_SEARCHED: Final = ("sandbox", "events", "keys", "requests", "profiles", "orders")
 _VERBS_NAMED: Final = 12  # more are a page of help
 _LINES_NAMED: Final = 4
-# Never suggested: who adds one has moved to live mode, or has answered what nobody asked.
+# Never suggested: who adds one has moved to live mode, or has confirmed before being asked.
 _NEVER_MEANT: Final = frozenset(
     (
         "--live --yes --force --new-request --again --blank-means-all --no-check "

@@ -16,13 +16,13 @@ from typing import Annotated, Any, Final
 import typer
 
 from svc.api_keys import HELD_BACK
-from svc.cli.framework.app import new_app, repairing
+from svc.cli.framework.app import make_app, repairing
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Definitions, Page, page_of
 from svc.errors import UsageError, build_wrong_choice
 
-app = new_app()
+app = make_app()
 
 _WIDTH_MAX: Final = 80
 _ELSEWHERE: Final = ("ci",)  # whose commands are run where a path from here leads nowhere
@@ -141,7 +141,7 @@ def print_page(session: Session, text: str) -> None:
     An empty `PAGER` and `cat` mean none, and so does a terminal that knows no movements.
     """
     command = _pager(session, text)
-    if not command or not _paged(session, command, text):
+    if not command or not _page(session, command, text):
         session.stdout.write(text)
 
 
@@ -164,7 +164,7 @@ def _pager(session: Session, text: str) -> list[str]:
 
 
 def _rows(session: Session) -> int:
-    """How many lines a person sees at a time; more than any page has where nobody can tell."""
+    """How many lines a person sees at a time; more than any page has where that is unknown."""
     given = session.env.get("LINES", "")
     if given.isdigit() and int(given):
         return int(given)
@@ -175,7 +175,7 @@ def _rows(session: Session) -> int:
     return 1_000_000
 
 
-def _paged(session: Session, command: list[str], text: str) -> bool:
+def _page(session: Session, command: list[str], text: str) -> bool:
     """Has a pager show a text; says whether it could be started."""
     env = {"LESS": _LESS, **session.env}
     for name in HELD_BACK:
@@ -186,7 +186,7 @@ def _paged(session: Session, command: list[str], text: str) -> bool:
     try:
         with (
             subprocess.Popen(command, stdin=subprocess.PIPE, env=env) as pager,  # noqa: S603  theirs
-            suppress(BrokenPipeError),  # whoever reads has had enough
+            suppress(BrokenPipeError),  # the reader has closed the pipe
         ):
             pager.communicate(text.encode(session.streams.stdout.encoding or "utf-8", "replace"))
     except OSError:

@@ -43,7 +43,7 @@ PAGE: Final = Page(
         """
         Every POST carries an idempotency key and is written to disk before it is sent, so that a
         retry after a timeout or a crash does not pay twice. What moves money asks first when it is
-        live, and needs --yes where nobody can answer.
+        live, and needs --yes without a terminal.
         """,
         ShellLines(
             (

@@ -9,7 +9,7 @@ from textwrap import wrap
 from typing import Final
 
 from svc.cli.framework.figures import fill
-from svc.cli.framework.help_page import HEADING, columns, folded, styled, wrapped
+from svc.cli.framework.help_page import HEADING, apply_style, columns, fold, wrap_words
 from svc.render.called import Called
 
 _MARGIN: Final = "  "
@@ -72,8 +72,8 @@ class Page:
         Commands to copy begin with the name by which the program was `called`.
         """
         form = _Form(width, person, color, called)
-        blocks = [styled(self.title, HEADING, color=color)]
-        blocks += ["\n".join(_laid_out(part, form)) for part in self.parts]
+        blocks = [apply_style(self.title, HEADING, color=color)]
+        blocks += ["\n".join(_lay_out(part, form)) for part in self.parts]
         return "\n\n".join(blocks) + "\n"
 
     def rows(self) -> list[dict[str, str]]:
@@ -90,34 +90,34 @@ class _Form:
     called: Called | None
 
 
-def _laid_out(part: PagePart, form: _Form) -> Iterable[str]:
+def _lay_out(part: PagePart, form: _Form) -> Iterable[str]:
     if isinstance(part, Definitions):
         # Beside its meaning stands a name of at most a third of the page.
         return columns(part.rows, form.width, indent=2, most=form.width // 3, color=form.color)
     if isinstance(part, ShellLines):
         if _VARIABLE.search("\n".join(part.lines)):
             form = replace(form, called=None)
-        return [_MARGIN + line for shown in part.lines for line in _copied(shown, form)]
+        return [_MARGIN + line for shown in part.lines for line in _copy_line(shown, form)]
     if isinstance(part, WholeFile):
         return [(_MARGIN + line).rstrip() for line in part.text.strip().splitlines()]
     if isinstance(part, WordList):
-        return _flowed(part.words, form.width)
+        return _flow(part.words, form.width)
     if isinstance(part, Heading):
-        return [styled(part.text, HEADING, color=form.color)]
-    return wrapped(part, form.width)
+        return [apply_style(part.text, HEADING, color=form.color)]
+    return wrap_words(part, form.width)
 
 
-def _copied(line: str, form: _Form) -> list[str]:
+def _copy_line(line: str, form: _Form) -> list[str]:
     room = form.width - len(_MARGIN)
     if form.called is not None and line.startswith(_COMMANDS):
         line = form.called.within(line)
     if not form.person:
         return [line]
     # A comment does not go on after a backslash.
-    return wrap(line, room, subsequent_indent="# ") if line[0] == "#" else folded(line, room)
+    return wrap(line, room, subsequent_indent="# ") if line[0] == "#" else fold(line, room)
 
 
-def _flowed(words: tuple[str, ...], width: int) -> Iterator[str]:
+def _flow(words: tuple[str, ...], width: int) -> Iterator[str]:
     column = max(map(len, words)) + len(_MARGIN)
     beside = max((width - len(_MARGIN)) // column, 1)
     for start in range(0, len(words), beside):
@@ -137,7 +137,7 @@ TOPICS: Final = {
     "sandbox": ("sandbox", "The service on this machine: keys, test cards, time."),
     "compare": ("compare", "Whether a service does what the sandbox assumes."),
     "faults": ("faults", "What can be made to go wrong in a sandbox, on purpose."),
-    "ci": ("ci", "Running svc where nobody watches."),
+    "ci": ("ci", "Running svc without a person at the terminal."),
     "timeline": ("timeline", "One story for any id, and what is missing in it."),
     "limits": ("limits", "How much a machine may refund, pay out or capture in a time."),
     "audit": ("audit", "Which events never came, told from the objects of the service."),
@@ -158,12 +158,12 @@ def page_of(topic: str) -> Page:
     name, _ = TOPICS[topic]
     text = Path(__file__).with_name(f"{name}.txt")
     if text.exists():
-        return written(fill(text.read_text(encoding="utf-8")))
+        return parse_page(fill(text.read_text(encoding="utf-8")))
     page: Page = import_module(f"svc.cli.help.{name}").PAGE
     return page
 
 
-def written(text: str) -> Page:
+def parse_page(text: str) -> Page:
     """Reads a page from a text: its title, then parts with an empty line between them.
 
     `== TITLE` is a heading, lines that begin with blanks are to be copied, `NAME | MEANING` is a

@@ -19,11 +19,11 @@ _REFUNDS: Final = {"slow": "its refunds take 24 hours", "fails": "its refunds fa
 
 def what_it_does(card: Behaviour) -> str:
     """A test card in words."""
-    said = ", ".join(_said(card))
+    said = ", ".join(_describe_card(card))
     return said[0].upper() + said[1:] + "."
 
 
-def _said(card: Behaviour) -> Iterator[str]:
+def _describe_card(card: Behaviour) -> Iterator[str]:
     if card.challenge:
         yield "3-D Secure challenge first"
     if card.decline_code:

@@ -3,10 +3,10 @@
 Begin with `roll`, the longest of the verbs; `svc.keys` keeps what they store.
 """
 
-from svc.cli.framework.app import new_word
+from svc.cli.framework.app import make_word
 from svc.cli.keys import remind, roll, stored
 
-app = new_word("keys")
+app = make_word("keys")
 
 # Help and completion list the verbs in this order.
 for _part in (stored, roll, remind):

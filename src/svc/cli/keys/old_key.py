@@ -59,7 +59,7 @@ def find(session: Session, place: KeyPlace) -> OldKey:
     store = session.key_store()
     stored = store.get(place.user, prefer=fact.backend if fact else None)
     if stored is None:
-        raise _missing(session, place, fact)
+        raise _build_missing(session, place, fact)
     key = api_keys.parse(stored.secret, "The keyring")
     left_over = store.load_left_over(place.user)
     return OldKey(place, key, fact, left_over if left_over != key.secret else None)
@@ -69,13 +69,13 @@ def _of_sandbox(session: Session, place: KeyPlace, fact: KeyFact | None) -> str 
     if fact is not None:
         return session.key_facts.sandbox_key(place) if fact.backend == SANDBOX_DATA else None
     if session.env.get(VARIABLE):
-        raise _only_in_variable(session)
+        raise _build_only_in_variable(session)
     return SANDBOX_KEYS[f"secret_{place.mode}"]
 
 
-def _missing(session: Session, place: KeyPlace, fact: KeyFact | None) -> AuthError:
+def _build_missing(session: Session, place: KeyPlace, fact: KeyFact | None) -> AuthError:
     if session.env.get(VARIABLE):
-        return _only_in_variable(session)
+        return _build_only_in_variable(session)
     what = f"No {place.mode} key of profile {place.profile} is stored for {place.origin}"
     if fact is not None:
         what = f"The {place.mode} key {fact.fingerprint} is no longer in the keyring"
@@ -89,7 +89,7 @@ def _missing(session: Session, place: KeyPlace, fact: KeyFact | None) -> AuthErr
     )
 
 
-def _only_in_variable(session: Session) -> AuthError:
+def _build_only_in_variable(session: Session) -> AuthError:
     shown = api_keys.parse(api_keys.without_line_end(session.env[VARIABLE]), VARIABLE).fingerprint
     return AuthError(
         f"The key in use ({shown}) is in {VARIABLE}, where svc cannot change it.",
@@ -125,14 +125,14 @@ def look(session: Session, old: OldKey) -> Before:
     try:
         listed = ask(session, secret, place.mode)
     except Unauthorized:
-        return Before(works=False, known=tuple(_recorded(session, old)))
+        return Before(works=False, known=tuple(_list_recorded(session, old)))
     except SvcError as error:
         error.hint = "Nothing was changed; --no-check rolls without asking the service"
         raise
     if listed is not None:
         return Before(works=True, known=(listed,))
     # A journal may tell of another account, or of a sandbox that has been reset since.
-    seen = (each for each in _recorded(session, old) if _sees(session, secret, place, each))
+    seen = (each for each in _list_recorded(session, old) if _sees(session, secret, place, each))
     return Before(works=True, known=tuple(seen)[:1])
 
 
@@ -156,8 +156,8 @@ def is_same_account(session: Session, secret: str, place: KeyPlace, before: Befo
     )
 
 
-def still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None:
-    """Asks once more with the old key; None where nobody answers, or where it is gone already."""
+def check_still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None:
+    """Asks once more with the old key; None where no answer comes, or the key is gone already."""
     if old.key.secret == new.secret:  # an earlier roll was cut off behind its last step
         return None
     try:
@@ -174,7 +174,7 @@ def _sees(session: Session, secret: str, place: KeyPlace, identifier: str) -> bo
         return can_see(client, identifier)
 
 
-def _recorded(session: Session, old: OldKey) -> Iterator[str]:
+def _list_recorded(session: Session, old: OldKey) -> Iterator[str]:
     """Ids of what was last made here with the old key, or with the one before it."""
     if not session.paths.has_state:
         return

@@ -9,7 +9,7 @@ import typer
 
 from svc import api_keys
 from svc.cli.framework import reminders
-from svc.cli.framework.app import new_app, repairing
+from svc.cli.framework.app import make_app, repairing
 from svc.cli.framework.control import moments
 from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import option
@@ -21,7 +21,7 @@ from svc.keys.resolve import VARIABLE
 from svc.listen.endpoints import signing_secrets
 from svc.render.text import escape
 
-app = new_app()
+app = make_app()
 
 ReminderFormat = Literal["text", "json", "github", "ics"]
 # Which of the global formats the rest of the program, its errors above all, speaks.
@@ -56,7 +56,7 @@ def remind(
         session.given.everywhere.output = _OUTPUTS.get(format_, "human")
     limits = seconds_of(max_age, "--max-age"), seconds_of(warn, "--warn")
     _ = session.out  # made first: a wrong --query is told before anything else
-    judged = found(session, created, max_age=limits[0], warn=limits[1])
+    judged = judge_secrets(session, created, max_age=limits[0], warn=limits[1])
     _print(session, judged, format_, limits[1])
     _tell(session, judged)
 
@@ -69,9 +69,11 @@ def _print(session: Session, judged: list[Judged], name: str | None, warn: int) 
             session.out.annotation(line)
     elif session.out.format == "human" and session.given.everywhere.query is None:
         if judged:
-            session.out.checkup([reminders.finding(each) for each in judged])
+            session.out.checkup([reminders.build_finding(each) for each in judged])
     else:
-        session.out.value([reminders.shown(each) for each in judged], name="name", kind="reminder")
+        session.out.value(
+            [reminders.build_view(each) for each in judged], name="name", kind="reminder"
+        )
 
 
 def _tell(session: Session, judged: list[Judged]) -> None:
@@ -79,7 +81,7 @@ def _tell(session: Session, judged: list[Judged]) -> None:
     if not judged:
         session.out.note("No key and no signing secret is held here.")
     if any(each.status == "unknown" for each in judged):
-        session.out.note("How old the key in SVC_API_KEY is, nobody has said: --created DATE")
+        session.out.note("The age of the key in SVC_API_KEY is unknown: say --created DATE")
     overdue = [each.held for each in judged if each.status == "overdue"]
     if overdue:
         many = f"{len(overdue)} secrets are" if len(overdue) > 1 else "1 secret is"
@@ -89,7 +91,9 @@ def _tell(session: Session, judged: list[Judged]) -> None:
         )
 
 
-def found(session: Session, created: str | None, *, max_age: float, warn: float) -> list[Judged]:
+def judge_secrets(
+    session: Session, created: str | None, *, max_age: float, warn: float
+) -> list[Judged]:
     """Judges each secret; the one in SVC_API_KEY is as old as `created` says.
 
     Raises:
@@ -154,7 +158,7 @@ def calendar(every: list[Judged], now: float, warn: int) -> str:
     """Writes the file; its alarms go off `warn` seconds before a secret is due."""
     events = [line for judged in every for line in _events(judged, now, warn)]
     lines = (*_HEAD, *(events or _NOTHING), "END:VCALENDAR")
-    return "".join(f"{_folded(line)}\r\n" for line in lines)
+    return "".join(f"{_fold(line)}\r\n" for line in lines)
 
 
 def _events(judged: Judged, now: float, warn: int) -> Iterator[str]:
@@ -180,7 +184,7 @@ def _event(
     identity: str, now: float, start: str, words: tuple[str, str], before: int
 ) -> Iterator[str]:
     """An event whose UID stays the same, so that a newer file moves it instead of doubling it."""
-    summary, description = map(_escaped, words)
+    summary, description = map(_escape, words)
     uid = hashlib.sha256(escape(identity).encode()).hexdigest()[:32]
     yield from ("BEGIN:VEVENT", f"UID:{uid}@svc", f"DTSTAMP:{_stamp(now)}", start)
     yield from (f"SUMMARY:{summary}", f"DESCRIPTION:{description}", "TRANSP:TRANSPARENT")
@@ -198,7 +202,7 @@ def _stamp(seconds: float) -> str:
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(seconds))
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     """Text in which nothing ends a line: programs differ in what they take for an end (R61)."""
     text = escape(text)
     for mark in ("\\", ";", ","):
@@ -206,7 +210,7 @@ def _escaped(text: str) -> str:
     return text.replace("\n", "\\n")
 
 
-def _folded(line: str) -> str:
+def _fold(line: str) -> str:
     """Breaks a line after 75 octets at most and never inside a character (RFC 5545, 3.1)."""
     lines, used = [""], 0
     for mark in line:

@@ -7,7 +7,7 @@ import typer
 from svc import api_keys
 from svc.api_keys import ApiKey, refuse_plain_http
 from svc.base_url import BaseUrl
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.key_check import check_new_key, key_shown, tell_of_variable
 from svc.cli.framework.options import flag, option
@@ -21,7 +21,7 @@ from svc.keys.facts import KeyFact, Roll
 from svc.keys.places import SANDBOX_DATA, KeyPlace
 from svc.service.facts import KEY_GRACE_MAX_SECONDS
 
-app = new_app()
+app = make_app()
 
 
 @verb(app)
@@ -54,7 +54,7 @@ def roll(
     same = works = None
     if before is not None:
         same = check(session, new, old.place, before)
-        works = old_key.still_works(session, old, new)
+        works = old_key.check_still_works(session, old, new)
         if works and grace is None and not stdin and may_ask(session):
             seconds = ask_grace(session)
     ends = _end(seconds, since, works=works)
@@ -187,7 +187,7 @@ def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
     """Reads the new key; without a pipe, one that an earlier roll left behind is taken up.
 
     Raises:
-        UsageError: it is no key, or nobody is there to type it.
+        UsageError: it is no key, or there is no terminal.
         AuthError: it is the old key, or of another mode or kind.
     """
     if old.left_over is not None and not stdin:
@@ -247,12 +247,12 @@ def _refuse_unlike(key: ApiKey, old: OldKey) -> None:
             "Roll it in the dashboard first, and give the key that is shown there",
         )
     if key.mode != old.key.mode:
-        raise _unlike(key, old.key, "mode", "")
+        raise _build_unlike(key, old.key, "mode", "")
     if key.kind != old.key.kind:
-        raise _unlike(key, old.key, "kind", "; to store another kind: svc keys add")
+        raise _build_unlike(key, old.key, "kind", "; to store another kind: svc keys add")
 
 
-def _unlike(key: ApiKey, old: ApiKey, what: Literal["mode", "kind"], more: str) -> AuthError:
+def _build_unlike(key: ApiKey, old: ApiKey, what: Literal["mode", "kind"], more: str) -> AuthError:
     new, wanted = getattr(key, what), getattr(old, what)
     return _refusal(
         f"This is a {new} key ({key.fingerprint}); the one that is rolled "

@@ -7,7 +7,7 @@ import typer
 
 from svc import api_keys
 from svc.api_keys import ApiKey
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.key_check import check_new_key, key_shown, place_shown, tell_of_variable
 from svc.cli.framework.options import flag
 from svc.cli.framework.prompts import read_secret
@@ -16,7 +16,7 @@ from svc.errors import AuthError, KeyStoreError, UsageError
 from svc.keys.facts import KeyFact
 from svc.keys.places import OURS, SANDBOX_DATA, KeyPlace, Slot, title
 
-app = new_app()
+app = make_app()
 
 Publishable = Annotated[bool, flag("--publishable", "It is a pk_ key, for the sandbox's checkout.")]
 
@@ -42,7 +42,7 @@ def add(
     # A keyring that is not there is told before anybody types a key or the service is called.
     slot: Slot = "publishable" if publishable else "secret"
     store.get(session.key_place(slot=slot).user)
-    key = _new_key(session, stdin=stdin, publishable=publishable)
+    key = _read_new_key(session, stdin=stdin, publishable=publishable)
     check = not (no_check or publishable)
     if check:
         check_new_key(session, key.secret, key.mode, key.fingerprint)
@@ -81,7 +81,7 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
     place = session.key_place(slot="publishable" if publishable else "secret")
     fact = session.key_facts.find(place)
     kept_here = fact is not None and fact.backend == SANDBOX_DATA
-    found = False if kept_here else _removed(session, place, fact)
+    found = False if kept_here else _remove(session, place, fact)
     if fact is None and not found:
         raise AuthError(
             f"No {place.mode} key of profile {place.profile} is stored for {place.origin}.",
@@ -92,7 +92,7 @@ def remove(ctx: typer.Context, publishable: Publishable = False) -> None:
     session.out.value({"object": "key", **place_shown(place), "removed": True}, name="profile")
 
 
-def _removed(session: Session, place: KeyPlace, fact: KeyFact | None) -> bool:
+def _remove(session: Session, place: KeyPlace, fact: KeyFact | None) -> bool:
     """Removes the key; says so only where the keyring that holds it could be asked (R37)."""
     store = session.key_store()
     if fact is None:
@@ -121,7 +121,7 @@ def _way_to_use(keyring: str, allowed: Sequence[str]) -> str:
     return f"Allow it, and run the command again: svc config set keyring_backends {names}"
 
 
-def _new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
+def _read_new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
     """Reads the key and refuses what may not be stored here."""
     origin, profile = session.base_url.origin, session.settings.profile
     text = read_secret(
@@ -129,7 +129,7 @@ def _new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
     )
     key = api_keys.parse(text, "The input")
     if (key.kind == "publishable") != publishable:
-        raise _wrong_kind(key)
+        raise _build_wrong_kind(key)
     settings = session.settings
     if settings.mode_given and settings.mode != key.mode:
         raise AuthError(
@@ -143,7 +143,7 @@ def _new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey:
     return key
 
 
-def _wrong_kind(key: ApiKey) -> UsageError | AuthError:
+def _build_wrong_kind(key: ApiKey) -> UsageError | AuthError:
     if key.kind != "publishable":
         return UsageError(
             f"This is no publishable key ({key.fingerprint}).",

@@ -10,11 +10,11 @@ from typing import Any, TypeVar
 
 import typer
 
-from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.help_page import folded
+from svc.cli.framework.app import make_app, verb
+from svc.cli.framework.help_page import fold
 from svc.cli.framework.session import Session
-from svc.cli.quickstart.folder import own_folder
-from svc.cli.quickstart.processes import DemoTarget, SvcProcesses, environment, running_target
+from svc.cli.quickstart.folder import hold_folder
+from svc.cli.quickstart.processes import DemoTarget, SvcProcesses, environment, run_target
 from svc.errors import CheckFailed
 from svc.money import format_amount
 from svc.render.text import wrap
@@ -28,7 +28,7 @@ _ORDER = (
     *("--item", "name=Linen jacket,hs_code=6203.39,quantity=1,unit_amount=12900"),
 )
 
-app = new_app()
+app = make_app()
 
 
 @verb(app)
@@ -41,7 +41,7 @@ def quickstart(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     started = session.clock.monotonic()
-    with _undone_whole() as stack:
+    with _undo_whole() as stack:
         story = _Story(session, stack)
         result = story.tell()
     seconds = session.clock.monotonic() - started
@@ -52,7 +52,7 @@ def quickstart(ctx: typer.Context) -> None:
 
 
 @contextmanager
-def _undone_whole() -> Iterator[ExitStack]:
+def _undo_whole() -> Iterator[ExitStack]:
     """What is put on the stack is undone to its end, also when a signal ends the story."""
     stack = ExitStack()
     try:
@@ -71,13 +71,13 @@ class _Story:
     def __init__(self, session: Session, stack: ExitStack) -> None:
         self._session = session
         self._stack = stack
-        self._folder = self._kept(own_folder())
+        self._folder = self._keep(hold_folder())
         self._children = SvcProcesses(environment(session.env, self._folder), session.clock)
         self._step = 0
 
     def tell(self) -> dict[str, Any]:
         self._start_sandbox()
-        target = self._kept(running_target())
+        target = self._keep(run_target())
         records = self._listen(target)
         order = self._create_order()
         payment = self._pay(order["id"])
@@ -93,25 +93,25 @@ class _Story:
             "refund": refund["id"],
         }
 
-    def _kept(self, context: AbstractContextManager[Thing]) -> Thing:
+    def _keep(self, context: AbstractContextManager[Thing]) -> Thing:
         return self._stack.enter_context(context)
 
     def _start_sandbox(self) -> None:
         argv = ("sandbox", "start", "--port", "0", "--db", str(self._folder / "sandbox.db"))
         self._title("A sandbox: the whole service in one process", "sandbox", "start", "--detach")
         ready, log = self._folder / "sandbox.url", self._folder / "sandbox.log"
-        process = self._kept(self._children.beside(*argv, "--ready-file", str(ready), log=log))
-        self._found(self._children.wait_for(ready, process, log, _SECONDS).strip())
+        process = self._keep(self._children.beside(*argv, "--ready-file", str(ready), log=log))
+        self._tell_found(self._children.wait_for(ready, process, log, _SECONDS).strip())
 
     def _listen(self, target: DemoTarget) -> Path:
         argv = ("events", "listen", "--forward-to", target.url)
         self._title("Webhooks, verified and forwarded to a local address", *argv)
         ready, log = self._folder / "listen.ready", self._folder / "listen.ndjson"
-        process = self._kept(
+        process = self._keep(
             self._children.beside(*argv, "--ready-file", str(ready), "-o", "ndjson", log=log)
         )
         self._children.wait_for(ready, process, log, _SECONDS)
-        self._found("ready")
+        self._tell_found("ready")
         return log
 
     def _create_order(self) -> Any:
@@ -119,26 +119,26 @@ class _Story:
         self._title("An order to Germany", *argv)
         order = self._children.run(*argv)
         total = format_amount(order["amount_total"], order["currency"])
-        self._found(order["id"], f"{total} to pay, with duty and VAT")
+        self._tell_found(order["id"], f"{total} to pay, with duty and VAT")
         return order
 
     def _pay(self, order: str) -> str:
         argv = ("sandbox", "pay", order)
         self._title("The shopper pays with a test card", *argv)
         paid = self._children.run(*argv)
-        self._found(paid["payment"]["id"], paid["payment"]["status"])
+        self._tell_found(paid["payment"]["id"], paid["payment"]["status"])
         return str(paid["payment"]["id"])
 
     def _arrival(self, target: DemoTarget, records: Path, order: str) -> Any:
         self._title("The webhook arrives")
-        event = self._forwarded_event(target, order)
+        event = self._await_forwarded(target, order)
         seen = self._record_of(records, event["id"])
-        self._found(event["type"], event["id"], "verified" if seen else "NOT VERIFIED")
+        self._tell_found(event["type"], event["id"], "verified" if seen else "NOT VERIFIED")
         if not seen:
             raise CheckFailed("The webhook arrived but was not verified.")
         return event
 
-    def _forwarded_event(self, target: DemoTarget, order: str) -> Any:
+    def _await_forwarded(self, target: DemoTarget, order: str) -> Any:
         deadline = self._session.clock.monotonic() + _SECONDS
         while (left := deadline - self._session.clock.monotonic()) > 0:
             arrived = signals.wait(target.next, left)
@@ -160,7 +160,7 @@ class _Story:
         self._title("A partial refund", *argv)
         refund = self._children.run(*argv)
         amount = format_amount(refund["amount"], refund["currency"])
-        self._found(refund["id"], f"{refund['status']}, {amount}")
+        self._tell_found(refund["id"], f"{refund['status']}, {amount}")
         return refund
 
     def _title(self, text: str, *argv: str) -> None:
@@ -169,10 +169,10 @@ class _Story:
         self.say(f"\n{self._step}  " + "\n   ".join(title))
         if argv:
             command = self._session.program.within(shlex.join(("svc", *argv)))
-            lines = folded(command, self._width - 5) if self._width else [command]
+            lines = fold(command, self._width - 5) if self._width else [command]
             self.say("   $ " + "\n   ".join(lines))
 
-    def _found(self, *texts: str) -> None:
+    def _tell_found(self, *texts: str) -> None:
         """Tells what came of a step: on a line, or on several where a terminal is narrow."""
         line = "  ".join(texts)
         fits = not self._width or len(line) + 5 <= self._width

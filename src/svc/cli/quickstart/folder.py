@@ -16,10 +16,10 @@ _LOCK: Final = "lock"
 
 
 @contextmanager
-def own_folder() -> Iterator[Path]:
+def hold_folder() -> Iterator[Path]:
     """A folder that is there for as long as the block takes, and known by its lock to be in use."""
     _remove_left()
-    folder, handle = _made()
+    folder, handle = _make_folder()
     try:
         yield folder
     finally:
@@ -27,7 +27,7 @@ def own_folder() -> Iterator[Path]:
         os.close(handle)
 
 
-def _made() -> tuple[Path, int]:
+def _make_folder() -> tuple[Path, int]:
     while True:
         folder = Path(tempfile.mkdtemp(prefix=_PREFIX))
         handle = locks.open_folder(folder, _LOCK)

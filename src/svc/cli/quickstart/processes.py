@@ -42,7 +42,7 @@ class SvcProcesses:
             stderr=subprocess.PIPE,
         ) as process:
             try:
-                said = signals.wait(lambda seconds: _said(process, seconds), None)
+                said = signals.wait(lambda seconds: _read_output(process, seconds), None)
             except BaseException:
                 process.kill()
                 raise
@@ -56,7 +56,7 @@ class SvcProcesses:
     def beside(self, *argv: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
         """Keeps one command running inside the `with` block; its output goes to `log`.
 
-        Should we be killed, so is it: nobody would know of it.
+        It is killed with us: no later run would know of it.
         """
         with log.open("wb") as out:
             process = subprocess.Popen(  # noqa: S603  our own program
@@ -90,18 +90,16 @@ class SvcProcesses:
             took = self._clock.monotonic() - begun
             if process.poll() is not None:
                 code = process.returncode
-                raise LocalError(
-                    f"A part of the quickstart ended with {code} after {took:.1f} s: {_last(log)}"
-                )
+                what = f"ended with {code} after {took:.1f} s"
+                raise LocalError(f"A part of the quickstart {what}: {_read_last_line(log)}")
             if took > seconds:
-                raise LocalError(
-                    f"A part of the quickstart did not start within {seconds:.0f} s: {_last(log)}"
-                )
+                what = f"did not start within {seconds:.0f} s"
+                raise LocalError(f"A part of the quickstart {what}: {_read_last_line(log)}")
             self._clock.sleep(_POLL)
         return path.read_text(encoding="utf-8")
 
 
-def _last(log: Path) -> str:
+def _read_last_line(log: Path) -> str:
     """The last line that a process has written."""
     lines = log.read_text(encoding="utf-8", errors="replace").strip().splitlines()
     return lines[-1] if lines else "it said nothing."
@@ -112,7 +110,7 @@ class _Said(NamedTuple):
     err: bytes
 
 
-def _said(process: "subprocess.Popen[bytes]", seconds: float) -> _Said | None:
+def _read_output(process: "subprocess.Popen[bytes]", seconds: float) -> _Said | None:
     """What it has said on stdout and stderr, once it has ended."""
     try:
         return _Said(*process.communicate(timeout=seconds))
@@ -155,7 +153,7 @@ class DemoTarget:
 
 
 @contextmanager
-def running_target() -> Iterator[DemoTarget]:
+def run_target() -> Iterator[DemoTarget]:
     """Serves on a free loopback port and answers 200 to every POST."""
     target = DemoTarget("")
 

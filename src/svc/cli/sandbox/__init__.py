@@ -6,7 +6,7 @@ with `process`, which starts the sandbox. The other verbs call its controls by
 `svc.client.sandbox`.
 """
 
-from svc.cli.framework.app import Noun, new_word
+from svc.cli.framework.app import Noun, make_word
 from svc.cli.sandbox import (
     bank,
     compare,
@@ -38,7 +38,7 @@ class SandboxNoun(Noun):
     }
 
 
-app = new_word(
+app = make_word(
     "sandbox",
     """
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import call_and_show, open_control
 from svc.cli.framework.inputs import BodyFields, without_empty
 from svc.cli.framework.options import argument, flag, option
@@ -20,7 +20,7 @@ from svc.service.facts import ID_PREFIXES, BankDecision
 if TYPE_CHECKING:
     from svc.client.sandbox import SandboxClient
 
-app = new_app()
+app = make_app()
 
 # For each kind: its control, its good end, and the field that says why it failed.
 _KINDS: Final = {

@@ -5,8 +5,8 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from svc.cli.framework.app import RepairingVerb, new_app
-from svc.cli.framework.local_sandbox import running_sandbox
+from svc.cli.framework.app import RepairingVerb, make_app
+from svc.cli.framework.local_sandbox import find_running_sandbox
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import Port
@@ -15,7 +15,7 @@ from svc.paths import NoFolder
 from svc.sandbox.process.records import LOOPBACK, RunRecord, health
 from svc.service.facts import SANDBOX_KEYS
 
-app = new_app()
+app = make_app()
 
 EnvShell = Literal["sh", "fish", "powershell"]
 SHELLS: Final[dict[EnvShell, str]] = {
@@ -81,7 +81,7 @@ def _print(session: Session, shell: EnvShell, record: RunRecord, *, data: bool) 
         session.out.value(values)
         return
     for name, value in values.items():
-        session.out.line(SHELLS[shell].format(name=name, value=_quoted(shell, value)))
+        session.out.line(SHELLS[shell].format(name=name, value=_quote(shell, value)))
 
 
 def _meant(session: Session, port: int | None) -> RunRecord:
@@ -93,7 +93,7 @@ def _meant(session: Session, port: int | None) -> RunRecord:
         LocalError: there is no folder that would tell of one, and no port was given.
     """
     try:
-        return running_sandbox(session.paths.sandbox_dir, port)
+        return find_running_sandbox(session.paths.sandbox_dir, port)
     except (CheckFailed, NoFolder):
         if port is None:
             raise
@@ -104,7 +104,7 @@ def _meant(session: Session, port: int | None) -> RunRecord:
         return unrecorded
 
 
-def _quoted(shell: str, value: str) -> str:
+def _quote(shell: str, value: str) -> str:
     if shell == "powershell":
         return "'" + value.replace("'", "''") + "'"
     return shlex.quote(value)

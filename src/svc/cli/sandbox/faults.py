@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Final, get_args
 
 import typer
 
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import ask, open_control, show
 from svc.cli.framework.inputs import BodyFields, file_reader, without_empty
 from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 API: Final = "faults"
 WEBHOOK: Final = "webhook_faults"
 
-app = new_noun("Have requests and webhook deliveries go wrong on purpose.")
+app = make_noun("Have requests and webhook deliveries go wrong on purpose.")
 
 Skip = Annotated[int | None, option("N", "Let N matching ones pass first.", show_default="0")]
 SpoilTimes = Annotated[int | None, option("N", "Then spoil N of them.", show_default="1")]
@@ -103,10 +103,10 @@ def add(ctx: typer.Context, given: FaultArguments) -> None:
     $ svc sandbox fault add --webhook duplicate --count 2
     """
     session = Session.of(ctx)
-    show(session, ask(session, _adding(session, given)))
+    show(session, ask(session, _build_addition(session, given)))
 
 
-def _adding(session: Session, given: FaultArguments) -> Call:
+def _build_addition(session: Session, given: FaultArguments) -> Call:
     """The call that adds the rule; what is for the other kind is refused."""
     if given.status is not None and given.status not in STATUSES:
         raise build_wrong_choice("--status", str(given.status), map(str, STATUSES))

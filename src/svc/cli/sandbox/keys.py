@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import ask, call_and_show, show
 from svc.cli.framework.inputs import pairs_of, without_empty
 from svc.cli.framework.inputs.times import seconds_of
@@ -17,7 +17,7 @@ from svc.service.facts import KEY_GRACE_MAX_SECONDS, KEY_KINDS, RESTRICTED_RESOU
 _EVERY: Final = "all"
 _PREFIX: Final = "key_"
 
-app = new_noun("Make and roll API keys, as the dashboard does.")
+app = make_noun("Make and roll API keys, as the dashboard does.")
 
 
 @verb(app, "list")

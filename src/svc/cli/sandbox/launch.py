@@ -49,7 +49,7 @@ def certificate_for(
         return Pair(_file(certificate), _file(private_key), _file(certificate))
     if certificate or private_key:
         raise UsageError("--certificate and --private-key belong together.")
-    return _made(session, folder / "tls") if tls and folder is not None else None
+    return _make_pair(session, folder / "tls") if tls and folder is not None else None
 
 
 def _file(path: str) -> str:
@@ -58,20 +58,20 @@ def _file(path: str) -> str:
     return str(Path(path).absolute())
 
 
-def _made(session: Session, folder: Path) -> Pair:
+def _make_pair(session: Session, folder: Path) -> Pair:
     """The latest pair that is good for a while, else a new one.
 
     Each has a folder of its own: a running sandbox keeps what it was started with.
     """
     now = datetime.fromtimestamp(session.clock.now(), UTC)
     try:
-        home = _latest(folder, now) or _write_key(folder, now)
+        home = _find_latest(folder, now) or _write_key(folder, now)
     except OSError as error:
         raise LocalError(f"No certificate could be written: {system_words(error)}.") from error
     return Pair(str(home / _CERTIFICATE), str(home / _PRIVATE_KEY), str(home / _AUTHORITY))
 
 
-def _latest(folder: Path, now: datetime) -> Path | None:
+def _find_latest(folder: Path, now: datetime) -> Path | None:
     from svc.sandbox.process.certificate import RENEWAL, ends
 
     good: list[tuple[datetime, Path]] = []
@@ -96,7 +96,7 @@ def _write_key(folder: Path, now: datetime) -> Path:
         handle = open_private(fresh / name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
         with os.fdopen(handle, "wb") as file:
             file.write(data)
-    # Renamed when it is whole: whoever looks for a pair finds all of it.
+    # Renamed when it is whole: a process that looks for a pair finds all of it.
     return fresh.rename(folder / issued.serial)
 
 
@@ -199,7 +199,7 @@ def report_ready(
 
 
 def forget(ready_file: Path | None) -> None:
-    """Takes away the ready file of an earlier run, so that nobody believes it.
+    """Removes the ready file of an earlier run, so that no script believes it.
 
     Raises:
         LocalError: it cannot be removed.

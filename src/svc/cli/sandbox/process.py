@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from svc.cli.framework.app import new_app, verb
-from svc.cli.framework.local_sandbox import running_sandbox
+from svc.cli.framework.app import make_app, verb
+from svc.cli.framework.local_sandbox import find_running_sandbox
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.compare.saved import settings_like
@@ -28,7 +28,7 @@ from svc.system.files import make_private
 if TYPE_CHECKING:
     from svc.sandbox.app import ServedRequest
 
-app = new_app()
+app = make_app()
 
 
 _ServingPort = Annotated[
@@ -121,10 +121,10 @@ def stop(
     folder = session.paths.sandbox_dir
     found = [each for each in list_running(folder) if port in (None, each.port)]
     if found and not every:
-        found = [running_sandbox(folder, port)]
+        found = [find_running_sandbox(folder, port)]
     if not found and port is not None:
         _refuse_unrecorded(port)
-    ended = [_stopped(session, folder, record) for record in found]
+    ended = [_stop(session, folder, record) for record in found]
     if session.format != "human":
         session.out.value(ended, name="url")
     if not ended:
@@ -153,7 +153,7 @@ def status(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     found = list_running(session.paths.sandbox_dir)
-    shown = [_shown(record) for record in found]
+    shown = [_build_view(record) for record in found]
     if session.format != "human":
         session.out.value(shown, name="url", kind="sandbox")
     for each in shown if session.format == "human" else ():
@@ -173,7 +173,7 @@ def _start(
     there = _holder(options)
     if there is not None and health(there):
         repoint_profile(session, there)
-        raise _already(there, options)
+        raise _build_already(there, options)
     _warn_of_ignored(session, options)
     forget(ready_file)
 
@@ -194,7 +194,7 @@ def _start(
         there = _holder(options) if error.code in ("port_taken", "sandbox_file_in_use") else None
         if there is None:
             raise
-        raise _already(there, options) from error
+        raise _build_already(there, options) from error
 
 
 def _check_fixture(name: str | None) -> None:
@@ -252,7 +252,7 @@ def _holder(options: LaunchOptions) -> RunRecord | None:
     return next(iter(same_file + same_port), None)
 
 
-def _already(there: RunRecord, options: LaunchOptions) -> LocalError:
+def _build_already(there: RunRecord, options: LaunchOptions) -> LocalError:
     same_file = there.db == options.db != MEMORY
     return LocalError(
         f"A sandbox is already running at {there.url} (pid {there.pid}).",
@@ -285,7 +285,7 @@ def _database(folder: Path | None, db: str | None) -> str:
     return str(folder / "sandbox.db" if db is None else Path(db).absolute())
 
 
-def _stopped(session: Session, folder: Path, record: RunRecord) -> dict[str, Any]:
+def _stop(session: Session, folder: Path, record: RunRecord) -> dict[str, Any]:
     with session.waiting.until(lambda: (f" for {record.url}", " to stop")):
         result = launch.stop(folder, record, session.clock)
     if record.db == MEMORY:
@@ -304,7 +304,7 @@ def _forget_its_objects(session: Session, record: RunRecord) -> None:
         forget_test_data(session.state(), record.url)
 
 
-def _shown(record: RunRecord) -> dict[str, Any]:
+def _build_view(record: RunRecord) -> dict[str, Any]:
     answer = health(record)
     about = answer or {}
     return {

@@ -42,7 +42,7 @@ def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Exposure:
             param="--bind",
             hint="--bind 0.0.0.0 listens on every address of this machine",
         )
-    found = dict.fromkeys(map(_checked_host, names))
+    found = dict.fromkeys(map(_check_host, names))
     if address not in (LOOPBACK, *EVERYWHERE):
         found[address] = None
     if tls and (found or address != LOOPBACK):
@@ -54,7 +54,7 @@ def reach_of(bind: str, names: Sequence[str], *, tls: bool) -> Exposure:
     return Exposure(address, list(found))
 
 
-def _checked_host(text: str) -> str:
+def _check_host(text: str) -> str:
     name = text.lower()
     address = _as_address(name.strip("[]"))
     if address is None and not re.fullmatch(_NAME, name):

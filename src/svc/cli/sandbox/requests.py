@@ -6,7 +6,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import ask, call_and_show
 from svc.cli.framework.inputs import BodyFields, without_empty
 from svc.cli.framework.local_sandbox import log_of
@@ -18,7 +18,7 @@ from svc.client.resources import controls
 from svc.errors import CheckFailed, LocalError, UsageError, system_words
 from svc.service.facts import LIMIT_DEFAULT
 
-app = new_app()
+app = make_app()
 
 Follow = Annotated[bool, flag("--follow", "Go on with what comes, until Ctrl-C.")]
 _LOOK_SECONDS: Final = 0.5  # between looks
@@ -94,18 +94,18 @@ def _verify(session: Session, body: BodyFields) -> None:
 
 def _as_they_come(session: Session, which: BodyFields, first: int) -> Iterator[dict[str, Any]]:
     """Gives the latest few, oldest first, then each further one; never ends by itself."""
-    found = _latest(session, which, first)
+    found = _list_latest(session, which, first)
     seen = _mark(found)
     while True:
         yield from reversed(found)
         session.clock.sleep(_LOOK_SECONDS)
-        found = _behind(seen, _latest(session, which, _FEW))
+        found = _behind(seen, _list_latest(session, which, _FEW))
         if len(found) == _FEW:
-            found = _behind(seen, _latest(session, which, _ALL))
+            found = _behind(seen, _list_latest(session, which, _ALL))
         seen = _mark(found) or seen
 
 
-def _latest(session: Session, which: BodyFields, limit: int) -> list[dict[str, Any]]:
+def _list_latest(session: Session, which: BodyFields, limit: int) -> list[dict[str, Any]]:
     query = {**which, "limit": limit}
     return list(ask(session, controls.requests(query)).data["data"])
 

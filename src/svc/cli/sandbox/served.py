@@ -26,7 +26,7 @@ class RequestLines:
         """Prints one; `at` is in unix seconds, `status` None where no answer left.
 
         Raises:
-            OSError: nobody reads any more.
+            OSError: stdout is closed.
         """
         layout = self._layout
         row = (
@@ -44,7 +44,7 @@ class RequestLines:
         """Says how many were not shown.
 
         Raises:
-            OSError: nobody reads any more.
+            OSError: stdout is closed.
         """
         self._stdout.write(self._layout.row([(f"... {count} more, not shown", "quiet")]))
         self._stdout.flush()
@@ -86,7 +86,7 @@ class RequestsShown:
 
     def _write(self) -> None:
         while (one := self._waiting.get()) is not None:
-            with suppress(OSError):  # nobody reads any more: the sandbox goes on
+            with suppress(OSError):  # stdout is closed: the sandbox goes on
                 self._lines.show(*one)
                 missed, self._missed = self._missed, 0
                 if missed:

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import call_and_show, client_secret, moments, open_control
 from svc.cli.framework.inputs import BodyFields, without_empty
 from svc.cli.framework.inputs.times import stamp
@@ -20,7 +20,7 @@ from svc.errors import ApiError, UsageError
 from svc.sandbox.reference import cards
 from svc.service.disputes import REASONS
 
-app = new_app()
+app = make_app()
 
 _CARD: Final = cards.APPROVED["visa"]
 _AMEX: Final = ("34", "37")
@@ -99,12 +99,12 @@ def dispute(
     $ svc sandbox dispute pay_7cXd9eYf1gZh2iWj3kPq0aVb --reason product_not_received
     """
     session = Session.of(ctx)
-    due = _due(session, evidence_due_by)
+    due = _parse_due(session, evidence_due_by)
     body = without_empty(payment=payment, reason=reason, evidence_due_by=due)
     call_and_show(session, controls.open_dispute(body))
 
 
-def _due(session: Session, text: str | None) -> str | None:
+def _parse_due(session: Session, text: str | None) -> str | None:
     """A moment; a day's is its last second."""
     if text is None:
         return None
@@ -121,7 +121,7 @@ def _pay(session: Session, order: str, body: BodyFields) -> None:
         body["client_secret"] = client_secret(session, control, order)
         reply = control.send(controls.checkout_pay(body), key=key, accept=(_DECLINED,))
     if reply.status == _DECLINED:
-        raise _declined(reply.data, reply.request_id)
+        raise _build_declined(reply.data, reply.request_id)
     if session.format not in ("human", "id"):
         out.one(reply.text, reply.data)
         return
@@ -132,7 +132,7 @@ def _pay(session: Session, order: str, body: BodyFields) -> None:
         out.note(f"Order {paid['id']} is {paid['status']}.")
 
 
-def _declined(data: Any, request_id: str | None) -> ApiError:
+def _build_declined(data: Any, request_id: str | None) -> ApiError:
     """Says why the card was declined, in the bank's word too, and where the payment is."""
     code, payment = data.get("decline_code"), data.get("payment")
     return ApiError(

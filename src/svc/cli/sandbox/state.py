@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import ask, call_and_show, open_control, show
 from svc.cli.framework.inputs import pairs_of, without_empty
 from svc.cli.framework.options import argument, flag, option
@@ -16,7 +16,7 @@ from svc.client.resources import controls
 from svc.errors import ApiError, LocalError, UsageError, build_wrong_choice
 from svc.service.facts import AMOUNT_MAX
 
-app = new_app()
+app = make_app()
 
 # A test holds the keys and their words to those of the sandbox.
 _SETTINGS_HELP: Final = (
@@ -129,7 +129,7 @@ def export(
     session = Session.of(ctx)
     if file is None and session.format == "human":
         raise UsageError("Say where to.", param="FILE", hint="svc sandbox export state.json")
-    path = None if file is None else _free(Path(file), force=force)
+    path = None if file is None else _check_free(Path(file), force=force)
     reply = ask(session, controls.export())
     if path is None:
         show(session, reply)
@@ -160,7 +160,7 @@ def import_(
     call_and_show(session, controls.restore(read_state(session, file, allow_remote=allow_remote)))
 
 
-def _free(path: Path, *, force: bool) -> Path:
+def _check_free(path: Path, *, force: bool) -> Path:
     """A path that may be written (promise R65)."""
     if path.is_symlink():
         raise LocalError(f"{path} is a symbolic link; nothing was written through it.")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import ask, call_and_show, moments, open_control, show
 from svc.cli.framework.inputs import without_empty
 from svc.cli.framework.inputs.times import seconds_of, stamp
@@ -23,7 +23,7 @@ from svc.sandbox.clock import AdvanceUntil, ClockMode
 if TYPE_CHECKING:
     from svc.client.reply import Reply
 
-app = new_app()
+app = make_app()
 
 
 _AFTER_SECONDS = 1.0  # what is over sooner needs no progress
@@ -34,7 +34,7 @@ _END_SECONDS = 0.3  # for a question that is under way when all is over (promise
 @contextmanager
 def clock_shown(session: Session) -> Iterator[None]:
     """Asks the sandbox for its time beside the call in the block; clears the line at its end."""
-    live = session.live_line()
+    live = session.make_live_line()
     if not live.is_watched:
         yield
         return

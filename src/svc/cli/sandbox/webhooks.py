@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, get_args
 import typer
 
 from svc.cli.framework import options
-from svc.cli.framework.app import new_app, new_noun, verb
+from svc.cli.framework.app import make_app, make_noun, verb
 from svc.cli.framework.control import ask, call_and_show, call_and_show_page, show
 from svc.cli.framework.inputs import (
     build_body,
@@ -25,7 +25,7 @@ from svc.service.facts import (
     WEBHOOK_SECRET_GRACE_MAX_SECONDS,
 )
 
-app = new_app()
+app = make_app()
 
 PageSize = Annotated[
     int | None,
@@ -160,7 +160,7 @@ def emails(
 
 EndpointId = Annotated[str, argument("ID", "The endpoint, we_...")]
 
-endpoints_app = new_noun("Look after webhook endpoints, as the dashboard does.")
+endpoints_app = make_noun("Look after webhook endpoints, as the dashboard does.")
 
 
 @verb(endpoints_app, "list")

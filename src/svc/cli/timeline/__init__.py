@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from svc.cli.events.inbox import archive_of
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.delivering import journal_of
 from svc.cli.framework.options import argument
 from svc.cli.framework.session import Session
@@ -21,7 +21,7 @@ from svc.delivery.journal.refusals import unknown_request
 from svc.errors import NotFound, SvcError, UsageError
 from svc.listen.inbox.history import InboxHistory
 
-app = new_app()
+app = make_app()
 
 _CLOCKS_DIFFER: Final = 60.0  # seconds
 

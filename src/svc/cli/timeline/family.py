@@ -61,9 +61,9 @@ class Family:
             if len(self.objects) >= _MOST:
                 self.is_cut = True
                 return
-            waiting.extend(self._linked(identifier))
+            waiting.extend(self._list_linked(identifier))
 
-    def _linked(self, identifier: str) -> Iterator[str]:
+    def _list_linked(self, identifier: str) -> Iterator[str]:
         """Reads one object; yields the ids that it names, and those of objects that name it."""
         noun = resource_of(identifier)
         if noun is None:
@@ -74,7 +74,7 @@ class Family:
             self.absent.append(identifier)
             return
         self.objects[identifier] = data
-        yield from _named_by(noun, data)
+        yield from _list_named_ids(noun, data)
         for other in service.nouns():
             for field in other.list_given("list"):
                 if field.kind.type == "identifier" and field.kind.of == noun.name:
@@ -83,7 +83,7 @@ class Family:
                         yield from (item.data["id"] for item in page.items)
 
 
-def _named_by(noun: Resource, data: dict[str, Any]) -> Iterator[str]:
+def _list_named_ids(noun: Resource, data: dict[str, Any]) -> Iterator[str]:
     if noun.name == "event":
         yield str(data["data"]["object"]["id"])
     for field in noun.fields:

@@ -9,10 +9,10 @@ import typer
 
 from svc import service
 from svc.cli.events.inbox import scope_of
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import option
-from svc.cli.framework.progress import counting
+from svc.cli.framework.progress import count_shown
 from svc.cli.framework.session import Session
 from svc.client.operations import build_list
 from svc.client.pages import pages
@@ -27,7 +27,7 @@ from svc.service.facts import EVENT_TYPES, LIMIT_MAX
 if TYPE_CHECKING:
     from svc.state import Database
 
-app = new_app()
+app = make_app()
 
 # Objects may change long after they were made: a payout arrives days later, a dispute ends weeks
 # later.
@@ -105,8 +105,8 @@ def _find_types(session: Session, state: "Database") -> frozenset[str]:
 def _find_missed(
     session: Session, found: Audit, oldest: float, now: float
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    live = session.live_line()
-    with session.client() as client, counting(live) as count:
+    live = session.make_live_line()
+    with session.client() as client, count_shown(live) as count:
 
         def objects() -> Iterator[tuple[str, dict[str, Any]]]:
             for resource in service.nouns():

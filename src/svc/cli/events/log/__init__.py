@@ -11,7 +11,7 @@ import typer
 from svc.cli.events.log import create, failed, template, users
 from svc.cli.events.secrets import place_of
 from svc.cli.events.team import ReadLog, ToLog, about_a_log, examine, open_log
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.prompts import read_secret
@@ -27,7 +27,7 @@ from svc.listen.log.status import look
 from svc.listen.log.troubles import NO_MAJORITY, LogDown, no_majority
 from svc.listen.names import LogUse, log_of
 
-app = new_noun("Set up a team's log and see how it is.")
+app = make_noun("Set up a team's log and see how it is.")
 app.add_typer(template.app)
 app.add_typer(create.app)
 app.add_typer(users.app, name="user")

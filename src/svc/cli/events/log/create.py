@@ -8,7 +8,7 @@ import typer
 from svc.cli.events.log.sizes import EventRate, size_of
 from svc.cli.events.secrets import place_of
 from svc.cli.events.team import ToLog, delivery_policy, open_log, starts_at, stored_credentials
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.errors import ConfigError, KeyStoreError, NotFound
@@ -18,7 +18,7 @@ from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials, from_environment, keys_of
 from svc.listen.log.troubles import LogRefusal
 
-app = new_app()
+app = make_app()
 
 
 class CreateArguments(OptionSet):

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from svc.cli.events.team import ReadLog, open_log
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
 from svc.listen.log import failed
@@ -13,7 +13,7 @@ from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import keys_of
 from svc.listen.log.streams import key_fingerprint, stream_info
 
-app = new_noun("See what groups have put aside, and give it to them again.")
+app = make_noun("See what groups have put aside, and give it to them again.")
 
 Which = Annotated[str, argument("EVENT", "The event's id, or its number in the list.")]
 

@@ -5,14 +5,14 @@ from typing import Annotated
 import typer
 
 from svc.cli.events.log.sizes import EventRate, size_of
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
 from svc.listen.log import template
 from svc.listen.log.address import LogAddress
 
-app = new_app()
+app = make_app()
 
 
 @verb(app, "template")

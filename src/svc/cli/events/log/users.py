@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from svc.cli.framework.app import new_noun, verb
+from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
 from svc.errors import LocalError, UsageError, system_words
@@ -14,7 +14,7 @@ from svc.listen.log.credentials import from_environment
 from svc.listen.log.users import Role, Users
 from svc.system.files import replace_file
 
-app = new_noun("Add, remove and renew the users of a log.")
+app = make_noun("Add, remove and renew the users of a log.")
 
 Name = Annotated[str, argument("NAME", "The user.")]
 File = Annotated[

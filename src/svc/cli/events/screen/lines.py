@@ -282,7 +282,7 @@ def distance(seconds: float) -> str:
 
 
 def _age(record: EventReceived) -> list[LineCell]:
-    """How late an event of a log was fetched, and whether somebody may have had it."""
+    """Says how late an event of a log was fetched, and whether another reader may have had it."""
     if record.came_at is None:
         return []
     late = record.time - record.came_at

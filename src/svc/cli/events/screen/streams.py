@@ -111,7 +111,7 @@ class Printing:
             self._failed = failed
 
     async def finish(self, is_hurried: Callable[[], bool]) -> int:
-        """Writes what is left, data as long as somebody reads; once a signal came, 0.15 s.
+        """Writes what is left, data as long as stdout is read; after a signal for 0.15 s.
 
         Gives how many lines were left unread at least.
         """
@@ -218,7 +218,7 @@ class Printing:
             self._loop.add_writer(outlet.descriptor, owned(self._write_some), end, outlet)
 
     def _write_now(self, end: _Destination, outlet: Outlet) -> None:
-        """Waits for whoever reads, but after a signal not for long."""
+        """Waits for the reader, but after a signal not for long."""
         while end.backlog:
             if not signals.wait_ready(
                 outlet.descriptor, _WARNED if self._hurried else None, write=True

@@ -45,10 +45,10 @@ def put(body: dict[str, Any], path: list[str], value: Any) -> None:
                 here[part] = fresh
             here = here[part]
         else:
-            raise UsageError(f"{shown(path)} goes through a plain value.")
+            raise UsageError(f"{format_path(path)} goes through a plain value.")
 
 
-def shown(path: list[str]) -> str:
+def format_path(path: list[str]) -> str:
     """Writes a path with its brackets."""
     return path[0] + "".join(f"[{part}]" for part in path[1:])
 
@@ -59,10 +59,10 @@ def _is_index(part: str) -> bool:
 
 def _into_list(here: list[Any], part: str, fresh: Any, path: list[str], *, last: bool) -> Any:
     if not _is_index(part):
-        raise UsageError(f"{shown(path)}: {part!r} is no position in a list.")
+        raise UsageError(f"{format_path(path)}: {part!r} is no position in a list.")
     index = int(part) if part else len(here)
     if index > len(here):
-        raise UsageError(f"{shown(path)} leaves a gap: position {len(here)} comes first.")
+        raise UsageError(f"{format_path(path)} leaves a gap: position {len(here)} comes first.")
     if index == len(here):
         here.append(fresh)
     elif last or not isinstance(here[index], dict | list):
@@ -118,9 +118,9 @@ def _refuse_second_value(given: set[tuple[str, ...]], path: list[str]) -> None:
     new = tuple(path)
     if any(new[: len(each)] == each[: len(new)] for each in given if "" not in new):
         raise UsageError(
-            f"{shown(path)} is given twice.",
+            f"{format_path(path)} is given twice.",
             code="given_twice",
-            param=shown(path),
+            param=format_path(path),
             hint="Give it by an option or by one -d",
         )
 

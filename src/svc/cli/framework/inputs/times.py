@@ -23,20 +23,20 @@ def seconds_of(text: str, what: str) -> int:
         UsageError: when it is no duration; `what` names the argument.
     """
     if _BARE.fullmatch(text):
-        return _checked(int(text), what)
+        return _check(int(text), what)
     if not _DURATION.fullmatch(text):
-        raise UsageError(f"{what} {_short(text)} is no duration.", param=what, hint=_HINT)
+        raise UsageError(f"{what} {_shorten(text)} is no duration.", param=what, hint=_HINT)
     parts = _PART.findall(text)
-    return _checked(sum(int(number) * _SECONDS[unit] for number, unit in parts), what)
+    return _check(sum(int(number) * _SECONDS[unit] for number, unit in parts), what)
 
 
-def _checked(seconds: int, what: str) -> int:
+def _check(seconds: int, what: str) -> int:
     if seconds > _LONGEST:
         raise UsageError(f"{what} is more than a hundred years.", param=what)
     return seconds
 
 
-def _short(text: str) -> str:
+def _shorten(text: str) -> str:
     return repr(text[:_SHOWN_MAX])
 
 
@@ -81,7 +81,7 @@ class Moments:
             pass
         example = "3d" if self._sign > 0 else "7d"
         raise UsageError(
-            f"{what} {_short(text)} is no time.",
+            f"{what} {_shorten(text)} is no time.",
             param=what,
             hint=f"Write 2026-11-21, 2026-11-21T09:00, {example} or {self._word()}",
         )
@@ -101,17 +101,17 @@ class Moments:
         if _DATE.fullmatch(text):
             return self._day(datetime.fromisoformat(text))
         if _DATE_TIME.fullmatch(text):
-            return Moment(self._zoned(datetime.fromisoformat(text)))
+            return Moment(self._add_zone(datetime.fromisoformat(text)))
         return None
 
     def _day(self, within: datetime) -> Moment:
         first = within.replace(hour=0, minute=0, second=0, microsecond=0, tzinfo=None)
-        return Moment(self._zoned(first), self._zoned(first + timedelta(days=1)))
+        return Moment(self._add_zone(first), self._add_zone(first + timedelta(days=1)))
 
     def _here(self, seconds: float) -> datetime:
-        return self._zoned(datetime.fromtimestamp(seconds, UTC))
+        return self._add_zone(datetime.fromtimestamp(seconds, UTC))
 
-    def _zoned(self, moment: datetime) -> datetime:
+    def _add_zone(self, moment: datetime) -> datetime:
         if not self._utc:
             return moment.astimezone()
         return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)

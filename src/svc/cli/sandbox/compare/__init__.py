@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from svc.cli.framework.app import new_app, verb
+from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import flag
 from svc.cli.framework.progress import bar
 from svc.cli.framework.session import Session
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from svc.cli.sandbox.compare.asking import Inquiry
     from svc.client.client import Client
 
-app = new_app()
+app = make_app()
 
 _REACH_SECONDS: Final = 10.0
 _UNAUTHORIZED: Final = 401
@@ -108,7 +108,7 @@ def _name_objects_if_stopped(session: Session, inquiry: "Inquiry") -> Iterator[N
 @contextmanager
 def _progress(session: Session) -> Iterator[Callable[[int, int, str], None]]:
     """Gives what shows on a terminal how many requests are done, and the next one."""
-    live = session.live_line()
+    live = session.make_live_line()
 
     def tell(number: int, whole: int, request: str) -> None:
         if number == 0 or live.is_due():
