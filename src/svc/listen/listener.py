@@ -5,6 +5,7 @@ import json
 import socket
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -25,6 +26,7 @@ _GRACE_SECONDS: Final = 0.8  # promise R78: stopped in under a second
 _LOOK_SECONDS: Final = 0.02
 _STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when it ends
 _CHORES_SECONDS: Final = 3600.0
+_BETWEEN_SECONDS: Final = 0.03  # in which other processes get at the state database
 
 
 OpenSource = Callable[[Reception, Callable[[ListenerRecord], None]], Source]
@@ -169,13 +171,17 @@ class Listener:
     async def _chores(self) -> None:
         while True:
             try:
-                while await self._pipeline.writer.read(
-                    lambda: self._inbox.prune(self._clock.now())
-                ):
-                    pass  # deliveries have had their turn in between
+                await self._prune()
             except LocalError as error:  # it is tried again in an hour
                 self._pipeline.reception.tell_store(error)
             await asyncio.sleep(_CHORES_SECONDS)
+
+    async def _prune(self) -> None:
+        reached: int | None = 0
+        while reached is not None:
+            look = partial(self._inbox.prune, self._clock.now(), reached)
+            reached = await self._pipeline.writer.read(look)
+            await asyncio.sleep(_BETWEEN_SECONDS)
 
     def _leave(self, one: OpenItem) -> None:
         now = self._clock.now()

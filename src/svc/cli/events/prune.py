@@ -46,5 +46,5 @@ def prune(
         f"Forget all events that failed and were received before {moment:%Y-%m-%d %H:%M %Z}.",
         otherwise="Nothing was forgotten.",
     )
-    forgotten = forget_failed(session.state(), scope_of(session), moment.timestamp())
+    forgotten = forget_failed(session.state(), scope_of(session), moment.timestamp(), session.clock)
     session.out.value({"object": "pruned_events", "events": forgotten})

@@ -1,6 +1,6 @@
 """`svc events replay`: send received events again, signed now."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from typing import Annotated
 
@@ -106,8 +106,8 @@ def replay(ctx: typer.Context, given: ReplayArguments) -> None:
     if given.failed and not given.pending:
         _tell_left(session, state)
     if refused:
-        raise _not_taken(refused, len(entries), job.unsent)
-    _tell_end(session, len(entries), given.times, pending=given.pending)
+        raise _not_taken(refused, job.events, job.unsent)
+    _tell_end(session, job.events, given.times, pending=given.pending)
 
 
 def _refuse_together(given: ReplayArguments) -> None:
@@ -204,8 +204,8 @@ def _refuse_beside_a_listener(session: Session, state: Database) -> None:
         )
 
 
-def _chosen(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> list[InboxEntry]:
-    """The named ones as they were named, the others oldest first."""
+def _chosen(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> Iterable[InboxEntry]:
+    """The named ones as they were named, the others oldest first, as they are read."""
     if names:
         return [entry_of(archive, name) for name in names]
-    return list(archive.entries(wanted))[::-1]
+    return archive.entries(wanted, oldest_first=True)

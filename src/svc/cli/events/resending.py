@@ -1,7 +1,7 @@
 """One job of sending received events again: with which secret, to whom, and what came of it."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
@@ -95,15 +95,19 @@ class ReplayJob:
     secrets: ReplaySecrets
     asked: ReplayOptions
     replayer: ReplayLoop
+    events: int = 0
     unsent: int = 0
 
-    def replay_all(self, entries: list[InboxEntry]) -> int:
-        """Sends all of them; gives how many were not taken."""
-        records = forwards_of(self.session)
+    def replay_all(self, entries: Iterable[InboxEntry]) -> int:
+        """Sends all of them, and counts them; gives how many were not taken."""
+        records, refused = forwards_of(self.session), 0
         try:
-            return sum(not self._replay_or_tell(entry, records) for entry in entries)
+            for entry in entries:
+                self.events += 1
+                refused += not self._replay_or_tell(entry, records)
         finally:
             records.close()
+        return refused
 
     def _replay_or_tell(self, entry: InboxEntry, records: _Printer) -> bool:
         """Sends one event; of all that failed or wait, one that cannot be sent stops no other."""

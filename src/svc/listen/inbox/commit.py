@@ -249,6 +249,8 @@ class InboxWriter:
             self._failed(error, batch)
         elif batch.has_results:
             self._is_unstored = False
+            if not self._closing:  # the next run has all of them due at once
+                self._batch.well += batch.hastening
         self._pressure.stored(kept)
         self._pressure.ended(len(batch.ended) if error is None else 0)
         self._go_on()

@@ -1,39 +1,48 @@
 """Forgetting: what was forwarded goes after 30 days; what failed or is pending stays (R125)."""
 
+from itertools import takewhile
 from typing import Final
 
+from svc.clock import Clock
 from svc.listen.inbox.event_ids import forget
 from svc.listen.inbox.history import InboxScope
 from svc.listen.inbox.ledger import forget_rows
 from svc.state import Database, Row, Tx
 
 KEEP_SECONDS: Final = 30 * 24 * 3600  # promise R50 asks for 72 h; a month lets people look back
-_AT_ONCE: Final = 500  # so that no delivery waits for a month's worth to go
+_AT_ONCE: Final = 250  # so that no delivery waits for a month's worth to go
+_PAUSE_SECONDS: Final = 0.03  # between pieces: whoever waits for the database gets it
 
 
-def forget_forwarded(state: Database, now: float) -> int:
-    """Forgets some of what was forwarded, or was for no target, 30 days before `now`; how many.
+def forget_forwarded(state: Database, now: float, after: int) -> int | None:
+    """Forgets what was forwarded, or was for no target, 30 days before `now` (unix seconds).
 
-    Those of listeners that do not run any more go as well. `now` is in unix seconds.
+    Looks at some rows behind the seq `after`, of listeners too that do not run any more; gives the
+    last of them, None where no older ones follow.
     """
     since = now - KEEP_SECONDS
     with state.write() as tx:
-        return _forget(tx, tx.rows(_FORWARDED, (since, since, _AT_ONCE)))
+        # Rows stand in the order of their arrival: the look ends at the first one that is young.
+        rows = tx.rows(_NEXT, (after, _AT_ONCE))
+        old = [*takewhile(lambda row: row["received_at"] < since, rows)]
+        _forget(tx, [row for row in old if row["is_over"]])
+    return old[-1]["seq"] if len(old) == _AT_ONCE else None
 
 
-def forget_failed(state: Database, whose: InboxScope, before: float) -> int:
+def forget_failed(state: Database, whose: InboxScope, before: float, clock: Clock) -> int:
     """Forgets what failed and was received before a moment (unix seconds); gives how many.
 
     What another target is still to get stays.
     """
-    which = (whose.profile, whose.mode, whose.origin, whose.origin, before, _AT_ONCE)
-    forgotten = 0
-    while True:
-        with state.write() as tx:
-            some = _forget(tx, tx.rows(_FAILED, which))
-        forgotten += some
-        if some < _AT_ONCE:
-            return forgotten
+    which = (whose.profile, whose.mode, whose.origin, whose.origin, before)
+    forgotten = after = 0
+    while found := state.rows(_FAILED, (*which, after, 1 << 62, _AT_ONCE)):
+        last = found[-1]["seq"]
+        with state.write() as tx:  # meanwhile a replay may have had some of them taken
+            forgotten += _forget(tx, tx.rows(_FAILED, (*which, after, last, _AT_ONCE)))
+        after = last
+        clock.sleep(_PAUSE_SECONDS)
+    return forgotten
 
 
 def _forget(tx: Tx, rows: list[Row]) -> int:
@@ -45,17 +54,17 @@ def _forget(tx: Tx, rows: list[Row]) -> int:
     return tx.many("DELETE FROM inbox WHERE seq = ?", seqs)
 
 
-# Rows stand in the order of their arrival: the look ends at the first one that is young enough.
-_FORWARDED: Final = """
-SELECT seq, event_id FROM inbox WHERE received_at < ?
-  AND seq < COALESCE((SELECT seq FROM inbox WHERE received_at >= ? ORDER BY seq LIMIT 1), 1 << 62)
-  AND NOT EXISTS (SELECT 1 FROM targets JOIN ledger ON target = id AND event = seq
-    WHERE state IN (0, 1, 2, 3, 5))
-ORDER BY seq LIMIT ?"""
+_NEXT: Final = """
+SELECT seq, event_id, received_at, NOT EXISTS (
+  SELECT 1 FROM targets CROSS JOIN ledger ON target = id AND event = seq
+  WHERE state IN (0, 1, 2, 3, 5)) AS is_over
+FROM inbox WHERE seq > ? ORDER BY seq LIMIT ?"""
 _FAILED: Final = """
-SELECT seq, event_id FROM inbox i JOIN listeners l ON l.id = i.listener
-WHERE l.profile = ? AND l.mode = ? AND (? IS NULL OR l.origin = ?) AND i.received_at < ?
-  AND seq IN (SELECT event FROM ledger WHERE state > 4 AND state = 5)
-  AND NOT EXISTS (SELECT 1 FROM targets JOIN ledger ON target = targets.id AND event = seq
-    WHERE state < 4)
-ORDER BY seq LIMIT ?"""
+SELECT seq, event_id FROM ledger AS failed INDEXED BY ledger_failed
+  CROSS JOIN inbox i ON seq = event JOIN listeners l ON l.id = i.listener
+WHERE state > 4 AND state = 5
+  AND l.profile = ? AND l.mode = ? AND (? IS NULL OR l.origin = ?) AND i.received_at < ?
+  AND event > ? AND event <= ?
+  AND NOT EXISTS (SELECT 1 FROM targets CROSS JOIN ledger AS others
+    ON others.target = targets.id AND others.event = seq WHERE others.state < 4)
+GROUP BY event ORDER BY event LIMIT ?"""

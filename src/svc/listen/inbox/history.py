@@ -4,10 +4,13 @@ import fnmatch
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from heapq import merge
+from itertools import groupby
 from typing import Any, Final
 
 from svc.listen.inbox.event_ids import ROWS_OF_EVENT
 from svc.listen.inbox.ledger import State, close_elsewhere
+from svc.listen.inbox.statements import ENDS
 from svc.listen.names import READER
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, read_facts
@@ -103,20 +106,22 @@ class InboxHistory:
         self._state = state
         self._whose = whose
 
-    def entries(self, wanted: InboxFilter) -> Iterator[InboxEntry]:
-        """Gives entries, the newest first, in constant memory."""
-        before = 2**62
-        while True:
-            rows = self._state.rows(_ENTRIES, (*self._filters(wanted), before, _PAGE))
-            for row in rows:
-                before = row["seq"]
-                if wanted.glob is not None and not fnmatch.fnmatchcase(row["type"], wanted.glob):
-                    continue
-                entry = entry_from(row)
-                if wanted.meets is None or wanted.meets(self.content(entry).body):
-                    yield entry
-            if len(rows) < _PAGE:
-                return
+    def entries(self, wanted: InboxFilter, *, oldest_first: bool = False) -> Iterator[InboxEntry]:
+        """Gives entries, the newest first, in constant memory; what comes meanwhile is left out."""
+        [ends] = self._state.rows(ENDS)
+        statements = self._statements(wanted, "" if oldest_first else " DESC")
+        found = merge(
+            *(self._pages(each, wanted, ends, oldest_first=oldest_first) for each in statements),
+            key=lambda row: int(row["seq"]),
+            reverse=not oldest_first,
+        )
+        for _, rows in groupby(found, lambda row: row["seq"]):  # failed there and pending here
+            row = next(rows)
+            if wanted.glob is not None and not fnmatch.fnmatchcase(row["type"], wanted.glob):
+                continue
+            entry = entry_from(row)
+            if wanted.meets is None or wanted.meets(self.content(entry).body):
+                yield entry
 
     def find(self, event_id: str) -> InboxEntry | None:
         """Gives the entry of one event, the newest if several listeners have it."""
@@ -130,7 +135,7 @@ class InboxHistory:
         origin = self._whose.origin
         given = ", ".join("?" * len(object_ids))
         values = (self._whose.profile, self._whose.mode, origin, origin, *object_ids, _ABOUT_MOST)
-        rows = self._state.rows(SHOWN.format(which=f"AND i.object_id IN ({given})"), values)
+        rows = self._state.rows(shown(f"AND i.object_id IN ({given})"), values)
         return [entry_from(row) for row in reversed(rows)]
 
     def content(self, entry: InboxEntry) -> Content:
@@ -191,11 +196,34 @@ class InboxHistory:
             open_too = (State.NEW, State.WAITS, State.LATER, State.LEFT) if pending else ()
             close_elsewhere(tx, seq, took, (State.FAILED, *open_too) if taken else ())
 
-    def _filters(self, wanted: InboxFilter) -> tuple[object, ...]:
-        since = wanted.since if wanted.since is not None else 0.0
-        origin = self._whose.origin
-        states = (not (wanted.failed or wanted.pending), wanted.failed, wanted.pending)
-        return (self._whose.profile, self._whose.mode, origin, origin, since, *states)
+    def _statements(self, wanted: InboxFilter, order: str) -> list[str]:
+        """Gives the queries that find the wanted states, each by what has the fewest rows."""
+        found = []
+        if wanted.failed:
+            source, which, key = _FAILED
+            found.append(shown(which, order, source, key))
+        if wanted.pending:
+            [row] = self._state.rows(_HAS_MANY_OPEN, (_FEW,))
+            found.append(
+                shown(_BOUNDS + _IS_OPEN, order) if row["many"] else shown(_BOUNDS, order, _OPEN)
+            )
+        return found or [shown(_BOUNDS, order)]
+
+    def _pages(
+        self, statement: str, wanted: InboxFilter, ends: Row, *, oldest_first: bool
+    ) -> Iterator[Row]:
+        origin, since = self._whose.origin, wanted.since or 0.0
+        whose = (self._whose.profile, self._whose.mode, origin, origin, since)
+        first, last = ends["first"], ends["last"]
+        while True:
+            rows = self._state.rows(statement, (*whose, first, last, _PAGE))
+            yield from rows
+            if len(rows) < _PAGE:
+                return
+            if oldest_first:
+                first = rows[-1]["seq"] + 1
+            else:
+                last = rows[-1]["seq"] - 1
 
 
 _AT_TARGET: Final = {
@@ -210,19 +238,20 @@ _AT_TARGET: Final = {
 }
 # What is shown is chosen first and counted afterwards, in one pass over its targets and attempts.
 # Beside a single MAX, SQLite takes the other columns from the row in which it stands.
-SHOWN: Final = """
+_SHOWN: Final = """
 WITH shown AS (
   SELECT i.seq, i.event_id, i.type, i.object_id, i.received_at, i.outcome, i.copies,
     l.endpoint_id, l.targets
-  FROM inbox i JOIN listeners l ON l.id = i.listener
+  FROM {source} JOIN listeners l ON l.id = i.listener
   WHERE l.profile = ? AND l.mode = ? AND (? IS NULL OR l.origin = ?) {which}
-  ORDER BY i.seq DESC LIMIT ?),
+  ORDER BY {key}{order} LIMIT ?),
 there AS (
   SELECT event, MIN(state) AS low, MAX(state) AS high, SUM(attempts) AS tried
-  FROM shown JOIN targets JOIN ledger ON target = targets.id AND event = shown.seq GROUP BY event),
+  FROM shown CROSS JOIN targets CROSS JOIN ledger ON target = targets.id AND event = shown.seq
+  GROUP BY event),
 attempts AS (
-  SELECT seq, at, last_status AS status, error, url, 0 AS replays FROM shown JOIN targets
-    JOIN ledger ON target = targets.id AND event = shown.seq AND (at NOTNULL OR error NOTNULL)
+  SELECT seq, at, last_status AS status, error, url, 0 AS replays FROM shown CROSS JOIN targets
+    CROSS JOIN ledger ON target = targets.id AND event = shown.seq AND (at NOTNULL OR error NOTNULL)
   UNION ALL
   SELECT seq, started_at, status, error, target, replay
   FROM shown JOIN forwards ON inbox_seq = seq),
@@ -232,29 +261,45 @@ last AS (
 SELECT shown.*, low, high, COALESCE(tried, 0) + COALESCE(replays, 0) AS attempts, status, error,
   url AS target
 FROM shown LEFT JOIN there ON event = shown.seq LEFT JOIN last ON last.seq = shown.seq
-ORDER BY shown.seq DESC"""
-_ENTRIES: Final = SHOWN.format(
-    which="""AND i.received_at >= ? AND (?
-    OR (? AND i.seq IN (SELECT event FROM ledger WHERE state > 4 AND state = 5))
-    OR (? AND i.seq IN (SELECT event FROM ledger WHERE state < 4))) AND i.seq < ?"""
+ORDER BY shown.seq{order}"""
+_FEW: Final = 5_000
+_HAS_MANY_OPEN: Final = """
+SELECT COUNT(*) > 0 AS many FROM (SELECT 1 FROM ledger WHERE state < 4 LIMIT 1 OFFSET ?)"""
+_BOUNDS: Final = " AND i.received_at >= ? AND i.seq BETWEEN ? AND ?"
+_IS_OPEN: Final = """
+  AND EXISTS (SELECT 1 FROM targets CROSS JOIN ledger ON target = targets.id AND event = i.seq
+    WHERE state < 4)"""
+_FAILED: Final = (
+    "ledger INDEXED BY ledger_failed CROSS JOIN inbox i ON i.seq = event",
+    " AND i.received_at >= ? AND event BETWEEN ? AND ? AND state > 4 AND state = 5 GROUP BY event",
+    "event",
 )
-_BY_ID: Final = SHOWN.format(which=f"AND i.seq IN ({ROWS_OF_EVENT})")
+_OPEN: Final = """
+(SELECT DISTINCT event FROM ledger WHERE state < 4) CROSS JOIN inbox i ON i.seq = event"""
+
+
+def shown(which: str, order: str = " DESC", source: str = "inbox i", key: str = "i.seq") -> str:
+    """Gives the query of entries: those of a `source` that a condition chooses, by their `key`."""
+    return _SHOWN.format(which=which, order=order, source=source, key=key)
+
+
+_BY_ID: Final = shown(f"AND i.seq IN ({ROWS_OF_EVENT})")
 _AT_TARGETS: Final = """
 SELECT url, state, attempts, last_status, error, next_at, resting FROM targets
-JOIN ledger ON target = id AND event = ? ORDER BY id"""
+CROSS JOIN ledger ON target = id AND event = ? ORDER BY id"""
 # An attempt that was taken stands in the ledger alone.
 _FORWARDS: Final = """
 SELECT target AS url, status, milliseconds, attempt, replay, started_at, error, reply
 FROM forwards WHERE inbox_seq = ?
 UNION ALL
 SELECT url, last_status, milliseconds, attempts, 0, at, error, COALESCE(reply, x'')
-FROM targets JOIN ledger ON target = id AND event = ?
+FROM targets CROSS JOIN ledger ON target = id AND event = ?
 WHERE state = 4 AND last_status BETWEEN 200 AND 299
 ORDER BY started_at"""
 _TRIED: Final = """
 SELECT url, MAX(forwarded) AS forwarded, MAX(taken) AS taken FROM (
   SELECT url, 1 AS forwarded, state = 4 AS taken, id AS place FROM targets
-    JOIN ledger ON target = id AND event = ?
+    CROSS JOIN ledger ON target = id AND event = ?
   UNION ALL
   SELECT target, 0, COALESCE(status BETWEEN 200 AND 299, 0), 1 << 62 FROM forwards
   WHERE inbox_seq = ?)
@@ -310,7 +355,7 @@ SELECT seq, received_at, headers, body FROM (
   FROM inbox i JOIN payloads p ON p.inbox_seq = i.seq JOIN listeners l ON l.id = i.listener
   WHERE l.origin = ? AND l.profile = ? AND l.mode = ? AND i.seq > ? AND i.received_at >= ?
     AND instr(l.scope, ?) = 0 AND i.outcome IS NOT 'withheld' AND i.outcome IS NOT 'reset'
-    AND NOT EXISTS (SELECT 1 FROM targets t JOIN ledger ON target = t.id AND event = i.seq
+    AND NOT EXISTS (SELECT 1 FROM targets t CROSS JOIN ledger ON target = t.id AND event = i.seq
       WHERE state = 7)
   ORDER BY i.seq LIMIT ?
 ) WHERE before < ? ORDER BY seq"""

@@ -157,7 +157,8 @@ class Batch:
 
     `well` are targets whose ailing events are due now, `closing` those that a run ends with. What
     an inbox finds as it stores, it notes in `ended` and, of targets with events that have got
-    their turn, in `freed`.
+    their turn, in `freed`; of those of `well` that have more ailing events than one transaction
+    takes, in `hastening`.
     """
 
     arrivals: list[Arrival] = field(default_factory=list)
@@ -167,6 +168,7 @@ class Batch:
     closing: list[str] = field(default_factory=list)
     ended: list[EndedEvent] = field(default_factory=list)
     freed: set[str] = field(default_factory=set)
+    hastening: list[str] = field(default_factory=list)
 
     @property
     def has_results(self) -> bool:
@@ -256,10 +258,11 @@ class Inbox(Protocol):
     def failed(self, seqs: Collection[int]) -> int:
         """Counts those of these events that a target has not taken, for good."""
 
-    def prune(self, now: float) -> int:
-        """Forgets some of what was forwarded 30 days ago; gives how many, 0 when nothing is left.
+    def prune(self, now: float, after: int) -> int | None:
+        """Forgets what was forwarded 30 days before `now` (unix seconds) of some events.
 
-        What failed or is open stays. `now` is in unix seconds.
+        What failed or is open stays. Those are the next ones behind the seq `after`; gives the last
+        of them, None where no older ones follow.
         """
 
 

@@ -4,7 +4,7 @@ Written with the commit that keeps an event and with each that notes how attempt
 are those of `State`; what is below `LEFT` is open.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
@@ -22,6 +22,9 @@ from svc.state import Database, Row, Tx
 
 PAGE_ROWS: Final = 256
 _PAGE_BYTES: Final = 4 * 1024 * 1024
+# Rows that one transaction changes: a delivery, or a journal, waits for no more than that.
+PIECE_ROWS: Final = 1_000
+_TURNS_UNKNOWN: Final = 2  # in place of whether a target's rows are ordered
 
 
 class State(IntEnum):
@@ -60,26 +63,36 @@ class ForwardLedger:
         with self._state.write() as tx:
             for url in urls:
                 tx.execute(_ADD_TARGET, (self._listener, url))
-            for row in tx.rows(_TARGETS, (self._listener,)):
-                if row["url"] in urls:
-                    _begin(tx, row, ordered=ordered, anew=anew)
+            found = [row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] in urls]
+            unready = [row for row in found if not _begin(tx, row, ordered=ordered, anew=anew)]
+        for row in unready:
+            _begin_in_pieces(self._state, row, ordered=ordered, anew=anew)
         self._ordered = ordered
         self._learn()
 
     def adopt(self, targets_of: Callable[[str], Sequence[str]], urls: Sequence[str]) -> None:
         """Gives what is open at other targets to those of these that its type goes to."""
         with self._state.write() as tx:
+            tx.execute(
+                "UPDATE targets SET ordered = ? WHERE listener = ?",
+                (_TURNS_UNKNOWN, self._listener),
+            )
             others = [row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] not in urls]
-            for other in others:
-                for row in tx.rows(_OPEN_TYPES, (other["id"],)):
-                    numbers = [self.number(tx, url) for url in targets_of(row["type"])]
-                    given = [(number, row["event"]) for number in numbers]
-                    tx.many("INSERT OR IGNORE INTO ledger (target, event) VALUES (?, ?)", given)
-                    if given:
-                        old = (other["id"], row["event"])
-                        tx.execute("DELETE FROM ledger WHERE target = ? AND event = ?", old)
-            # Where a run is ordered, it finds the turns anew.
-            tx.execute("UPDATE targets SET ordered = 0 WHERE listener = ?", (self._listener,))
+        for other in others:
+            for events in _open_events(self._state, other["id"]):
+                with self._state.write() as tx:
+                    self._adopt(tx, other["id"], events, targets_of)
+
+    def _adopt(
+        self, tx: Tx, other: int, events: Sequence[int], targets_of: Callable[[str], Sequence[str]]
+    ) -> None:
+        for event in events:
+            for row in tx.rows(_OPEN_TYPE, (other, event)):  # one, or none where it was closed
+                numbers = [self.number(tx, url) for url in targets_of(row["type"])]
+                given = [(number, event) for number in numbers]
+                tx.many("INSERT OR IGNORE INTO ledger (target, event) VALUES (?, ?)", given)
+                if given:
+                    tx.execute("DELETE FROM ledger WHERE target = ? AND event = ?", (other, event))
 
     def add(
         self, tx: Tx, arrivals: Sequence[Arrival], seqs: Sequence[int]
@@ -130,6 +143,7 @@ class ForwardLedger:
         """Notes how attempts ended, and what that means for events and for their objects."""
         batch.ended.clear()
         batch.freed.clear()
+        batch.hastening.clear()
         for attempts in chunks(batch.attempts, 4 * ROWS):
             self._note_attempts(tx, attempts)
         closed = [one for one in batch.attempts if one.verdict in ("done", "failed", "returned")]
@@ -138,12 +152,19 @@ class ForwardLedger:
                 if _free_next(tx, self.number(tx, one.target), one.seq):
                     batch.freed.add(one.target)
         batch.ended += self._ended(tx, closed)
-        for url in batch.well:
-            tx.execute(_HASTEN, (self.number(tx, url),))
+        batch.hastening = [url for url in batch.well if self._hasten(tx, url, batch.freed)]
         for rest in batch.rests:
             self._note_rest(tx, rest)
         for url in batch.closing:
             tx.execute("UPDATE targets SET running = 0 WHERE id = ?", (self.number(tx, url),))
+
+    def _hasten(self, tx: Tx, url: str, freed: set[str]) -> bool:
+        """Has a piece of what a target was ailing with due now; says whether there may be more."""
+        number = self.number(tx, url)
+        changed = tx.execute(_HASTEN, (number, number, PIECE_ROWS))
+        if changed:
+            freed.add(url)
+        return changed == PIECE_ROWS
 
     def leave(self, url: str) -> list[OpenItem]:
         """Leaves a page of what is open alone."""
@@ -166,13 +187,15 @@ class ForwardLedger:
 
     def hand_back(self) -> None:
         """Closes all that is open: those who share a queue get it, or this listener."""
-        with self._state.write() as tx:
-            tx.execute(_HAND_BACK, (self._listener,))
+        for row in self._state.rows(_TARGETS, (self._listener,)):
+            _change_in_pieces(self._state, _HAND_BACK, row["id"])
 
     def count(self, urls: Sequence[str]) -> int:
         """Counts the events that are open at any of these targets."""
         numbers = [self._numbers[url] for url in urls if url in self._numbers]
-        [row] = self._state.rows(list_of(_COUNT, len(numbers)), numbers)
+        # Of one target each row is an event of its own: to tell those of a million takes a second.
+        statement = list_of(_COUNT_OF_SEVERAL, len(numbers)) if len(numbers) > 1 else _COUNT
+        [row] = self._state.rows(statement, numbers or (0,))
         return int(row["events"])
 
     def failed(self, seqs: Iterable[int]) -> int:
@@ -271,9 +294,10 @@ def close_elsewhere(tx: Tx, seq: int, urls: Iterable[str], states: Sequence[Stat
             _free_next(tx, row["target"], seq)
 
 
-def close_for_reset(tx: Tx, scope: str) -> None:
+def close_for_reset(state: Database, scope: str) -> None:
     """Closes all that a listener has open: its sandbox was reset and knows nothing of it."""
-    tx.execute(_RESET, (scope,))
+    for row in state.rows(_TARGETS_OF_SCOPE, (scope,)):
+        _change_in_pieces(state, _RESET, row["id"])
 
 
 def forget_rows(tx: Tx, seqs: Sequence[tuple[int]]) -> None:
@@ -283,19 +307,49 @@ def forget_rows(tx: Tx, seqs: Sequence[tuple[int]]) -> None:
     tx.many("DELETE FROM ledger WHERE target = ? AND event = ?", rows)
 
 
-def _begin(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> None:
+def _begin(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> bool:
+    """Begins a run at one target; False where rows are to be changed before, in pieces."""
     number = (row["id"],)
     if row["running"]:
         tx.execute(_CUT, number)
-    restored = tx.execute(_RESTORE, number)
-    if anew:
-        tx.execute(_ANEW, number)
-    if row["ordered"] and not ordered:
-        tx.execute(_WITHOUT_TURNS, number)
-    elif ordered and (restored or not row["ordered"]):
-        tx.execute(_WITH_OBJECTS, number)
-        tx.execute(_WITH_TURNS, number)
-    tx.execute("UPDATE targets SET running = 1, ordered = ? WHERE id = ?", (ordered, *number))
+    looks = (_IS_LEFT, _IS_PUT_OFF) if anew else (_IS_LEFT,)
+    is_ready = row["ordered"] == ordered and not any(tx.rows(each, number) for each in looks)
+    tx.execute(_RUN, (is_ready or row["running"], ordered if is_ready else _TURNS_UNKNOWN, *number))
+    return is_ready
+
+
+def _begin_in_pieces(state: Database, row: Row, *, ordered: bool, anew: bool) -> None:
+    """Gets the rows of a target ready; a crash on the way leaves them for the next begin."""
+    for statement in (_RESTORE, _ANEW) if anew else (_RESTORE,):
+        _change_in_pieces(state, statement, row["id"])
+    if ordered or row["ordered"]:
+        _find_turns(state, row["id"], ordered=ordered)
+    with state.write() as tx:
+        tx.execute(_RUN, (1, ordered, row["id"]))
+
+
+def _find_turns(state: Database, number: int, *, ordered: bool) -> None:
+    _change_in_pieces(state, _WITHOUT_TURNS, number)
+    for statement in (_WITH_OBJECT, _WITH_TURN) if ordered else ():  # turns by the objects of all
+        for events in _open_events(state, number):
+            with state.write() as tx:
+                tx.many(statement, [(number, event) for event in events])
+
+
+def _change_in_pieces(state: Database, statement: str, number: int) -> None:
+    """Runs a change of rows of a target that it finds no more once they are changed."""
+    changed = PIECE_ROWS
+    while changed == PIECE_ROWS:
+        with state.write() as tx:
+            changed = tx.execute(statement, (number, number, PIECE_ROWS))
+
+
+def _open_events(state: Database, number: int) -> Iterator[list[int]]:
+    """Gives what is open at a target in pieces; what changes its state meanwhile may come twice."""
+    after: tuple[object, ...] = (-1, 0.0, 0)
+    while found := state.rows(_OPEN_EVENTS, (number, *after, PIECE_ROWS)):
+        after = tuple(found[-1].values())
+        yield [row["event"] for row in found]
 
 
 def _free_next(tx: Tx, number: int, seq: int) -> bool:
@@ -311,9 +365,18 @@ def _page_of(which: str) -> str:
     return _PAGE.format(which)
 
 
-# SQLite uses an index of some rows only where their condition stands in the statement word by word.
-_OPEN_TYPES: Final = """
-SELECT event, type FROM ledger JOIN inbox ON seq = event WHERE target = ? AND state < 4"""
+# SQLite uses an index of some rows only where their condition stands in the statement word by word,
+# and takes a condition for a better way in than it is, unless told that it is likely. Without the
+# names of indexes it would read all of a target's rows, which are those of a month.
+_OPEN_EVENTS: Final = """
+SELECT state, next_at, event FROM ledger INDEXED BY ledger_open
+WHERE target = ? AND likely(state < 4) AND (state, next_at, event) > (?, ?, ?)
+ORDER BY state, next_at, event LIMIT ?"""
+_OPEN_TYPE: Final = """
+SELECT type FROM ledger JOIN inbox ON seq = event WHERE target = ? AND event = ? AND state < 4"""
+_PIECE: Final = """
+UPDATE ledger SET {} WHERE target = ? AND event IN (
+  SELECT event FROM ledger INDEXED BY ledger_{} WHERE target = ? AND {} LIMIT ?)"""
 _ADD_TARGET: Final = "INSERT OR IGNORE INTO targets (listener, url) VALUES (?, ?)"
 _TARGET: Final = "SELECT id FROM targets WHERE listener = ? AND url = ?"
 _TARGETS: Final = "SELECT id, url, ordered, running, cut FROM targets WHERE listener = ?"
@@ -328,10 +391,10 @@ UPDATE targets SET
 _ADD: Final = "INSERT OR FAIL INTO ledger (target, event) VALUES "
 _ADD_IN_TURN: Final = "INSERT INTO ledger (target, event, state, object) VALUES (?, ?, ?, ?)"
 _FIRST_OF_OBJECT: Final = """
-SELECT event, state FROM ledger
+SELECT event, state FROM ledger INDEXED BY ledger_turns
 WHERE target = ? AND object = ? AND state < 3 AND object IS NOT NULL ORDER BY event LIMIT 1"""
 _NEXT_OF_OBJECT: Final = """
-SELECT event, state FROM ledger WHERE target = ?
+SELECT event, state FROM ledger INDEXED BY ledger_turns WHERE target = ?
   AND object = (SELECT object FROM ledger WHERE target = ? AND event = ?)
   AND state < 3 AND object IS NOT NULL ORDER BY event LIMIT 1"""
 _STATES: Final = """
@@ -356,43 +419,47 @@ _FAILURES: Final = (
     "INSERT OR REPLACE INTO forwards (inbox_seq, target, attempt, started_at, milliseconds,"
     " status, error, reply, replay) VALUES "
 )
-_HASTEN: Final = """
-UPDATE ledger SET next_at = 0, ailing = 0
-WHERE target = ? AND state = 2 AND state < 4 AND next_at > 0 AND ailing"""
-_ANEW: Final = """
-UPDATE ledger SET next_at = 0, ailing = 0
-WHERE target = ? AND state = 2 AND state < 4 AND next_at > 0"""
-_RESTORE: Final = """
-UPDATE ledger SET state = 2, next_at = 0 WHERE target = ? AND state = 3 AND state < 4"""
-_WITHOUT_TURNS: Final = """
-UPDATE ledger SET state = IIF(state = 1, 0, state), object = NULL
-WHERE target = ? AND state < 4 AND state < 3"""
-_WITH_OBJECTS: Final = """
+_PUT_OFF: Final = "state = 2 AND likely(state < 4) AND next_at > 0"
+_HASTEN: Final = _PIECE.format("next_at = 0, ailing = 0", "open", f"{_PUT_OFF} AND ailing")
+_ANEW: Final = _PIECE.format("next_at = 0, ailing = 0", "open", _PUT_OFF)
+_IS_LEFT: Final = """
+SELECT 1 FROM ledger INDEXED BY ledger_open
+WHERE target = ? AND state = 3 AND likely(state < 4) LIMIT 1"""
+_IS_PUT_OFF: Final = f"""
+SELECT 1 FROM ledger INDEXED BY ledger_open WHERE target = ? AND {_PUT_OFF} LIMIT 1"""  # noqa: S608
+_RUN: Final = "UPDATE targets SET running = ?, ordered = ? WHERE id = ?"
+_RESTORE: Final = _PIECE.format("state = 2, next_at = 0", "open", "state = 3 AND likely(state < 4)")
+_WITHOUT_TURNS: Final = _PIECE.format(
+    "state = IIF(state = 1, 0, state), object = NULL",
+    "turns",
+    "state < 3 AND object IS NOT NULL",
+)
+_WITH_OBJECT: Final = """
 UPDATE ledger SET object = (SELECT NULLIF(object_id, '') FROM inbox WHERE seq = event)
-WHERE target = ? AND state < 4 AND state < 3"""
-_WITH_TURNS: Final = """
+WHERE target = ? AND event = ? AND state < 3"""
+_WITH_TURN: Final = """
 UPDATE ledger SET state = 1, next_at = 0
-WHERE target = ? AND state < 3 AND object IS NOT NULL AND EXISTS (
-  SELECT 1 FROM ledger AS older WHERE older.target = ledger.target
+WHERE target = ? AND event = ? AND state < 3 AND object IS NOT NULL AND EXISTS (
+  SELECT 1 FROM ledger AS older INDEXED BY ledger_turns WHERE older.target = ledger.target
     AND older.object = ledger.object AND older.event < ledger.event
     AND older.state < 3 AND older.object IS NOT NULL)"""
 _FREE: Final = "UPDATE ledger SET state = 2, next_at = 0 WHERE target = ? AND event = ?"
 _CLOSE: Final = "UPDATE ledger SET state = 4, next_at = 0 WHERE target = ? AND event = ?"
 _ROWS_OF_EVENT: Final = """
-SELECT target, url, state FROM targets JOIN ledger ON target = id AND event = ?"""
-_RESET: Final = """
-UPDATE ledger SET state = 7, next_at = 0
-WHERE state < 4 AND target IN (SELECT targets.id FROM targets
-  JOIN listeners ON listeners.id = listener WHERE scope = ?)"""
-_HAND_BACK: Final = """
-UPDATE ledger SET state = 6, next_at = 0
-WHERE state < 4 AND target IN (SELECT id FROM targets WHERE listener = ?)"""
+SELECT target, url, state FROM targets CROSS JOIN ledger ON target = id AND event = ?"""
+_TARGETS_OF_SCOPE: Final = """
+SELECT targets.id FROM targets JOIN listeners ON listeners.id = listener WHERE scope = ?"""
+_RESET: Final = _PIECE.format("state = 7, next_at = 0", "open", "state < 4")
+_HAND_BACK: Final = _PIECE.format("state = 6, next_at = 0", "open", "state < 4")
 _COUNT: Final = """
-SELECT COUNT(DISTINCT event) AS events FROM ledger
+SELECT COUNT(*) AS events FROM ledger INDEXED BY ledger_open
+WHERE target = ? AND state < 4 AND state IN (0, 1, 2)"""
+_COUNT_OF_SEVERAL: Final = """
+SELECT COUNT(DISTINCT event) AS events FROM ledger INDEXED BY ledger_open
 WHERE target IN (%s) AND state < 4 AND state IN (0, 1, 2)"""
 _SOONEST: Final = """
-SELECT MIN(next_at) AS soonest FROM ledger
-WHERE target = ? AND state = 2 AND state < 4 AND next_at > ?"""
+SELECT MIN(next_at) AS soonest FROM ledger INDEXED BY ledger_open
+WHERE target = ? AND state = 2 AND likely(state < 4) AND next_at > ?"""
 _NEW: Final = "state = 0 AND next_at = 0 AND event > ?"
 _LATER: Final = "state = 2 AND next_at <= ?"
 _OPEN: Final = "state IN (0, 1, 2)"
@@ -402,7 +469,7 @@ SELECT * FROM (
   SELECT event, next_at, attempts, sent, at, event_id, type, object_id, redelivered, headers, body,
     SUM(LENGTH(body)) OVER (ORDER BY next_at, event) - LENGTH(body) AS before
   FROM (
-    SELECT event, next_at, attempts, sent, at FROM ledger
-    WHERE target = ? AND state < 4 AND {} ORDER BY next_at, event LIMIT ?
+    SELECT event, next_at, attempts, sent, at FROM ledger INDEXED BY ledger_open
+    WHERE target = ? AND likely(state < 4) AND {} ORDER BY next_at, event LIMIT ?
   ) JOIN inbox ON seq = event JOIN payloads ON inbox_seq = event
 ) WHERE before < ? ORDER BY next_at, event"""

@@ -7,7 +7,8 @@ from itertools import count, takewhile
 from typing import Final, NamedTuple
 
 from svc.listen.inbox.inbox import Position
-from svc.listen.inbox.ledger import close_for_reset
+from svc.listen.inbox.ledger import PIECE_ROWS, close_for_reset
+from svc.listen.inbox.statements import ENDS
 from svc.listen.names import Listening, past
 from svc.state import Database, Row
 
@@ -16,7 +17,7 @@ INSERT OR IGNORE INTO listeners (scope, origin, profile, mode, targets)
 SELECT ?, origin, profile, mode, targets FROM listeners WHERE scope = ?"""
 _MOVE: Final = """
 UPDATE inbox SET listener = (SELECT id FROM listeners WHERE scope = ?)
-WHERE listener = (SELECT id FROM listeners WHERE scope = ?)"""
+WHERE listener = (SELECT id FROM listeners WHERE scope = ?) AND seq BETWEEN ? AND ?"""
 _IS_OPEN: Final = """
 FROM targets JOIN ledger ON target = targets.id AND state < 4
 WHERE targets.listener = listeners.id"""
@@ -59,14 +60,18 @@ def pending(state: Database, claim: ListenerId) -> dict[str, int]:
 def begin_anew(state: Database, claim: ListenerId) -> None:
     """Keeps all that came before a sandbox was reset as that of a listener of the past.
 
-    What was still to be forwarded is closed: the sandbox knows nothing of it any more.
+    What was still to be forwarded is closed: the sandbox knows nothing of it any more. Whoever was
+    ended in the middle of it has to run it again before anything else is kept.
     """
     with state.write() as tx:
-        [row] = tx.rows("SELECT COALESCE(MAX(seq), 0) AS last FROM inbox", ())
-        before = past(claim.scope, row["last"])
+        [ends] = tx.rows(ENDS)
+        before = past(claim.scope, ends["last"])
         tx.execute(_PAST, (before, claim.scope))
-        close_for_reset(tx, claim.scope)
-        tx.execute(_MOVE, (before, claim.scope))
+    close_for_reset(state, claim.scope)
+    for first in range(ends["first"], ends["last"] + 1, PIECE_ROWS):
+        with state.write() as tx:
+            last = min(first + PIECE_ROWS - 1, ends["last"])
+            tx.execute(_MOVE, (before, claim.scope, first, last))
 
 
 def remember(

@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from svc.listen.inbox.history import SHOWN, InboxEntry, InboxHistory, InboxScope, entry_from
+from svc.listen.inbox.history import InboxEntry, InboxHistory, InboxScope, entry_from, shown
+from svc.listen.inbox.statements import ENDS
 
 _ROWS_AT_ONCE: Final = 20_000
 _BEHIND: Final = "SELECT received_at FROM inbox WHERE seq >= ? ORDER BY seq LIMIT 1"
@@ -53,8 +54,8 @@ class SearchableInbox(InboxHistory):
         is_over: Callable[[], bool] = lambda: False,
     ) -> FoundEntries:
         """Gives one page of at most `count` entries; blocks, and raises LocalError."""
-        [row] = self._state.rows("SELECT MIN(seq) AS first, MAX(seq) AS last FROM inbox")
-        first, last = row["first"] or 0, row["last"] or 0
+        [row] = self._state.rows(ENDS)
+        first, last = row["first"], row["last"]
         before = last + 1 if wanted.before is None else min(wanted.before, last + 1)
         found: list[InboxEntry] = []
         while before > first and len(found) <= count:
@@ -91,17 +92,17 @@ _STATE: Final = """(
     WHEN MIN(state) < 4 THEN 'pending'
     ELSE CASE MAX(state) WHEN 4 THEN 'forwarded' WHEN 5 THEN 'failed' WHEN 6 THEN 'returned'
       ELSE 'reset' END END
-  FROM targets JOIN ledger ON target = targets.id AND event = i.seq)"""
-_SEARCH: Final = SHOWN.format(
-    which=f"""AND (? = '' OR i.type = ?) AND (? = '' OR i.object_id = ?)
+  FROM targets CROSS JOIN ledger ON target = targets.id AND event = i.seq)"""
+_SEARCH: Final = shown(
+    f"""AND (? = '' OR i.type = ?) AND (? = '' OR i.object_id = ?)
     AND (? = '' OR {_STATE} = ?)
     AND (? = ''
-      OR EXISTS (SELECT 1 FROM targets JOIN ledger ON target = targets.id AND event = i.seq
+      OR EXISTS (SELECT 1 FROM targets CROSS JOIN ledger ON target = targets.id AND event = i.seq
         WHERE instr(lower(url), ?))
       OR EXISTS (SELECT 1 FROM forwards f WHERE f.inbox_seq = i.seq AND instr(lower(f.target), ?)))
     AND (? = ''
       OR instr(lower(i.event_id || ' ' || i.type || ' ' || i.object_id), ?)
-      OR EXISTS (SELECT 1 FROM targets JOIN ledger ON target = targets.id AND event = i.seq
+      OR EXISTS (SELECT 1 FROM targets CROSS JOIN ledger ON target = targets.id AND event = i.seq
         WHERE instr(lower(url), ?) OR instr(lower(error), ?) OR CAST(last_status AS TEXT) = ?)
       OR EXISTS (SELECT 1 FROM forwards f WHERE f.inbox_seq = i.seq
         AND (instr(lower(f.error), ?) OR CAST(f.status AS TEXT) = ?))

@@ -74,8 +74,8 @@ class SqliteInbox:
     def failed(self, seqs: Collection[int]) -> int:
         return self._ledger.failed(seqs)
 
-    def prune(self, now: float) -> int:
-        return forget_forwarded(self._state, now)
+    def prune(self, now: float, after: int) -> int | None:
+        return forget_forwarded(self._state, now, after)
 
     def check_in_place(self) -> None:
         """Makes sure that what was committed is in the file that the next run reads (R121).

@@ -7,6 +7,10 @@ from typing import Final, TypeVar
 T = TypeVar("T")
 
 ROWS: Final = 16  # of one statement
+# Each by itself: SQLite finds one end of a table at once, and both together by reading all of it.
+ENDS: Final = """
+SELECT COALESCE((SELECT MIN(seq) FROM inbox), 0) AS first,
+  COALESCE((SELECT MAX(seq) FROM inbox), 0) AS last"""
 
 
 def chunks(things: Sequence[T], size: int) -> Iterator[Sequence[T]]:

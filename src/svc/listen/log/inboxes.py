@@ -64,8 +64,8 @@ class LogInbox(_NothingOpen):
             return []
         return self._connection.run(self._publish(batch.arrivals))
 
-    def prune(self, now: float) -> int:  # noqa: ARG002  the log has a limit of its own
-        return 0
+    def prune(self, now: float, after: int) -> None:
+        """Forgets nothing: the log has a limit of its own."""
 
     async def _publish(self, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
         end = asyncio.get_running_loop().time() + PUBLISH_SECONDS
@@ -119,8 +119,8 @@ class CopiedInbox(_NothingOpen):
             for one, kept in zip(closed, copied, strict=True)
         ]
 
-    def prune(self, now: float) -> int:
-        return self._copy.prune(now)
+    def prune(self, now: float, after: int) -> int | None:
+        return self._copy.prune(now, after)
 
 
 def _kept(answer: Mapping[str, Any]) -> Kept:

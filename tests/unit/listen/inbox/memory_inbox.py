@@ -114,7 +114,7 @@ class MemoryInbox:
         with self._lock:
             return sum(self._by_seq[seq].outcome == "failed" for seq in seqs)
 
-    def prune(self, now: float) -> int:
+    def prune(self, now: float, after: int) -> None:
         with self._lock:
             old = [
                 name
@@ -124,7 +124,6 @@ class MemoryInbox:
             ]
             for name in old:
                 del self._by_seq[self.entries.pop(name).seq]
-            return len(old)
 
     def _rows(self, url: str) -> list[KeptRow]:
         return [one.rows[url] for one in self._by_seq.values() if url in one.rows]

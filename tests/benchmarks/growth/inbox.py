@@ -1,0 +1,158 @@
+"""An inbox of so many events of 2 KB: most were forwarded, a fifth failed, some wait."""
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from functools import partial
+from pathlib import Path
+
+from benchmarks import bench_listen
+from benchmarks.bench_listen import SECRET
+from benchmarks.growth.measuring import SVC, Spent, State, Work, environment, run_command, service
+from svc.clock import SystemClock
+from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt
+from svc.listen.inbox.listeners import ListenerId, remember, remembered
+from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.names import Listening
+from svc.listen.receiver.server import new_path
+from svc.listen.verify.verify import Delivery, read_facts
+from svc.state import Database
+
+BURST = 20_000
+SENDERS = 16
+GROUP = 500
+DAY = 24 * 3600
+KEPT_DAYS = 25  # nothing of it is old enough to be forgotten yet
+NOTE = "x" * 1780
+HEADERS = b"Content-Type: application/json; charset=utf-8\r\nSvc-Signature: t=1,v1=00\r\n"
+BODY = (
+    '{"id":"%s","object":"event","type":"order.paid","created":"2026-10-01T09:00:00Z",'
+    '"livemode":false,"data":{"object":{"id":"ord_%020d","object":"order","amount":12900,'
+    '"currency":"EUR","note":"%s"}}}'
+)
+
+
+def arrival(number: int, at: float, target: str) -> Arrival:
+    """An event of about 2 KB."""
+    body = (BODY % (f"evt_{os.urandom(12).hex()}", number, NOTE)).encode()
+    return Arrival(Delivery(body, HEADERS, at, read_facts(body)), None, targets=(target,))
+
+
+def attempt(seq: int, target: str) -> ForwardAttempt:
+    """How an event was forwarded: each fifth failed."""
+    failed = seq % 5 == 0
+    status, verdict = (400, "failed") if failed else (200, "done")
+    return ForwardAttempt(
+        seq,
+        "order.paid",
+        target,
+        1,
+        time.time(),
+        2.0,
+        status,
+        None,
+        b"",
+        verdict,  # type: ignore[arg-type]
+    )
+
+
+def fill(state: Database, origin: str, target: str, size: int) -> None:
+    """Keeps events and notes how they were forwarded, by the inbox's own code; 20 wait."""
+    listening = Listening(origin, "default", "test", "given", ("*",))
+    scope = listening.scope(0)
+    claim = remembered(state, scope, listening, new_path)
+    remember(state, ListenerId(scope, 4245, claim.path), 4245, None, [target])
+    state.rows("PRAGMA synchronous = OFF")
+    inbox, begun = SqliteInbox(state, scope), time.time() - KEPT_DAYS * DAY
+    inbox.begin([target], ordered=False, anew=True)
+    results: list[ForwardAttempt] = []
+    for first in range(0, size, GROUP):
+        numbers = range(first, min(first + GROUP, size))
+        group = [arrival(n, begun + n * KEPT_DAYS * DAY / size, target) for n in numbers]
+        kept = inbox.store(Batch(group, results))
+        results = [attempt(one.seq, target) for one in kept]  # type: ignore[union-attr]
+    inbox.store(Batch(attempts=results[:-20]))
+    inbox.close()
+
+
+@contextmanager
+def inbox(folder: Path, size: int) -> Iterator[Sequence[Work]]:
+    """What P14 asks for."""
+    with service() as port:
+        target = f"http://127.0.0.1:{port}/hook"
+        path = folder / "state" / "state.db"
+        begun = time.perf_counter()
+        with Database.open(path, clock=SystemClock()) as state:
+            fill(state, f"http://127.0.0.1:{port}", target, size)
+        took = time.perf_counter() - begun
+        print(f"  {size:,} events made in {took:.0f} s: {path.stat().st_size >> 20} MB", flush=True)
+        env = {**environment(folder, port), "SVC_WEBHOOK_SECRET": SECRET}
+
+        def run_svc(*words: str) -> partial[Spent]:
+            return partial(run_command, [SVC, "events", *words], env)
+
+        started = ("listen", "--forward-to", target, "--timeout", "0.01", "-o", "ndjson")
+        half = time.strftime("%Y-%m-%d", time.gmtime(time.time() - KEPT_DAYS * DAY / 2))
+        yield [
+            Work("inbox", "1.5 x that of 1,000", run_svc("inbox"), 7),
+            Work("inbox --failed", "1.5 x", run_svc("inbox", "--failed"), 7),
+            Work("inbox --pending", "1.5 x", run_svc("inbox", "--pending"), 7),
+            Work("inbox --since 1h", "told", run_svc("inbox", "--since", "1h"), 3),
+            Work("start and end of listen", "1 s", run_svc(*started), 5),
+            Work(f"burst of {BURST:,}, an event", "1.1 x", partial(burst, env), 3),
+            Work(
+                "prune --failed, a tenth",
+                "linear, flat",
+                run_svc("prune", "--failed", "--before", half, "--yes"),
+                1,
+            ),
+            Work("replay --failed, a tenth", "linear, flat", run_svc("replay", "--failed"), 1),
+            Work("longest piece of what is forgotten", "50 ms", partial(prune, path), 1),
+        ]
+
+
+def burst(env: dict[str, str]) -> Spent:
+    """The listener's processor time for each event of a burst."""
+    folder = Path(env["SVC_STATE_DIR"]).parent
+    ready = folder / "ready.json"
+    with ExitStack() as stack:
+        target = stack.enter_context(bench_listen.role("target"))
+        told = ["--forward-to", bench_listen.line(target), "--ready-file", str(ready)]
+        out = stack.enter_context((folder / "out.ndjson").open("w"))
+        process = subprocess.Popen(
+            [SVC, "events", "listen", "-o", "ndjson", *told], env=env, stdout=out
+        )
+        stack.callback(process.wait)
+        stack.callback(process.terminate)
+        while not ready.exists():
+            assert process.poll() is None
+            time.sleep(0.01)
+        url = json.loads(ready.read_text())["url"]
+        sender = bench_listen.role("sender", url, str(BURST), "burst", str(SENDERS))
+        subject = bench_listen.Subject(stack.enter_context(sender), target, process.pid)
+        assert bench_listen.line(subject.feeder) == "ready"
+        before = bench_listen.cpu(process.pid)
+        subject.start()
+        while subject.count() < BURST:
+            assert process.poll() is None
+            time.sleep(0.05)
+        spent = (bench_listen.cpu(process.pid) - before) / BURST
+        return Spent(spent, bench_listen.resident(process.pid))
+
+
+def prune(path: Path) -> Spent:
+    """The longest that one piece of what is forgotten by age holds the inbox."""
+    with Database.open(path, clock=SystemClock()) as state:
+        kept, longest = SqliteInbox(state, "pruning"), 0.0
+        reached: int | None = 0
+        while reached is not None:
+            begun = time.perf_counter()
+            reached = kept.prune(time.time() + 40 * DAY, reached)
+            longest = max(longest, time.perf_counter() - begun)
+    return Spent(longest, bench_listen.resident(os.getpid()))
+
+
+STATES: dict[str, State] = {"inbox": inbox}
