@@ -95,11 +95,10 @@ def _forget_due(session: Session, database: Database) -> tuple[int, int]:
     from svc.delivery.journal.batches import BatchTable
     from svc.delivery.journal.journal import Journal
     from svc.delivery.journal.leases import Leases
-    from svc.listen.inbox.forgetting import forget_forwarded
+    from svc.listen.inbox.forgetting import forget_all_forwarded
 
-    events, requests, now, clock = 0, 0, session.clock.now(), session.clock
-    while some := forget_forwarded(database, now):
-        events += some
+    requests, now, clock = 0, session.clock.now(), session.clock
+    events = forget_all_forwarded(database, clock)
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         journal = Journal(lambda: database, leases, clock, rules=limit_rules(session))
         while some := journal.forget_old(now):

@@ -26,7 +26,7 @@ _GRACE_SECONDS: Final = 0.8  # promise R78: stopped in under a second
 _LOOK_SECONDS: Final = 0.02
 _STRAGGLER_SECONDS: Final = 0.3  # what a command has set off is on its way when it ends
 _CHORES_SECONDS: Final = 3600.0
-_BETWEEN_SECONDS: Final = 0.03  # in which other processes get at the state database
+_BETWEEN_SECONDS: Final = 0.01  # in which other processes get at the state database
 
 
 OpenSource = Callable[[Reception, Callable[[ListenerRecord], None]], Source]

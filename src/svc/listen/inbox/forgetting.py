@@ -1,7 +1,7 @@
 """Forgetting: what was forwarded goes after 30 days; what failed or is pending stays (R125)."""
 
 from itertools import takewhile
-from typing import Final
+from typing import Final, NamedTuple
 
 from svc.clock import Clock
 from svc.listen.inbox.event_ids import forget
@@ -11,22 +11,39 @@ from svc.state import Database, Row, Tx
 
 KEEP_SECONDS: Final = 30 * 24 * 3600  # promise R50 asks for 72 h; a month lets people look back
 _AT_ONCE: Final = 250  # so that no delivery waits for a month's worth to go
-_PAUSE_SECONDS: Final = 0.03  # between pieces: whoever waits for the database gets it
+_PAUSE_SECONDS: Final = 0.01  # between pieces: whoever waits for the database gets it
 
 
-def forget_forwarded(state: Database, now: float, after: int) -> int | None:
+class ForgottenPiece(NamedTuple):
+    """How many events were forgotten, and the last one looked at; None where no old ones follow."""
+
+    events: int
+    reached: int | None
+
+
+def forget_forwarded(state: Database, now: float, after: int) -> ForgottenPiece:
     """Forgets what was forwarded, or was for no target, 30 days before `now` (unix seconds).
 
-    Looks at some rows behind the seq `after`, of listeners too that do not run any more; gives the
-    last of them, None where no older ones follow.
+    Looks at some rows behind the seq `after`, of listeners too that do not run any more.
     """
     since = now - KEEP_SECONDS
     with state.write() as tx:
         # Rows stand in the order of their arrival: the look ends at the first one that is young.
         rows = tx.rows(_NEXT, (after, _AT_ONCE))
         old = [*takewhile(lambda row: row["received_at"] < since, rows)]
-        _forget(tx, [row for row in old if row["is_over"]])
-    return old[-1]["seq"] if len(old) == _AT_ONCE else None
+        events = _forget(tx, [row for row in old if row["is_over"]])
+    return ForgottenPiece(events, old[-1]["seq"] if len(old) == _AT_ONCE else None)
+
+
+def forget_all_forwarded(state: Database, clock: Clock) -> int:
+    """Forgets all that is due beside whoever else writes; gives how many events."""
+    events: int = 0
+    reached: int | None = 0
+    while reached is not None:
+        some, reached = forget_forwarded(state, clock.now(), reached)
+        events += some
+        clock.sleep(_PAUSE_SECONDS)
+    return events
 
 
 def forget_failed(state: Database, whose: InboxScope, before: float, clock: Clock) -> int:

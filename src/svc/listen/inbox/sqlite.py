@@ -75,7 +75,7 @@ class SqliteInbox:
         return self._ledger.failed(seqs)
 
     def prune(self, now: float, after: int) -> int | None:
-        return forget_forwarded(self._state, now, after)
+        return forget_forwarded(self._state, now, after).reached
 
     def check_in_place(self) -> None:
         """Makes sure that what was committed is in the file that the next run reads (R121).

@@ -66,7 +66,7 @@ class FakeInbox:
     def failed(self, seqs: Collection[int]) -> int:
         raise NotImplementedError
 
-    def prune(self, now: float) -> int:
+    def prune(self, now: float, after: int) -> int | None:
         raise NotImplementedError
 
 
