@@ -5,13 +5,12 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
 from support.clocks import ManualClock
 from support.listening import NOW, attempt, ended, event
-from svc.clock import Clock
 from svc.listen.inbox import ledger, listeners
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.forgetting import forget_all_forwarded, forget_failed
@@ -23,7 +22,6 @@ from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
-from svc.state.opening import BusyRetry
 
 A, B = "http://a", "http://b"
 LISTENING: Final = Listening("http://s", "default", "test", "local", ("*",))
@@ -41,10 +39,8 @@ SMALL: Final = ("SCAN l ", "SCAN t ")
 class TracedDatabase(Database):
     """A state database that remembers what was asked of it, with its values."""
 
-    def __init__(
-        self, connection: sqlite3.Connection, path: Path, clock: Clock, patience: BusyRetry
-    ) -> None:
-        super().__init__(connection, path, clock, patience)
+    def __init__(self, connection: sqlite3.Connection, *more: Any) -> None:
+        super().__init__(connection, *more)
         self.asked: set[str] = set()
         connection.set_trace_callback(self.asked.add)
 
@@ -69,7 +65,7 @@ def inbox(state: Database) -> SqliteInbox:
 
 
 def arrival(number: int, *targets: str, ordered: bool = False, about: int | None = None) -> Arrival:
-    body = event(number, **({} if about is None else {"data": {"object": {"id": f"ord_{about}"}}}))
+    body = event(number, data={"object": {"id": f"ord_{about or number}"}})
     delivery = Delivery(body, b"", NOW + number, read_facts(body))
     return Arrival(delivery, None, targets=targets, ordered=ordered)
 
@@ -83,7 +79,8 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     inbox.store(Batch([arrival(2, A)], well=[A]))
     for target in (A, B):
         inbox.due(target, 0), inbox.again(target, NOW, 1), inbox.count([target])
-    inbox.count([A, B]), inbox.failed([1, 2]), inbox.leave(B), inbox.adopt(lambda _: [A], [A])
+    inbox.count([A, B]), inbox.failed([1, 2]), inbox.leave(B)
+    inbox.adopt(lambda _: [A], [A])
     inbox.begin([A], ordered=False, anew=True)
     claim = remembered(state, SCOPE, LISTENING, lambda: "/x")
     pending(state, claim), known(state, LISTENING), waiting(state, "http://s", "default", "test")
@@ -95,8 +92,7 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     assert entry is not None
     found.at_targets(1), found.forwards(entry), found.targets_tried(entry), found.content(entry)
     found.note_replays(1, [(A, NOW, 1.0, 200, None, b"")], taken=True, pending=True)
-    found.search(SearchFilter(), 5)
-    [*copies(state, "http://s", "default", "test", NOW)]
+    found.search(SearchFilter(), 5), [*copies(state, "http://s", "default", "test", NOW)]
     forget_failed(state, WHOSE, NOW + 1000, ManualClock(NOW))
     forget_all_forwarded(state, ManualClock(NOW + 40 * 86400))
     begin_anew(state, claim)
@@ -122,8 +118,11 @@ def test_pending_events_are_found_among_few_and_among_many(
     inbox.store(Batch(attempts=[attempt(n, B, "failed") for n in (3, 4)]))
     history = InboxHistory(state, WHOSE)
 
-    def seqs(*, oldest_first: bool = False, **wanted: bool) -> list[int]:
-        found = history.entries(InboxFilter(**wanted), oldest_first=oldest_first)
+    def seqs(
+        *, failed: bool = False, pending: bool = False, oldest_first: bool = False
+    ) -> list[int]:
+        wanted = InboxFilter(failed=failed, pending=pending)
+        found = history.entries(wanted, oldest_first=oldest_first)
         return [one.seq for one in found]
 
     for few in (5_000, 0):
