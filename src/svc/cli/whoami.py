@@ -125,7 +125,7 @@ def _service_facts(session: Session, facts: dict[str, Any]) -> SvcError | None:
     try:
         proxy = proxy_for(address, choose_proxy(address, settings.proxy, session.env))
         facts["proxy"] = None if proxy is None else str(proxy)
-        ask(session, session.key.secret, session.key.mode, session.note_reply)
+        ask(session, session.key.secret, session.key.mode)
     except NetworkError as error:
         facts["reachable"] = False
         return error

@@ -1,12 +1,10 @@
 """Asking the service whether it knows a key, and what is shown of a stored one."""
 
-from collections.abc import Callable
 from typing import Any
 
 from svc.cli.framework.session import Session
 from svc.client.contradiction import id_in
 from svc.client.operations import build_list
-from svc.client.reply import Reply
 from svc.clock import utc
 from svc.errors import AuthError, Forbidden, NetworkError, ServerError, Unauthorized
 from svc.keys.facts import KeyFact
@@ -14,12 +12,8 @@ from svc.keys.places import KeyPlace, title
 from svc.keys.resolve import VARIABLE
 from svc.service.facts import Mode
 
-OnReply = Callable[[Reply], None]
 
-
-def ask(
-    session: Session, secret: str, mode: Mode, on_reply: OnReply = lambda _: None
-) -> str | None:
+def ask(session: Session, secret: str, mode: Mode) -> str | None:
     """Lists one order with the key and gives its id, or None where there is none.
 
     A restricted key that may not do that is known as well: None.
@@ -28,7 +22,7 @@ def ask(
         Unauthorized: the service does not know the key.
         SvcError: as `Client.deliver`.
     """
-    with session.client(secret=secret, mode=mode, on_reply=on_reply) as client:
+    with session.client(secret=secret, mode=mode) as client:
         try:
             found = client.send(build_list("order", {"limit": 1})).data["data"]
         except Forbidden as error:

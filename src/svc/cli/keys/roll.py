@@ -46,8 +46,8 @@ def roll(
     seconds, page = grace_of(grace), page_of(dashboard)
     refuse_plain_http(session.base_url)
     old = old_key.find(session, session.key_place())
-    since = session.clock.now()
     before = None if no_check else old_key.look(session, old)
+    since = session.now()
     if old.left_over is None and not stdin:
         show_page(session, old, page)
     new = take(session, old, stdin=stdin)

@@ -131,9 +131,9 @@ def _format_kind(value: object, field: ViewField, record: Record, screen: Screen
     if field.kind == "money":
         return _money(value, field, record)
     if field.kind == "time":
-        return _time(value, _clock(record, screen), screen)
+        return _time(value, _clock(field, record, screen), screen)
     if field.kind == "deadline":
-        return _deadline(value, _clock(record, screen), screen)
+        return _deadline(value, _clock(field, record, screen), screen)
     if field.kind == "duty_rate":
         return _duty_rate(value, record)
     if field.kind == "status":
@@ -153,9 +153,10 @@ def _money(value: object, field: ViewField, record: Record) -> Cell | None:
     return Cell(amount, whole=True, right=True, money=not amount.endswith(")"))
 
 
-def _clock(record: Record, screen: Screen) -> float:
-    """Now by the clock that dates a record: a sandbox's may be turned far from this machine's."""
-    return screen.here() if is_local(record.kind_data) else screen.now()
+def _clock(field: ViewField, record: Record, screen: Screen) -> float:
+    """Now by the clock that dates a value: a sandbox's may be turned far from this machine's."""
+    local = is_local(record.kind_data) and not field.served
+    return screen.here() if local else screen.now()
 
 
 def _time(value: object, now: float, screen: Screen) -> Cell | None:

@@ -130,7 +130,7 @@ _STORED: Final = (
     ViewField("checked", "Checked", "time", rank=3),
     ViewField("rolled", "Rolled", "time", rank=3),
     ViewField("old_key", "Old key", "id", rank=3),
-    ViewField("old_key_ends", "Old key ends", "deadline", rank=3),
+    ViewField("old_key_ends", "Old key ends", "deadline", rank=3, served=True),
     ViewField("old_key_works", "Old key works", "flag", rank=4),
     ViewField("same_account", "Same account", "flag", rank=4),
     ViewField("removed", "Removed", "flag", rank=4),

@@ -32,7 +32,8 @@ class ViewField:
     is the path to read when the first has no value. `during` is the only status in which it says
     anything. What `leads` stands before the next one where there is no room for a table: a method
     before its path. A `counter` that is zero says nothing. A status that is `undone` names amounts
-    that went back, each with the amount of which it is a part.
+    that went back, each with the amount of which it is a part. A time that is `served` is of the
+    service's clock, also where this program has made the object.
     """
 
     path: str | tuple[str, ...]
@@ -44,6 +45,7 @@ class ViewField:
     during: str = ""
     leads: bool = False
     undone: tuple[tuple[str, str], ...] = ()
+    served: bool = False
 
 
 @dataclass(frozen=True, slots=True)
