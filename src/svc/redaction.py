@@ -17,9 +17,11 @@ _PREFIXED: Final[tuple[tuple[tuple[str, ...], str], ...]] = (
     (("logkey_",), r"(logkey_)(?!…)([^\s\"',;&<>\\]+)"),
     (("_secret_",), r"(ord_[0-9A-Za-z]+_secret_)([0-9A-Za-z]+)"),
 )
+# What a message writes for a user to fill in is no credential.
+_PLACEHOLDER: Final = r"(?!USER:PASSWORD@[^@\s]*(?:\s|$))"
 _HIDDEN: Final[tuple[tuple[tuple[str, ...], str, str], ...]] = (
     (("basic", "bearer"), r"(?i)\b((?:basic|bearer)\s+)([A-Za-z0-9+/=._~-]{6,})", r"\1…"),
-    (("@",), r"(?i)(\b[a-z][a-z0-9+.-]{0,31}://)([^/\s]{1,1024})@", r"\1…@"),
+    (("@",), rf"(?i)(\b[a-z][a-z0-9+.-]{{0,31}}://){_PLACEHOLDER}([^/\s]{{1,1024}})@", r"\1…@"),
     (("@",), r"(?<![\w@/])[^\s:/@\"']{1,256}:[^\s/@\"']{1,256}@(?=[\w.-])", "…@"),
     # To the prefix's end: of its first letters alone, an id may have the base64 by chance.
     (

@@ -30,6 +30,7 @@ KEY = "sk_test_CANARYabcdefgh0123456789"
         "https://CANARY:CANARY@api.example.com/",
         "http://user:CANARY@CANARY@host/",
         "user:CANARY@proxy.example:3128",
+        "http://USER:PASSWORD@x:CANARY@proxy.example:3128",
     ],
 )
 def test_nothing_of_a_secret_is_left_but_its_prefix_and_end(text: str) -> None:
@@ -59,6 +60,7 @@ def test_nothing_of_an_encoded_key_is_left(prefix: str, around: str) -> None:
         "svc requests resume rq_b36mc2tfx47cmbqkydfb",  # by chance as base64 of sk_ begins
         "pay_9c2tfXqWRZMuyqxepNi4A1Rt",
         "https://api.example.com/v1/orders?limit=1",
+        "SVC_PROXY=http://USER:PASSWORD@HOST:PORT",
     ],
 )
 def test_plain_text_stays(text: str) -> None:

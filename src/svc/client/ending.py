@@ -21,11 +21,12 @@ _REASONS = {
     Reason.CLOCK_BEHIND: "; the clock was put back, so that the idempotency key's age is not known",
 }
 
-_CHECK_PROXY = "Check --proxy, SVC_PROXY, HTTPS_PROXY and the profile; the one in use: svc whoami"
-_PROXIES = {
+_CHECK_PROXY = "Check --proxy, SVC_PROXY, HTTPS_PROXY and the profile"
+PROXY_HINTS = {
     Trouble.NO_PROXY: _CHECK_PROXY,
     Trouble.PROXY: _CHECK_PROXY,
-    Trouble.PROXY_LOGIN: "Give both in its address: SVC_PROXY=http://USER:PASSWORD@HOST:PORT",
+    Trouble.PROXY_LOGIN: "Give both in its address, @ and : in them as %40 and %3A: "
+    "SVC_PROXY=http://USER:PASSWORD@HOST:PORT",
 }
 _FINAL = (Reason.KEY_AGE, Reason.CLOCK_BEHIND)
 _UNKNOWN = "may have been carried out, but {} gave no clear answer"
@@ -108,8 +109,8 @@ def _build_unreached(ending: CallEnd) -> NetworkError:
 def _hint_unreached(ending: CallEnd) -> str | None:
     if ending.finding.status is not None:
         return f"Check that {ending.base_url} is the address of the service."
-    if ending.finding.trouble in _PROXIES:
-        return _PROXIES[ending.finding.trouble]
+    if ending.finding.trouble in PROXY_HINTS:
+        return PROXY_HINTS[ending.finding.trouble]
     if ending.finding.meaning is Meaning.UNTRUSTED:
         return "Nothing was sent. If the authority is your own, name its file with --ca-bundle."
     if ending.base_url.is_loopback:

@@ -262,6 +262,27 @@ def test_a_proxy_that_cannot_be_reached_is_named(svc: Svc) -> None:
     assert "hidden" not in refused.out + refused.err
 
 
+@pytest.mark.parametrize("command", ["whoami", "doctor"])
+def test_a_proxy_that_wants_a_password_is_told_how_it_is_given(svc: Svc, command: str) -> None:
+    """What is to be filled in is no secret: the line is shown whole."""
+
+    def refuse(peer: socket.socket) -> None:
+        peer.recv(65536)
+        peer.sendall(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+
+    with OneByOne(refuse) as proxy:
+        env = {
+            "SVC_BASE_URL": "https://api.example.com",
+            "SVC_API_KEY": "sk_test_4eC39HqLyjWDarjtT1zdp7dc",
+            "SVC_PROXY": f"http://127.0.0.1:{proxy.port}",
+        }
+        refused = svc(command, "-o", "human", env=env)
+    said = " ".join((refused.out + refused.err).split())
+    assert "the proxy wants a user and a password" in said
+    assert f"127.0.0.1:{proxy.port} answered 407" in said
+    assert "SVC_PROXY=http://USER:PASSWORD@HOST:PORT" in said
+
+
 @pytest.mark.effect_of("doctor", "--report")
 def test_a_report_of_a_bug_has_all_but_secrets(
     svc: Svc, sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch

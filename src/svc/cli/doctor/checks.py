@@ -249,6 +249,7 @@ def clock_finding(skew: float | None, turned: float | None = None, now: float = 
 
 
 def _reach_service(session: Session) -> Reached | Finding:
+    from svc.client.ending import PROXY_HINTS
     from svc.client.wire.proxy import choose_proxy
     from svc.client.wire.sockets import SocketWire
 
@@ -268,7 +269,8 @@ def _reach_service(session: Session) -> Reached | Finding:
         return answer
     why = f"{answer.trouble.value} ({answer.detail})" if answer.detail else answer.trouble.value
     through = " through the proxy" if proxy else ""
-    return Finding("service", "failed", f"{address.origin}{through}: {why}", _way_to_reach(session))
+    fix = PROXY_HINTS.get(answer.trouble) or _way_to_reach(session)
+    return Finding("service", "failed", f"{address.origin}{through}: {why}", fix)
 
 
 def _way_to_reach(session: Session) -> str:
