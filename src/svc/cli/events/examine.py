@@ -1,11 +1,11 @@
-"""`svc events examine`: whether a webhook handler bears what every handler must."""
+"""`svc events examine`: whether a webhook handler keeps the rules for every handler."""
 
 import secrets
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from string import ascii_letters, digits
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, get_args
 
 import typer
 
@@ -19,7 +19,7 @@ from svc.cli.framework.session import Session
 from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
 from svc.listen.examine.check import CheckCommand
-from svc.listen.examine.examiner import Examiner, ExamPlan, RuleVerdict
+from svc.listen.examine.examiner import Examiner, ExamPlan, RuleStatus, RuleVerdict
 from svc.listen.examine.handler import HandlerTarget
 from svc.listen.examine.rules import RULES, HandlerRule
 from svc.listen.forward.replay import ReplayLoop
@@ -33,6 +33,7 @@ app = make_app()
 
 _LETTERS: Final = ascii_letters + digits
 _READABLE: Final = 0o644
+_STATUSES: Final = get_args(RuleStatus)
 
 
 class ExamArguments(OptionSet):
@@ -71,12 +72,12 @@ class ExamArguments(OptionSet):
 @verb(app)
 @with_options(ExamArguments)
 def examine(ctx: typer.Context, given: ExamArguments) -> None:
-    """Examine a webhook handler by forged, repeated, reordered and unusual deliveries.
+    """Test a webhook handler with forged, repeated, reordered and unusual deliveries.
 
-    The handler gets made-up events of test mode, signed with the secret of its endpoint, and acts
-    on them. Each rule is passed, failed, advice, or unknown; the exit code is 11 where one has
-    failed, with what to change. Without --check the answers alone are judged, and whether an event
-    is handled once is unknown: svc help examine.
+    The handler gets about 40 made-up events of test mode, signed with the secret of its endpoint,
+    and acts on them. Each of 14 rules is passed, failed, advice or unknown; the exit code is 11
+    where one has failed, and what to change stands below it. Without --check the answers alone are
+    judged: whether an event is handled once is unknown then (svc help examine).
 
     $ svc events examine --forward-to 3000/webhooks
     $ svc events examine --forward-to 3000/webhooks --check ./count.sh --report examination.md
@@ -90,14 +91,14 @@ def examine(ctx: typer.Context, given: ExamArguments) -> None:
     signing = signing_secrets(session, given.endpoint, piped=given.secret_stdin)
     verdicts = _examine(session, given, target, signing)
     counts = Counter(each.status for each in verdicts)
-    summary = ", ".join(f"{count} {status}" for status, count in counts.items())
+    summary = ", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status])
     data = {
         "object": "examination",
         "target": str(target),
         "type": given.type_,
         "has_check": given.check is not None,
         "examined_at": utc(session.clock.now()),
-        **{status: counts[status] for status in ("passed", "failed", "advice", "unknown")},
+        **{status: counts[status] for status in _STATUSES},
         "rules": [each.as_data() for each in verdicts],
     }
     if out.format == "human":
@@ -203,7 +204,7 @@ def _conclude(session: Session, given: ExamArguments, verdicts: Sequence[RuleVer
     """Ends as the examination did.
 
     Raises:
-        CheckFailed: the handler does not bear a rule.
+        CheckFailed: the handler breaks a rule.
     """
     failed = [each.rule.name for each in verdicts if each.status == "failed"]
     if failed:
@@ -215,6 +216,6 @@ def _conclude(session: Session, given: ExamArguments, verdicts: Sequence[RuleVer
     unknown = sum(each.status == "unknown" for each in verdicts)
     if unknown and given.check is None:
         session.out.hint(
-            f"{unknown} rules are about what the handler does. A command that prints it, as a "
-            "number or a line for each event, tells: --check CMD"
+            f"{unknown} rules need --check CMD: a command that prints what the handler has done, "
+            "as a number or a line for each event (svc help examine)"
         )

@@ -105,7 +105,7 @@ EVENT_VERBS: Final = {
     "tail": Entry("See events as they come, without forwarding.", WEBHOOKS),
     "prune": Entry("Forget received events that failed.", WEBHOOKS),
     "verify": Entry("Check one delivery offline.", WEBHOOKS),
-    "examine": Entry("Try on a webhook handler what it must bear.", WEBHOOKS),
+    "examine": Entry("Test a webhook handler with good and bad deliveries.", WEBHOOKS),
 }
 
 SHORT_NAMES: Final = {"quotes": "landed-cost-quotes"}

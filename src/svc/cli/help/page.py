@@ -141,7 +141,7 @@ TOPICS: Final = {
     "timeline": ("timeline", "One story for any id, and what is missing in it."),
     "limits": ("limits", "How much a machine may refund, pay out or capture in a time."),
     "audit": ("audit", "Which events never came, told from the objects of the service."),
-    "examine": ("examine", "What a webhook handler must bear, tried out on yours."),
+    "examine": ("examine", "Testing a webhook handler with good and bad deliveries."),
     "reminders": ("reminders", "When keys are to be replaced, and who says so."),
     "moving": ("moving", "Taking profiles, keys and the journal to another machine."),
     "comparison": ("comparison", "svc beside the Stripe CLI."),

@@ -100,6 +100,10 @@ PAGE: Final = Page(
         given: each delivery with its headers, verdict and answers, and a button that sends it
         again.
         """,
+        """
+        svc events examine tests it with forged, repeated, reordered and broken deliveries: svc help
+        examine.
+        """,
         Heading("Commands instead of a handler"),
         """
         --run TYPE=COMMAND runs a program for each event, with its payload on standard input; exit

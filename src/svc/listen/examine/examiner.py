@@ -20,7 +20,7 @@ from svc.listen.examine.rules import RULES, HandlerRule, TrialDelivery
 from svc.listen.http.connection import TargetReply
 from svc.service.facts import SECRET_PREFIX, WEBHOOK_DEADLINE_SECONDS
 
-RuleStatus = Literal["passed", "advice", "failed", "unknown"]
+RuleStatus = Literal["passed", "failed", "unknown", "advice"]
 
 SLOW_SECONDS: Final = 2.0
 _REDELIVERIES: Final = 2  # of what was not taken, as the service makes them
@@ -62,7 +62,7 @@ class ExamPlan(NamedTuple):
 
 
 class RuleVerdict(NamedTuple):
-    """How a handler bears one rule; `fix` is what to change, `until` the rule to pass before."""
+    """The verdict on one rule; `fix` is what to change, `until` the rule that must pass before."""
 
     rule: HandlerRule
     status: RuleStatus
@@ -133,7 +133,12 @@ class Examiner:
 
     async def _examine(self, rule: HandlerRule) -> RuleVerdict:
         if not rule.deliveries:
-            return RuleVerdict(rule, "advice", "It cannot be seen from outside.", rule.fix)
+            return RuleVerdict(
+                rule,
+                "advice",
+                f"No delivery can show whether the handler {rule.promise}.",
+                rule.fix,
+            )
         unmet = next((name for name in rule.after if name in self._failed), self._gone_since)
         if unmet is not None:
             return RuleVerdict(rule, "unknown", f"Unknown until '{unmet}' passes.", until=unmet)
@@ -210,8 +215,8 @@ class Examiner:
             count = count_events(compare_outputs(before, early), self._single)
             saved = "something else" if count is None else f"{count} of {rule.effects} events"
             raise VerdictReached(
-                f"{_describe_answers(answered)}, but not saved then: as soon as the answers were "
-                f"there, --check showed {saved}, the rest later."
+                f"{_describe_answers(answered)} before it was saved: right after the answers "
+                f"--check showed {saved}."
             )
         return answered
 
@@ -220,7 +225,7 @@ class Examiner:
     ) -> str:
         differs = describe_difference(found, wanted)
         if rule.reference:
-            return f"Backwards, events leave something else than in order: {differs} in --check."
+            return f"The wrong order leaves another state than the right one: {differs} in --check."
         count = count_events(found, self._single)
         shown = differs if count is None else f"the effect of {_count(count)}"
         return (
@@ -245,7 +250,7 @@ class Examiner:
             answered.append(_Answered(each, replies))
             if each.is_refused and answered[-1].is_taken:
                 raise VerdictReached(
-                    f"Took an event {each.signature}: answered {_describe_reply(replies[0])}."
+                    f"Answered {_describe_reply(replies[0])} to an event {each.signature}."
                 )
             if not rule.seen:
                 self._require_taken(rule, answered[-1])
@@ -275,7 +280,9 @@ class Examiner:
         keys = (reply.trouble, reply.status, (reply.status or 0) // 100)
         fixes = rule.fixes or {}
         fix = next((fixes[key] for key in keys if key is not None and key in fixes), None)
-        raise VerdictReached(f"Did not take a valid {kind}{form}: {_describe_reply(reply)}.", fix)
+        if reply.status is None:
+            raise VerdictReached(f"No answer to a valid {kind}{form}: {reply.error}.", fix)
+        raise VerdictReached(f"Answered {_describe_reply(reply)} to a valid {kind}{form}.", fix)
 
     async def _send(
         self, rule: HandlerRule, one: TrialDelivery, objects: ExampleObjects, attempt: int = 1
@@ -312,7 +319,7 @@ class Examiner:
             if reply.trouble is None:
                 return
         self._gone_since = rule.name
-        raise VerdictReached(f"The handler ended during this rule: {reply.error}.")
+        raise VerdictReached(f"The handler stopped answering during this rule: {reply.error}.")
 
     async def _look(self, rule: HandlerRule) -> str:
         if self._plan.check is None:

@@ -1,4 +1,4 @@
-"""What every webhook handler must bear, as data: a row for each rule (`RULES`)."""
+"""The rules for every webhook handler, as data: a row for each (`RULES`)."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -32,11 +32,11 @@ class TrialDelivery(NamedTuple):
 
 
 class HandlerRule(NamedTuple):
-    """One thing that a handler must bear; a rule without deliveries is advice.
+    """One rule for handlers; one without deliveries is advice.
 
     Attributes:
         name: in a few words, as a table shows it.
-        promise: what the handler does that bears it, behind "the handler".
+        promise: what a handler does that keeps it, behind "the handler".
         fix: what to change in one that does not.
         fixes: what to change instead, by the answer: trouble, a status, or its hundreds.
         effects: the effect of how many single events all deliveries have together.
@@ -188,7 +188,7 @@ RULES: Final = (
         "object and go by its status. Take an event whose object is not known yet.",
         _BACKWARDS,
         after=("valid event", "same event twice", "unknown type"),
-        seen=f"{len(_BACKWARDS)} events backwards leave the same as in order",
+        seen=f"{len(_BACKWARDS)} events in the wrong order leave the same state as in order",
         reference=_IN_ORDER,
     ),
     HandlerRule(
@@ -199,7 +199,7 @@ RULES: Final = (
         tuple(TrialDelivery(case) for case in range(3)),
         effects=3,
         after=_KNOWN_BY_ID,
-        seen="3 events were there as soon as they were answered",
+        seen="3 events were saved when the answers came",
         is_soon=True,
     ),
     HandlerRule(

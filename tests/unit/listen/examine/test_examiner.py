@@ -53,19 +53,27 @@ def test_a_good_handler_passes_every_rule() -> None:
 @pytest.mark.parametrize(
     ("fault", "rule", "words"),
     [
-        ("no signature", "wrong signature", "Took an event without a signature: answered 200"),
-        ("JSON written again", "unusual bytes", r"Did not take a valid order.paid with escapes"),
-        ("no age", "old signature", "Took an event signed 10 minutes ago: answered 200"),
-        ("one v1", "rolled secret", "Did not take a valid order.paid: 400"),
+        ("no signature", "wrong signature", "Answered 200 to an event without a signature"),
+        ("JSON written again", "unusual bytes", "Answered 400 to a valid order.paid with escapes"),
+        ("no age", "old signature", "Answered 200 to an event signed 10 minutes ago"),
+        ("one v1", "rolled secret", "Answered 400 to a valid order.paid"),
         ("twice", "same event twice", "--check shows the effect of 2 events in place of 1"),
         ("race", "twice at once", "--check shows the effect of 12 events in place of 3"),
         ("forgets what breaks", "killed connection", "the effect of 2 events in place of 1"),
-        ("crash on an unknown type", "unknown type", "ended during this rule: connection refused"),
-        ("unknown type refused", "unknown type", "Did not take a valid order.examined: 422"),
+        (
+            "crash on an unknown type",
+            "unknown type",
+            "stopped answering during this rule: connection refused",
+        ),
+        ("unknown type refused", "unknown type", "Answered 422 to a valid order.examined"),
         ("any type fulfilled", "unknown type", "the effect of 1 event in place of 0"),
-        ("wrong order", "wrong order", "leave something else than in order: 1 more of"),
-        ("early", "saved first", "--check showed 0 of 3 events, the rest later"),
-        ("200 to everything", "wrong signature", 'answered 200 ({"error": "bad signature"})'),
+        ("wrong order", "wrong order", "leaves another state than the right one: 1 more of"),
+        (
+            "early",
+            "saved first",
+            "before it was saved: right after the answers --check showed 0 of 3 events",
+        ),
+        ("200 to everything", "wrong signature", 'Answered 200 ({"error": "bad signature"})'),
         ("nothing done", "valid event", "--check prints the same as before"),
     ],
 )
@@ -180,5 +188,5 @@ def test_a_command_that_asks_a_handler_that_is_gone_is_no_mistake() -> None:
         return await show()
 
     handler.print_effects = ask  # type: ignore[method-assign]
-    assert "ended during this rule" in examine(handler)["unknown type"].detail
+    assert "stopped answering during this rule" in examine(handler)["unknown type"].detail
     assert AWAY.error == "connection refused"
