@@ -49,7 +49,7 @@ def events_go_back_without_a_delay() -> Iterator[None]:
 
 @contextmanager
 def a_full_disk_gives_back_at_once() -> Iterator[None]:
-    answered = GroupSource._answered
+    answered = GroupSource._handle_answer
 
     def at_once(self: Any, receipt: str, status: int) -> None:
         if status == 503 and self._out.pop(receipt, None) is not None:
@@ -57,7 +57,7 @@ def a_full_disk_gives_back_at_once() -> Iterator[None]:
             self._say(receipt, b"-NAK")
         answered(self, receipt, status)
 
-    with patch.object(GroupSource, "_answered", at_once):
+    with patch.object(GroupSource, "_handle_answer", at_once):
         yield
 
 

@@ -81,9 +81,9 @@ def rows_of(
 
 def _csv_rows(text: str, columns_of: Callable[[list[str]], Columns]) -> Iterator[Read]:
     _refuse_nul(text)
-    # Where lines end in a line feed, a carriage return without one ends none: whoever writes behind
-    # the end of such a line leaves it in the middle, and its cells would be taken for two rows. In
-    # a file without line feeds it is the end of a line.
+    # Where lines end in a line feed, a lone carriage return does not end one: a program that
+    # appends the end of such a line leaves it in the middle, and its cells would be taken for two
+    # rows. In a file without line feeds it is the end of a line.
     ends = "\n" if "\n" in text else ""
     reader = csv.reader(io.StringIO(text, newline=ends), delimiter=_separator(text), strict=True)
     lines = _records(reader)

@@ -339,7 +339,7 @@ class Results:
         return (json.dumps(shown) + "\n").encode("ascii")
 
     def _is_anothers(self) -> bool:
-        """Whether another run has put its file there meanwhile; one that is gone is nobody's."""
+        """Whether another run has put its file there meanwhile; false where the file is gone."""
         try:
             facts = self.path.lstat()
             ours = self._own is not None and os.path.samestat(facts, self._own)

@@ -35,8 +35,8 @@ _CAPACITY_MIN: Final = 15  # three further attempts: what a single command has
 class Rate:
     """Gives every request its turn; shared by all workers.
 
-    `rate` is a limit in requests per second, or None. Whoever asks for a turn waits as long as it
-    says.
+    `rate` is a limit in requests per second, or None. A worker that asks for a turn waits as long
+    as it says.
     """
 
     def __init__(self, clock: Clock, rate: float | None) -> None:

@@ -129,9 +129,9 @@ def _ask_powershell(env: Mapping[str, str]) -> Path:
     """Asks PowerShell for its `$PROFILE`: Windows may keep a person's documents anywhere."""
     import subprocess
 
-    from svc.listen.tunnels.program import environment, installed
+    from svc.listen.tunnels.program import environment, find_installed
 
-    found = (installed(name, env.get("PATH", "")) for name in ("pwsh", "powershell"))
+    found = (find_installed(name, env.get("PATH", "")) for name in ("pwsh", "powershell"))
     program = next(filter(None, found), None)
     said = b""
     if program is not None:

@@ -37,7 +37,7 @@ class ExpectedEvent(NamedTuple):
         }
 
 
-def expected_events(data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
+def derive_events(data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
     """Yields the events that one object of the service shows, in the order of the description.
 
     An object of a kind that is not described, or without a readable `created`, shows none.
@@ -83,7 +83,7 @@ class Audit:
     def compare(self, data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
         """Yields the events of one object that should have come and did not."""
         self.objects += 1
-        for event in expected_events(data):
+        for event in derive_events(data):
             if event.type not in self._types or not self._is_in_time(event):
                 continue
             self.expected += 1

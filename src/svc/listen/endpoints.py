@@ -90,7 +90,7 @@ def forget_test_data(state: Database, origin: str) -> None:
         tx.execute("DELETE FROM endpoints WHERE origin = ? AND secret IS NOT NULL", (origin,))
 
 
-def signing_secrets(state: Database) -> list[Held]:
+def list_signing_secrets(state: Database) -> list[Held]:
     """The signing secrets of all endpoints of this machine, by name; the text of none."""
     return [
         Held(

@@ -23,7 +23,7 @@ _START_LOCK: Final = "gate"
 
 
 @contextmanager
-def claimed(
+def claim_listener(
     state: Database,
     folder: Path,
     listening: Listening,
@@ -50,8 +50,8 @@ def claimed(
 
 
 @contextmanager
-def held_back(folder: Path) -> Iterator[bool]:
-    """Lets no listener start for the length of the block; false where somebody else does that.
+def hold_back(folder: Path) -> Iterator[bool]:
+    """Lets no listener start for the length of the block; false where another process does that.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
@@ -60,12 +60,12 @@ def held_back(folder: Path) -> Iterator[bool]:
         yield locks.take(handle)
 
 
-def running_with_pending(
+def find_running_with_pending(
     state: Database, folder: Path, origin: str | None, profile: str, mode: str
 ) -> Waiting | None:
     """Gives a listener that lives and has events to forward, if there is one.
 
-    Only for whoever has held all of them back: one that starts would be taken for another.
+    Call it only while `hold_back` holds: a listener that starts would be taken for another.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
@@ -74,10 +74,12 @@ def running_with_pending(
     return next((one for one in found if _runs(folder, one.scope)), None)
 
 
-def left_pending(state: Database, folder: Path, origin: str | None, profile: str, mode: str) -> int:
+def count_left_pending(
+    state: Database, folder: Path, origin: str | None, profile: str, mode: str
+) -> int:
     """Counts the events that wait to be forwarded by listeners that do not run.
 
-    Only for whoever has held all of them back, as above.
+    Call it only while `hold_back` holds.
 
     Raises:
         LocalError: the folder of the locks cannot be used.

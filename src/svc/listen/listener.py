@@ -14,7 +14,7 @@ from svc.errors import LocalError, system_words
 from svc.listen.http.requests import HttpHead
 from svc.listen.inbox.inbox import Inbox, OpenItem, Source
 from svc.listen.inbox.lost import explain_loss
-from svc.listen.owners import owned_task
+from svc.listen.owners import own_task
 from svc.listen.pipeline import ListenerPlan, Pipeline
 from svc.listen.receive import Reception
 from svc.listen.receiver.connection import ReceiverHooks
@@ -66,10 +66,10 @@ class Listener:
         # Before anything arrives, which is not to be left alone or taken for an earlier run's.
         await self._pipeline.dispatcher.start(None if self._plan.resume else self._leave)
         await source.start()
-        chores = asyncio.ensure_future(owned_task(self._chores))
+        chores = asyncio.ensure_future(own_task(self._chores))
         try:
-            ready = self._ready()
-            with ready_file(self._plan.ready_file, ready):
+            ready = self._build_ready()
+            with keep_ready_file(self._plan.ready_file, ready):
                 self._tell(ready)
                 await self._wait(source)
         except LocalError as error:
@@ -97,7 +97,10 @@ class Listener:
         if not isinstance(way_in, socket.socket):
             return way_in(self._pipeline.reception, self._tell)
         hooks = ReceiverHooks(
-            self._head_check.check, self._pipeline.reception.take, self._refused, self._plan.limits
+            self._head_check.check,
+            self._pipeline.reception.take,
+            self._note_refused,
+            self._plan.limits,
         )
         return Receiver(hooks, way_in)
 
@@ -121,7 +124,7 @@ class Listener:
         if self._pipeline.progress.reached is not False:
             self._stop.set()
 
-    def _ready(self) -> Ready:
+    def _build_ready(self) -> Ready:
         plan = self._plan
         targets = tuple(str(target) for target in plan.routes.targets)
         return Ready(
@@ -187,7 +190,7 @@ class Listener:
         now = self._clock.now()
         self._tell(Left(now, one.event_id, one.type, one.object_id, one.attempts))
 
-    def _refused(self, status: int, head: HttpHead | None) -> None:
+    def _note_refused(self, status: int, head: HttpHead | None) -> None:
         self._pipeline.reception.refuse(status, head, self._plan.limits.body_bytes)
 
     def _look_for_end(self) -> None:
@@ -196,7 +199,7 @@ class Listener:
 
 
 @contextmanager
-def ready_file(path: Path | None, ready: Ready) -> Iterator[None]:
+def keep_ready_file(path: Path | None, ready: Ready) -> Iterator[None]:
     """Keeps the ready record in a file as long as the block runs; None writes nothing.
 
     Raises:
@@ -217,6 +220,6 @@ def ready_file(path: Path | None, ready: Ready) -> Iterator[None]:
 
 
 def remove(path: Path) -> None:
-    """Removes the file, also that of an earlier run, so that nobody takes it for ours."""
+    """Removes the file, also that of an earlier run, so that no script takes it for ours."""
     with suppress(OSError):
         path.unlink()

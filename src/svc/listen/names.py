@@ -30,12 +30,12 @@ class Listening:
         return "|".join((*parts, str(number)))
 
 
-def receiving(way: str, log: object | None) -> str:
+def name_receiver(way: str, log: object | None) -> str:
     """The way of a receiver that is reached in one way, and may fill a log."""
     return way if log is None else f"{way}{_FILLS}{log}"
 
 
-def reading(stream: str, group: str | None, name: str | None) -> str:
+def name_reader(stream: str, group: str | None, name: str | None) -> str:
     """The way of a reader of a log, in a group or by a name of its own.
 
     It is known by the log's stream: an address is only a way there (R130).
@@ -76,6 +76,6 @@ def number_of(scope: str) -> int:
     return int(scope.rpartition("|")[2])
 
 
-def past(scope: str, seq: int | str = "") -> str:
+def name_past(scope: str, seq: int | str = "") -> str:
     """Names what a listener kept up to `seq`, before a reset; without it, how such names begin."""
     return f"{scope}{_UNTIL}{seq}"

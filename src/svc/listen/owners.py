@@ -1,6 +1,6 @@
 """Every error has one owner: what a callback raises ends its connection or lane and is reported.
 
-A callback that is given to the event loop is wrapped by `owned`, a task by `owned_task`. The loop's
+A callback that is given to the event loop is wrapped by `own`, a task by `own_task`. The loop's
 exception handler gets bugs from here, each named, and hears of no peer, target or disk.
 """
 
@@ -15,7 +15,7 @@ _SPAN_SECONDS: Final = 60.0
 _BUGS_MAX: Final = 100  # the same one in a minute: then going on helps no one
 
 
-def owned(step: Callable[P, object], end: Callable[[], None] | None = None) -> Callable[P, None]:
+def own(step: Callable[P, object], end: Callable[[], None] | None = None) -> Callable[P, None]:
     """Wraps a callback for the event loop: what it raises is reported, and `end` is called."""
 
     def run(*args: P.args, **named: P.kwargs) -> None:
@@ -30,7 +30,7 @@ def owned(step: Callable[P, object], end: Callable[[], None] | None = None) -> C
     return run
 
 
-async def owned_task(
+async def own_task(
     work: Callable[[], Coroutine[Any, Any, None]], end: Callable[[], None] | None = None
 ) -> None:
     """Runs a task's work: what it raises is reported, and `end` is called."""

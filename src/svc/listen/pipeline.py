@@ -38,8 +38,8 @@ class ListenerPlan:
     open is told and stays open; only a sender that waits for its outcome has it forwarded.
     `signs` says how events are signed that are forwarded: `late` ones anew (R123), all of them as
     they came, or by a signer of one's own; `trust` whose certificates are good. `verdict` turns a
-    target's reply into the answer for whoever waits for it. `only` are the types that are wanted
-    of an endpoint that sends others too; `where` says of a payload whether it is wanted.
+    target's reply into the answer for the sender that waits for it. `only` are the types that are
+    wanted of an endpoint that sends others too; `where` says of a payload whether it is wanted.
     """
 
     mode: Mode

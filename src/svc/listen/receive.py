@@ -112,10 +112,10 @@ class Reception:
         arrival = Arrival(delivery, outcome, position, redelivered, urls, self._ordered)
         if self._waits and not wrong_mode:
             if self._deps.waiters.join(key, answer):
-                self._received(arrival, duplicate=True, wrong_mode=False)
+                self._note_received(arrival, duplicate=True, wrong_mode=False)
                 return
             self._deps.waiters.start(key, answer)
-        self._deps.writer.keep(arrival, lambda kept: self._kept(arrival, kept, answer))
+        self._deps.writer.keep(arrival, lambda kept: self._handle_kept(arrival, kept, answer))
 
     def refuse(self, status: int, head: HttpHead | None, largest: int) -> None:
         """Counts strangers; only a delivery that came to the right door is worth a line.
@@ -143,10 +143,10 @@ class Reception:
             return False
         return self._where is None or self._where(delivery.body)
 
-    def _kept(self, arrival: Arrival, kept: Kept | LocalError, answer: Answer) -> None:
+    def _handle_kept(self, arrival: Arrival, kept: Kept | LocalError, answer: Answer) -> None:
         delivery, outcome = arrival.delivery, arrival.outcome
         if isinstance(kept, LocalError):
-            self._lost(delivery, kept, answer)
+            self._handle_lost(delivery, kept, answer)
             return
         if self._store_trouble is not None:
             self.tell_store(None)
@@ -161,12 +161,12 @@ class Reception:
             answer(200)
         if not self._is_wanted(delivery):
             return
-        self._received(arrival, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
+        self._note_received(arrival, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not kept.duplicate:
             self._deps.progress.ended(kept.seq, delivery.facts.type)
             self._deps.looked()
 
-    def _lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
+    def _handle_lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
         large = isinstance(why, Oversized)
         status, reason = (_TOO_LARGE, "body_too_large") if large else (503, "not_stored")
         self._deps.waiters.release(key_of(delivery.facts.id, delivery.body), status)
@@ -183,7 +183,7 @@ class Reception:
             self._store_trouble = reason
             self._deps.tell(StoreState(self._deps.clock.now(), reason))
 
-    def _received(self, arrival: Arrival, *, duplicate: bool, wrong_mode: bool) -> None:
+    def _note_received(self, arrival: Arrival, *, duplicate: bool, wrong_mode: bool) -> None:
         delivery = arrival.delivery
         progress, facts = self._deps.progress, delivery.facts
         progress.received += 1

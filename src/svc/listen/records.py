@@ -1,4 +1,4 @@
-"""What happens while listening, as values; whoever shows them decides how."""
+"""What happens while listening, as values; the part that shows them decides how."""
 
 import base64
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ class FieldRecord:
 
     def to_dict(self) -> dict[str, Any]:
         values = {each: getattr(self, each) for each in self.__slots__}
-        said = {name: _plain(name, value) for name, value in values.items()}
+        said = {name: _convert_plain(name, value) for name, value in values.items()}
         state = {"state": self.state} if self.state else {}
         return {"record": self.kind, "time": said.pop("time"), **state, **said}
 
 
-def _plain(name: str, value: Any) -> Any:
+def _convert_plain(name: str, value: Any) -> Any:
     if name == "time":
         return iso(value)
     if name in ("seconds", "milliseconds"):

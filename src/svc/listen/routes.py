@@ -56,7 +56,7 @@ class Routes:
 
     @classmethod
     def read_back(cls, texts: Sequence[str]) -> "Routes":
-        """Reads what `spelled` gave."""
+        """Reads what `format_routes` gave."""
         runs = [text for text in texts if text.partition("=")[2].startswith(PREFIX)]
         urls = [text for text in texts if text not in runs]
         return cls.parse(urls, allow_remote=True, runs=runs)
@@ -71,14 +71,14 @@ class Routes:
         """All targets, each once, in the order in which they were given."""
         return tuple(dict.fromkeys(route.target for route in self._routes))
 
-    def spelled(self) -> list[str]:
+    def format_routes(self) -> list[str]:
         """Gives each route as text, which `read_back` takes."""
         return [
             f"{route.glob}={route.target}" if route.glob else str(route.target)
             for route in self._routes
         ]
 
-    def described(self) -> list[str]:
+    def describe_routes(self) -> list[str]:
         """Gives each route in words: which types go where."""
         named = any(route.glob is not None for route in self._routes)
         rest = "all others" if named else "all"
@@ -100,9 +100,9 @@ class Routes:
             for route in self._routes
             if route.glob is not None and fnmatch.fnmatchcase(event_type, route.glob)
         ]
-        return tuple(dict.fromkeys(named or self._unnamed()))
+        return tuple(dict.fromkeys(named or self._list_unnamed()))
 
-    def _unnamed(self) -> list[AnyTarget]:
+    def _list_unnamed(self) -> list[AnyTarget]:
         return [route.target for route in self._routes if route.glob is None]
 
 
@@ -130,10 +130,10 @@ def check_glob(glob: str, option: str) -> None:
     """
     if any(fnmatch.fnmatchcase(name, glob) for name in EVENT_TYPES):
         return
-    raise build_wrong_choice(option, glob, EVENT_TYPES, _nearest(glob))
+    raise build_wrong_choice(option, glob, EVENT_TYPES, _suggest_type(glob))
 
 
-def _nearest(glob: str) -> str | None:
+def _suggest_type(glob: str) -> str | None:
     """Gives the type, or for what is no whole type the pattern, that was probably meant."""
     pool: Sequence[str] = EVENT_TYPES
     if _WILD & set(glob) or "." not in glob:

@@ -40,8 +40,8 @@ _COMPATIBLE: Final = ipaddress.ip_network("::/96")
 def is_never_allowed(address: IpAddress) -> bool:
     """Says whether an address is unspecified, link-local or a metadata service, however written.
 
-    The unspecified one is this machine, unchecked; on links wait services that ask nobody who he
-    is, metadata services for one. An IPv6 address that carries such a service's IPv4 address
+    The unspecified one is this machine, unchecked; link-local services, such as
+    metadata services, ask for no key. An IPv6 address that carries such a service's IPv4 address
     anywhere in its bytes is one too: mapped, compatible, NAT64, 6to4, Teredo and ISATAP are only
     the ways that are common.
     """
@@ -114,7 +114,7 @@ class Target:
         Raises:
             UsageError: it is malformed, or not on this machine and `allow_remote` is off (R53).
         """
-        match = _SHAPE.fullmatch(_spelled_out(text))
+        match = _SHAPE.fullmatch(_spell_out(text))
         if match is None or "#" in text or (match["scheme"] and not match["host"]):
             raise _refusal(text, "it is no address")
         scheme, host = match["scheme"] or "http", (match["host"] or "localhost").strip("[]").lower()
@@ -194,7 +194,7 @@ class TargetTrust:
 AS_USUAL: Final = TargetTrust()
 
 
-def _spelled_out(text: str) -> str:
+def _spell_out(text: str) -> str:
     return f":{text}" if re.fullmatch(r"[0-9]{1,5}(?:/.*)?", text) else text
 
 

@@ -15,7 +15,7 @@ from svc.state.opening import BusyRetry, damaged, open_database
 from svc.state.schema import MIGRATIONS, SchemaSteps
 
 GONE: Final = "state_replaced"  # the code of the error
-_LOG_PAGES_MAX: Final = 16_000  # 64 MB, where nobody has copied the log into the database before
+_LOG_PAGES_MAX: Final = 16_000  # 64 MB, unless the log was copied into the database before
 
 Row = dict[str, Any]
 SqlParams = Sequence[object]
@@ -118,7 +118,7 @@ class Database:
                 raise
 
     def write_at_once(self, step: Callable[[Tx], Found]) -> Found | None:
-        """Runs a step as a `write` that waits for nobody; None where it would have to.
+        """Runs a step as a `write` that does not wait; None where it would have to.
 
         Also where a row is not taken: then all is undone, and `Tx.apart` finds out which.
         """
@@ -139,14 +139,14 @@ class Database:
         """Has what is committed from now on synced by `sync`, which gets the log's descriptor.
 
         For systems where a plain sync reaches the disk. `copy_log` is to be called now and then, on
-        another connection. `room` bytes are set aside for the log, if the disk has them and nobody
-        else writes just now: to sync a file that grows takes half as long again.
+        another connection. `room` bytes are set aside for the log, if the disk has them and no
+        other process writes just now: to sync a file that grows takes half as long again.
         """
         self.rows("PRAGMA synchronous = NORMAL")
         self.rows(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES_MAX}")
         self.rows("PRAGMA busy_timeout = 0")
         log = SyncedLog(self._path, sync)
-        if room:  # nobody else writes: where files cannot be set aside, it is filled with zeros
+        if room:  # no other process writes: without a way to reserve space, zeros are written
             self.write_at_once(lambda _: log.reserve(room))
         self._log = log
 
@@ -156,13 +156,13 @@ class Database:
             return self._patience.run(lambda: self._connection.execute(sql, params).fetchall())
 
     def copy_log(self) -> None:
-        """Copies the log into the database, so that it is begun anew; holds nobody up."""
+        """Copies the log into the database, so that it is begun anew; does not block others."""
         self.rows("PRAGMA wal_checkpoint(PASSIVE)")
 
     def empty_log(self) -> None:
         """Moves the log into the database, so that neither is longer than what it holds.
 
-        Not where somebody reads in it: whoever comes last does. What was deleted is overwritten by
+        Not while another process reads it: the last one does. What was deleted is overwritten by
         then, and stands in neither.
         """
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -28,7 +28,7 @@ class SyncedLog:
     def reserve(self, room: int) -> None:
         """Sets so many bytes aside, if the disk has plenty; what is in the file stays.
 
-        Nobody else may write to the log meanwhile.
+        No other process may write to the log meanwhile.
         """
         before = os.fstat(self._file).st_size
         posix: Any = os

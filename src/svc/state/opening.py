@@ -159,7 +159,7 @@ def damaged(path: Path, clock: Clock) -> LocalError:
 
 
 def _undecided(path: Path, aside: Path) -> LocalError:
-    """Nothing is sent before somebody has decided: the damaged file may hold open requests."""
+    """Nothing is sent before a person has decided: the damaged file may hold open requests."""
     return LocalError(
         f"There is no state database {path}: a damaged one was moved to {aside.name}, and requests "
         "without a known outcome may be recorded in it.",

@@ -87,7 +87,7 @@ def gives_back_in_pieces(state: Database) -> bool:
 
 
 def give_back(state: Database, clock: Clock) -> None:
-    """Gives what is free now back to the disk, in pieces that hold nobody up for long.
+    """Gives what is free now back to the disk, in pieces that block others only briefly.
 
     As long as a piece has taken, others have their turn.
     """

@@ -179,7 +179,7 @@ _NO_INBOX_EVENT: Final = "DROP INDEX inbox_event"
 _INBOX_EVENTS: Final = "CREATE INDEX inbox_events ON inbox (event_id, listener)"
 # The last attempt at a target, of an event that other targets may still get.
 _FORWARD_FINAL: Final = "ALTER TABLE forwards ADD COLUMN final INTEGER NOT NULL DEFAULT 0"
-# What a request says, whoever sends it and however it is spelled: requests with equal identities
+# What a request says, independent of its sender and spelling: requests with equal identities
 # are the same. Null in rows from before; the journal fills those in when it is opened. `key_given`
 # is 1 where the user gave the idempotency key. `served_at` is what a sandbox's clock said before
 # the first byte left; `world` names the state of a sandbox that answered, since one that was reset

@@ -26,13 +26,13 @@ from svc.cli.framework.streams import Streams
 from svc.errors import NetworkError, SvcError
 from svc.keys.keyrings.backend import Absent
 from svc.keys.store import KeyStore
-from svc.listen.identity import claimed
+from svc.listen.identity import claim_listener
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch, Kept
 from svc.listen.inbox.listeners import ListenerId, begin_anew, last_endpoint, remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
-from svc.listen.receiver.server import new_path
+from svc.listen.receiver.server import make_path
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
 
@@ -137,12 +137,12 @@ def test_claims_are_kept_and_exclusive(tmp_path: Path) -> None:
     paths = iter(["/hook/1", "/hook/2", "/hook/3", "/hook/4"])
     with Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state:
         folder = tmp_path / "locks"
-        with claimed(state, folder, listening, lambda: next(paths)) as one:
+        with claim_listener(state, folder, listening, lambda: next(paths)) as one:
             remember(state, one, 4321, "we_1", ["http://localhost:3000"])
-            with claimed(state, folder, listening, lambda: next(paths)) as two:
+            with claim_listener(state, folder, listening, lambda: next(paths)) as two:
                 assert (one.path, two.path) == ("/hook/1", "/hook/2")
                 assert two.scope != one.scope
-        with claimed(state, folder, listening, lambda: next(paths)) as again:
+        with claim_listener(state, folder, listening, lambda: next(paths)) as again:
             assert (again.path, again.port, again.scope) == ("/hook/1", 4321, one.scope)
 
 
@@ -156,7 +156,7 @@ def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Pat
 
         def claim(port: int) -> AbstractContextManager[ListenerId]:
             targets = [f"http://localhost:{port}"]
-            return claimed(state, tmp_path / "locks", listening, new_path, targets)
+            return claim_listener(state, tmp_path / "locks", listening, make_path, targets)
 
         one = both.enter_context(claim(1))
         remember(state, one, 4321, "we_1", ["http://localhost:1"])
@@ -183,7 +183,7 @@ def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
     batch = Batch([Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), "unrouted")])
     with (
         Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
-        claimed(state, tmp_path / "locks", listening, new_path) as claim,
+        claim_listener(state, tmp_path / "locks", listening, make_path) as claim,
     ):
         inbox = SqliteInbox(state, claim.scope)
         for number in (1, 2, 3):
@@ -207,7 +207,7 @@ def test_the_inbox_says_what_its_state_reset_means(
     waiting = waiting_for("http://localhost:1", 1)
     with (
         Database.open(isolated / "state" / "state.db", clock=ManualClock()) as state,
-        claimed(state, tmp_path / "locks", listening, new_path) as claim,
+        claim_listener(state, tmp_path / "locks", listening, make_path) as claim,
     ):
         SqliteInbox(state, claim.scope).store(Batch([waiting]))
         begin_anew(state, claim)
@@ -224,7 +224,7 @@ def test_what_waited_before_a_reset_is_closed_with_that_reason(tmp_path: Path) -
     arrivals = [waiting_for("http://a", number) for number in (1, 2)]
     with (
         Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
-        claimed(state, tmp_path / "locks", listening, new_path) as claim,
+        claim_listener(state, tmp_path / "locks", listening, make_path) as claim,
     ):
         inbox = SqliteInbox(state, claim.scope)
         inbox.store(Batch(arrivals))

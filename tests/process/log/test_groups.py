@@ -18,7 +18,7 @@ from svc.listen.targets import TargetTrust
 def failed(server: Servers) -> list[dict[str, Any]]:
     """What the stream of failures holds."""
     with connect(server) as connection:
-        stream = connection.address.failed_stream("test")
+        stream = connection.address.name_failed_stream("test")
         last = connection.run(connection.api(f"STREAM.INFO.{stream}"))["state"]["last_seq"]
         asked = [
             connection.request(f"$JS.API.DIRECT.GET.{stream}", b'{"seq":%d}' % seq)

@@ -204,8 +204,8 @@ def test_what_a_source_has_died_of_comes_out_at_its_stop(shared: bool, server: S
     async def stopped(connection: LogConnection, bug: Any) -> None:
         read = bug.position if bug else lambda: Position(0, "")
         place = own_cursor.Place(read, lambda _: None)
-        of_group = group.opened(connection, queue, (bug,) if bug else (), SystemClock())
-        own = own_cursor.opened(connection, cursor, place, SystemClock())
+        of_group = group.make_open(connection, queue, (bug,) if bug else (), SystemClock())
+        own = own_cursor.make_open(connection, cursor, place, SystemClock())
         source = (of_group if shared else own)(cast("Any", None), lambda _: None)
         await source.start()
         await (bug.met.wait() if bug else asyncio.sleep(0))

@@ -17,7 +17,7 @@ from svc.clock import SystemClock
 from svc.errors import NetworkError
 from svc.listen.tunnels.cloudflared import Cloudflared
 from svc.listen.tunnels.ngrok import Ngrok
-from svc.listen.tunnels.program import installed
+from svc.listen.tunnels.program import find_installed
 from svc.listen.tunnels.provider import Down, Provider, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelChange
 from svc.system.processes import wrap_to_die_with_us
@@ -265,10 +265,10 @@ def test_program_is_never_taken_from_the_current_folder(
     """CVE-2022-24753: an empty or relative entry of PATH would be whatever folder we are in."""
     path = stand_in(tmp_path / "bin", "ngrok", STAY)
     monkeypatch.chdir(tmp_path / "bin")
-    assert installed("ngrok", ":.:bin") is None
-    assert installed("ngrok", f":.:{tmp_path / 'bin'}") == path
+    assert find_installed("ngrok", ":.:bin") is None
+    assert find_installed("ngrok", f":.:{tmp_path / 'bin'}") == path
     Path(path).chmod(0o644)
-    assert installed("ngrok", str(tmp_path / "bin")) is None
+    assert find_installed("ngrok", str(tmp_path / "bin")) is None
 
 
 def test_cloudflared_is_not_led_by_a_configuration_of_another_tunnel() -> None:

@@ -52,7 +52,7 @@ def make_streams(running: Servers, credentials: str = "", **more: Any) -> None:
     replicas = 3 if len(running.nodes) > 2 else 1
     with connect(running, credentials) as connection:
         wanted = streams.events_stream(connection.address, "test", ORIGIN, replicas, 1 << 30, KEY)
-        failed = streams.failed_stream(connection.address, "test", replicas)
+        failed = streams.describe_failed_stream(connection.address, "test", replicas)
         readers = streams.readers_stream(connection.address, "test", replicas)
         for stream in ({**wanted, **more}, failed, readers):
             wait_for(partial(_made, connection, stream))
@@ -128,7 +128,7 @@ def laptop(
                 inbox.begin_at(Position(0, ""))
             cursor = own_cursor.Cursor(name, "test", trust_in(running))
             place = own_cursor.Place(inbox.position, inbox.begin_at)
-            return own_cursor.opened(connection, cursor, place, clock)
+            return own_cursor.make_open(connection, cursor, place, clock)
 
         listener = FromLog(folder, plan, make)
         listener.start()
@@ -156,7 +156,7 @@ def job(
 
         def make(inbox: SqliteInbox) -> OpenSource:
             inbox.hand_back()
-            return group.opened(connection, queue, plan.routes.targets, clock)
+            return group.make_open(connection, queue, plan.routes.targets, clock)
 
         listener = FromLog(folder, plan, make)
         listener.start()

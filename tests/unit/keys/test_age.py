@@ -10,7 +10,7 @@ from svc.api_keys import parse
 from svc.keys.age import DAY_SECONDS, Held, HeldSecrets, judge
 from svc.keys.facts import KeyFacts, Roll
 from svc.keys.places import KeyPlace
-from svc.listen.endpoints import signing_secrets
+from svc.listen.endpoints import list_signing_secrets
 
 NOW = 1_700_000_000.0
 PLACE = KeyPlace("https://api.example.com", "shop", "live")
@@ -69,7 +69,7 @@ def state(tmp_path: Path) -> Path:
 def test_what_is_held_is_what_was_stored(state: Path, clock: ManualClock) -> None:
     """A rolled key is as old as its roll; publishable keys are safe to expose and not listed."""
     facts = KeyFacts(state, clock)
-    secrets = HeldSecrets(state, clock, signing_secrets)
+    secrets = HeldSecrets(state, clock, list_signing_secrets)
     assert secrets.every() == []
     old, new = parse("sk_live_4eC39HqLyjWDarjtT1zdp7dc", "x"), parse("sk_live_abcdefghijkl", "x")
     facts.remember(PLACE, old, "fake.Keyring", checked=True)
@@ -88,11 +88,11 @@ def test_of_two_at_once_one_tells(state: Path, clock: ManualClock) -> None:
     KeyFacts(state, clock).remember(
         PLACE, parse("sk_live_abcdefghijkl", "x"), "fake.Keyring", checked=True
     )
-    due = HeldSecrets(state, clock, signing_secrets).every()
+    due = HeldSecrets(state, clock, list_signing_secrets).every()
     told: list[Held] = []
 
     def tell() -> None:
-        told.extend(HeldSecrets(state, clock, signing_secrets).claim(due, clock.now()))
+        told.extend(HeldSecrets(state, clock, list_signing_secrets).claim(due, clock.now()))
 
     threads = [threading.Thread(target=tell) for _ in range(4)]
     for thread in threads:
@@ -113,7 +113,7 @@ def test_a_clock_that_was_wrong_once_does_not_silence_it(state: Path, clock: Man
     KeyFacts(state, clock).remember(
         PLACE, parse("sk_live_abcdefghijkl", "x"), "fake.Keyring", checked=True
     )
-    secrets = HeldSecrets(state, clock, signing_secrets)
+    secrets = HeldSecrets(state, clock, list_signing_secrets)
     due = secrets.every()
     assert secrets.claim(due, clock.now() + 999 * DAY_SECONDS) == due
     assert secrets.claim(due, clock.now()) == due

@@ -135,7 +135,7 @@ def test_route_that_matches_nothing_is_refused(text: str, meant: str | None) -> 
 def test_routes_are_told_with_what_is_left_over_last() -> None:
     """Whichever was given first."""
     routes = Routes.parse(["3000", "refund.*=3001"])
-    assert routes.described() == [
+    assert routes.describe_routes() == [
         "refund.* to http://localhost:3001",
         "all others to http://localhost:3000",
     ]

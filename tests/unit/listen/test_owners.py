@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import svc
-from svc.listen.owners import BugCounter, owned, owned_task
+from svc.listen.owners import BugCounter, own, own_task
 
 HOUSE: Final = Path(svc.__file__).parent
 # The place of the callback among the arguments.
@@ -22,12 +22,12 @@ GIVEN: Final = {
     "create_task": 0,
     "ensure_future": 0,
 }
-OWNERS: Final = {"owned", "owned_task"}
+OWNERS: Final = {"own", "own_task"}
 QUIET: Final = {"LocalError", "SvcError", "Exception", "BaseException"}
 # A future that is waited for in the next line: what it raises is raised there.
 AWAITED: Final = {
     "listen/listener.py: ensure_future(self._stop.wait())",
-    "listen/forward/replay.py: create_task(exchange)",
+    "listen/forward/replay.py: create_task(work())",
     "listen/log/client.py: create_task(call)",
     # These raise nothing.
     "listen/log/connection.py: add_done_callback(lambda _: ended.set())",
@@ -61,7 +61,7 @@ def modules() -> Iterator[tuple[str, ast.Module]]:
 
 
 def is_owned(node: ast.expr) -> bool:
-    """A call of `owned`, or a name that was bound to one."""
+    """A call of `own`, or a name that was bound to one."""
     if isinstance(node, ast.Attribute) and node.attr == "discard":
         return True  # of a set: it raises nothing
     if isinstance(node, ast.Name):
@@ -127,9 +127,9 @@ def test_what_a_callback_raises_is_reported_and_ends_its_own_alone() -> None:
             reported.append(context["exception"])
 
         loop.set_exception_handler(handle)
-        loop.call_soon(owned(bad, lambda: ended.append("callback")))
-        loop.call_soon(owned(lambda: ended.append("next")))
-        await loop.create_task(owned_task(worse, lambda: ended.append("task")))
+        loop.call_soon(own(bad, lambda: ended.append("callback")))
+        loop.call_soon(own(lambda: ended.append("next")))
+        await loop.create_task(own_task(worse, lambda: ended.append("task")))
 
     asyncio.run(story())
     assert [type(one) for one in reported] == [KeyError, ValueError]

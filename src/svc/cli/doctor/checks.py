@@ -134,13 +134,13 @@ def keyring(session: Session) -> Finding:
 
 def tunnels(session: Session) -> Finding:
     """Which programs can bring webhooks to this machine."""
-    from svc.listen.tunnels.program import installed
+    from svc.listen.tunnels.program import find_installed
 
     name = "tunnels"
     if session.settings.sandbox:
         return Finding(name, "skipped", "none is needed for a sandbox on this machine")
     path = session.env.get("PATH", "")
-    found = [place for each in _TUNNELS if (place := installed(each, path))]
+    found = [place for each in _TUNNELS if (place := find_installed(each, path))]
     if not found:
         return Finding(
             name,

@@ -36,7 +36,7 @@ from svc.listen.listener import OpenSource
 from svc.listen.log import group, own_cursor, streams
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import Trust
-from svc.listen.names import Listening, number_of, read_by_address, reading
+from svc.listen.names import Listening, name_reader, number_of, read_by_address
 from svc.state import Database
 
 
@@ -100,7 +100,7 @@ def _own_endpoint(
 @contextmanager
 def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_ReaderSetup]:
     state, settings = session.state(), session.settings
-    way = reading(log.address.stream(settings.mode), log.group, log.name)
+    way = name_reader(log.address.stream(settings.mode), log.group, log.name)
     origin = session.base_url.origin
     listening = Listening(origin, settings.profile, settings.mode, way, asked.events)
     _take_over(state, listening, log)
@@ -109,7 +109,7 @@ def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterat
         keys = examine(session, connection, writes=None)
         claim = open_.enter_context(claim_of(session, listening, asked))
         endpoint = _own_endpoint(session, state, log)
-        remember(state, claim, 0, endpoint.id, asked.routes.spelled())
+        remember(state, claim, 0, endpoint.id, asked.routes.format_routes())
         remember_address(state, claim, str(log.address))
         yield _ReaderSetup(state, claim, endpoint, connection, keys)
 
@@ -146,7 +146,7 @@ def _source(
         connection.run(group.ensure(connection, queue, delivery_policy(session, log.start)))
         inbox.hand_back()
         session.out.note(f"Sharing {log.address} with the others of the group {log.group}.")
-        return group.opened(connection, queue, asked.routes.targets, session.clock)
+        return group.make_open(connection, queue, asked.routes.targets, session.clock)
     name = own_name(log, connection)
     subjects = [log.address.subject(mode, kind) for kind in asked.events] if asked.chosen else []
     cursor = own_cursor.Cursor(user_of(connection) or name, mode, trust, tuple(subjects))
@@ -158,7 +158,7 @@ def _source(
     start = connection.run(streams.find_start(connection, mode, position))
     session.out.note(f"Reading {log.address} as {name}, {start.behind:,} behind.")
     place = own_cursor.Place(inbox.position, inbox.begin_at)
-    return own_cursor.opened(connection, cursor, place, session.clock)
+    return own_cursor.make_open(connection, cursor, place, session.clock)
 
 
 async def _first_position(session: Session, log: LogOptions, connection: LogConnection) -> Position:

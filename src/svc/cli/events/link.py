@@ -14,7 +14,7 @@ from svc.cli.events.tunnel import ChosenTunnel
 from svc.cli.framework.session import Session
 from svc.errors import NetworkError, RateLimited, ServerError, SvcError
 from svc.listen.listener import Listener
-from svc.listen.owners import owned
+from svc.listen.owners import own
 from svc.listen.records import EventReceived, ListenerRecord, Rejected, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
@@ -86,7 +86,7 @@ class TunnelLink:
         def told(change: TunnelChange) -> None:
             moved = self._moved(change, told)
             with suppress(RuntimeError):  # the loop has ended
-                loop.call_soon_threadsafe(owned(show), change, moved)
+                loop.call_soon_threadsafe(own(show), change, moved)
 
         tell(self._record(Up(str(self.address))))
         self._tunnel.follow(told)
@@ -205,7 +205,7 @@ class SandboxWatch:
             pause = _LOOK_SECONDS
             if renewed is not None and not self._closing.is_set():
                 with suppress(RuntimeError):  # the loop has ended
-                    loop.call_soon_threadsafe(owned(self.renewed), listener, renewed)
+                    loop.call_soon_threadsafe(own(self.renewed), listener, renewed)
 
 
 class LocalLink:

@@ -16,7 +16,7 @@ from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, OpenSource
-from svc.listen.owners import BugCounter, owned, owned_task, place_of
+from svc.listen.owners import BugCounter, own, own_task, place_of
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.records import BugMet, ListenerRecord, Ready, Summary
 from svc.system import loops
@@ -47,7 +47,7 @@ class ExecProcess:
 
     def start(self, ended: Callable[[], None]) -> None:
         """Starts it inside the running loop; calls `ended` when it has ended by itself."""
-        watch = owned_task(lambda: self._watch(ended), ended)
+        watch = own_task(lambda: self._watch(ended), ended)
         self._watching = asyncio.get_running_loop().create_task(watch)
 
     def terminate(self, number: int = signal.SIGTERM) -> None:
@@ -205,7 +205,7 @@ class ListenerLoop:
             return
         self._listener.finish()
         if self.plan.timeout is None:
-            asyncio.get_running_loop().call_later(_AWAITED_SECONDS, owned(self._end))
+            asyncio.get_running_loop().call_later(_AWAITED_SECONDS, own(self._end))
 
     def stop(self, number: int) -> None:
         """Ends the listener; a second signal ends the process at once (promise R78)."""

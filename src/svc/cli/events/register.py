@@ -61,7 +61,7 @@ class Registrar:
             endpoint = found.of(url, self.claim.path, self.asked.events)
             both = tuple(dict.fromkeys((*endpoint.secrets, *self.asked.also)))
             endpoint = replace(endpoint, secrets=both[:SECRETS_MAX])
-        targets = self.asked.routes.spelled()
+        targets = self.asked.routes.format_routes()
         remember(self.state, self.claim, self.port, endpoint.id, targets)
         return endpoint
 

@@ -15,7 +15,7 @@ from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.listen.forward.replay import ReplayLoop
 from svc.listen.forward.request import FORWARD_SECONDS
-from svc.listen.identity import held_back, left_pending, running_with_pending
+from svc.listen.identity import count_left_pending, find_running_with_pending, hold_back
 from svc.listen.inbox.history import InboxEntry, InboxFilter, InboxHistory
 from svc.listen.targets import Target
 from svc.state import Database
@@ -166,9 +166,11 @@ def _events(count: int) -> str:
 def _tell_left(session: Session, state: Database) -> None:
     """Says that events wait for listeners that do not run: those have not failed."""
     folder, ours = session.paths.state_dir / "listeners", scope_of(session)
-    with held_back(folder) as alone:
+    with hold_back(folder) as alone:
         # Beside another command that holds listeners back, it is unknown which of them run.
-        count = left_pending(state, folder, ours.origin, ours.profile, ours.mode) if alone else 0
+        count = (
+            count_left_pending(state, folder, ours.origin, ours.profile, ours.mode) if alone else 0
+        )
     if count and session.format == "human":
         session.out.note(
             f"{_events(count)} still {'waits' if count == 1 else 'wait'} for a listener that does "
@@ -179,7 +181,7 @@ def _tell_left(session: Session, state: Database) -> None:
 @contextmanager
 def _alone(session: Session) -> Iterator[None]:
     """Has listeners that start meanwhile wait, and sends nothing beside another one of us."""
-    with held_back(session.paths.state_dir / "listeners") as alone:
+    with hold_back(session.paths.state_dir / "listeners") as alone:
         if not alone:
             raise CheckFailed(
                 "Another svc command starts a listener or sends what is pending.",
@@ -193,7 +195,7 @@ def _alone(session: Session) -> Iterator[None]:
 def _refuse_beside_a_listener(session: Session, state: Database) -> None:
     """Leaves what is pending to the listener that runs: both would send it."""
     folder, ours = session.paths.state_dir / "listeners", scope_of(session)
-    found = running_with_pending(state, folder, ours.origin, ours.profile, ours.mode)
+    found = find_running_with_pending(state, folder, ours.origin, ours.profile, ours.mode)
     if found is not None:
         raise CheckFailed(
             f"The listener on port {found.port} runs and forwards what is pending to "

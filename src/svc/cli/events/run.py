@@ -18,15 +18,15 @@ from svc.cli.events.secrets import known_elsewhere
 from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, NotFound
-from svc.listen.identity import claimed
+from svc.listen.identity import claim_listener
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.listeners import ListenerId, last_endpoint, pending
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource, remove
-from svc.listen.names import Listening, receiving
+from svc.listen.names import Listening, name_receiver
 from svc.listen.pipeline import ListenerPlan
-from svc.listen.receiver.server import bind, new_path
+from svc.listen.receiver.server import bind, make_path
 from svc.listen.records import Summary
 from svc.listen.targets import TargetTrust
 from svc.state import Database
@@ -154,7 +154,9 @@ def print_secret(session: Session, asked: ListenOptions) -> None:
     chosen = choose(session, asked, sandbox=sandbox)
     asked = _with_own_address(session, asked, chosen, sandbox=sandbox)
     endpoints = Endpoints(session, state, sandbox=sandbox)
-    endpoint_id = last_endpoint(state, _listening(session, asked, chosen), asked.routes.spelled())
+    endpoint_id = last_endpoint(
+        state, _listening(session, asked, chosen), asked.routes.format_routes()
+    )
     own = None if asked.secrets else endpoints.secret_in_use(endpoint_id)
     secrets = asked.secrets or (() if own is None else (own,))
     if not secrets and chosen is not None and chosen.address is None:
@@ -191,7 +193,9 @@ def _with_own_address(
     if len(asked.secrets) < SECRETS_MAX:
         return asked
     state, own = session.state(), replace(asked, secrets=())
-    endpoint_id = last_endpoint(state, _listening(session, own, chosen), asked.routes.spelled())
+    endpoint_id = last_endpoint(
+        state, _listening(session, own, chosen), asked.routes.format_routes()
+    )
     endpoints = Endpoints(session, state, sandbox=sandbox)
     known = endpoints.secret_of(endpoint_id) if endpoint_id is not None else None
     if endpoint_id is None or known not in asked.secrets:
@@ -204,7 +208,7 @@ def _listening(session: Session, asked: ListenOptions, chosen: ChosenTunnel | No
     settings = session.settings
     way = chosen.way if chosen is not None else str(asked.public_url or "local")
     way = "given" if asked.secrets else way
-    way = receiving(way, asked.log)
+    way = name_receiver(way, asked.log)
     return Listening(session.base_url.origin, settings.profile, settings.mode, way, asked.events)
 
 
@@ -247,8 +251,8 @@ def claim_of(
     def waiting() -> None:
         session.out.note("Waiting for another svc command that sends what is pending.")
 
-    folder, targets = session.paths.state_dir / "listeners", asked.routes.spelled()
-    return claimed(session.state(), folder, listening, new_path, targets, waiting)
+    folder, targets = session.paths.state_dir / "listeners", asked.routes.format_routes()
+    return claim_listener(session.state(), folder, listening, make_path, targets, waiting)
 
 
 def _bind(session: Session, asked: ListenOptions, claim: ListenerId) -> socket.socket:

@@ -9,7 +9,7 @@ from svc.cli.framework.session import Session
 from svc.errors import LocalError, UsageError
 from svc.listen.tunnels.cloudflared import Cloudflared
 from svc.listen.tunnels.ngrok import Ngrok
-from svc.listen.tunnels.program import installed
+from svc.listen.tunnels.program import find_installed
 from svc.listen.tunnels.provider import Provider
 from svc.listen.tunnels.ssh import Ssh, SshDestination
 
@@ -56,7 +56,7 @@ def _automatic(session: Session, asked: ListenOptions, *, sandbox: bool) -> Chos
             hint="Listen where it runs, as with network_mode: service:NAME, see: svc help ci",
         )
     for provider in (Cloudflared(), Ngrok()):
-        path = installed(provider.program, session.env.get("PATH", ""))
+        path = find_installed(provider.program, session.env.get("PATH", ""))
         if path is not None:
             return ChosenTunnel(provider, path, None)
     raise UsageError(
@@ -70,7 +70,7 @@ def _automatic(session: Session, asked: ListenOptions, *, sandbox: bool) -> Chos
 
 def _explicit(session: Session, wanted: TunnelOption, public_url: BaseUrl | None) -> ChosenTunnel:
     provider, address = _provider(wanted, public_url)
-    path = installed(provider.program, session.env.get("PATH", ""))
+    path = find_installed(provider.program, session.env.get("PATH", ""))
     if path is None:
         raise LocalError(
             f"{provider.program} is not installed: no folder of PATH holds it.",

@@ -51,10 +51,10 @@ def _is_time(session: Session) -> bool:
 
 def _tell(session: Session) -> None:
     from svc.keys.age import MAX_AGE_SECONDS, WARN_SECONDS, HeldSecrets, judge
-    from svc.listen.endpoints import signing_secrets
+    from svc.listen.endpoints import list_signing_secrets
 
     now = session.clock.now()
-    secrets = HeldSecrets(session.paths.state_file, session.clock, signing_secrets)
+    secrets = HeldSecrets(session.paths.state_file, session.clock, list_signing_secrets)
     every = [
         judge(held, now, max_age=MAX_AGE_SECONDS, warn=WARN_SECONDS) for held in secrets.every()
     ]

@@ -18,7 +18,7 @@ from svc.errors import CheckFailed, UsageError
 from svc.inputs import Format
 from svc.keys.age import DAY_SECONDS, Held, HeldSecrets, Judged, judge
 from svc.keys.resolve import VARIABLE
-from svc.listen.endpoints import signing_secrets
+from svc.listen.endpoints import list_signing_secrets
 from svc.render.text import escape
 
 app = make_app()
@@ -102,7 +102,7 @@ def judge_secrets(
     """
     now = session.clock.now()
     chosen = session.given.everywhere.profile
-    secrets = HeldSecrets(session.paths.state_file, session.clock, signing_secrets)
+    secrets = HeldSecrets(session.paths.state_file, session.clock, list_signing_secrets)
     held = secrets.every(profile=chosen)
     mine = _of_variable(session, created, now)
     everything = held if mine is None else [mine, *held]

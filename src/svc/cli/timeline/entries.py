@@ -7,7 +7,7 @@ from typing import Any, Final
 from svc import service
 from svc.clock import utc
 from svc.delivery.journal.entry import Intent
-from svc.listen.audit import ON_THE_WAY_SECONDS, expected_events
+from svc.listen.audit import ON_THE_WAY_SECONDS, derive_events
 from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.money import format_amount
 from svc.service.facts import is_success
@@ -30,7 +30,7 @@ def step(
 
 def steps_of_object(data: StepRow) -> Iterator[StepRow]:
     """Yields the steps that an object of the service shows with their times."""
-    shown = [each for each in expected_events(data) if each.at is not None]
+    shown = [each for each in derive_events(data) if each.at is not None]
     if not any(each.at == each.not_before for each in shown) and data.get("created"):
         created = {"time": data["created"], "source": SERVICE, "id": data["id"]}
         yield {**created, "what": f"{data['object']} created"}
@@ -85,7 +85,7 @@ def gaps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow]
 
 def gaps_of_object(data: StepRow, has: Callable[[str, str], bool], now: float) -> Iterator[StepRow]:
     """Yields the events that an object shows and that were not received here."""
-    for event in expected_events(data):
+    for event in derive_events(data):
         at = event.not_before if event.at is None else event.at
         if at <= now - ON_THE_WAY_SECONDS and not has(event.type, event.object_id):
             yield {"what": f"{event.type} was not received", "id": event.object_id, "next": None}

@@ -291,7 +291,7 @@ class BatchTable:
         self._state.check_in_place()
 
     def _find_dead(self, rows: ReadRows, batch: BatchName) -> list[str]:
-        """Lists that hold something although nobody runs them any more."""
+        """Returns the batches that hold rows and are run no more."""
         held = rows(_HELD, (batch.id,))
         return [row["id"] for row in held if not self._leases.is_alive(row["lease"])]
 

@@ -169,7 +169,7 @@ class Intent(NamedTuple):
 
     @property
     def is_unresolved(self) -> bool:
-        """Whether nobody knows if it was carried out."""
+        """Whether it is unknown if it was carried out."""
         return self.state in UNRESOLVED
 
     @property

@@ -1,7 +1,7 @@
 """How old idempotency keys are by a sandbox's clock, which can be turned forward (promise R4).
 
 The journal knows a key's age by this machine's clock. A sandbox counts its 24 hours on a clock of
-its own; where somebody has turned that by a day, it has forgotten a key that was sent a minute ago,
+its own; where a user has advanced that by a day, it has forgotten a key that was sent a minute ago,
 and would carry the request out a second time.
 """
 

@@ -66,9 +66,9 @@ def lettered(random: bytes) -> str:
 class Journal:
     """The requests of one state database; every method may be called from any thread.
 
-    `open_state` is called at the first use. Whoever records or leases a request holds its lease
-    until `settle` or `release`; nobody else can send it meanwhile (promise R69). `say` writes the
-    command lines of hints.
+    `open_state` is called at the first use. The process that records or leases a request holds its
+    lease until `settle` or `release`; no other can send it meanwhile (promise R69). `say` writes
+    the command lines of hints.
 
     All methods raise LocalError where the database cannot be used.
     """
@@ -196,7 +196,7 @@ class Journal:
             return found
 
         intent = self._change(forget)
-        with suppress(LocalError):  # it is deleted; whoever comes next empties the log
+        with suppress(LocalError):  # it is deleted; the next command empties the log
             self._state().empty_log()
         return intent
 

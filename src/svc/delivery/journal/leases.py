@@ -66,10 +66,10 @@ class Leases:
     def _begin(self, token: str) -> None:
         try:
             files.make_private(self._folder)
-            self._handle = locks.hold(self._file(token))  # nobody knows the name yet
+            self._handle = locks.hold(self._file(token))  # no process knows the name yet
         except OSError as error:
             raise self._unusable(error) from error
-        except BaseException:  # a signal: whose file it is would be known to nobody
+        except BaseException:  # a signal: the file would stay without an owner
             with suppress(OSError):
                 self._file(token).unlink()
             raise

@@ -20,7 +20,7 @@ def is_too_old(intent: Intent, now: float) -> bool:
 
 
 def is_in_the_future(intent: Intent, now: float) -> bool:
-    """Whether the clock was put back, so that nobody can tell the key's age.
+    """Whether the clock was put back, so that the key's age is unknown.
 
     Some seconds are nothing: a clock that is kept right is put back by as much now and then.
     """

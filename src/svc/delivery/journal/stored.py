@@ -51,7 +51,7 @@ class Stored(NamedTuple):
         """To whom alone an object can belong that the answer names (promise R93).
 
         What is made belongs to its idempotency key, the payment that a capture brings to the path
-        of its order; what stands in the path belongs to nobody, which is empty.
+        of its order; ids in the path carry no field name: it is empty.
         """
         if is_making(self.path):
             return self.idempotency_key

@@ -35,7 +35,7 @@ RESERVED = """
 SELECT name, lease, key_hint FROM reservations JOIN batches ON batches.id = batch_id
 WHERE identity = ?"""
 # What was sent a second time may have been sent with another key, and an answer that contradicts
-# its request may name somebody else's object.
+# its request may name another request's object.
 MADE_WITH = """
 SELECT object_id FROM requests WHERE state = 'done' AND sendings = 1 AND object_id IS NOT NULL
   AND error_code IS NULL
@@ -217,7 +217,7 @@ class JournalTransaction(NamedTuple):
                 raise refusal.about(other, self.say)
 
     def forget(self, intent: Intent) -> None:
-        """Deletes a request that nobody is sending."""
+        """Deletes a request that no process is sending."""
         self._refuse_in_flight(intent)
         said = charge_said(intent.stored)
         amount = said.amount if intent.amount is None else intent.amount

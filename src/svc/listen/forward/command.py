@@ -19,7 +19,7 @@ from svc.listen.forward.signing import HeaderSigner
 from svc.listen.http.answers import BODY_MAX, KEPT_BYTES
 from svc.listen.http.connection import ForwardTrouble, TargetReply
 from svc.listen.http.dial import Connect, open_connection
-from svc.listen.owners import owned, owned_task
+from svc.listen.owners import own, own_task
 from svc.listen.routes import AnyTarget
 from svc.listen.targets import AS_USUAL, TargetTrust
 from svc.listen.verify.verify import read_facts
@@ -103,13 +103,13 @@ class CommandLane:
         """Runs the command once and tells how it ended, soon after `limit` seconds at most."""
         self._told, self._started, self.sent = told, self._loop.time(), 0
         run = partial(self._run, request, limit)
-        self._running = self._loop.create_task(owned_task(run, self._broken))
+        self._running = self._loop.create_task(own_task(run, self._broken))
 
     def probe(self, limit: float, told: Callable[[TargetReply], None]) -> None:  # noqa: ARG002  it takes no time
         """Looks whether the program is there, and runs nothing."""
         program, why = self._target.find()
         reply = TargetReply(0.0) if program else TargetReply(0.0, trouble="unreachable", error=why)
-        self._loop.call_soon(owned(told), reply)
+        self._loop.call_soon(own(told), reply)
 
     def close(self) -> None:
         """Ends a run under way with its children; nothing is told of it."""
@@ -191,7 +191,7 @@ class CommandRun(asyncio.SubprocessProtocol):
         pipe = self._transport.get_pipe_transport(fd)
         if self._count > BODY_MAX and pipe is not None:  # a flood is read, but not at any speed
             pipe.pause_reading()
-            asyncio.get_running_loop().call_later(_LOOK_SECONDS, owned(pipe.resume_reading))
+            asyncio.get_running_loop().call_later(_LOOK_SECONDS, own(pipe.resume_reading))
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
         if fd == 1:

@@ -26,7 +26,7 @@ from svc.listen.inbox.inbox import (
     OpenItem,
     TargetRest,
 )
-from svc.listen.owners import owned_task
+from svc.listen.owners import own_task
 from svc.listen.progress import ListenerProgress
 from svc.listen.records import ListenerRecord, TargetAway
 from svc.listen.routes import AnyTarget, Routes
@@ -222,14 +222,14 @@ class Dispatcher:
         unsent = why is not None and self._pumps[url].health.next_at is None
         self._deps.writer.rest(TargetRest(url, self._deps.clock.now(), why, unsent))
         if why is not None and self._saying is None and not self._closed:
-            self._saying = asyncio.get_running_loop().create_task(owned_task(self._say))
+            self._saying = asyncio.get_running_loop().create_task(own_task(self._say))
 
     async def _say(self) -> None:
         """Has all told every 30 s that wait for a target, as long as any does."""
         await asyncio.sleep(_SAY_SECONDS)
         while away := [pump for pump in self._pumps.values() if pump.health.why is not None]:
             for pump in away:
-                await owned_task(partial(self._say_of, pump))
+                await own_task(partial(self._say_of, pump))
             await asyncio.sleep(_SAY_SECONDS)
         self._saying = None
 

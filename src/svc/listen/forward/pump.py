@@ -20,7 +20,7 @@ from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, TargetReq
 from svc.listen.forward.retry import RetryMode, rest_seconds, retry_in
 from svc.listen.http.connection import ForwardLane, TargetReply
 from svc.listen.inbox.inbox import ForwardVerdict, OpenItem, Retries
-from svc.listen.owners import owned, owned_task
+from svc.listen.owners import own, own_task
 from svc.listen.values import value_class
 
 _WINDOW_ITEMS: Final = 512
@@ -220,7 +220,7 @@ class Pump:
         due = self._is_due() and not self._due_again
         if due or (self._behind and len(self._window) < _LOW):
             read = self._read_again if due else self._read_on
-            self._reading = self._loop.create_task(owned_task(partial(self._patiently, read)))
+            self._reading = self._loop.create_task(own_task(partial(self._patiently, read)))
 
     def _is_due(self) -> bool:
         return self._look_at is not None and self._look_at <= self._clock.now() + _TOLERANCE_SECONDS
@@ -237,7 +237,7 @@ class Pump:
             if self._timer.when() < at + _TOLERANCE_SECONDS:  # it may ring early
                 return
             self._timer.cancel()
-        self._timer = self._loop.call_at(at, owned(self._ring))
+        self._timer = self._loop.call_at(at, own(self._ring))
 
     def _ring(self) -> None:
         self._timer = None
@@ -302,7 +302,7 @@ class Pump:
             link.exchange(request.data, limit, told, lambda: self._request(item, 1).data)
         else:
             late = TargetReply(0.0, trouble="timeout", error=_NO_TIME, sent=0)
-            self._loop.call_soon(owned(self._heard), item, late)
+            self._loop.call_soon(own(self._heard), item, late)
 
     def _request(self, item: OpenItem, again: int = 0) -> TargetRequest:
         """Gives what to send, and notes whether it is under way with no other beside it."""
@@ -360,7 +360,7 @@ class Pump:
         """Leaves the target alone for so long; what waits for it is read again afterwards."""
         self._forget()
         if not self._closed:
-            self._resting = self._loop.call_later(seconds, owned(then))
+            self._resting = self._loop.call_later(seconds, own(then))
         if self.health.rests(why):
             self._hooks.rests(why or "")
 
@@ -375,7 +375,7 @@ class Pump:
             elif reply.trouble is None:
                 self._wake()
             else:
-                self._resting = self._loop.call_later(PROBE_SECONDS, owned(self._probe))
+                self._resting = self._loop.call_later(PROBE_SECONDS, own(self._probe))
 
         link.probe(self._options.seconds, probed)
 

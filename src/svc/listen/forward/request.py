@@ -87,7 +87,7 @@ class TargetSender:
     def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> TargetRequest:
         """Gives what to send: the sender's own header lines and the body, as received.
 
-        What somebody may have had already says so.
+        An event that a target may have had already says so.
         """
         signed_anew = False
         if self._sign is not None:

@@ -9,7 +9,7 @@ from typing import Final
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.http.connection import TargetReply
 from svc.listen.inbox.inbox import Answer
-from svc.listen.owners import owned
+from svc.listen.owners import own
 
 WaiterKey = tuple[str, int]
 
@@ -18,7 +18,7 @@ _REFUSED: Final = 502
 _LATE: Final = 504
 _LATE_SECONDS: Final = 0.2  # for a verdict that comes at the last moment
 _AWAY_STATUSES: Final = frozenset((408, 425, 429, 502, 503, 504))
-AWAY: Final = 599  # no answer for anybody outside: the target is away, somebody else may have it
+AWAY: Final = 599  # never sent to a client: the target is away, another consumer may take the event
 
 
 def key_of(event_id: str, body: bytes) -> WaiterKey:
@@ -64,7 +64,7 @@ def status_for_group(reply: TargetReply) -> int:
 
 
 class Waiters:
-    """All events that somebody waits for; `verdict` turns a target's reply into their answer."""
+    """All events whose senders wait; `verdict` turns a target's reply into their answer."""
 
     def __init__(self, verdict: Callable[[TargetReply], int] = status_for_sender) -> None:
         self._verdict = verdict
@@ -89,7 +89,7 @@ class Waiters:
         loop = asyncio.get_running_loop()
         waiter = self._open[key] = Waiter(loop.time() + FORWARD_SECONDS, [answer])
         limit = FORWARD_SECONDS + _LATE_SECONDS
-        waiter.timer = loop.call_later(limit, owned(waiter.release), _LATE)
+        waiter.timer = loop.call_later(limit, own(waiter.release), _LATE)
 
     def kept(self, seq: int, key: WaiterKey) -> None:
         """Notes where the inbox has the event of a waiter."""
@@ -103,7 +103,7 @@ class Waiters:
             waiter.status = max(waiter.status, self._verdict(reply))
 
     def is_handed_back(self, reply: TargetReply) -> bool:
-        """Says whether somebody else is to have what a target has replied so to."""
+        """Says whether an event with this reply goes to another consumer."""
         return self._verdict(reply) == AWAY
 
     def ended(self, seq: int, *, taken: bool) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 
 import h11
 
-from svc.listen.http.wire import SlowPath, plain_head
+from svc.listen.http.wire import SlowPath, parse_plain_head
 from svc.listen.values import value_class
 
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?\r\n")
@@ -60,12 +60,12 @@ class AnswerReader:
             if len(self._waiting) > _HEAD_MAX:
                 raise UnreadableAnswer("the answer's head is over 64 KiB")
             return None
-        length = _quick_length(self._waiting[: end + 4]) if end >= 0 else None
+        length = _parse_length(self._waiting[: end + 4]) if end >= 0 else None
         if length is None:
             return self._start_wire(at_end=not data)
         if length > BODY_MAX:
             raise UnreadableAnswer("the answer is over 1 MiB")
-        return self._quick(end + 4, length)
+        return self._read_quick(end + 4, length)
 
     def status_so_far(self) -> TargetAnswer | None:
         """Gives an answer whose head has come, but not all of its body; it ends the connection."""
@@ -81,7 +81,7 @@ class AnswerReader:
         """A line that ends otherwise is for h11, to which the head may be whole already."""
         return self._waiting.count(b"\n") == self._waiting.count(b"\r\n")
 
-    def _quick(self, offset: int, length: int) -> TargetAnswer | None:
+    def _read_quick(self, offset: int, length: int) -> TargetAnswer | None:
         surplus = len(self._waiting) - offset - length
         if surplus < 0:
             return None
@@ -100,7 +100,7 @@ class AnswerReader:
     def _read_wire(self, data: bytes) -> TargetAnswer | None:
         assert self._slow is not None
         try:
-            return self._whole(self._slow.wire) if self._slow.read(data) else None
+            return self._read_whole(self._slow.wire) if self._slow.read(data) else None
         except h11.RemoteProtocolError as error:
             why = str(error).partition(": bytearray")[0]  # h11 repeats the bytes as Python has them
             raise UnreadableAnswer(f"the answer is no HTTP: {why}") from None
@@ -117,16 +117,16 @@ class AnswerReader:
         elif not isinstance(event, h11.InformationalResponse):
             raise UnreadableAnswer("the connection was closed in mid-answer")
 
-    def _whole(self, wire: h11.Connection) -> TargetAnswer:
+    def _read_whole(self, wire: h11.Connection) -> TargetAnswer:
         done = wire.our_state is h11.DONE and wire.their_state is h11.DONE
         clean = done and not wire.trailing_data[0]
         return TargetAnswer(self._status, bytes(self._body), reusable=clean)
 
 
 @lru_cache(maxsize=16)  # a target's heads are the same until its clock says another second
-def _quick_length(head: bytes) -> int | None:
+def _parse_length(head: bytes) -> int | None:
     """Gives the body's length if the head can be read in one way only, else None."""
-    plain = plain_head(head, _STATUS_LINE)
+    plain = parse_plain_head(head, _STATUS_LINE)
     if plain is None or plain.line[0] in _WITHOUT_BODY:  # whatever length they announce
         return None
     kept = all(one.lower() == _KEPT_OPEN for one in plain.fields.get(b"connection", ()))

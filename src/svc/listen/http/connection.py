@@ -18,7 +18,7 @@ from svc.listen.http.dial import (
     OpenConnection,
     open_connection,
 )
-from svc.listen.owners import owned, owned_task
+from svc.listen.owners import own, own_task
 from svc.listen.targets import Target
 from svc.listen.values import value_class
 from svc.redaction import redact, redact_bytes
@@ -133,7 +133,7 @@ class TargetConnection:
         work = partial(self._connect_and_send, request)
         # A bug that ends it leaves its lane free (R121).
         broken = partial(self._tell, trouble="closed", error="a bug in svc ended it")
-        self._connecting = self._loop.create_task(owned_task(work, broken))
+        self._connecting = self._loop.create_task(own_task(work, broken))
 
     async def _connect_and_send(self, request: bytes) -> None:
         try:
@@ -148,9 +148,9 @@ class TargetConnection:
 
     def _send(self, wire: OpenConnection, request: bytes) -> None:
         self.sent += 1
-        wire.send(request, self._heard)
+        wire.send(request, self._handle_answer)
 
-    def _heard(self, heard: TargetAnswer | BrokenExchange) -> None:
+    def _handle_answer(self, heard: TargetAnswer | BrokenExchange) -> None:
         if isinstance(heard, TargetAnswer):
             self._carried = True
             # Before anything is kept or shown of it: a debug page holds the environment (R126).
@@ -166,9 +166,9 @@ class TargetConnection:
             if self._timer.when() <= self._deadline:
                 return
             self._timer.cancel()
-        self._timer = self._loop.call_at(self._deadline, owned(self._ring))
+        self._timer = self._loop.call_at(self._deadline, own(self._wake))
 
-    def _ring(self) -> None:
+    def _wake(self) -> None:
         self._timer = None
         if self._told is None:
             return

@@ -34,7 +34,7 @@ class OpenConnection(ReadingProtocol):
 
     def __init__(self, connected: socket.socket) -> None:
         super().__init__()
-        self._is_quiet = _quiet(connected)
+        self._is_quiet = _make_is_quiet(connected)
         self._transport: asyncio.Transport | None = None
         self._reader: AnswerReader | None = None
         self._told: Callable[[TargetAnswer | BrokenExchange], None] | None = None
@@ -63,7 +63,7 @@ class OpenConnection(ReadingProtocol):
         return self._reader.status_so_far() if self._reader is not None else None
 
     def close(self) -> None:
-        """Closes the connection and tells nobody."""
+        """Closes the connection without a callback."""
         self._told = None
         if self._transport is not None:
             self._transport.abort()
@@ -103,7 +103,7 @@ class OpenConnection(ReadingProtocol):
             told(heard)
 
 
-def _quiet(connected: socket.socket) -> Callable[[], bool]:
+def _make_is_quiet(connected: socket.socket) -> Callable[[], bool]:
     """Gives what says whether all that came over a socket was read, and no end has come."""
     if not hasattr(select, "poll"):  # Windows
         return partial(_is_read, connected)

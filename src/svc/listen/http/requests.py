@@ -8,7 +8,14 @@ from typing import Final
 
 import h11
 
-from svc.listen.http.wire import Header, HeaderFields, SlowPath, fields_of, message, plain_head
+from svc.listen.http.wire import (
+    Header,
+    HeaderFields,
+    SlowPath,
+    fields_of,
+    message,
+    parse_plain_head,
+)
 from svc.listen.values import value_class
 
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1\r\n")
@@ -129,7 +136,7 @@ class RequestReader:
             raise Refused(431)
         if end is None:
             return None
-        quick = quick_head(self._waiting)
+        quick = parse_quick_head(self._waiting)
         if quick is None:
             return self._start_wire(self._waiting[: end.end()])
         self._head, self._length, offset = quick
@@ -183,11 +190,11 @@ class RequestReader:
             self._count += len(event.data)
         else:  # the peer closed; the receiver hears of that by itself
             raise Refused(400, self._head)
-        declared = self._declared()
+        declared = self._read_declared()
         if self._count > self._body_max or declared > self._body_max:
             raise Refused(413, self._head)
 
-    def _declared(self) -> int:
+    def _read_declared(self) -> int:
         lengths = self._head.values(b"content-length") if self._head else []
         return int(lengths[0]) if lengths else 0
 
@@ -197,9 +204,9 @@ class RequestReader:
             self._to_send.append(sent or b"")
 
 
-def quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:
+def parse_quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:
     """Reads a head that leaves no doubt: the head, the body's length and its offset; else None."""
-    plain = plain_head(data, _REQUEST_LINE)
+    plain = parse_plain_head(data, _REQUEST_LINE)
     if plain is None or len(plain.fields.get(b"host", ())) != 1:
         return None
     if not _OTHER_FRAMING.isdisjoint(plain.fields):
@@ -214,7 +221,7 @@ def head_of(method: bytes, target: bytes, headers: Sequence[Header]) -> HttpHead
     return HttpHead(method, target, tuple(headers), fields_of(headers))
 
 
-def closing_answer(status: int) -> bytes:
+def build_closing_answer(status: int) -> bytes:
     """Gives the bytes of an empty answer after which the connection is closed."""
     return _answer(status, b"Connection: close\r\n")
 

@@ -39,7 +39,7 @@ class PlainHead:
     offset: int
 
 
-def plain_head(data: bytes, first_line: re.Pattern[bytes]) -> PlainHead | None:
+def parse_plain_head(data: bytes, first_line: re.Pattern[bytes]) -> PlainHead | None:
     """Reads a head whose first line fits and whose other lines leave no doubt; else None."""
     line = first_line.match(data)
     end = data.find(b"\r\n\r\n")

@@ -146,7 +146,7 @@ WHERE listener = ? AND event_ids.event_id IN (%s)"""
 _UNLISTED: Final = """
 SELECT event_id, body, seq FROM inbox JOIN payloads ON inbox_seq = seq
 WHERE listener = ? AND seq IN (%s)"""
-# OR FAIL: whoever calls undoes it all anyway; SQLite need not keep pages to undo one statement.
+# OR FAIL: the caller undoes it all anyway; SQLite need not keep pages to undo one statement.
 _INSERT_EVENTS: Final = (
     "INSERT OR FAIL INTO inbox (listener, event_id, type, object_id, received_at, outcome) VALUES "
 )

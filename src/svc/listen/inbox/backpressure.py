@@ -11,7 +11,7 @@ from typing import Final
 
 from svc.errors import LocalError
 from svc.listen.inbox.inbox import Kept
-from svc.listen.owners import owned
+from svc.listen.owners import own
 
 _OPEN_MAX: Final = 256  # as many as a target may get at a time, and half of what its queue holds
 _WAIT_SECONDS: Final = 0.1
@@ -39,7 +39,7 @@ class Backpressure:
         """Says whether a group that is about to be stored has to wait."""
         if self._timer is None and self._open > _OPEN_MAX and not self._in_vain:
             loop = asyncio.get_running_loop()
-            self._timer = loop.call_later(_WAIT_SECONDS, owned(self._give_up))
+            self._timer = loop.call_later(_WAIT_SECONDS, own(self._give_up))
         return self.holding
 
     def stored(self, kept: Iterable[Kept | LocalError]) -> None:
@@ -60,7 +60,7 @@ class Backpressure:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-            asyncio.get_running_loop().call_soon(owned(self._go))
+            asyncio.get_running_loop().call_soon(own(self._go))
 
     def _give_up(self) -> None:
         self._in_vain = True

@@ -18,7 +18,7 @@ from svc.listen.inbox.inbox import (
     Kept,
     TargetRest,
 )
-from svc.listen.owners import owned, report
+from svc.listen.owners import own, report
 from svc.state import LOST, NotSynced
 
 OnKept = Callable[[Kept | LocalError], None]
@@ -78,7 +78,7 @@ class InboxWriter:
         if len(self._told) == 1 and self._running is None:
             # After everything that has arrived by now, so that it goes into one group.
             self._passes = 0
-            asyncio.get_running_loop().call_soon(owned(self._gather))
+            asyncio.get_running_loop().call_soon(own(self._gather))
 
     def on_results(self, heard: OnResults) -> None:
         """Has `heard` called with the events that ended, and the targets where some got a turn."""
@@ -161,7 +161,7 @@ class InboxWriter:
         if self._running is None and self._timer is None:
             loop = asyncio.get_running_loop()
             wait = _AGAIN_SECONDS if self._is_unstored else self._results_wait
-            self._timer = loop.call_later(wait, owned(self._waited))
+            self._timer = loop.call_later(wait, own(self._waited))
 
     def _waited(self) -> None:
         self._timer = None
@@ -170,7 +170,7 @@ class InboxWriter:
     def _gather(self) -> None:
         if len(self._told) > 1 and self._passes < _PASSES_MAX and self._running is None:
             self._passes += 1
-            asyncio.get_running_loop().call_soon(owned(self._gather))
+            asyncio.get_running_loop().call_soon(own(self._gather))
         elif not self._is_held_back():
             self._commit()
 
@@ -211,7 +211,7 @@ class InboxWriter:
     def _commit_on_thread(self, batch: Batch, told: list[OnKept]) -> None:
         loop = asyncio.get_running_loop()
         self._running = loop.run_in_executor(self._thread, self._inbox.store, batch)
-        self._running.add_done_callback(owned(lambda done: self._stored(done, batch, told)))
+        self._running.add_done_callback(own(lambda done: self._stored(done, batch, told)))
 
     def _take(self) -> tuple[Batch, list[OnKept]]:
         if self._timer is not None:
@@ -255,7 +255,7 @@ class InboxWriter:
         self._pressure.ended(len(batch.ended) if error is None else 0)
         self._go_on()
         if error is None:
-            owned(self._on_results)(batch.ended, batch.freed)  # whatever it meets, others are told
+            own(self._on_results)(batch.ended, batch.freed)  # whatever it meets, others are told
             for tell, one in zip(told, kept, strict=True):
                 _tell(tell, one)
         elif isinstance(error, LocalError):
@@ -270,7 +270,7 @@ class InboxWriter:
                 self._commit()
         elif self._batch.arrivals:
             self._passes = 0
-            asyncio.get_running_loop().call_soon(owned(self._gather))
+            asyncio.get_running_loop().call_soon(own(self._gather))
         if self._batch.has_results:
             self._commit_soon()
         if self._at_once is not None and self._at_once.log_is_long and not self._closing:
@@ -284,7 +284,7 @@ class InboxWriter:
         if self._copying is None:
             loop = asyncio.get_running_loop()
             self._copying = loop.run_in_executor(self._thread, inbox.copy_log)
-            self._copying.add_done_callback(owned(lambda done: self._copied(done, inbox)))
+            self._copying.add_done_callback(own(lambda done: self._copied(done, inbox)))
 
     def _copied(self, done: "asyncio.Future[None]", inbox: AtOnce) -> None:
         self._copying = None
@@ -292,7 +292,7 @@ class InboxWriter:
         if done.exception() is None and self._running is None and not self._closing:
             loop = asyncio.get_running_loop()
             self._running = loop.run_in_executor(self._thread, inbox.copy_log)
-            self._running.add_done_callback(owned(self._caught_up))
+            self._running.add_done_callback(own(self._caught_up))
 
     def _caught_up(self, done: "asyncio.Future[None]") -> None:
         self._running = None
@@ -306,7 +306,7 @@ class InboxWriter:
             self._break_if_lost(error)
         elif not self._closing:  # without them an event would only be forwarded once more
             self._batch.put_back(batch)
-            # The ledger has what was taken as open: whoever reads it would send it again.
+            # The ledger has what was taken as open: a later run would send it again.
             self._is_unstored |= batch.has_results
 
     def _look(self, inbox: InPlace) -> None:
@@ -317,7 +317,7 @@ class InboxWriter:
             self._break(error)
             return
         loop = asyncio.get_running_loop()
-        self._looking = loop.call_later(_LOOK_SECONDS, owned(lambda: self._look(inbox)))
+        self._looking = loop.call_later(_LOOK_SECONDS, own(lambda: self._look(inbox)))
 
     def _break_if_lost(self, error: BaseException | None) -> None:
         """Ends the listener where nothing that is stored from now on would be found again."""

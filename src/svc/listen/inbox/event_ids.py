@@ -42,7 +42,7 @@ class EventIds:
         return self._rows >= self._due
 
     def list_now(self) -> None:
-        """Lists all rows that have come by now, of other listeners too; waits for nobody.
+        """Lists all rows that have come by now, of other listeners too; does not wait.
 
         Where that cannot be, it is tried again when as many more have come.
 

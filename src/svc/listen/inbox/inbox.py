@@ -4,7 +4,7 @@ The receiving half (`receive`) verifies a delivery, stores it as an Arrival and 
 forwarding half (`forward`) reads what is open at each target, sends it, and stores attempts. In one
 process the receiving half also hands each new event over, which saves reading it back; two
 processes need only an inbox that both can reach, such as a table of a shared database or a message
-broker, and somebody who tells the forwarding half to look (`Dispatcher.look`).
+broker, and a callback that has the forwarding half look (`Dispatcher.look`).
 
 Everything here is plain data, so that it can cross a process border.
 """
@@ -22,8 +22,8 @@ from svc.listen.verify.verify import Delivery
 DeliveryOutcome = Literal["unrouted", "withheld"]
 
 # How an attempt leaves an event at its target. `unsent`: the request was not sent, and the event
-# waits as before; `cut`: a stop of the listener cut it off; `returned`: whoever shares a queue with
-# this listener is to have it.
+# waits as before; `cut`: a stop of the listener cut it off; `returned`: another process that shares
+# a queue with # this listener is to have it.
 ForwardVerdict = Literal["done", "later", "failed", "returned", "unsent", "cut"]
 
 
@@ -101,7 +101,7 @@ class OpenItem:
     """An event that a target is still to get, as it was kept.
 
     `attempts` of this target have ended, the last one at `last_at` (unix seconds); `redelivered`
-    counts how often somebody may have had the event.
+    counts how often the event may have been delivered.
     """
 
     seq: int

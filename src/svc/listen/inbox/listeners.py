@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.ledger import PIECE_ROWS, close_for_reset
 from svc.listen.inbox.statements import ENDS
-from svc.listen.names import Listening, past
+from svc.listen.names import Listening, name_past
 from svc.state import Database, Row
 
 _PAST: Final = """
@@ -60,12 +60,12 @@ def pending(state: Database, claim: ListenerId) -> dict[str, int]:
 def begin_anew(state: Database, claim: ListenerId) -> None:
     """Keeps all that came before a sandbox was reset as that of a listener of the past.
 
-    What was still to be forwarded is closed: the sandbox knows nothing of it any more. Whoever was
-    ended in the middle of it has to run it again before anything else is kept.
+    What was still to be forwarded is closed: the sandbox knows nothing of it any more. A process
+    that was ended in the middle runs it again before it keeps anything else.
     """
     with state.write() as tx:
         [ends] = tx.rows(ENDS)
-        before = past(claim.scope, ends["last"])
+        before = name_past(claim.scope, ends["last"])
         tx.execute(_PAST, (before, claim.scope))
     close_for_reset(state, claim.scope)
     for first in range(ends["first"], ends["last"] + 1, PIECE_ROWS):
@@ -86,7 +86,7 @@ def remember(
         # What was kept before a reset is sent again under the secret that the target knows by now.
         tx.execute(
             "UPDATE listeners SET endpoint_id = ? WHERE instr(scope, ?) = 1",
-            (endpoint_id, past(claim.scope)),
+            (endpoint_id, name_past(claim.scope)),
         )
 
 

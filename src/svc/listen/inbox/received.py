@@ -7,7 +7,7 @@ from svc.listen.inbox.history import InboxScope
 from svc.state import Database
 
 # A temporary table lies in a file of its own beside the database: a million events need no memory,
-# and nobody who writes the inbox waits for it.
+# and no writer of the inbox waits for it.
 _MAKE: Final = """
 CREATE TEMP TABLE received (
   type TEXT NOT NULL,

@@ -1,7 +1,7 @@
 """Looking for deliveries in the whole inbox: by type, state, target, object and text.
 
 Each condition is part of one query. A text may stand in any payload, so a query goes over some
-thousand rows at a time, and whoever asks says when that has taken long enough; the page says then
+thousand rows at a time, and the caller says when that has taken long enough; the page says then
 where the next one goes on, so that nothing is ever out of reach.
 """
 

@@ -106,7 +106,7 @@ class SqliteInbox:
     def close(self, seconds: float = math.inf) -> None:
         """Moves the log of the database into it, which each later command would have to read.
 
-        Not where somebody reads in it: whoever comes last does. Other processes are waited for so
+        Not while another process reads it: the last one does. Other processes are waited for so
         long and no longer.
         """
         self._state.hurry(seconds)

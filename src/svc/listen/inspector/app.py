@@ -30,9 +30,9 @@ from svc.listen.inspector.page import (
     STYLE,
     PageFrame,
     document,
+    format_raw,
     header_lines,
     notice,
-    raw,
     status_text,
 )
 from svc.listen.inspector.replay import Replayer
@@ -115,16 +115,16 @@ class InspectorApp:
             case ["delivery", event_id, "replay"]:  # a refused form that is loaded again
                 return http.see_other(self.frame.url(f"delivery/{event_id}"))
             case ["rejected", number]:
-                return await self._rejected(number, query)
+                return await self._show_rejected(number, query)
             case _:
                 return Response(status_code=404)
 
     async def _delivery(
         self, event_id: str, query: str, replayed: Replayed | None = None, status: int = 200
     ) -> Response:
-        whole = await self._on_thread(lambda: self.catalogue.whole(event_id))
+        whole = await self._on_thread(lambda: self.catalogue.load_whole(event_id))
         if whole is None:
-            return await self._missing(_GONE)
+            return await self._build_missing(_GONE)
         said = replayed or Replayed(news=self._news(event_id, fields(query).get("sent", "")))
 
         def detail(filter_query: str) -> Markup:
@@ -133,18 +133,18 @@ class InspectorApp:
 
         return await self._draw(f"delivery/{event_id}", query, detail, status)
 
-    async def _rejected(self, number: str, query: str) -> Response:
+    async def _show_rejected(self, number: str, query: str) -> Response:
         known = number.isascii() and number.isdigit() and len(number) <= _NUMBER_MAX
         one = self.feed.find(int(number)) if known else None
         if one is None:
-            return await self._missing(_LOST)
+            return await self._build_missing(_LOST)
         return await self._draw(
             f"rejected/{number}", query, lambda text: rejection(self.frame, one, text)
         )
 
     async def _curl(self, event_id: str) -> Response:
         def text() -> str | None:
-            whole = self.catalogue.whole(event_id)
+            whole = self.catalogue.load_whole(event_id)
             if whole is None:
                 return None
             try:
@@ -168,9 +168,9 @@ class InspectorApp:
             return Response(status_code=415)
         form = fields((await http.body_of(request)).decode("latin-1"))
         to, original = form.get("to", "").strip(), "original" in form
-        whole = await self._on_thread(lambda: self.catalogue.whole(event_id))
+        whole = await self._on_thread(lambda: self.catalogue.load_whole(event_id))
         if whole is None:
-            return await self._missing(_GONE)
+            return await self._build_missing(_GONE)
         try:
             targets = self.again.targets(whole, to)
             headers = await self._on_thread(lambda: self.again.headers(whole, original=original))
@@ -180,7 +180,7 @@ class InspectorApp:
         started = self.clock.now()
         replies = await self.again.send(whole, targets, headers)
         await self._on_thread(lambda: self.again.note(whole, targets, replies, started))
-        self.feed.changed()
+        self.feed.notify()
         there = ListFilter.parse(query).query()
         number = self._keep_news(event_id, targets, replies)
         sent = f"{there}{'&' if there else '?'}sent={number}"
@@ -216,16 +216,16 @@ class InspectorApp:
             listed = deliveries(self.frame, shown, wanted, chosen, self.clock.now())
             title = chosen.rpartition("/")[2] or "Deliveries"
             whole = document(self.frame, title, listed, detail(wanted.query()))
-            return http.whole_page(whole, status)
+            return http.build_page(whole, status)
 
         return await self._on_thread(draw)
 
-    async def _missing(self, text: str) -> Response:
+    async def _build_missing(self, text: str) -> Response:
         detail = notice(self.frame, "Nothing here", text)
         return await self._draw("", "", lambda _: detail, 404)
 
     def _sorry(self, title: str, text: str, status: int) -> Response:
-        return http.whole_page(
+        return http.build_page(
             document(self.frame, title, Markup(), notice(self.frame, title, text)), status
         )
 
@@ -245,7 +245,7 @@ def curl(event_id: str, url: str | None, headers: bytes, content: Content) -> st
     words = ["curl", "-sS", "-i", "-X", "POST", shlex.quote(url) if url else '"$TARGET"']
     for pair in header_lines(headers):
         words += ["-H", shlex.quote(_header(pair))]
-    body = _harmless(content.body)
+    body = _find_harmless(content.body)
     if body is not None:
         return " ".join([*words, "--data-raw", shlex.quote(body)])
     source = f"svc events inbox show {event_id} -o json --query payload_base64 | tr -d '\"' "
@@ -262,11 +262,11 @@ def _header(pair: Header) -> str:
     return f"{name.decode('latin-1')}: {value.decode('latin-1')}"
 
 
-def _harmless(body: bytes) -> str | None:
+def _find_harmless(body: bytes) -> str | None:
     try:
         text = body.decode()
     except UnicodeDecodeError:
         return None
-    if len(body) > _INLINE_MAX or escape(text) != text or raw(body) != text:
+    if len(body) > _INLINE_MAX or escape(text) != text or format_raw(body) != text:
         return None
     return text

@@ -47,7 +47,7 @@ def replay_form(frame: PageFrame, whole: Whole, query: str, replayed: Replayed) 
         method="post",
         action=frame.url(f"{path}/replay", query),
     )
-    return part("replay", "Send again", _said(replayed.news), form)
+    return part("replay", "Send again", _describe_news(replayed.news), form)
 
 
 def _target(replayed: Replayed) -> Markup:
@@ -76,7 +76,7 @@ def _original(replayed: Replayed) -> Markup:
     return el("p", el("input", **field, checked=replayed.original), label, class_="check")
 
 
-def _said(news: str) -> Markup:
+def _describe_news(news: str) -> Markup:
     """Says what came of sending it; a browser that is led here has the focus on it."""
     attributes = {"id": "said", "role": "status", "class": "said"}
     return el("p", news, **attributes, tabindex="-1" if news else None)
@@ -123,10 +123,10 @@ def rejection(frame: PageFrame, one: TurnedAway, query: str) -> Markup:
         fact("Size", f"{rejected.size:,} bytes"),
         class_="facts",
     )
-    kept = el("p", "Nothing of its payload is kept: nobody knows who wrote it.", class_="hint")
+    kept = el("p", "Nothing of its payload is kept: its sender is unknown.", class_="hint")
     headers = _headers("Headers, as they came", rejected.headers) if rejected.headers else None
     verdict = _verdict(
-        SignatureVerdict(good=False, text=f"Rejected: {page.masked(rejected.message)}")
+        SignatureVerdict(good=False, text=f"Rejected: {page.mask(rejected.message)}")
     )
     return detail(frame, query, "Rejected delivery", facts, verdict, kept, headers)
 
@@ -163,7 +163,7 @@ def _payload(body: bytes) -> Markup:
     raw = el(
         "details",
         el("summary", "Raw"),
-        el("pre", page.raw(body), tabindex="0", role="group", aria_label="Raw payload"),
+        el("pre", page.format_raw(body), tabindex="0", role="group", aria_label="Raw payload"),
         class_="raw",
         open=drawn is None,
     )
@@ -192,21 +192,21 @@ def forwards(frame: PageFrame, whole: Whole) -> Markup:
     attempts = [_attempt(frame, row) for row in reversed(whole.forwards)]
     none = _NOT_YET.get(whole.entry.state, "It was not forwarded.")
     shown = el("ol", attempts, class_="attempts") if attempts else el("p", none)
-    waiting = [el("li", _waiting(frame, one)) for one in whole.targets if one.is_open]
+    waiting = [el("li", _describe_waiting(frame, one)) for one in whole.targets if one.is_open]
     listed = el("ul", waiting, class_="waiting") if waiting else None
     return part("forwards", "Forwards", listed, shown, id="forwards")
 
 
-def _waiting(frame: PageFrame, at: AtTarget) -> str:
+def _describe_waiting(frame: PageFrame, at: AtTarget) -> str:
     """Says which target an event waits for, why, and when it is tried next."""
     if at.state == "waiting":
-        return f"{page.masked(at.url)} gets it after an older event of the same object."
+        return f"{page.mask(at.url)} gets it after an older event of the same object."
     status = f"it answered {at.status}" if at.status is not None else ""
-    why = page.masked(at.error or status or "it is under way")
+    why = page.mask(at.error or status or "it is under way")
     when = "as soon as it can be reached"
     if at.next_at is not None:
         when = f"at {frame.times.full(at.next_at)}"
-    return f"{page.masked(at.url)} waits: {why}. Next try {when}."
+    return f"{page.mask(at.url)} waits: {why}. Next try {when}."
 
 
 def _attempt(frame: PageFrame, row: Row) -> Markup:
@@ -216,11 +216,11 @@ def _attempt(frame: PageFrame, row: Row) -> Markup:
     return el(
         "li",
         el("span", state_mark(state), page.status_text(row["status"]), class_="state"),
-        el("code", page.masked(row["url"]), class_="url"),
+        el("code", page.mask(row["url"]), class_="url"),
         el("span", f"{row['milliseconds']:.0f} ms", class_="took"),
         el("span", which, class_="which"),
         el("span", frame.times.full(row["started_at"]), class_="when"),
-        el("p", page.masked(row["error"]), class_="error") if row["error"] else None,
+        el("p", page.mask(row["error"]), class_="error") if row["error"] else None,
         _reply(row["reply"], taken=taken),
         class_=state,
     )
@@ -232,6 +232,6 @@ def _reply(reply: bytes, *, taken: bool) -> Markup | None:
     return el(
         "details",
         el("summary", "Response body"),
-        el("pre", page.raw(reply), tabindex="0", role="group", aria_label="Response body"),
+        el("pre", page.format_raw(reply), tabindex="0", role="group", aria_label="Response body"),
         open=not taken,
     )

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from svc.listen.owners import owned
+from svc.listen.owners import own
 from svc.listen.records import EventReceived, Forwarded, ListenerRecord, Rejected
 
 Push = Callable[[bytes], None]
@@ -60,9 +60,9 @@ class Feed:
                 pass
             case _:
                 return
-        self.changed()
+        self.notify()
 
-    def changed(self) -> None:
+    def notify(self) -> None:
         """Tells everyone who watches, soon and together with what else happens by then."""
         if self._watchers and not self._news:
             self._news = True
@@ -104,7 +104,7 @@ class Feed:
     def _schedule(self, seconds: float) -> None:
         if self._timer is not None:
             self._timer.cancel()
-        self._timer = asyncio.get_running_loop().call_later(seconds, owned(self._flush))
+        self._timer = asyncio.get_running_loop().call_later(seconds, own(self._flush))
 
     def _flush(self) -> None:
         self._timer = None
@@ -114,7 +114,7 @@ class Feed:
             self._schedule(_ECHO_SECONDS)
 
     def _beat_later(self) -> None:
-        self._beat = asyncio.get_running_loop().call_later(_BEAT_SECONDS, owned(self._show_life))
+        self._beat = asyncio.get_running_loop().call_later(_BEAT_SECONDS, own(self._show_life))
 
     def _show_life(self) -> None:
         """Sends a comment, by which a connection that is gone is noticed."""

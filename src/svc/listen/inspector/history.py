@@ -165,7 +165,7 @@ class DeliveryList:
         lines.sort(key=lambda line: line.time, reverse=True)
         return HistoryPage(tuple(lines), found.older, cut=found.unfinished)
 
-    def whole(self, event_id: str) -> Whole | None:
+    def load_whole(self, event_id: str) -> Whole | None:
         """Gives one delivery."""
         entry = self._archive.find(event_id)
         if entry is None:

@@ -1,7 +1,7 @@
-"""Who may ask the inspector: whoever has its address, and no page of anybody else's.
+"""Who may ask the inspector: every program that has its address, and no page of another origin.
 
 Every page on the web may have a browser send requests to this machine. None knows the token, and
-one that did would still be turned away for its origin; a name that somebody points at 127.0.0.1
+one that did would still be turned away for its origin; a name that an attacker points at 127.0.0.1
 (DNS rebinding) for its Host. uvicorn reads requests and writes answers; this stands before them.
 """
 
@@ -21,14 +21,14 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 from svc.html import Markup
 from svc.listen.http.requests import HttpHead, Refused, head_of
 from svc.listen.inspector.feed import Feed
-from svc.listen.owners import owned
+from svc.listen.owners import own
 
 _TOKEN_BYTES: Final = 16  # 128 bits
 _METHODS: Final = (b"GET", b"POST")
 
 
-def new_token() -> str:
-    """Makes what the address holds and nobody guesses."""
+def make_token() -> str:
+    """Makes the secret part of the address, which cannot be guessed."""
     return secrets.token_hex(_TOKEN_BYTES)
 
 
@@ -140,7 +140,7 @@ async def body_of(request: Request) -> bytes:
     return body
 
 
-def whole_page(content: Markup, status: int) -> Response:
+def build_page(content: Markup, status: int) -> Response:
     """Sends a whole document."""
     return of_kind("text/html; charset=utf-8", f"<!doctype html>{content}".encode(), status)
 
@@ -192,7 +192,7 @@ class PageConnection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         super().connection_made(transport)
         self.since = self.loop.time()
-        self._timer = self.loop.call_later(_REQUEST_SECONDS, owned(self._expire))
+        self._timer = self.loop.call_later(_REQUEST_SECONDS, own(self._expire))
         others: Any = self.connections
         if len(others) > _CONNECTIONS_MAX:
             min(others, key=lambda one: (one.has_request, one.since)).transport.abort()

@@ -33,9 +33,9 @@ def deliveries(
         "section",
         el("h2", "Deliveries", id="list-title"),
         el("p", f"Times in {frame.times.zone(now)}", id="zone", class_="hint"),
-        _folding(_form(frame, wanted)),
+        _wrap_filter(_form(frame, wanted)),
         el("p", id="news", class_="hint", role="status", aria_live="polite"),
-        el("ol", rows, id="list") if rows else el("div", _none(wanted), id="list"),
+        el("ol", rows, id="list") if rows else el("div", _describe_none(wanted), id="list"),
         _pages(frame, page, wanted),
         id="deliveries",
         aria_labelledby="list-title",
@@ -108,12 +108,12 @@ def _amount(line: ListedDelivery) -> str | None:
     return format_amount(facts.amount, facts.currency)
 
 
-def _none(wanted: ListFilter) -> Markup:
+def _describe_none(wanted: ListFilter) -> Markup:
     text = "Nothing fits this filter." if wanted.narrows else "Nothing was received yet."
     return el("p", text, class_="none")
 
 
-def _folding(form: Markup) -> Markup:
+def _wrap_filter(form: Markup) -> Markup:
     """Lets the filter be folded away where there is little room; the script does that first."""
     return el("details", el("summary", "Filter"), form, id="fold", open=True)
 

@@ -24,7 +24,7 @@ _RUNS: Final = re.compile(r'([^"\n]+)')
 _PRIVATE: Final = frozenset(("authorization", "cookie", "proxy-authorization", "set-cookie"))
 
 
-def masked(text: str) -> str:
+def mask(text: str) -> str:
     """Gives one text with its secrets masked, and only the beginning of a very long one.
 
     Its end would not do as well: half of a secret there has lost what it is known by.
@@ -34,10 +34,10 @@ def masked(text: str) -> str:
     return f"{redact(text[:_RUN_MAX])} … {len(text) - _RUN_MAX:,} characters left out"
 
 
-def raw(body: bytes) -> str:
+def format_raw(body: bytes) -> str:
     r"""Gives a body as it came, masked; bytes that are no UTF-8 as `\x..`."""
     text = body[:_RAW_MAX].decode("utf-8", "backslashreplace")
-    shown = _RUNS.sub(lambda run: masked(run[1]), text)
+    shown = _RUNS.sub(lambda run: mask(run[1]), text)
     rest = len(body) - _RAW_MAX
     return f"{shown}\n… {rest:,} more bytes" if rest > 0 else shown
 
@@ -51,7 +51,7 @@ def header_lines(block: bytes) -> list[Header]:
 def header(pair: Header) -> tuple[str, str]:
     """Gives a header's name and value; credentials are not shown."""
     name, value = (part.decode("latin-1") for part in pair)
-    return masked(name), "…" if name.lower() in _PRIVATE else masked(value)
+    return mask(name), "…" if name.lower() in _PRIVATE else mask(value)
 
 
 def status_text(status: int | None) -> str:
@@ -158,7 +158,7 @@ class _Drawing:
         return el("ul", shown, class_="tree")
 
     def _member(self, name: str, value: Any, depth: int) -> Markup:
-        key = el("span", masked(name), class_="key")
+        key = el("span", mask(name), class_="key")
         if not isinstance(value, _JsonObject | list):
             return join(key, ": ", _leaf(value))
         size = len(value.pairs) if isinstance(value, _JsonObject) else len(value)
@@ -178,10 +178,10 @@ class _Drawing:
 
 def _leaf(value: Any) -> Markup:
     if isinstance(value, _Number):
-        return el("span", masked(value), class_="leaf")
+        return el("span", mask(value), class_="leaf")
     if isinstance(value, str):
         # As JSON writes it, so that a line feed in a text is not one on the page.
-        return el("span", json.dumps(masked(value), ensure_ascii=False), class_="leaf string")
+        return el("span", json.dumps(mask(value), ensure_ascii=False), class_="leaf string")
     return el("span", json.dumps(value), class_="leaf")
 
 
@@ -228,7 +228,7 @@ def document(frame: PageFrame, title: str, deliveries: Markup, detail: Markup | 
     panes = el(
         "main",
         deliveries,
-        detail or _nothing_chosen(),
+        detail or _describe_nothing_chosen(),
         class_="open" if detail else None,
         data_root=frame.root,
     )
@@ -275,7 +275,7 @@ def _top(frame: PageFrame) -> Markup:
     )
 
 
-def _nothing_chosen() -> Markup:
+def _describe_nothing_chosen() -> Markup:
     return el(
         "section",
         el("p", "Choose a delivery to see what it says and what became of it."),

@@ -15,7 +15,7 @@ from svc.listen.http.connection import TargetReply, exchange_once
 from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole
-from svc.listen.inspector.page import header_lines, masked
+from svc.listen.inspector.page import header_lines, mask
 from svc.listen.records import ListenerRecord
 from svc.listen.routes import AnyTarget, Routes
 from svc.listen.targets import AS_USUAL, Target, TargetTrust
@@ -138,7 +138,7 @@ class Replayer:
             )
         age = int(entry.received_at) - found.timestamp
         when = f"{abs(age)} s {'after' if age < 0 else 'before'} it came"
-        secret = masked(secrets[found.secret_index])
+        secret = mask(secrets[found.secret_index])
         return SignatureVerdict(good=True, text=f"Verified: signed with {secret}, {when}.")
 
     def _secrets(self, entry: InboxEntry) -> Sequence[str]:

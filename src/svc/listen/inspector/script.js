@@ -252,7 +252,7 @@
     };
   };
 
-  // A browser keeps six connections to one place: a tab that nobody looks at needs none.
+  // A browser keeps six connections to one place: a hidden tab needs none.
   const look = () => {
     source?.close();
     source = null;

@@ -13,7 +13,7 @@ from svc.listen.inbox.search import SearchableInbox
 from svc.listen.inspector.app import InspectorApp
 from svc.listen.inspector.feed import Feed
 from svc.listen.inspector.history import SEARCH_SECONDS, DeliveryList
-from svc.listen.inspector.http import HEAD_MAX, Guard, GuardedPages, PageConnection, new_token
+from svc.listen.inspector.http import HEAD_MAX, Guard, GuardedPages, PageConnection, make_token
 from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
 from svc.listen.receiver.server import bind
@@ -50,7 +50,7 @@ class Inspector:
     ) -> None:
         self._bound = bound
         self._port: int = bound.getsockname()[1]
-        self._token = new_token()
+        self._token = make_token()
         self._mode = mode
         self._archive = archive
         self._search_seconds = search_seconds
@@ -63,7 +63,7 @@ class Inspector:
 
     @property
     def url(self) -> str:
-        """The address of the page; whoever has it may use it."""
+        """The address of the page; every program that has it may use it."""
         return f"http://127.0.0.1:{self._port}/{self._token}/"
 
     def tell(self, record: ListenerRecord) -> None:
@@ -73,7 +73,7 @@ class Inspector:
     async def start(self, means: ReplayDeps) -> None:
         """Accepts connections from now on."""
         guard = Guard(self._token, self._port)
-        described = " · ".join(means.routes.described())
+        described = " · ".join(means.routes.describe_routes())
         way = f"Forwarding {described}" if described else "No target: deliveries are kept"
         frame = PageFrame(f"/{self._token}/", self._mode, way, self._times)
         again = Replayer(self._archive, self._clock, means)

@@ -55,21 +55,22 @@ class LogAddress:
     def servers(self) -> list[str]:
         """The servers as the client library takes them."""
         scheme = "tls" if self.tls else "nats"
-        return [f"{scheme}://{_bracketed(host)}:{port}" for host, port in self.hosts]
+        return [f"{scheme}://{_bracket_host(host)}:{port}" for host, port in self.hosts]
 
     @property
     def places(self) -> list[str]:
         """What stored credentials are bound to: each server and the log's name (R127)."""
         scheme = "nats+tls" if self.tls else "nats"
         return [
-            f"{scheme}://{_bracketed(host.lower())}:{port}/{self.name}" for host, port in self.hosts
+            f"{scheme}://{_bracket_host(host.lower())}:{port}/{self.name}"
+            for host, port in self.hosts
         ]
 
     def stream(self, mode: Mode) -> str:
         """The name of the stream with the events of a mode."""
         return f"SVC_{self.name}_{mode}"
 
-    def failed_stream(self, mode: Mode) -> str:
+    def name_failed_stream(self, mode: Mode) -> str:
         """The name of the stream that notes what no job of a group could do."""
         return f"{self.stream(mode)}_failed"
 
@@ -96,7 +97,7 @@ class LogAddress:
 
     def __str__(self) -> str:
         hosts = ",".join(
-            _bracketed(host) if port == _PORT else f"{_bracketed(host)}:{port}"
+            _bracket_host(host) if port == _PORT else f"{_bracket_host(host)}:{port}"
             for host, port in self.hosts
         )
         return f"nats{'+tls' if self.tls else ''}://{hosts}/{self.name}"
@@ -110,5 +111,5 @@ def _host(text: str, option: str) -> BaseUrl:
         raise UsageError(f"{text!r} is no host of a log.", param=option, hint=_EXAMPLE) from None
 
 
-def _bracketed(host: str) -> str:
+def _bracket_host(host: str) -> str:
     return f"[{host}]" if ":" in host else host

@@ -8,7 +8,7 @@ from typing import Any, Final, Literal
 from urllib.request import ProxyHandler, build_opener
 
 from svc.errors import AuthError, ConfigError, UsageError
-from svc.listen.log.connection import LogConnection, decoded
+from svc.listen.log.connection import LogConnection, decode
 from svc.listen.log.streams import MAX_AGE_SECONDS, moment, origin_and_mode, replicas_current
 from svc.listen.log.troubles import LogDown, LogRefusal
 from svc.service.facts import SIGNATURE_TOLERANCE_SECONDS, Mode
@@ -203,25 +203,25 @@ async def rights(connection: LogConnection, mode: Mode) -> Remark:
         return Remark("rights", "ok", "its user may not publish")
     subject = connection.address.subject(mode, "order.paid")
     try:
-        decoded(await connection.request(subject, b"", _NOWHERE))
+        decode(await connection.request(subject, b"", _NOWHERE))
     except AuthError:
         return Remark("rights", "ok", "its user may not publish")
     except LogDown:
         return Remark("rights", "warning", "whether its user may publish was not answered")
     except LogRefusal:
-        pass  # what it says to whoever may publish
+        pass  # what it answers to a client that may publish
     user = connection.credentials.user if connection.credentials else None
     return Remark(
         "rights",
         "warning",
-        f"{f'its user {user}' if user else 'whoever reaches it'} may publish, and so forge events; "
+        f"{f'its user {user}' if user else 'every client'} may publish, and so forge events; "
         "only receivers need that",
         "Give each reader the rights that svc events log template writes for a laptop",
     )
 
 
 def belongs(info: Mapping[str, Any], origin: str | None, mode: str) -> None:
-    """Refuses a stream of another service or mode; `origin` is None for whoever only reads.
+    """Refuses a stream of another service or mode; `origin` is None for a reader.
 
     Raises:
         UsageError: it is one.

@@ -21,12 +21,12 @@ from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import Credentials
 from svc.listen.log.troubles import (
     LogDown,
+    build_right_missing,
+    build_unreachable,
     credentials_refused,
-    right_missing,
-    unreachable,
     worded,
 )
-from svc.listen.owners import owned_task
+from svc.listen.owners import own_task
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -123,7 +123,7 @@ class LogClient:
         """True while a server is connected."""
         return self._client is not None and self._client.is_connected
 
-    async def ready(self, seconds: float) -> "Client":
+    async def get_ready(self, seconds: float) -> "Client":
         """Gives the client, connected; a new one where the old one has ended.
 
         Raises:
@@ -140,7 +140,7 @@ class LogClient:
                     async with self._opening:
                         if self._client is client:
                             await self._open(max(end - time.monotonic(), 0.1))
-        raise unreachable(self._address, self._trouble)
+        raise build_unreachable(self._address, self._trouble)
 
     async def ask(
         self, subject: str, payload: bytes, headers: Mapping[str, str] | None, seconds: float
@@ -153,7 +153,7 @@ class LogClient:
         """
         loop = asyncio.get_running_loop()
         end = loop.time() + seconds
-        client = await self.ready(seconds)
+        client = await self.get_ready(seconds)
         left = max(end - loop.time(), 0.01)
         asked = client.request(
             subject, payload, timeout=left, headers=dict(headers) if headers else None
@@ -169,7 +169,7 @@ class LogClient:
             LogDown: an answer did not come in time.
             AuthError: the user has no right to ask.
         """
-        client = await self.ready(seconds)
+        client = await self.get_ready(seconds)
 
         async def answered() -> "list[Msg]":
             heard = await client.subscribe(client.new_inbox())
@@ -196,7 +196,7 @@ class LogClient:
             LogDown: it does not answer.
             AuthError: the user has no right to.
         """
-        client = await self.ready(seconds)
+        client = await self.get_ready(seconds)
 
         async def subscribed() -> "Subscription":
             found = await client.subscribe(subject, cb=got)
@@ -230,12 +230,12 @@ class LogClient:
         doubting = self._doubting is not None and not self._doubting.done()
         if client is not None and client.is_connected and not doubting:
             loop = asyncio.get_running_loop()
-            self._doubting = loop.create_task(owned_task(partial(self._look_at, client)))
+            self._doubting = loop.create_task(own_task(partial(self._look_at, client)))
 
     async def close(self) -> None:
         """Lets go of the connection; nothing is told of it."""
         self.told = lambda _: None
-        await _ended(self._client)
+        await _end(self._client)
 
     async def _look_at(self, client: "Client") -> None:
         received = client.stats["in_bytes"]
@@ -245,7 +245,7 @@ class LogClient:
                 return
         if client.is_connected and client.stats["in_bytes"] == received:
             _drop_wires()  # else nats-py waits until what it has written is sent
-            await _ended(client)
+            await _end(client)
 
     async def _open(self, seconds: float) -> None:
         """Tries the servers of the address in turn, from the one behind the last that was used."""
@@ -256,7 +256,7 @@ class LogClient:
             self._trouble = None
             for number in range(len(servers)):
                 at = (self._first + number) % len(servers)
-                if await self._opened(servers[at], min(end - time.monotonic(), _ONE_SECONDS)):
+                if await self._connect_to(servers[at], min(end - time.monotonic(), _ONE_SECONDS)):
                     self._first = at + 1
                     self.generation += 1
                     self._trouble = None
@@ -266,7 +266,7 @@ class LogClient:
                 raise self._trouble
             await asyncio.sleep(_ROUND_SECONDS)
 
-    async def _opened(self, server: str, seconds: float) -> bool:
+    async def _connect_to(self, server: str, seconds: float) -> bool:
         """Says whether a client is connected to a server; what it met otherwise is the trouble."""
         from nats.aio.client import Client
 
@@ -277,7 +277,7 @@ class LogClient:
         except Exception as error:  # noqa: BLE001  whatever it is, it is told, or the next one tried
             if not isinstance(self._trouble, AuthError):
                 self._trouble = self._trouble or error
-            await _ended(client)
+            await _end(client)
             return False
         self._client = client
         return True
@@ -292,7 +292,7 @@ class LogClient:
             options["tls"] = self._context
 
         async def closed() -> None:
-            await self._lost(client)
+            await self._handle_loss(client)
 
         await client.connect(
             servers=[server],
@@ -328,7 +328,7 @@ class LogClient:
         text = str(error).lower()
         violation = _VIOLATION.search(text)
         if violation is not None:
-            self._refused(violation[1], violation[2])
+            self._refuse_waiting(violation[1], violation[2])
         elif any(word in text for word in _STRANGER) and "timeout" not in text:
             self._trouble = credentials_refused(self._address, self._user, text)
         elif not isinstance(self._trouble, AuthError):
@@ -338,21 +338,21 @@ class LogClient:
     def _user(self) -> str | None:
         return self._credentials.user if self._credentials is not None else None
 
-    def _refused(self, verb: str, lowered: str) -> None:
+    def _refuse_waiting(self, verb: str, lowered: str) -> None:
         """Tells all who wait for an answer that there will be none, and why.
 
         nats-py hands the subject on in lower case.
         """
         for subject, refusal in self._waiting:
             if subject.lower() == lowered and not refusal.done():
-                refusal.set_result(right_missing(self._user, verb, subject))
+                refusal.set_result(build_right_missing(self._user, verb, subject))
 
-    async def _lost(self, client: "Client") -> None:
+    async def _handle_loss(self, client: "Client") -> None:
         if client is not self._client:
             return  # one that was never in use
         if client.last_error is not None:  # a server's last word comes no other way
             await self._errors(client.last_error)
-        self._tell(unreachable(self._address, self._trouble).message)
+        self._tell(build_unreachable(self._address, self._trouble).message)
 
     def _tell(self, reason: str | None) -> None:
         if (reason is not None) != self._down:
@@ -381,7 +381,7 @@ def _is_stored(message: "Msg") -> bool:
     return "Nats-Sequence" in (message.headers or {}) or message.reply.startswith("$JS.ACK.")
 
 
-async def _ended(client: "Client | None") -> None:
+async def _end(client: "Client | None") -> None:
     """Ends a client, in a second at most, and its socket with it."""
     if client is not None:
         with suppress(Exception):

@@ -1,7 +1,7 @@
 """One connection to a log, in an event loop of its own thread.
 
-The client library works with asyncio, an inbox is called from a thread that waits: whoever calls
-hands a coroutine over to the loop here.
+The client library works with asyncio, the inbox from threads that wait: such a thread hands a
+coroutine over to the loop here.
 """
 
 import asyncio
@@ -89,7 +89,7 @@ class LogConnection:
         check_installed()
         self._thread.start()
         try:
-            self.run(self._client.ready(self._seconds))
+            self.run(self._client.get_ready(self._seconds))
         except BaseException:
             self.__exit__()
             raise
@@ -180,7 +180,7 @@ class LogConnection:
         payload = json.dumps(body).encode() if body is not None else b""
 
         async def asked(subject: str) -> dict[str, Any]:
-            return decoded(await self.request(subject, payload, seconds=seconds))
+            return decode(await self.request(subject, payload, seconds=seconds))
 
         return await self._by_api(verb, asked)
 
@@ -199,7 +199,9 @@ class LogConnection:
             got = await self._client.gather(subject, payload, seconds, most=most)
             answers = [_message(one) for one in got]
             if answers[0].status == _NO_RESPONDER:
-                raise NoResponder("The log: nobody there answers.", retryable=True)
+                raise NoResponder(
+                    "The log does not answer (no leader, or JetStream is off).", retryable=True
+                )
             return answers
 
         return await self._by_api(verb, asked)
@@ -251,7 +253,7 @@ class LogConnection:
 
     async def publish(self, subject: str, payload: bytes) -> None:
         """Sends a message that has no answer."""
-        client = await self._client.ready(_CALL_SECONDS)
+        client = await self._client.get_ready(_CALL_SECONDS)
         with worded():
             await client.publish(subject, payload)
 
@@ -279,7 +281,7 @@ class LogConnection:
         await asyncio.gather(*pending, return_exceptions=True)
 
 
-def decoded(message: Message) -> dict[str, Any]:
+def decode(message: Message) -> dict[str, Any]:
     """Gives JetStream's answer.
 
     Raises:

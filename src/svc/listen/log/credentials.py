@@ -104,7 +104,7 @@ def keys_of(
     held = credentials.keys if credentials is not None else ()
     if not held:
         raise AuthError(
-            "The log's key is missing: without it nobody can tell a receiver's events from forged "
+            "The log's key is missing: without it a receiver's events cannot be told from forged "
             "ones.",
             code="log_key_missing",
             hint="It stands below USER:PASSWORD in the credentials; svc events log create "

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.errors import LocalError, NotFound
-from svc.listen.log.connection import LogConnection, Message, decoded
+from svc.listen.log.connection import LogConnection, Message, decode
 from svc.listen.log.messages import id_of, put_again
 from svc.listen.log.pages import read_stream
 from svc.listen.log.troubles import LogRefusal, is_missing
@@ -43,22 +43,24 @@ class SetAside:
         return {"object": "failed_event", **{name: getattr(self, name) for name in names}}
 
 
-async def listed(connection: LogConnection, mode: Mode, group: str | None) -> list[SetAside]:
+async def list_failed(connection: LogConnection, mode: Mode, group: str | None) -> list[SetAside]:
     """Gives what was put aside, of one group or of all, the oldest first.
 
     Raises:
         AuthError: the user may not look.
     """
-    return [one async for one in _noted(connection, mode) if group in (None, one.group)]
+    return [one async for one in _read_noted(connection, mode) if group in (None, one.group)]
 
 
-async def found(connection: LogConnection, mode: Mode, which: str) -> SetAside:
+async def find_failed(connection: LogConnection, mode: Mode, which: str) -> SetAside:
     """Gives one by its number in the list or by its event's id, the newest of an id.
 
     Raises:
         NotFound: it is not there.
     """
-    ours = [one async for one in _noted(connection, mode) if which in (str(one.number), one.event)]
+    ours = [
+        one async for one in _read_noted(connection, mode) if which in (str(one.number), one.event)
+    ]
     if not ours:
         raise NotFound(
             f"Nothing that was put aside is {which}.",
@@ -95,7 +97,7 @@ async def retry(connection: LogConnection, mode: Mode, key: str, one: SetAside) 
     headers = put_again(message, address.stream(mode), key, one.group, one.number)
     kind = read_facts(message.body).type
     answer = await connection.request(address.subject(mode, kind), message.body, headers)
-    decoded(answer)
+    decode(answer)
     await drop(connection, mode, one)
 
 
@@ -105,14 +107,14 @@ async def drop(connection: LogConnection, mode: Mode, one: SetAside) -> None:
     Raises:
         AuthError: the user may not change the list.
     """
-    stream = connection.address.failed_stream(mode)
+    stream = connection.address.name_failed_stream(mode)
     done = await connection.api(f"STREAM.MSG.DELETE.{stream}", {"seq": one.number})
     if not done.get("success"):
         raise LocalError("The log did not take it off the list.", code="log_failed_kept")
 
 
-async def _noted(connection: LogConnection, mode: Mode) -> AsyncIterator[SetAside]:
-    stream = connection.address.failed_stream(mode)
+async def _read_noted(connection: LogConnection, mode: Mode) -> AsyncIterator[SetAside]:
+    stream = connection.address.name_failed_stream(mode)
     try:
         async for one in read_stream(connection, stream, {"seq": 1}, ">"):
             note = _note_of(one.message.body)

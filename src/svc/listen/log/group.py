@@ -24,9 +24,9 @@ from svc.listen.log.messages import (
     Ticket,
     Trust,
     Unreadable,
+    count_published_again,
     delivery_of,
     group_of,
-    published_again,
     ticket_of,
 )
 from svc.listen.log.source import LogSource
@@ -96,7 +96,7 @@ class GroupSource(LogSource):
     async def close(self) -> None:
         """Hands back what has no verdict, and sees to it that the log has heard the others."""
         for receipt in tuple(self._out):
-            self._answered(receipt, _NOT_NOW)
+            self._handle_answer(receipt, _NOT_NOW)
         waiting = [asyncio.wrap_future(one) for one in self._said]
         if waiting:
             await asyncio.wait(waiting, timeout=_END_SECONDS)
@@ -131,7 +131,7 @@ class GroupSource(LogSource):
             there = await self._ask(is_there(self._connection, self._queue))
         except SvcError:
             return None
-        return None if there else _missing(self._connection, self._queue).message
+        return None if there else _build_missing(self._connection, self._queue).message
 
     async def _pull(self) -> tuple[Message, Ticket] | None:
         """Waits for one event; gives None where none has come in half a minute.
@@ -150,7 +150,7 @@ class GroupSource(LogSource):
         if ticket is not None:
             return found, ticket
         if found.status != _NOTHING:
-            await asyncio.sleep(_PROBE_SECONDS)  # its leader changes, or somebody deletes it
+            await asyncio.sleep(_PROBE_SECONDS)  # its leader changes, or a person deletes it
         return None
 
     def _give(self, one: Message, ticket: Ticket, now: float) -> None:
@@ -170,8 +170,8 @@ class GroupSource(LogSource):
         self._out[receipt] = delivered
         self._reception.admit(
             delivery,
-            partial(self._answered, receipt),
-            redelivered=delivered - 1 + published_again(one),
+            partial(self._handle_answer, receipt),
+            redelivered=delivered - 1 + count_published_again(one),
         )
 
     async def _until_ready(self) -> None:
@@ -206,7 +206,7 @@ class GroupSource(LogSource):
         """One alone shows whether a target that was away takes events again."""
         return 1 if self._failures else self._queue.concurrency
 
-    def _answered(self, receipt: str, status: int) -> None:
+    def _handle_answer(self, receipt: str, status: int) -> None:
         delivered = self._out.pop(receipt, None)
         if delivered is None:
             return
@@ -273,7 +273,9 @@ async def ensure(connection: LogConnection, queue: Queue, start: dict[str, Any])
     try:
         await make_group(connection, queue.mode, wanted)
     except SvcError as error:
-        raise _missing(connection, queue, f", and it could not be made: {error.message}") from error
+        raise _build_missing(
+            connection, queue, f", and it could not be made: {error.message}"
+        ) from error
 
 
 async def is_there(connection: LogConnection, queue: Queue) -> bool:
@@ -288,7 +290,7 @@ async def is_there(connection: LogConnection, queue: Queue) -> bool:
     return True
 
 
-def _missing(connection: LogConnection, queue: Queue, why: str = ".") -> NotFound:
+def _build_missing(connection: LogConnection, queue: Queue, why: str = ".") -> NotFound:
     return NotFound(
         f"The log has no group {queue.group}{why}",
         code="log_group_missing",
@@ -297,7 +299,7 @@ def _missing(connection: LogConnection, queue: Queue, why: str = ".") -> NotFoun
     )
 
 
-def opened(
+def make_open(
     connection: LogConnection, queue: Queue, targets: Sequence[AnyTarget], clock: Clock
 ) -> Callable[[Reception, Callable[[ListenerRecord], None]], GroupSource]:
     """Gives what a listener opens its source with."""

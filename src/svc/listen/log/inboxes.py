@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from svc.errors import LocalError, SvcError
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversized, Retries
-from svc.listen.log.connection import LogConnection, decoded
+from svc.listen.log.connection import LogConnection, decode
 from svc.listen.log.messages import ID_HEADER, headers_of, is_later_attempt, size_of
 from svc.listen.log.pages import read_stream
 from svc.listen.log.streams import time_text
@@ -87,7 +87,7 @@ class LogInbox(_NothingOpen):
                 answer = await self._connection.request(
                     subject, delivery.body, headers, max(left, 0.01)
                 )
-                return _kept(decoded(answer))
+                return _parse_kept(decode(answer))
             except (SvcError, OSError) as error:
                 if not _may_pass(error) or end - loop.time() < _PAUSE_SECONDS:
                     return _in_words(error)
@@ -123,7 +123,7 @@ class CopiedInbox(_NothingOpen):
         return self._copy.prune(now, after)
 
 
-def _kept(answer: Mapping[str, Any]) -> Kept:
+def _parse_kept(answer: Mapping[str, Any]) -> Kept:
     return Kept(int(answer["seq"]), bool(answer.get("duplicate")), again=False, open=False)
 
 
@@ -166,11 +166,11 @@ def refill(found: Iterator[Delivery], held: Container[str], log: Inbox) -> Refil
         if one.facts.id not in held:
             group.append(Arrival(one, "unrouted", redelivered=1))
         if len(group) == _GROUP:
-            done, group = _published(done, group, log), []
-    return _published(done, group, log)
+            done, group = _count_published(done, group, log), []
+    return _count_published(done, group, log)
 
 
-def _published(done: Refilled, group: list[Arrival], log: Inbox) -> Refilled:
+def _count_published(done: Refilled, group: list[Arrival], log: Inbox) -> Refilled:
     results = log.store(Batch(group)) if group else []
     for one in results:
         if isinstance(one, SvcError):

@@ -27,7 +27,7 @@ _RECEIVED: Final = "Svc-Received-At"
 _LINES: Final = "Svc-Lines"
 _PROOF: Final = "Svc-Receiver-Proof"
 _GROUP: Final = "Svc-For-Group"  # what was put aside by one group is given to it alone
-_AGAIN: Final = "Svc-Published-Again"  # what the log may have given to somebody before
+_AGAIN: Final = "Svc-Published-Again"  # what the log may have delivered before
 _SIGNATURE: Final = SIGNATURE_HEADER.lower().encode()
 _ATTEMPT: Final = ATTEMPT_HEADER.lower().encode()
 _TIME: Final = re.compile(rb"\bt=(\d{1,12})\b")
@@ -90,7 +90,7 @@ def headers_of(
         _LINES: base64.b64encode(delivery.headers).decode(),
         **({_AGAIN: "1"} if again else {}),
     }
-    return {**headers, _PROOF: proof.prove(key, _proved_parts(stream, headers, delivery.body))}
+    return {**headers, _PROOF: proof.prove(key, _list_proved_parts(stream, headers, delivery.body))}
 
 
 def size_of(headers: LogHeaders, body: bytes) -> int:
@@ -106,7 +106,7 @@ def delivery_of(message: Message, now: float, trust: Trust) -> Delivery:
         Unreadable: no receiver of this team has put it into this log, or it is malformed.
     """
     _check_proof(message, trust)
-    came_at = _received_at(message)
+    came_at = _read_received_at(message)
     facts = read_facts(message.body)
     given = _lines(message)
     lines = passed_on(_pairs(given), facts.id)  # again: an older receiver may have had other rules
@@ -119,7 +119,7 @@ def id_of(message: Message) -> str:
     return message.headers.get(ID_HEADER) or read_facts(message.body).id
 
 
-def published_again(message: Message) -> int:
+def count_published_again(message: Message) -> int:
     """Counts how often a message that was read may have been in the log before."""
     return 1 if _AGAIN in message.headers else 0
 
@@ -134,7 +134,7 @@ def put_again(message: Message, stream: str, key: str, group: str, number: int) 
     kept = {name: message.headers.get(name, "") for name in (_RECEIVED, _LINES)}
     event_id = f"{id_of(message).partition(' ')[0]} {group} {number}"  # else it were a duplicate
     headers = {ID_HEADER: event_id, _STREAM: stream, **kept, _AGAIN: "1", _GROUP: group}
-    return {**headers, _PROOF: proof.prove(key, _proved_parts(stream, headers, message.body))}
+    return {**headers, _PROOF: proof.prove(key, _list_proved_parts(stream, headers, message.body))}
 
 
 def is_later_attempt(delivery: Delivery) -> bool:
@@ -146,7 +146,9 @@ def is_later_attempt(delivery: Delivery) -> bool:
     attempts = [value for name, value in pairs if name.lower() == _ATTEMPT]
     if attempts and attempts[0].isdigit():
         return int(attempts[0][:9]) > 1
-    signed = [match for name, value in pairs if (match := _signed_at(name, value)) is not None]
+    signed = [
+        match for name, value in pairs if (match := _parse_signed_at(name, value)) is not None
+    ]
     try:
         created = datetime.fromisoformat(delivery.facts.created).timestamp()
     except ValueError:
@@ -154,7 +156,7 @@ def is_later_attempt(delivery: Delivery) -> bool:
     return not signed or signed[0] - created > _FIRST_SECONDS
 
 
-def _signed_at(name: bytes, value: bytes) -> int | None:
+def _parse_signed_at(name: bytes, value: bytes) -> int | None:
     match = _TIME.search(value) if name.lower() == _SIGNATURE else None
     return int(match[1]) if match is not None else None
 
@@ -164,17 +166,17 @@ def _check_proof(message: Message, trust: Trust) -> None:
     if given is None:
         raise Unreadable("proof_missing", f"It has no {_PROOF}: no receiver of the team put it in.")
     if not proof.is_proved(
-        trust.keys, _proved_parts(trust.stream, message.headers, message.body), given
+        trust.keys, _list_proved_parts(trust.stream, message.headers, message.body), given
     ):
         raise Unreadable("proof_invalid", f"Its {_PROOF} was not made with the log's key.")
 
 
-def _proved_parts(stream: str, headers: LogHeaders, body: bytes) -> tuple[bytes, ...]:
+def _list_proved_parts(stream: str, headers: LogHeaders, body: bytes) -> tuple[bytes, ...]:
     said = (headers.get(name, "") for name in (ID_HEADER, _RECEIVED, _LINES, _AGAIN, _GROUP))
     return (stream.encode(), *(one.encode("utf-8", "surrogateescape") for one in said), body)
 
 
-def _received_at(message: Message) -> float:
+def _read_received_at(message: Message) -> float:
     text = message.headers.get(_RECEIVED, "")
     try:
         found = float(text) if len(text) <= _MOST_DIGITS else math.nan

@@ -16,11 +16,18 @@ from svc.clock import Clock
 from svc.errors import AuthError, LocalError, SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection, Message
-from svc.listen.log.messages import Trust, Unreadable, delivery_of, group_of, id_of, published_again
+from svc.listen.log.messages import (
+    Trust,
+    Unreadable,
+    count_published_again,
+    delivery_of,
+    group_of,
+    id_of,
+)
 from svc.listen.log.pages import StoredMessage, read_page
 from svc.listen.log.source import LogSource
 from svc.listen.log.streams import Start, find_start, mark_of, report
-from svc.listen.owners import owned
+from svc.listen.owners import own
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord, LogReplaced, Missed
 from svc.service.facts import Mode
@@ -99,7 +106,7 @@ class CursorSource(LogSource):
                     self._tell_state(error.message)
                 await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES) - 1)])
                 failures += 1
-            await self._settled(0)
+            await self._handle_settled(0)
 
     async def _follow(self) -> None:
         """Reads from the own position until reading has to begin anew."""
@@ -131,7 +138,7 @@ class CursorSource(LogSource):
                     self._tell_gap(seq, page[0].seq - seq)
                 before = await self._give(page, start.made, before)
                 seq, empty = page[-1].seq + 1, 0
-                await self._settled(_MOST_OUT)
+                await self._handle_settled(_MOST_OUT)
             elif seq <= self._announced and empty < len(_LAGGING_SECONDS):
                 await asyncio.sleep(_LAGGING_SECONDS[empty])
                 empty += 1
@@ -144,7 +151,7 @@ class CursorSource(LogSource):
             async with asyncio.timeout(_POLL_SECONDS):
                 await self._news.wait()
                 return False
-        await self._settled(0)
+        await self._handle_settled(0)
         whole = find_start(self._connection, self._cursor.mode, Position(0, ""))
         now = await self._ask(whole)
         return now.made != start.made or now.last + 1 < seq
@@ -169,11 +176,11 @@ class CursorSource(LogSource):
             position = Position(one.seq, mark_of(made, delivery.facts.id), before)
             before, passed = one.seq, None
             self._out += 1
-            again = published_again(one.message)
-            self._reception.admit(delivery, self._answered, position, again)
+            again = count_published_again(one.message)
+            self._reception.admit(delivery, self._handle_answer, position, again)
         if passed is None:
             return before
-        await self._settled(0)
+        await self._handle_settled(0)
         if not self._refused:  # else it would be told again at each start
             position = Position(passed.seq, mark_of(made, id_of(passed.message)))
             await asyncio.to_thread(self._place.move, position)
@@ -182,7 +189,7 @@ class CursorSource(LogSource):
     async def _tell_of(self, position: Position, start: Start) -> None:
         """Tells of what is gone, each of it once, however often reading begins anew."""
         if start.other:
-            await self._settled(0)
+            await self._handle_settled(0)
             there = (start.behind, start.gone)
             now, address = self._clock.now(), str(self._connection.address)
             self._tell(LogReplaced(now, address, position.seq, *there))
@@ -197,28 +204,28 @@ class CursorSource(LogSource):
             address = str(self._connection.address)
             self._tell(Missed(self._clock.now(), seq + missed - first, address))
 
-    def _answered(self, status: int) -> None:
+    def _handle_answer(self, status: int) -> None:
         self._out -= 1
         self._fewer.set()
         if status != _TAKEN:
             self._refused = True
             self._news.set()
 
-    async def _settled(self, most: int) -> None:
+    async def _handle_settled(self, most: int) -> None:
         while self._out > most:
             self._fewer.clear()
             await self._fewer.wait()
 
     async def _listen_to(self, subject: str) -> Callable[[], Coroutine[Any, Any, None]]:
         return await self._connection.subscribe(
-            self._connection.address.notices(subject), self._heard
+            self._connection.address.notices(subject), self._handle_notice
         )
 
-    async def _heard(self, notice: Message) -> None:
+    async def _handle_notice(self, notice: Message) -> None:
         number = notice.headers.get("Nats-Sequence", "")
         if number.isascii() and number.isdigit():
             with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(owned(self._note), int(number[:18]))
+                self._loop.call_soon_threadsafe(own(self._note), int(number[:18]))
 
     def _note(self, seq: int) -> None:
         self._announced = max(self._announced, seq)
@@ -257,7 +264,7 @@ async def check_right(connection: LogConnection, mode: Mode) -> None:
     await end()
 
 
-def opened(
+def make_open(
     connection: LogConnection, cursor: Cursor, place: Place, clock: Clock
 ) -> Callable[[Reception, Callable[[ListenerRecord], None]], CursorSource]:
     """Gives what a listener opens its source with."""

@@ -1,8 +1,8 @@
 """The receiver's proof: which messages of a log came through a receiver of its team (R128).
 
-Whoever may publish to a log could put any event into it. A receiver signs what it has verified
-with the log's key, which receivers and readers have and the servers do not; a reader refuses
-everything without that proof.
+A client that may publish to a log could put any event into it. A receiver signs what it has
+verified with the log's key, which receivers and readers have and the servers do not; a reader
+refuses everything without that proof.
 """
 
 import hashlib
@@ -20,7 +20,7 @@ _KEY_BYTES: Final = 32
 _LENGTH_BYTES: Final = 8
 
 
-def new_key() -> str:
+def make_key() -> str:
     """Makes the key of a log: 32 random bytes."""
     return PREFIX + token_urlsafe(_KEY_BYTES)
 

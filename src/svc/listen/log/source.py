@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 from svc.clock import Clock
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import Unreadable
-from svc.listen.owners import owned
+from svc.listen.owners import own
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord, LogState, Rejected
 
@@ -56,15 +56,15 @@ class LogSource:
             if reason is None:  # it is there again when events can be read
                 return
             with suppress(RuntimeError):  # the loop has ended
-                self._loop.call_soon_threadsafe(owned(self._tell_state), reason)
-                self._loop.call_soon_threadsafe(owned(woken))
+                self._loop.call_soon_threadsafe(own(self._tell_state), reason)
+                self._loop.call_soon_threadsafe(own(woken))
 
         self._connection.tell(told)
         self._tasks = [self._loop.create_task(one) for one in work]
         for task in self._tasks:
-            task.add_done_callback(owned(self._ended))
+            task.add_done_callback(own(self._handle_end))
 
-    def _ended(self, task: "asyncio.Task[None]") -> None:
+    def _handle_end(self, task: "asyncio.Task[None]") -> None:
         """Has a bug or a lost database end the listener at once: nothing more would come."""
         if not task.cancelled() and (error := task.exception()) and not self.died.done():
             self.died.set_exception(error)

@@ -90,7 +90,7 @@ async def look(
         start = await find_start(connection, mode, position)
         behind, missed = start.behind, start.missed
     events = int(state["messages"])
-    failed = await _failed(connection, mode)
+    failed = await _count_failed(connection, mode)
     return LogStatus(
         address=str(connection.address),
         version=connection.version,
@@ -108,9 +108,9 @@ async def look(
     )
 
 
-async def _failed(connection: LogConnection, mode: Mode) -> Counter[str] | None:
+async def _count_failed(connection: LogConnection, mode: Mode) -> Counter[str] | None:
     """Counts what each group has put aside."""
-    stream = connection.address.failed_stream(mode)
+    stream = connection.address.name_failed_stream(mode)
     try:
         found = await connection.api(f"STREAM.INFO.{stream}", {"subjects_filter": ">"})
     except LogRefusal as error:

@@ -101,11 +101,11 @@ def readers_stream(address: LogAddress, mode: Mode, replicas: int) -> dict[str, 
     }
 
 
-def failed_stream(address: LogAddress, mode: Mode, replicas: int) -> dict[str, Any]:
+def describe_failed_stream(address: LogAddress, mode: Mode, replicas: int) -> dict[str, Any]:
     """The stream that notes what groups could not do; it needs no right of any job."""
     stream = address.stream(mode)
     return {
-        "name": address.failed_stream(mode),
+        "name": address.name_failed_stream(mode),
         "description": "Events that no job of a group could take",
         "subjects": [
             f"{_ADVISORY}.MSG_TERMINATED.{stream}.>",

@@ -1,4 +1,4 @@
-"""The configuration of a log's servers, written once by whoever runs them; svc runs none."""
+"""The configuration of a log's servers, written once by their operator; svc runs none."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -84,7 +84,7 @@ jetstream {{
 cluster {{
   name: "{cluster.log}"
   listen: "{cluster.route(number)}"
-  # Whoever joins the cluster reads and writes everything: a password of its own.
+  # A server of the cluster reads and writes everything: a password of its own.
   authorization {{ user: {_ROUTE}, password: $LOG_CLUSTER_PASSWORD, timeout: 5 }}
   routes: $LOG_ROUTES{"" if trial else _CLUSTER_TLS}
 }}

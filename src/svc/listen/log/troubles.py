@@ -9,7 +9,7 @@ _NOT_FOUND: Final = 404
 NO_MAJORITY: Final = "log_no_majority"
 _WORDS: Final = {
     "TimeoutError": "it did not answer in time",
-    "NoRespondersError": "nobody there answers (no leader, or JetStream is off)",
+    "NoRespondersError": "no server answers (no leader, or JetStream is off)",
     "ConnectionRefusedError": "connection refused",
     "ConnectionClosedError": "the connection is closed",
     "OutboundBufferLimitError": "the connection is down",
@@ -75,7 +75,7 @@ def check_installed() -> None:
         )
 
 
-def unreachable(address: LogAddress, trouble: BaseException | None) -> SvcError:
+def build_unreachable(address: LogAddress, trouble: BaseException | None) -> SvcError:
     """Says why there is no connection, by what was heard last."""
     if isinstance(trouble, SvcError):
         return trouble
@@ -88,13 +88,13 @@ def unreachable(address: LogAddress, trouble: BaseException | None) -> SvcError:
     )
 
 
-def right_missing(user: str | None, verb: str, subject: str) -> AuthError:
+def build_right_missing(user: str | None, verb: str, subject: str) -> AuthError:
     """The error of a user that may not publish or subscribe to a subject."""
     right = "publish to" if verb == "publish" else "subscribe to"
     return AuthError(
         f"The log does not let its user {user or 'without credentials'} {right} {subject}.",
         code="log_right_missing",
-        hint="Whoever runs the log gives that right: svc events log template shows them all",
+        hint="The log's operator gives that right: svc events log template shows them all",
     )
 
 
@@ -129,5 +129,5 @@ def no_stream(address: LogAddress, stream: str) -> NotFound:
     return NotFound(
         f"The log {address} has no stream {stream}.",
         code="log_stream_missing",
-        hint=f"Whoever runs it makes it once: svc events log create --to {address}",
+        hint=f"Its operator makes it once: svc events log create --to {address}",
     )

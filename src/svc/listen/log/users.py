@@ -70,7 +70,7 @@ class Users:
             )
         return found
 
-    def added(self, name: str, role: Role, group: str) -> tuple[Self, str]:
+    def add(self, name: str, role: Role, group: str) -> tuple[Self, str]:
         """Gives the users with one more, and its password.
 
         Raises:
@@ -86,18 +86,18 @@ class Users:
                 param="NAME",
                 hint=f"Another password for it: svc events log user rotate {name}",
             )
-        hashed, password = _new_password()
+        hashed, password = _make_password()
         one = User(name, role, (group or name) if role == "job" else "", hashed)
         return replace(self, users=(*self.users, one)), password
 
-    def rotated(self, name: str) -> tuple[Self, str]:
+    def rotate(self, name: str) -> tuple[Self, str]:
         """Gives the users with another password for one, and that password; raises UsageError."""
         self._check(name)
-        hashed, password = _new_password()
+        hashed, password = _make_password()
         users = [replace(one, hashed=hashed) if one.name == name else one for one in self.users]
         return replace(self, users=tuple(users)), password
 
-    def removed(self, name: str) -> Self:
+    def remove(self, name: str) -> Self:
         """Gives the users without one; raises UsageError."""
         self._check(name)
         return replace(self, users=tuple(one for one in self.users if one.name != name))
@@ -135,7 +135,7 @@ class Users:
             yield f'{{ service: "{subject}" }}'
         stream = address.stream(self.mode)
         yield f'{{ service: "$JS.ACK.{stream}.*.>", response_type: stream }}'
-        verbs = (*_own_verbs(stream), *_shared_verbs(address, self.mode))
+        verbs = (*_list_own_verbs(stream), *_list_shared_verbs(address, self.mode))
         for verb in (*verbs, f"CONSUMER.INFO.{stream}.*", f"CONSUMER.MSG.NEXT.{stream}.*"):
             streamed = ", response_type: stream" if verb.startswith(_STREAMED) else ""
             yield f'{{ service: "$JS.API.{verb}"{streamed} }}'
@@ -163,7 +163,7 @@ class Users:
     def _rights(self, user: User, address: LogAddress) -> tuple[list[str], list[str], list[str]]:
         """Gives what a member may ask JetStream, publish to, and hear."""
         stream = address.stream(self.mode)
-        verbs = [*_own_verbs(stream), *_shared_verbs(address, self.mode)]
+        verbs = [*_list_own_verbs(stream), *_list_shared_verbs(address, self.mode)]
         if user.role == "receiver":
             return verbs, [address.subjects(self.mode)], []
         if user.role == "laptop":
@@ -182,14 +182,14 @@ class Users:
             raise UsageError(f"There is no user {name}; there are: {names}.", param="NAME")
 
 
-def _own_verbs(stream: str) -> list[str]:
+def _list_own_verbs(stream: str) -> list[str]:
     return [f"STREAM.INFO.{stream}", f"DIRECT.GET.{stream}"]
 
 
-def _shared_verbs(address: LogAddress, mode: Mode) -> list[str]:
+def _list_shared_verbs(address: LogAddress, mode: Mode) -> list[str]:
     """What every member may see: the groups, and what they have put aside."""
-    failed = address.failed_stream(mode)
-    return [*_own_verbs(failed), f"CONSUMER.LIST.{address.stream(mode)}"]
+    failed = address.name_failed_stream(mode)
+    return [*_list_own_verbs(failed), f"CONSUMER.LIST.{address.stream(mode)}"]
 
 
 def _address(log: str) -> LogAddress:
@@ -208,7 +208,7 @@ def _login(user: User, publish: Sequence[str] = (), subscribe: Sequence[str] = (
     return f'{{ user: "{user.name}", password: "{user.hashed}"{rights} }}'
 
 
-def _new_password() -> tuple[str, str]:
+def _make_password() -> tuple[str, str]:
     import bcrypt
 
     password = token_hex(_PASSWORD_BYTES)

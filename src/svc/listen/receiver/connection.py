@@ -12,7 +12,7 @@ from svc.listen.http.requests import (
     HttpRequest,
     Refused,
     RequestReader,
-    closing_answer,
+    build_closing_answer,
 )
 from svc.listen.owners import report
 from svc.listen.receiver.slots import Slots
@@ -73,8 +73,8 @@ class ReceiverHooks:
 class ReceiverConnection(ReadingProtocol):
     """Reads one request at a time and keeps to its limits.
 
-    It owns every error of its peer and of what is called for it: it is cut, and whoever called it,
-    such as the lane that has a forward's answer for the sender, hears of none (promise R121).
+    It owns every error of its peer and of what is called for it: it is cut, and its callers, as
+    the lane that has a forward's answer for the sender, see none (promise R121).
     """
 
     def __init__(
@@ -108,7 +108,7 @@ class ReceiverConnection(ReadingProtocol):
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
         self._transport = None
-        self._gone()
+        self._handle_gone()
 
     def eof_received(self) -> bool:
         """Keeps the half that we write open while an answer is being made."""
@@ -116,7 +116,7 @@ class ReceiverConnection(ReadingProtocol):
         return self.phase in (Phase.WAIT, Phase.ANSWER)
 
     def data_received(self, data: bytes) -> None:
-        self._own(lambda: self._take(data))
+        self._run_step(lambda: self._take(data))
 
     def _take(self, data: bytes) -> None:
         match self.phase:
@@ -137,14 +137,14 @@ class ReceiverConnection(ReadingProtocol):
         data, self._held = self._held, b""
         self._served = self._loop.time()
         self._enter(Phase.HEAD)
-        self._own(lambda: self._go_on(data))
+        self._run_step(lambda: self._go_on(data))
 
     def _go_on(self, data: bytes) -> None:
         if self._transport is not None:
             self._transport.resume_reading()
         self._read(lambda: self._reader.feed(data) if data else self._reader.next())
 
-    def unfinished(self) -> float:
+    def seconds_unfinished(self) -> float:
         """Gives the age of half a request in seconds; 0 where it is whole or was just let in."""
         now = self._loop.time()
         if self.phase not in (Phase.HEAD, Phase.BODY) or now - self._served < _GRACE_SECONDS:
@@ -154,11 +154,11 @@ class ReceiverConnection(ReadingProtocol):
     def make_way(self) -> None:
         """Ends half a request; who had the right to send it hears that it may come again."""
         half = self.phase is Phase.BODY
-        self._own((lambda: self._refuse(Refused(503))) if half else self.cut)
+        self._run_step((lambda: self._refuse(Refused(503))) if half else self.cut)
 
     def expire(self, now: float) -> None:
         """Ends a connection that overstays its phase; `now` is the loop's time in seconds."""
-        self._own(lambda: self._expire(now))
+        self._run_step(lambda: self._expire(now))
 
     def _expire(self, now: float) -> None:
         limits, waited = self._hooks.limits, now - self.since
@@ -178,7 +178,7 @@ class ReceiverConnection(ReadingProtocol):
 
     def cut(self) -> None:
         """Closes the connection without another word."""
-        self._gone()
+        self._handle_gone()
         if self._transport is not None:
             self._transport.abort()
 
@@ -187,8 +187,8 @@ class ReceiverConnection(ReadingProtocol):
         if self._transport is not None:
             self._transport.close()
 
-    def _own(self, step: Callable[[], None]) -> None:
-        """Does a step; what it raises ends this connection alone, whoever has it done.
+    def _run_step(self, step: Callable[[], None]) -> None:
+        """Runs a step; what it raises ends this connection alone.
 
         That the peer is gone is no bug, anything else is one.
         """
@@ -199,10 +199,10 @@ class ReceiverConnection(ReadingProtocol):
                 report(error)
             self.cut()
 
-    def _gone(self) -> None:
+    def _handle_gone(self) -> None:
         self._peers.discard(self)
         self._enter(Phase.LINGER)
-        self._turn += 1  # an answer that is still being made is for nobody
+        self._turn += 1  # an answer that is still being made is not sent
         self._slots.leave(self)
 
     def _enter(self, phase: Phase) -> None:
@@ -238,7 +238,7 @@ class ReceiverConnection(ReadingProtocol):
 
     def answer(self, turn: int, status: int) -> None:
         """Answers the request of a turn, from wherever that is decided; raises nothing."""
-        self._own(lambda: self._answer(turn, status))
+        self._run_step(lambda: self._answer(turn, status))
 
     def _answer(self, turn: int, status: int) -> None:
         """Sends an answer once; a later one for the same request is dropped."""
@@ -264,7 +264,7 @@ class ReceiverConnection(ReadingProtocol):
     def _refuse(self, refusal: Refused) -> None:
         self._hooks.refused(refusal.status, refusal.head)
         if self._transport is not None:
-            self._transport.write(closing_answer(refusal.status))
+            self._transport.write(build_closing_answer(refusal.status))
             self._linger()
 
     def _linger(self) -> None:

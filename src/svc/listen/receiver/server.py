@@ -12,7 +12,7 @@ from typing import Final
 from svc.errors import LocalError, system_words
 from svc.listen.http.reading import READ_BYTES
 from svc.listen.http.requests import HttpHead, Refused
-from svc.listen.owners import owned
+from svc.listen.owners import own
 from svc.listen.receiver.connection import Phase, ReceiverConnection, ReceiverHooks
 from svc.listen.receiver.slots import Slots
 from svc.system.loopback import claim, sockets_at_most
@@ -24,8 +24,8 @@ _AWAITED_SECONDS: Final = 0.1  # between sweeps while a sender waits for its tur
 _TOKEN_BYTES: Final = 16  # 128 bits (promise R56)
 
 
-def new_path() -> str:
-    """Makes the one path that is answered; nobody guesses it (promise R56)."""
+def make_path() -> str:
+    """Makes the one path that is answered; it cannot be guessed (promise R56)."""
     return f"/hook/{secrets.token_hex(_TOKEN_BYTES)}"
 
 
@@ -130,7 +130,7 @@ class Receiver:
         pause /= _SWEEPS_PER_LIMIT
         if self._slots.contested:
             pause = min(pause, _AWAITED_SECONDS)
-        self._sweeper = loop.call_later(pause, owned(self._sweep))
+        self._sweeper = loop.call_later(pause, own(self._sweep))
         for connection in tuple(self._open):
             connection.expire(loop.time())
         self._slots.relieve()

@@ -14,7 +14,7 @@ class SlotHolder(Protocol):
     def serve(self) -> None:
         """Goes on with the request that waited."""
 
-    def unfinished(self) -> float:
+    def seconds_unfinished(self) -> float:
         """Says for how many seconds it has held a slot with a part of a request."""
 
     def make_way(self) -> None:
@@ -24,8 +24,8 @@ class SlotHolder(Protocol):
 class Slots:
     """A fixed number of slots, some more for who has proven itself, and a queue for all of them.
 
-    Whoever knows the address can begin requests and not end them. While somebody waits, the oldest
-    of those give way.
+    A client that knows the address can begin requests and not end them. While another waits, the
+    oldest of those give way.
     """
 
     def __init__(self, count: int, reserved: int, patience: float) -> None:
@@ -57,7 +57,7 @@ class Slots:
         return False
 
     def whole(self, client: SlotHolder) -> None:
-        """Notes that a request is whole: it gives way to nobody any more."""
+        """Notes that a request is whole: it keeps its slot."""
         self._reading.discard(client)
 
     def leave(self, client: SlotHolder) -> None:
@@ -101,8 +101,8 @@ class Slots:
         return client if client is not None and self._has_room(client) else None
 
     def _evict(self) -> bool:
-        late = [one for one in self._reading if one.unfinished() > self._patience]
+        late = [one for one in self._reading if one.seconds_unfinished() > self._patience]
         if not late:
             return False
-        max(late, key=lambda one: (not one.proven, one.unfinished())).make_way()
+        max(late, key=lambda one: (not one.proven, one.seconds_unfinished())).make_way()
         return True

@@ -67,16 +67,16 @@ class CloudflaredReader(LastWords):
         level, text = parts["level"], parts["text"]
         self._note(level, text)
         if level == "INF" and (found := _ANNOUNCED.fullmatch(text)):
-            return self._announced(found[1])
+            return self._parse_announced(found[1])
         if _DROPPED.match(text):
             return Down("Cloudflare has dropped the tunnel", lasting=True)
-        return self._counted(text)
+        return self._count_connections(text)
 
-    def _announced(self, address: str) -> TunnelSign | None:
+    def _parse_announced(self, address: str) -> TunnelSign | None:
         known, self._address = self._address, address
         return Up(address) if self._connections and address != known else None
 
-    def _counted(self, text: str) -> TunnelSign | None:
+    def _count_connections(self, text: str) -> TunnelSign | None:
         """Notes which connections there are; says whether the first came or the last went."""
         before = bool(self._connections)
         if found := _CONNECTED.match(text):

@@ -18,7 +18,7 @@ _LAST_WORDS_SECONDS: Final = 0.3
 _LINE_MAX: Final = 16 * 1024
 
 
-def installed(program: str, path: str) -> str | None:
+def find_installed(program: str, path: str) -> str | None:
     """Finds a program in the absolute folders of a PATH, never in the current one.
 
     Source: CVE-2022-24753, where a program in the working folder got the user's key.
@@ -45,7 +45,7 @@ class Program:
         """Starts it, in a process group of its own: Ctrl-C reaches us first."""
         self.news: SimpleQueue[str | None] = SimpleQueue()
         self._gone = False
-        self._process = subprocess.Popen(  # noqa: S603  a path from `installed`, no shell
+        self._process = subprocess.Popen(  # noqa: S603  a path from `find_installed`, no shell
             wrap_to_die_with_us(argv),
             env=environment(env),
             stdin=subprocess.DEVNULL,

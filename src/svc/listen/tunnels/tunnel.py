@@ -69,13 +69,13 @@ class Tunnel:
         """
         self._thread = threading.Thread(target=self._run, args=(port,), daemon=True)
         self._thread.start()
-        first = signals.wait(self._heard_first, None)
+        first = signals.wait(self._await_first, None)
         assert first is not None
         if isinstance(first, NetworkError):
             raise first
         return first.url
 
-    def _heard_first(self, seconds: float) -> Up | NetworkError | None:
+    def _await_first(self, seconds: float) -> Up | NetworkError | None:
         with suppress(Empty):
             return self._first.get(timeout=seconds)
         return None
@@ -113,19 +113,19 @@ class Tunnel:
         failures = 0
         while not self._closing.is_set():
             begun = self._clock.monotonic()
-            down = self._once(port)
+            down = self._run_once(port)
             if self._closing.is_set():
                 return
             if not self._been_up:
                 self._fail(_not_up(self._provider, down))
                 return
-            self._lost(down)
+            self._handle_loss(down)
             if self._clock.monotonic() - begun > _STEADY_SECONDS:
                 failures = 0
             self._closing.wait(_DELAYS[min(failures, len(_DELAYS) - 1)])
             failures += 1
 
-    def _once(self, port: int) -> Down:
+    def _run_once(self, port: int) -> Down:
         """Runs the program until it is of no more use."""
         program = Program([self._path, *self._provider.arguments(port)], self._env)
         self._program = program
@@ -150,15 +150,15 @@ class Tunnel:
             sign = reader.read(line)
             if isinstance(sign, Up):
                 if address not in (None, sign.url):
-                    return _moved(self._provider)
+                    return _build_moved(self._provider)
                 address, deadline = sign.url, None
-                self._gained(sign)
+                self._handle_gain(sign)
             elif sign is not None and sign.lasting:
                 return sign
             elif sign is not None:
-                self._lost(sign)
+                self._handle_loss(sign)
 
-    def _gained(self, up: Up) -> None:
+    def _handle_gain(self, up: Up) -> None:
         self._last = None
         if self._been_up:
             self._tell(up)
@@ -166,7 +166,7 @@ class Tunnel:
             self._been_up = True
             self._first.put(up)
 
-    def _lost(self, down: Down) -> None:
+    def _handle_loss(self, down: Down) -> None:
         """Tells a loss once, and again only when another reason keeps the link away."""
         if self._been_up and self._last != down:
             self._tell(down)
@@ -194,8 +194,8 @@ def _not_up(provider: Provider, down: Down) -> NetworkError:
     )
 
 
-def _moved(provider: Provider) -> Down:
-    """No program changes its address by itself: somebody speaks in its name (promise R105)."""
+def _build_moved(provider: Provider) -> Down:
+    """No program changes its address by itself: another one speaks in its name (promise R105)."""
     return Down(f"{provider.program} has named another address in the same run", lasting=True)
 
 

@@ -55,7 +55,7 @@ def diagnose(
     been right elsewhere. The payload is never quoted (promise R49).
     """
     if error.reason in ("timestamp_too_old", "timestamp_in_future"):
-        return Diagnosis(error.reason, _aged(error))
+        return Diagnosis(error.reason, _explain_age(error))
     if error.reason != "signature_mismatch" or len(headers) != 1:
         return Diagnosis(error.reason, error.message)
     stamp, macs = _TIME.search(headers[0]), _MAC.findall(headers[0])
@@ -118,7 +118,7 @@ def _likely(body: bytes) -> str:
     return f"No signature fits: {why}, so it was probably altered on the way{_RAW}."
 
 
-def _aged(error: SignatureError) -> str:
+def _explain_age(error: SignatureError) -> str:
     """Says what the usual reasons are, and a large distance in units that people count in."""
     found = re.search(r"[0-9]+ s", error.message)
     seconds = int(found[0][:-2]) if found else 0
@@ -146,7 +146,7 @@ def _bodies(body: bytes) -> Iterator[tuple[bytes, str]]:
     yield body.replace(b"\r\n", b"\n"), "its line ends were turned into CRLF"
     yield body.replace(b"\n", b"\r\n"), "its CRLF line ends were turned into LF"
     yield body.removeprefix(b"\xef\xbb\xbf"), "a byte order mark was put before it"
-    yield from _wrapped(body)
+    yield from _list_wrapped(body)
     try:
         text = body.decode()
     except UnicodeDecodeError:
@@ -156,7 +156,7 @@ def _bodies(body: bytes) -> Iterator[tuple[bytes, str]]:
         yield again, f"its JSON was written anew: it was signed {words}"
 
 
-def _wrapped(body: bytes) -> Iterator[tuple[bytes, str]]:
+def _list_wrapped(body: bytes) -> Iterator[tuple[bytes, str]]:
     with suppress(ValueError):
         yield base64.b64decode(body, validate=True), "it was encoded in base64"
     with suppress(ValueError, RecursionError):

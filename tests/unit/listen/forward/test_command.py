@@ -210,7 +210,7 @@ def test_text_form_is_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
     for platform in ("linux", "win32"):
         monkeypatch.setattr("svc.system.processes.sys.platform", platform)
         routes = Routes.parse(["refund.*=3000", "4000"], runs=texts)
-        assert Routes.read_back(routes.spelled()).spelled() == routes.spelled()
+        assert Routes.read_back(routes.format_routes()).format_routes() == routes.format_routes()
         assert CommandTarget.parse(str(routes.targets[-1])) == routes.targets[-1]
     assert routes.targets[-1] == CommandTarget(("/my shop/x", "it's", "", "a=b"))
     assert CommandTarget.parse(r"py.exe 'C:\my shop\x.py'").argv[1] == r"C:\my shop\x.py"

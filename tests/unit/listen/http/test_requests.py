@@ -7,7 +7,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from support.suite.drawing import examples
-from svc.listen.http.requests import HttpHead, HttpRequest, Refused, RequestReader, quick_head
+from svc.listen.http.requests import HttpHead, HttpRequest, Refused, RequestReader, parse_quick_head
 
 NAMES = st.sampled_from(
     ["Host", "host", "Content-Length", "Transfer-Encoding", "X-A", "Expect", "Connection", "a", "é"]
@@ -93,7 +93,7 @@ def test_quick_lane_agrees_with_h11(
     """R57: whatever the fast path takes, h11 reads with the same head and the same body."""
     text = first + "\r\n" + "".join("".join(line) for line in lines) + "\r\n"
     head = text.encode("latin-1")
-    quick = quick_head(head + body)
+    quick = parse_quick_head(head + body)
     if quick is None:
         return
     found, length, offset = quick
@@ -109,7 +109,7 @@ def test_quick_lane_agrees_with_h11(
 def test_quick_lane_takes_the_usual_delivery() -> None:
     """The requests that the service sends do not need the slow lane."""
     data = b"POST /hook/1 HTTP/1.1\r\nHost: localhost:1\r\nContent-Length: 2\r\nX: y\r\n\r\n{}"
-    quick = quick_head(data)
+    quick = parse_quick_head(data)
     assert quick is not None
     assert quick[1:] == (2, len(data) - 2)
 

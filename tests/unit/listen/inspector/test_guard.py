@@ -3,7 +3,7 @@
 import pytest
 
 from svc.listen.http.requests import HttpHead, Refused
-from svc.listen.inspector.http import Guard, new_token
+from svc.listen.inspector.http import Guard, make_token
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 PORT = 4244
@@ -125,6 +125,6 @@ def test_guard_lets_only_our_pages_act(headers: dict[str, str], expected: int) -
 
 def test_tokens_are_new_each_time() -> None:
     """128 bits, never the same."""
-    tokens = {new_token() for _ in range(100)}
+    tokens = {make_token() for _ in range(100)}
     assert len(tokens) == 100
     assert {len(token) for token in tokens} == {32}

@@ -24,7 +24,7 @@ from support.suite.patience import patient
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.search import FoundEntries
 from svc.listen.inspector.history import STATES
-from svc.listen.inspector.page import Times, masked
+from svc.listen.inspector.page import Times, mask
 from svc.listen.receiver.server import bind
 from svc.listen.records import Forwarded
 from svc.signature import header_value, verify
@@ -169,7 +169,7 @@ def test_secrets_are_masked_where_text_is_cut(offset: int) -> None:
     """A secret that lies across the cut does not show its other half."""
     secret = "whsec_" + "c" * 24 + "d" * 200
     for text in ("x" * offset + " " + secret, "x" * (offset - 980) + " " + secret + " y" * 500):
-        shown = masked(text)
+        shown = mask(text)
         assert "ccccc" not in shown
         assert "ddddd" not in shown
 

@@ -16,7 +16,7 @@ from support.clocks import ManualClock
 from support.listening import NOW, PATH, SECRET, delivery, outcomes, plan_for, status, talk
 from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.identity import claimed
+from svc.listen.identity import claim_listener
 from svc.listen.inbox.history import InboxScope
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.inbox.listeners import remember
@@ -174,7 +174,7 @@ def watching(
     with (
         Database.open(path, clock=clock) as state,
         Database.open(path, clock=clock) as view,
-        claimed(state, folder / "locks", listening, lambda: PATH) as claim,
+        claim_listener(state, folder / "locks", listening, lambda: PATH) as claim,
         bind() as bound,
         bind() as page,
     ):

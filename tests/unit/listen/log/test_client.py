@@ -22,4 +22,4 @@ def test_limit_holds_where_a_fake_opening_swallows_its_cancellation() -> None:
     address = LogAddress.parse("nats://127.0.0.1:1/shop", "--from")
     client = Swallowing(address, Credentials.parse("anna:pw", "test"), None)
     with pytest.raises(LogDown):
-        asyncio.run(asyncio.wait_for(client.ready(0.1), 20))
+        asyncio.run(asyncio.wait_for(client.get_ready(0.1), 20))

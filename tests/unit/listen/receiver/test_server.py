@@ -20,14 +20,14 @@ from support.listening import (
 from support.suite.patience import patient
 from svc.errors import LocalError
 from svc.listen.receiver.connection import ReceiverLimits
-from svc.listen.receiver.server import bind, new_path
+from svc.listen.receiver.server import bind, make_path
 
 BODY = event()
 
 
 def test_new_path_is_128_bits_of_chance() -> None:
     """R56: the path is /hook/ and 32 hex digits, and no two are alike."""
-    paths = {new_path() for _ in range(100)}
+    paths = {make_path() for _ in range(100)}
     assert len(paths) == 100
     assert all(len(path) == len("/hook/") + 32 for path in paths)
 

@@ -22,7 +22,7 @@ class FakeHolder:
         if self.refused_at_once:
             self.slots.leave(self)
 
-    def unfinished(self) -> float:
+    def seconds_unfinished(self) -> float:
         return self.age
 
     def make_way(self) -> None:

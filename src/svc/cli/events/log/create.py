@@ -84,7 +84,7 @@ def _streams(
     change |= {"metadata"} if given.new_key else set()
     origin = session.base_url.origin
     yield _made(connection, streams.events_stream(address, mode, origin, copies, held, key), change)
-    for make in (streams.failed_stream, streams.readers_stream):
+    for make in (streams.describe_failed_stream, streams.readers_stream):
         yield _made(connection, make(address, mode, copies), set())
 
 
@@ -101,7 +101,7 @@ def _key(session: Session, connection: LogConnection, *, new: bool, printed: boo
         known = streams.key_fingerprint(info["config"])
     if not new and (known is not None or (credentials is not None and credentials.keys)):
         return keys_of(credentials, stream, known)[0]
-    key = proof.new_key()
+    key = proof.make_key()
     if not printed:
         _keep_key(session, connection, key)
     return key

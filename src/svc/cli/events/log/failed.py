@@ -30,7 +30,7 @@ def list_(
     """
     session = Session.of(ctx)
     with open_log(session, LogAddress.parse(log, "--from")) as connection:
-        found = connection.run(failed.listed(connection, session.settings.mode, group))
+        found = connection.run(failed.list_failed(connection, session.settings.mode, group))
     session.out.value([one.as_data() for one in found], kind="failed_event")
 
 
@@ -43,7 +43,7 @@ def show(ctx: typer.Context, event: Which, log: ReadLog) -> None:
     session = Session.of(ctx)
     mode = session.settings.mode
     with open_log(session, LogAddress.parse(log, "--from")) as connection:
-        one = connection.run(failed.found(connection, mode, event))
+        one = connection.run(failed.find_failed(connection, mode, event))
         message = connection.run(failed.message_of(connection, mode, one))
     session.out.value({**one.as_data(), "payload": message.body.decode("utf-8", "replace")})
 
@@ -60,7 +60,7 @@ def retry(ctx: typer.Context, event: Which, log: ReadLog) -> None:
         info = connection.run(stream_info(connection, mode))
         stream = connection.address.stream(mode)
         [key, *_] = keys_of(connection.credentials, stream, key_fingerprint(info["config"]))
-        one = connection.run(failed.found(connection, mode, event))
+        one = connection.run(failed.find_failed(connection, mode, event))
         connection.run(failed.retry(connection, mode, key, one))
     session.out.value({**one.as_data(), "retried": True})
 
@@ -73,6 +73,6 @@ def drop(ctx: typer.Context, event: Which, log: ReadLog) -> None:
     """
     session = Session.of(ctx)
     with open_log(session, LogAddress.parse(log, "--from")) as connection:
-        one = connection.run(failed.found(connection, session.settings.mode, event))
+        one = connection.run(failed.find_failed(connection, session.settings.mode, event))
         connection.run(failed.drop(connection, session.settings.mode, one))
     session.out.value({**one.as_data(), "dropped": True})

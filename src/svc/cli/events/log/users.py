@@ -49,7 +49,7 @@ def add(
     session = Session.of(ctx)
     if group is not None and role != "job":
         raise UsageError("--group is for a job: --role job.", param="--group")
-    found, password = _read(session, users, log).added(name, role, group or "")
+    found, password = _read(session, users, log).add(name, role, group or "")
     _write(users, found)
     _print(session, name, password, _TWICE)
 
@@ -61,7 +61,7 @@ def rotate(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
     $ svc events log user rotate anna > anna.creds
     """
     session = Session.of(ctx)
-    found, password = _read(session, users, None).rotated(name)
+    found, password = _read(session, users, None).rotate(name)
     _write(users, found)
     _print(session, name, password, _RELOAD)
 
@@ -73,7 +73,7 @@ def remove(ctx: typer.Context, name: Name, users: File = _FILE) -> None:
     $ svc events log user remove anna
     """
     session = Session.of(ctx)
-    _write(users, _read(session, users, None).removed(name))
+    _write(users, _read(session, users, None).remove(name))
     session.out.note(f"{_RELOAD}.")
     session.out.value({"object": "log_user", "name": name, "removed": True})
 

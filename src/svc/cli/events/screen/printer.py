@@ -199,7 +199,7 @@ def _first(ready: Ready, layout: LineLayout) -> list[str]:
 def _routes(ready: Ready, asked: ListenOptions) -> list[str]:
     if len(ready.targets) < 2:  # noqa: PLR2004  one target stands in the first line
         return []
-    return [f"  {text}" for text in asked.routes.described()]
+    return [f"  {text}" for text in asked.routes.describe_routes()]
 
 
 def _left(waiting: int, asked: ListenOptions) -> list[str]:

@@ -18,7 +18,7 @@ from typing import IO, Final, TextIO
 from svc.cli.events.screen.unwritten import UnwrittenOutput
 from svc.cli.framework.streams import Streams
 from svc.errors import LocalError
-from svc.listen.owners import owned
+from svc.listen.owners import own
 from svc.system import signals
 from svc.system.files import make_private
 from svc.system.outlets import Outlet, is_file, open_outlet, write_whole
@@ -170,10 +170,10 @@ class Printing:
             elif len(self._texts) > 1:
                 return
             elif threading.get_ident() == self._thread:
-                self._loop.call_soon(owned(self._flush))
+                self._loop.call_soon(own(self._flush))
             else:
                 with suppress(RuntimeError):  # the loop has ended
-                    self._loop.call_soon_threadsafe(owned(self._flush))
+                    self._loop.call_soon_threadsafe(own(self._flush))
 
     def _flush(self) -> None:
         """Writes what has come, in its order; texts for one stream together."""
@@ -215,7 +215,7 @@ class Printing:
             self._write_now(end, outlet)
         elif not end.is_waiting:
             end.is_waiting = True
-            self._loop.add_writer(outlet.descriptor, owned(self._write_some), end, outlet)
+            self._loop.add_writer(outlet.descriptor, own(self._write_some), end, outlet)
 
     def _write_now(self, end: _Destination, outlet: Outlet) -> None:
         """Waits for the reader, but after a signal not for long."""
@@ -268,7 +268,7 @@ class Printing:
     def _fail_from_thread(self, end: _Destination, error: OSError) -> None:
         with self._lock, suppress(RuntimeError):  # the loop has ended
             if self._loop is not None:
-                self._loop.call_soon_threadsafe(owned(self._fail), end, error)
+                self._loop.call_soon_threadsafe(own(self._fail), end, error)
 
 
 def _joined(texts: Sequence[tuple[PrintedStream, str]]) -> list[tuple[PrintedStream, str]]:
