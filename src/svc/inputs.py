@@ -1,6 +1,9 @@
 """What a user names: files and standard input (text is UTF-8 or refused), the form of results."""
 
+import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Final, Literal, TypeAlias, get_args
@@ -31,6 +34,24 @@ def is_read_once(name: str) -> bool:
     return not mode or stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISCHR(mode)
 
 
+@contextmanager
+def open_twice(name: str, stdin: BinaryIO, most: int, param: str) -> Iterator[BinaryIO]:
+    """Opens a file of at most so many bytes, to be read more than once; raises as `read_bytes`.
+
+    What a pipe gives is kept in memory. An error of the disk within the block is told so as well.
+    """
+    if name == STDIN or is_read_once(name):
+        yield BytesIO(read_bytes(name, stdin, most, param))
+        return
+    try:
+        with Path(name).open("rb") as file:
+            if os.fstat(file.fileno()).st_size > most:
+                raise _build_too_large(name, most, param)
+            yield file
+    except OSError as error:
+        raise _build_not_read(name, error, param) from None
+
+
 def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) -> bytes:
     """Reads a whole file, or standard input for `-`, of at most so many bytes.
 
@@ -43,12 +64,19 @@ def read_bytes(name: str, stdin: BinaryIO, most: int, param: str | None = None) 
     try:
         data = read_to_end(stdin, most + 1) if name == STDIN else _read_file(Path(name), most + 1)
     except OSError as error:
-        why = system_words(error)
-        raise UsageError(f"{_name_source(name)} cannot be read: {why}.", param=param) from None
+        raise _build_not_read(name, error, param) from None
     if len(data) > most:
-        message = f"{_name_source(name)} is over {most // _MIB} MiB."
-        raise UsageError(message, param=param, hint="Split it into parts")
+        raise _build_too_large(name, most, param)
     return data
+
+
+def _build_not_read(name: str, error: OSError, param: str | None) -> UsageError:
+    return UsageError(f"{_name_source(name)} cannot be read: {system_words(error)}.", param=param)
+
+
+def _build_too_large(name: str, most: int, param: str | None) -> UsageError:
+    message = f"{_name_source(name)} is over {most // _MIB} MiB."
+    return UsageError(message, param=param, hint="Split it into parts")
 
 
 def read_text(name: str, stdin: BinaryIO, most: int) -> str:

@@ -1,10 +1,13 @@
 """A file's rows: CSV with bracket paths as its head, or NDJSON."""
 
+import codecs
 import csv
 import io
 from collections.abc import Callable, Container, Iterator
+from contextlib import suppress
+from itertools import chain, dropwhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal
 
 from svc.batch.columns import Columns
 from svc.batch.operations import BatchOperation
@@ -19,6 +22,7 @@ if TYPE_CHECKING:
 FileFormat = Literal["csv", "ndjson"]
 
 SIZE_MAX: Final = 256 * 1024 * 1024
+_CHUNK: Final = 1024 * 1024
 _ENDINGS: Final[dict[str, FileFormat]] = {
     ".csv": "csv",
     ".tsv": "csv",
@@ -30,18 +34,20 @@ _SEPARATORS: Final = ",;\t"
 _LONE_RETURN: Final = "new-line character"  # how the csv module's error of one begins
 
 
-def format_of(name: str, data: bytes) -> FileFormat:
+def format_of(name: str, file: BinaryIO) -> FileFormat:
     """CSV or NDJSON: by the file's ending, else by how it begins; standard input is NDJSON."""
     if name == STDIN:
         return "ndjson"
     known = _ENDINGS.get(Path(name).suffix.lower())
     if known is not None:
         return known
-    return "ndjson" if data.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{" else "csv"
+    file.seek(0)
+    begin = file.read(_CHUNK).removeprefix(codecs.BOM_UTF8).lstrip()
+    return "ndjson" if begin.startswith(b"{") else "csv"
 
 
 def rows_of(
-    data: bytes,
+    file: BinaryIO,
     form: FileFormat,
     operation: BatchOperation,
     *,
@@ -50,7 +56,7 @@ def rows_of(
     blank_means_all: bool = False,
     ignored: Container[BodyPath] = (),
 ) -> Iterator[Read]:
-    """Yields every row in the order of the file; `raw` takes CSV cells as they are.
+    """Yields every row in the order of the file, as it is read; `raw` takes cells as they are.
 
     `decimals` reads amounts with the decimals of the row's currency. `blank_means_all` leaves out
     an amount whose cell of a CSV is blank, and columns that are `ignored` are left out.
@@ -60,11 +66,10 @@ def rows_of(
             never closed, a carriage return in the middle of a line, a column of a CSV whose every
             value is `N.0`. After that no row could be trusted.
     """
-    text = decode(data, "the file", "FILE").removeprefix("\ufeff")
     if form == "ndjson":
         if decimals:
             raise UsageError("--decimals is for a CSV; NDJSON has minor units.", param="--decimals")
-        return _json_rows(text)
+        return _json_rows(file)
 
     def columns_of(head: list[str]) -> Columns:
         return Columns(
@@ -76,16 +81,17 @@ def rows_of(
             ignored=ignored,
         )
 
-    return _csv_rows(text, columns_of)
+    return _csv_rows(file, columns_of)
 
 
-def _csv_rows(text: str, columns_of: Callable[[list[str]], Columns]) -> Iterator[Read]:
-    _refuse_nul(text)
+def _csv_rows(file: BinaryIO, columns_of: Callable[[list[str]], Columns]) -> Iterator[Read]:
+    has_feeds = _find_feeds(file)
     # Where lines end in a line feed, a lone carriage return does not end one: a program that
     # appends the end of such a line leaves it in the middle, and its cells would be taken for two
     # rows. In a file without line feeds it is the end of a line.
-    ends = "\n" if "\n" in text else ""
-    reader = csv.reader(io.StringIO(text, newline=ends), delimiter=_separator(text), strict=True)
+    ends = "\n" if has_feeds else ""
+    separator = _find_separator(_text_of(file, ends))
+    reader = csv.reader(_text_of(file, ends), delimiter=separator, strict=True)
     lines = _records(reader)
     _, head = next(lines, (1, []))
     if not any(head):
@@ -103,17 +109,37 @@ def _csv_rows(text: str, columns_of: Callable[[list[str]], Columns]) -> Iterator
     columns.refuse_zeros()
 
 
-def _refuse_nul(text: str) -> None:
-    """No cell holds one, and what reads a file as C text would end there."""
-    at = text.find("\0")
-    if at >= 0:
-        line = text.count("\n", 0, at) + 1
-        raise UsageError(
-            f"Line {line} of the file holds a NUL character.",
-            code="file_invalid",
-            param="FILE",
-            hint="Save it as UTF-8 text; a file of UTF-16 is full of them",
-        )
+def _text_of(file: BinaryIO, ends: str) -> Iterator[str]:
+    """Yields the file's lines from its beginning; refuses what is no UTF-8."""
+    file.seek(0)
+    text = io.TextIOWrapper(file, "utf-8-sig", newline=ends)
+    try:
+        for line in text:  # noqa: UP028  `yield from` would close the file with its text
+            yield line
+    except UnicodeDecodeError:
+        file.seek(0)
+        decode(file.read(), "the file", "FILE")  # names the line
+        raise
+    finally:
+        with suppress(ValueError):  # the file was closed first
+            text.detach()
+
+
+def _find_feeds(file: BinaryIO) -> bool:
+    """Whether the file has line feeds; refuses a NUL, at which what reads C text would end."""
+    file.seek(0)
+    feeds = 0
+    while chunk := file.read(_CHUNK):
+        at = chunk.find(b"\0")
+        if at >= 0:
+            raise UsageError(
+                f"Line {feeds + chunk.count(10, 0, at) + 1} of the file holds a NUL character.",
+                code="file_invalid",
+                param="FILE",
+                hint="Save it as UTF-8 text; a file of UTF-16 is full of them",
+            )
+        feeds += chunk.count(10)
+    return feeds > 0
 
 
 def _records(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
@@ -140,13 +166,13 @@ def _records(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
         ) from None
 
 
-def _separator(text: str) -> str:
+def _find_separator(lines: Iterator[str]) -> str:
     """The first separator in the head; spreadsheets of many countries write semicolons.
 
     What stands in quotes is part of a name.
     """
     quoted = False
-    for mark in text.lstrip("\r\n"):
+    for mark in dropwhile("\r\n".__contains__, chain.from_iterable(lines)):
         if mark == '"':
             quoted = not quoted
         elif not quoted and mark in _SEPARATORS:
@@ -156,9 +182,10 @@ def _separator(text: str) -> str:
     return ","
 
 
-def _json_rows(text: str) -> Iterator[Read]:
+def _json_rows(file: BinaryIO) -> Iterator[Read]:
     number = 0
-    for line, row in enumerate(text.split("\n"), 1):
+    for line, text in enumerate(_text_of(file, "\n"), 1):
+        row = text.removesuffix("\n")
         if not row.strip():
             continue
         number += 1

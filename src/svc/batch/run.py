@@ -6,9 +6,10 @@ that one transaction serves many rows.
 """
 
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final, Protocol
 
 from svc.batch.operations import BatchOperation
@@ -17,7 +18,7 @@ from svc.batch.tally import HeldError, Movements, Tally, Totals, job_line, line_
 from svc.batch.workers import SharedQuota, Workers
 from svc.clock import Clock, utc
 from svc.delivery.journal.limits import LimitReachedError
-from svc.delivery.plan import BatchPlan, KeyWalk, Task
+from svc.delivery.plan import BatchPlan, Task
 from svc.delivery.rows import (
     JobEnd,
     RowEnd,
@@ -90,8 +91,8 @@ class Run:
         self._in_hand_max = 1 if in_order else size * _AHEAD
         self._in_order = in_order
         self._progress = progress
-        self._waiting = deque(plan.tasks)
-        self._keys = plan.keys or KeyWalk(deps.journal.batch, ())
+        self._tasks = iter(plan.tasks)
+        self._again: deque[Task] = deque()  # with their next keys, before all others
         self._in_hand: dict[str, RowJob] = {}
         self._tally = Tally(plan, held_error)
         self.stopped_by: BaseException | None = None
@@ -147,15 +148,16 @@ class Run:
             room = self._in_hand_max - len(self._in_hand)
             # Half of what is in hand at once: a group is worth its transaction.
             is_worth_it = room * 2 > self._in_hand_max
-            tasks = (
-                [self._waiting.popleft() for _ in range(min(room, len(self._waiting)))]
-                if is_worth_it
-                else []
-            )
+            tasks = [*islice(self._next_tasks(), room)] if is_worth_it else []
             if not tasks:
                 break
             self._hand_out(tasks)
         return bool(self._in_hand)
+
+    def _next_tasks(self) -> Iterator[Task]:
+        while self._again:
+            yield self._again.popleft()
+        yield from self._tasks
 
     def _hand_out(self, tasks: list[Task]) -> None:
         jobs, refused = self._deps.journal.record(tasks)
@@ -186,7 +188,7 @@ class Run:
             self._watch(each)
         final = [one for one in ends if not self._walks_on(one)]
         self._note(self._lines(final), self._sum_moved(final))
-        self._waiting.extendleft(self._next_task(one) for one in ends if one not in final)
+        self._again.extendleft(self._next_task(one) for one in ends if one not in final)
         self._let_go(ends)
         self._progress.tell(self.totals)
 
@@ -196,7 +198,7 @@ class Run:
 
     def _next_task(self, end: RowEnd) -> Task:
         row = end.job.row
-        return Task(row, self._keys.after(row, end.job.intent.stored.idempotency_key), None)
+        return Task(row, self._plan.keys.after(row, end.job.intent.stored.idempotency_key), None)
 
     def _settle(self, ends: list[RowEnd]) -> frozenset[str]:
         """Settles what has ended; once the run says farewell, the results must do without it."""

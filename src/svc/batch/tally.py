@@ -145,7 +145,7 @@ def money_of(rows: Iterable[BatchRow]) -> Money:
 
 def money_planned(plan: BatchPlan) -> Money:
     """What the rows that are to be sent move, as far as the file says."""
-    return money_of(task.row for task in plan.tasks)
+    return money_of(plan.tasks.rows())
 
 
 class _Told(NamedTuple):

@@ -18,7 +18,7 @@ from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.commands import Say, resume_command, resume_of, where_to_look
 from svc.delivery.journal.entry import KEY_REUSED, Intent
 from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, not_again
-from svc.delivery.plan import DUPLICATE_DAYS, BatchFacts, BatchPlan, BatchRow, Passed
+from svc.delivery.plan import DUPLICATE_DAYS, BatchFacts, BatchPlan, BatchRow, Passed, Picked
 from svc.delivery.policy import RowDecision
 from svc.errors import Conflict, OutcomeUnknown, SvcError
 from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
@@ -76,7 +76,7 @@ _FLAGS: Final = ("--again", "--continue", "--edited", "--skip-done", "--retry-fa
 class StoppedRun(NamedTuple):
     """A run that ends before anything is sent, and the rows that are the reason."""
 
-    rows: Sequence[Passed]
+    rows: Picked[Passed]
     plan: BatchPlan
     facts: BatchFacts
     line: TypedLine

@@ -5,11 +5,12 @@ outcome is not known, then one that was not carried out; only after these does i
 `policy` decides what becomes of it.
 """
 
+from array import array
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
@@ -26,6 +27,9 @@ from svc.delivery.policy import (
     decide_row,
 )
 from svc.errors import SvcError
+from svc.system.spool import Digests
+
+T = TypeVar("T")
 
 EFFECT_OLD_SECONDS: Final = 12 * 3600
 DUPLICATE_DAYS: Final = 7
@@ -110,11 +114,45 @@ class Passed(NamedTuple):
     before: Evidence | None = None
 
 
+class FileRows(Protocol):
+    """The rows of a file in its order; a million of them need not lie in memory."""
+
+    def __iter__(self) -> Iterator[BatchRow | Bad]: ...
+    def __getitem__(self, index: int, /) -> BatchRow | Bad: ...
+
+
+class Picked(Generic[T]):
+    """Something for each of some rows of a file, made when it is looked at, in the file's order."""
+
+    def __init__(self, rows: FileRows, build: Callable[[int], T]) -> None:
+        self._rows = rows
+        self._build = build
+        self._places = array("L")
+
+    def add(self, place: int) -> None:
+        """Takes the row at a place of the file, behind those taken before."""
+        self._places.append(place)
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def __iter__(self) -> Iterator[T]:
+        return map(self._build, self._places)
+
+    def __getitem__(self, index: int) -> T:
+        return self._build(self._places[index])
+
+    def rows(self) -> Iterator[BatchRow]:
+        """Yields the rows alone, but for bad ones."""
+        rows = (self._rows[place] for place in self._places)
+        return (row for row in rows if isinstance(row, BatchRow))
+
+
 class StopReason(NamedTuple):
     """Why nothing is sent at all."""
 
     decision: RowDecision
-    rows: list[Passed]
+    rows: Picked[Passed]
 
 
 class Permissions(NamedTuple):
@@ -155,19 +193,21 @@ class BatchPlan:
         stop: why nothing may be sent.
         newest: seconds since the newest effect of the batch and label.
         keys: gives the key behind one that is used up.
+        digests: of all rows, by what they ask for.
     """
 
-    tasks: list[Task] = field(default_factory=list)
-    done: list[Passed] = field(default_factory=list)
-    held: list[Passed] = field(default_factory=list)
-    bad: list[Bad] = field(default_factory=list)
+    tasks: Picked[Task]
+    done: Picked[Passed]
+    held: Picked[Passed]
+    bad: Picked[Bad]
+    adopted: Picked[Passed]
+    noted: Picked[Passed]
+    keys: "KeyWalk"
+    digests: Digests
     orphans: list[Evidence] = field(default_factory=list)
     gone: list[Evidence] = field(default_factory=list)
-    adopted: list[Passed] = field(default_factory=list)
-    noted: list[Passed] = field(default_factory=list)
     stop: StopReason | None = None
     newest: float | None = None
-    keys: "KeyWalk | None" = None
 
     @property
     def rows(self) -> int:
@@ -176,8 +216,7 @@ class BatchPlan:
     @property
     def is_begun(self) -> bool:
         """Whether a row of the file was, or may have been, carried out in this batch and label."""
-        sent = sum(task.sent_at is not None for task in self.tasks)
-        return bool(self.done or self.held or sent)
+        return bool(self.done or self.held or any(task.sent_at is not None for task in self.tasks))
 
 
 class BatchFacts(NamedTuple):
@@ -205,42 +244,98 @@ class BatchFacts(NamedTuple):
     expired: Mapping[str, SvcError] = MappingProxyType({})
 
 
-def plan_batch(rows: Iterable[BatchRow | Bad], facts: BatchFacts) -> BatchPlan:
+def plan_batch(rows: FileRows, facts: BatchFacts) -> BatchPlan:
     """Says what becomes of each row of a file; pure, so that it can be asked twice."""
-    return _Planner(facts).plan(rows)
+    return _Planner(rows, facts).plan()
 
 
 class _Planner:
-    """Makes one plan."""
+    """Makes one plan: what is found out of a row is kept by its place in the file."""
 
-    def __init__(self, facts: BatchFacts) -> None:
+    def __init__(self, rows: FileRows, facts: BatchFacts) -> None:
+        self._rows = rows
         self._facts = facts
         self._shelf = _Shelf(facts.evidence)
-        self._keys = KeyWalk(facts.batch, (one.key for one in facts.evidence))
         self._others = _Others(facts)
-        self._plan = BatchPlan(keys=self._keys)
-        self._stops: dict[RowDecision, list[Passed]] = defaultdict(list)
+        self._matches: list[Evidence | None] = []
+        self._decisions = array("B")
+        self._duplicates: dict[int, Duplicate] = {}
+        self._before: dict[int, Evidence] = {}
+        self._ordinals: dict[int, int] = {}  # of keys that are not the first
+        self._walked: dict[int, str] = {}  # keys behind those that are used up
+        digests, self._likenesses = Digests(), Digests()
+        self._keys = KeyWalk(facts.batch, (one.key for one in facts.evidence), self._likenesses)
+        self._plan = BatchPlan(
+            tasks=Picked(rows, self._task_at),
+            bad=Picked(rows, self._bad_at),
+            keys=self._keys,
+            digests=digests,
+            done=self._pick(),
+            held=self._pick(),
+            adopted=self._pick(),
+            noted=self._pick(),
+        )
+        self._stops = defaultdict[RowDecision, Picked[Passed]](self._pick)
 
-    def plan(self, rows: Iterable[BatchRow | Bad]) -> BatchPlan:
-        plan = self._plan
-        taken: list[tuple[BatchRow, Evidence | None]] = []
-        for row in rows:
+    def plan(self) -> BatchPlan:
+        plan, edits = self._plan, _Edits(doubles=self._facts.doubles)
+        for place, row in enumerate(self._rows):
+            evidence = None
             if isinstance(row, Bad):
-                plan.bad.append(row)
+                plan.bad.add(place)
             else:
-                taken.append((row, self._shelf.take(row)))
+                evidence = self._shelf.take(row)
+                plan.digests.add(row.alike)
+                self._likenesses.add(row.likeness)
+                edits.see(row, evidence)
+            self._matches.append(evidence)
         left = self._shelf.left()
         plan.orphans = [one for one in left if one.known is Known.UNKNOWN]
         plan.gone = [one for one in left if one.known is Known.DONE]
         plan.newest = self._newest_effect()
-        edited = _find_edited(taken, plan.gone, doubles=self._facts.doubles)
-        for row, evidence in taken:
-            self._place(row, evidence, edited.get(row.number))
+        edits.compare(plan.gone)
+        for place, row in enumerate(self._rows):
+            self._decisions.append(0)
+            if isinstance(row, BatchRow):
+                evidence = self._matches[place]
+                before = None if evidence is not None else edits.find_before(row)
+                self._place(place, row, evidence, before)
         for decision in BATCH_STOPS:
             if decision in self._stops:
                 plan.stop = StopReason(decision, self._stops[decision])
                 break
         return plan
+
+    def _pick(self) -> Picked[Passed]:
+        return Picked(self._rows, self._passed_at)
+
+    def _passed_at(self, place: int) -> Passed:
+        row = self._rows[place]
+        assert isinstance(row, BatchRow)
+        decision = _DECISIONS[self._decisions[place]]
+        return Passed(
+            row,
+            self._matches[place],
+            decision,
+            self._duplicates.get(place),
+            self._before.get(place),
+        )
+
+    def _bad_at(self, place: int) -> Bad:
+        row = self._rows[place]
+        assert isinstance(row, Bad)
+        return row
+
+    def _task_at(self, place: int) -> Task:
+        row, evidence, decision, *_ = self._passed_at(place)
+        if evidence is None or decision is RowDecision.SEND:
+            ordinal = self._ordinals.get(place, 0)
+            return Task(row, row.given_key or self._keys.key_of(row, ordinal), None)
+        if decision is RowDecision.RETRY_FAILED:
+            return Task(row, self._walked[place], None, failed=evidence.object_id)
+        if evidence.known is Known.UNKNOWN:  # as it was sent, whatever the row says now
+            return Task(row, evidence.key, evidence.intent, evidence.at)
+        return Task(row, evidence.key, None)
 
     def _newest_effect(self) -> float | None:
         """Seconds since the newest effect of the batch and label; None where there is none."""
@@ -252,7 +347,9 @@ class _Planner:
         ]
         return min(ages, default=None)
 
-    def _place(self, row: BatchRow, evidence: Evidence | None, before: Evidence | None) -> None:
+    def _place(
+        self, place: int, row: BatchRow, evidence: Evidence | None, before: Evidence | None
+    ) -> None:
         known = Known.NOTHING if evidence is None else evidence.known
         is_edited = before is not None or _is_changed(row, evidence)
         elsewhere, duplicate = Elsewhere.NONE, None
@@ -267,31 +364,36 @@ class _Planner:
             is_edited,
             *self._facts.permissions,
         )
-        passed = Passed(row, evidence, decide_row(state), duplicate, before)
-        if passed.decision in BATCH_STOPS:
-            self._stops[passed.decision].append(passed)
+        decision = decide_row(state)
+        self._decisions[place] = _NUMBERS[decision]
+        if duplicate is not None:
+            self._duplicates[place] = duplicate
+        if before is not None:
+            self._before[place] = before
+        if decision in BATCH_STOPS:
+            self._stops[decision].add(place)
         if elsewhere is Elsewhere.OLD:
-            self._plan.noted.append(passed)
-        self._sort(passed)
+            self._plan.noted.add(place)
+        self._sort(place, row, evidence, decision)
 
-    def _sort(self, passed: Passed) -> None:
-        plan, (row, evidence, decision, *_) = self._plan, passed
+    def _sort(
+        self, place: int, row: BatchRow, evidence: Evidence | None, decision: RowDecision
+    ) -> None:
+        plan = self._plan
         if decision in ROW_STOPS:
-            plan.held.append(passed)
+            plan.held.add(place)
         elif decision in (RowDecision.SKIP, RowDecision.STOP_OLD):
-            plan.done.append(passed)
+            plan.done.add(place)
         elif decision is RowDecision.ADOPT:
-            plan.adopted.append(passed)
-            plan.done.append(passed)
-        elif evidence is None or decision is RowDecision.SEND:
-            plan.tasks.append(Task(row, row.given_key or self._keys.first(row), None))
-        elif decision is RowDecision.RETRY_FAILED:
-            key = self._keys.after(row, evidence.key)
-            plan.tasks.append(Task(row, key, None, failed=evidence.object_id))
-        elif evidence.known is Known.UNKNOWN:  # as it was sent, whatever the row says now
-            plan.tasks.append(Task(row, evidence.key, evidence.intent, evidence.at))
+            plan.adopted.add(place)
+            plan.done.add(place)
         else:
-            plan.tasks.append(Task(row, evidence.key, None))
+            plan.tasks.add(place)
+            if evidence is None or decision is RowDecision.SEND:
+                if not row.given_key and (ordinal := self._keys.first(row)):
+                    self._ordinals[place] = ordinal
+            elif decision is RowDecision.RETRY_FAILED:
+                self._walked[place] = self._keys.after(row, evidence.key)
 
     def _is_key_old(self, evidence: Evidence) -> bool:
         times, intent = self._facts.times, evidence.intent
@@ -316,6 +418,8 @@ class _Planner:
 
 
 _EMPTY: Final[deque[Evidence]] = deque()
+_DECISIONS: Final = tuple(RowDecision)
+_NUMBERS: Final = {decision: number for number, decision in enumerate(_DECISIONS)}
 
 
 class _Shelf:
@@ -360,21 +464,33 @@ def _order(one: Evidence) -> tuple[int, int, int, int]:
 
 
 class KeyWalk:
-    """Gives rows their keys, none to two rows; every machine walks through the same ones."""
+    """Gives rows their keys, none to two rows; every machine walks through the same ones.
 
-    def __init__(self, batch: BatchName, known: Iterable[str]) -> None:
+    `known` are keys that requests have had, `likenesses` those of all rows: of a row that is like
+    no other one nothing need be remembered.
+    """
+
+    def __init__(self, batch: BatchName, known: Iterable[str], likenesses: Digests) -> None:
         self._batch = batch
         self._used = set(known)
+        self._likenesses = likenesses
         self._ordinals: Counter[str] = Counter()
 
-    def first(self, row: BatchRow) -> str:
-        """The first key of equal rows that no request has had."""
+    def key_of(self, row: BatchRow, ordinal: int) -> str:
+        """The key of a row that was given its ordinal among equal ones."""
+        return self._batch.key_of(row.likeness, ordinal)
+
+    def first(self, row: BatchRow) -> int:
+        """The first ordinal among equal rows whose key no request has had."""
+        is_alone = not self._likenesses.repeats(row.likeness)
+        if is_alone and not self._used:
+            return 0
         for ordinal in range(self._ordinals[row.likeness], _ORDINALS_MAX):
-            key = self._batch.key_of(row.likeness, ordinal)
+            key = self.key_of(row, ordinal) if self._used else ""
             if key not in self._used:
-                self._ordinals[row.likeness] = ordinal + 1
-                self._used.add(key)
-                return key
+                if not is_alone:
+                    self._ordinals[row.likeness] = ordinal + 1
+                return ordinal
         raise AssertionError(row)
 
     def after(self, row: BatchRow, key: str) -> str:
@@ -448,32 +564,36 @@ def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:
     return evidence.alike not in ("", row.alike)
 
 
-def _find_edited(
-    taken: Sequence[tuple[BatchRow, Evidence | None]],
-    gone: Sequence[Evidence],
-    *,
-    doubles: bool,
-) -> dict[int, Evidence]:
-    """Gives new rows, by number, that seem to be done rows which were changed (promise R115).
+class _Edits:
+    """Finds new rows that seem to be done rows which were changed (promise R115).
 
     Such a row is about the same thing as a done row that is no longer in the file. What is about
     nothing that is named, as an order, stands in a gone row's place while others keep theirs.
     """
-    new = [row for row, evidence in taken if evidence is None]
-    if not new or not gone:
-        return {}
-    stay = [(row, one) for row, one in taken if one is not None and one.known is Known.DONE]
-    keep_places = bool(stay) and all(one.row == row.number for row, one in stay)
-    by_place = {one.row: one for one in gone} if doubles and keep_places else {}
-    by_subject = {_subject_of(one): one for one in gone}
-    found: dict[int, Evidence] = {}
-    for row in new:
-        before = by_subject.get(about_of(row.subject)) if row.subject else None
-        if not row.subject and is_making(row.path):
-            before = by_place.get(row.number)
-        if before is not None:
-            found[row.number] = before
-    return found
+
+    def __init__(self, *, doubles: bool) -> None:
+        self._doubles = doubles
+        self._stay = self._moved = False  # whether any done row is in its place, and out of it
+        self._by_place: dict[int | None, Evidence] = {}
+        self._by_subject: dict[str, Evidence] = {}
+
+    def see(self, row: BatchRow, evidence: Evidence | None) -> None:
+        """Notes whether a done row still stands where it stood."""
+        if evidence is not None and evidence.known is Known.DONE:
+            self._stay |= evidence.row == row.number
+            self._moved |= evidence.row != row.number
+
+    def compare(self, gone: Sequence[Evidence]) -> None:
+        """Takes the done rows that are no longer in the file, once all rows were seen."""
+        keep_places = self._stay and not self._moved
+        self._by_place = {one.row: one for one in gone} if self._doubles and keep_places else {}
+        self._by_subject = {_subject_of(one): one for one in gone}
+
+    def find_before(self, row: BatchRow) -> Evidence | None:
+        """The done row that a new one seems to have been."""
+        if row.subject:
+            return self._by_subject.get(about_of(row.subject)) if self._by_subject else None
+        return self._by_place.get(row.number) if self._by_place and is_making(row.path) else None
 
 
 def _subject_of(one: Evidence) -> str:

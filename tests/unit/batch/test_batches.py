@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Sequence
 from contextlib import closing
+from io import BytesIO
 
 import pytest
 
@@ -278,7 +279,7 @@ def test_ids_and_keys_are_the_same_everywhere_and_for_ever() -> None:
     assert batch.key_of("one", 1) == "9270d58f-d29c-81cb-87ff-af9ab85321ff"
     assert batch.key_of("one", 0, 1) == "e30db8fc-9bf9-8272-9490-fcadd0457cfe"
     assert batch.key_of("two", 0) == "232d258a-a707-84da-95f5-742257f53c1d"
-    assert default_name("-", b"x") == "stdin:2d711642b726b044"
+    assert default_name("-", BytesIO(b"x")) == "stdin:2d711642b726b044"
     elsewhere = scope._replace(profile="ci", key_hint="sk_test_…wxyz")
     assert BatchName(batch.name, batch.operation, elsewhere, batch.label).id == batch.id
     others = {

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from io import BytesIO
 from typing import Any, Final
 
 import pytest
@@ -31,7 +32,9 @@ def shaped(operation: str, text: str, form: Any, ignored: Sequence[str]) -> list
     known = named(operation)
     paths = ignored_columns(ignored, known, blank_means_all=False)
     shaper = Validator(known, SCOPE, ignored=paths)
-    return [shaper.shape(read) for read in rows_of(text.encode(), form, known, ignored=paths)]
+    return [
+        shaper.shape(read) for read in rows_of(BytesIO(text.encode()), form, known, ignored=paths)
+    ]
 
 
 @pytest.mark.parametrize("read", [csv_rows, ndjson_rows])

@@ -25,7 +25,7 @@ def csv_rows(
 ) -> list[Read]:
     data = text if isinstance(text, bytes) else text.encode()
     taking = named(operation or "orders.create")
-    return list(rows_of(data, "csv", taking, raw=raw, blank_means_all=blank))
+    return list(rows_of(BytesIO(data), "csv", taking, raw=raw, blank_means_all=blank))
 
 
 def given_by(head: str, *lines: str, **options: Any) -> Any:
@@ -224,7 +224,7 @@ def test_raw_cells_stay_as_they_are() -> None:
 def test_lines_of_json_are_rows() -> None:
     """Blank lines are none; numbers keep their spelling; a bad line is a bad row."""
     data = b'{"amount": 5, "x": 1.50}\r\n\n[1]\n{"a":1,"a":2}\n{"a":\n"text"\n{"amount":6}'
-    rows = list(rows_of(data, "ndjson", named("orders.create")))
+    rows = list(rows_of(BytesIO(data), "ndjson", named("orders.create")))
     assert [(one.number, one.line) for one in rows] == [
         (1, 1),
         (2, 3),
@@ -256,7 +256,7 @@ def test_lines_of_json_are_rows() -> None:
 )
 def test_the_ending_says_the_format(name: str, data: bytes, form: str) -> None:
     """Else the first character does; standard input is NDJSON."""
-    assert format_of(name, data) == form
+    assert format_of(name, BytesIO(data)) == form
 
 
 def test_files_are_read_whole_or_refused(tmp_path: Path) -> None:

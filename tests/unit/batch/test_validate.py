@@ -1,6 +1,7 @@
 """From a row's fields to its request: the eight operations, and what is checked before sending."""
 
 import json
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ QUOTE = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [ITEM]}
 
 
 def shape(operation: str, given: dict[str, Any]) -> BatchRow | Bad:
-    (read,) = rows_of(json.dumps(given).encode(), "ndjson", named(operation))
+    (read,) = rows_of(BytesIO(json.dumps(given).encode()), "ndjson", named(operation))
     return Validator(named(operation), SCOPE).shape(Read(3, 4, read.given))
 
 

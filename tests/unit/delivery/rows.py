@@ -120,7 +120,7 @@ class Desk:
     ) -> list[RowJob]:
         """Records what is to be sent; `served` is what a sandbox's clock says then."""
         journal = RowJournal(self.journal, batch, BASE, "json", None, served=lambda: served)
-        jobs, refused = journal.record(todo.tasks)
+        jobs, refused = journal.record(list(todo.tasks))
         assert refused == []
         return jobs
 

@@ -53,8 +53,8 @@ def facts_for(
     served, world = state or (None, None)
     evidence = gather(intents, past.lines, is_named=asked.row_id is not None, world=world)
     evidence, served = _date_by_sandbox(session, evidence, served)
-    alike = dict.fromkeys(row.alike for row in given.rows if isinstance(row, BatchRow))
-    duplicates = tables.batches.duplicates(given.batch, list(alike))
+    alike = (row.alike for row in given.rows if isinstance(row, BatchRow))
+    duplicates = tables.batches.duplicates(given.batch, alike)
     facts = BatchFacts(
         given.batch,
         evidence,

@@ -1,6 +1,7 @@
 """What `svc batch` shows: its summary, its check, and the error that it ends with."""
 
 from collections.abc import Iterable, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
@@ -178,11 +179,11 @@ def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
         PartlyDone: some rows could not be sent.
     """
     money = money_planned(todo)
-    lines = [bad_line(bad) for bad in todo.bad]
+    lines = [bad_line(bad) for bad in islice(todo.bad, PROBLEMS_MAX)]
     if out.format == "human":
-        for line in lines[:PROBLEMS_MAX]:
+        for line in lines:
             out.note(f"line {line.line}: {_why(line)}")
-        _note_more(out, len(lines))
+        _note_more(out, len(todo.bad))
         out.note(_check_in_words(given, todo, money))
     else:
         out.value(_check_data(given, todo, money, lines))
@@ -242,7 +243,7 @@ def _check_data(
         "without_amount": money.without_amount if given.operation.total else 0,
         "without_currency": money.without_currency if given.operation.total else 0,
         "left_out": list(given.left_out),
-        "problems": _problems(lines[:PROBLEMS_MAX]),
+        "problems": _problems(lines),
     }
 
 
@@ -298,7 +299,7 @@ def questions_of(
 def _remarks(todo: BatchPlan, rows: Sequence[BatchRow] | None = None) -> list[str]:
     """The largest row, and rows that ask for the same, so that a slip is seen before it is sent."""
     found = []
-    largest = _largest([task.row for task in todo.tasks] if rows is None else rows)
+    largest = _largest(todo.tasks.rows() if rows is None else rows)
     if largest is not None and len(todo.tasks) > 1:
         amount = format_amount(largest.amount or 0, str(largest.currency))
         found.append(f"The largest: {amount} in line {largest.line}")
@@ -308,16 +309,23 @@ def _remarks(todo: BatchPlan, rows: Sequence[BatchRow] | None = None) -> list[st
     return found
 
 
-def _largest(sent: Sequence[BatchRow]) -> BatchRow | None:
+def _largest(sent: Iterable[BatchRow]) -> BatchRow | None:
     """The row with the largest amount, where the file has one currency."""
-    rows = [row for row in sent if row.amount is not None]
-    if len({row.currency for row in rows}) != 1:
-        return None
-    return max(rows, key=lambda row: row.amount or 0) if rows[0].currency else None
+    largest: BatchRow | None = None
+    for row in sent:
+        if row.amount is None:
+            continue
+        if largest is None:
+            largest = row
+        elif row.currency != largest.currency:
+            return None
+        elif row.amount > (largest.amount or 0):
+            largest = row
+    return largest if largest is not None and largest.currency else None
 
 
 def _largest_data(todo: BatchPlan) -> dict[str, object] | None:
-    row = _largest([task.row for task in todo.tasks])
+    row = _largest(todo.tasks.rows())
     if row is None:
         return None
     return {"line": row.line, "amount": row.amount, "currency": row.currency}
@@ -326,8 +334,9 @@ def _largest_data(todo: BatchPlan) -> dict[str, object] | None:
 def _equal(todo: BatchPlan) -> list[list[int]]:
     """The lines of rows that ask for the same thing, the most of them first."""
     lines: dict[str, list[int]] = {}
-    for task in todo.tasks:
-        lines.setdefault(task.row.alike, []).append(task.row.line)
+    for row in todo.tasks.rows():
+        if todo.digests.repeats(row.alike):
+            lines.setdefault(row.alike, []).append(row.line)
     return sorted((one for one in lines.values() if len(one) > 1), key=len, reverse=True)
 
 

@@ -3,7 +3,7 @@
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Final
+from typing import Any, Final
 from unicodedata import normalize
 
 from svc.api_keys import refuse_secrets
@@ -18,9 +18,11 @@ from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.stored import Scope
 from svc.delivery.plan import Bad, BatchRow
 from svc.errors import AuthError, UsageError
-from svc.inputs import STDIN, is_read_once, read_bytes
+from svc.inputs import STDIN, is_read_once, open_twice
+from svc.system.spool import Spool
 
 _PIECE: Final = 500  # rows that are searched for secrets at once
+_BAD_WIDTH: Final = len(Bad._fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class BatchInput:
 
     operation: BatchOperation
     batch: BatchName
-    rows: list[BatchRow | Bad]
+    rows: Spool[BatchRow | Bad]
     left_out: tuple[str, ...]
 
 
@@ -45,29 +47,33 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
         UsageError: the operation, the file or its head is not what it should be.
     """
     operation = _with_row_id(named(asked.operation), asked.row_id)
-    data = read_bytes(asked.file, session.streams.stdin.buffer, SIZE_MAX, "FILE")
-    form, blank = format_of(asked.file, data), asked.blank_means_all
-    names = asked.ignore_column or ()
+    names, blank = asked.ignore_column or (), asked.blank_means_all
     ignored = ignored_columns(names, operation, blank_means_all=blank)
     if asked.row_id is not None:
         ignored -= _read_for_its_id(asked.row_id, operation, ignored)
     shaper = Validator(
         operation, scope, blank_means_all=blank, ignored=ignored, row_id=asked.row_id
     )
-    found = rows_of(
-        data,
-        form,
-        operation,
-        raw=asked.raw_csv,
-        decimals=asked.decimals,
-        blank_means_all=blank,
-        ignored=ignored,
-    )
-    rows = [shaper.shape(read) for read in found]
-    named_so = normalize("NFC", asked.name.strip()) if asked.name else ""
-    name = named_so or default_name(STDIN if is_read_once(asked.file) else asked.file, data)
+    rows = Spool(_row_of)
+    with open_twice(asked.file, session.streams.stdin.buffer, SIZE_MAX, "FILE") as file:
+        for read in rows_of(
+            file,
+            format_of(asked.file, file),
+            operation,
+            raw=asked.raw_csv,
+            decimals=asked.decimals,
+            blank_means_all=blank,
+            ignored=ignored,
+        ):
+            rows.append(shaper.shape(read))
+        named_so = normalize("NFC", asked.name.strip()) if asked.name else ""
+        name = named_so or default_name(STDIN if is_read_once(asked.file) else asked.file, file)
     batch = BatchName(name, operation.name, scope)
     return BatchInput(operation, batch, rows, (*shaper.left_out, *dict.fromkeys(names)))
+
+
+def _row_of(record: tuple[Any, ...]) -> BatchRow | Bad:
+    return (Bad if len(record) == _BAD_WIDTH else BatchRow)._make(record)
 
 
 def _with_row_id(operation: BatchOperation, column: str | None) -> BatchOperation:

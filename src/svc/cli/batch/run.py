@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress
 from dataclasses import replace
+from itertools import chain
 from pathlib import PurePath
 from typing import Final, NamedTuple
 
@@ -40,6 +41,7 @@ from svc.errors import LocalError, NotFound, SvcError, UsageError, translate_err
 from svc.inputs import is_read_once
 from svc.keys.resolve import VARIABLE
 from svc.system.signals import Stopped
+from svc.system.spool import Digests
 
 _READ_MAX: Final = 100  # payments and orders before a question
 
@@ -55,17 +57,19 @@ class JudgedBatch(NamedTuple):
 
         Those of rows that are gone have none of their own where they changed something.
         """
-        plan = self.plan
-        rows = {one.evidence.key: one.row for one in (*plan.done, *plan.held) if one.evidence}
-        paths = [row.path for row in rows.values()] + [task.row.path for task in plan.tasks]
+        plan, told = self.plan, {one.key for one in self.facts.evidence if one.intent is None}
+        if not told:
+            return [], ""
+        passed = chain(plan.done, plan.held)
+        rows = {one.evidence.key: one.row for one in passed if one.evidence}
+        paths = chain((row.path for row in rows.values()), (row.path for row in plan.tasks.rows()))
         path = next(filter(is_making, paths), "")
-        sent = {task.key for task in plan.tasks}
-        told = [
+        told -= {task.key for task in plan.tasks}
+        return [
             (one, rows.get(one.key))
             for one in self.facts.evidence
-            if one.intent is None and one.key not in sent and (path or one.key in rows)
-        ]
-        return told, path
+            if one.key in told and (path or one.key in rows)
+        ], path
 
 
 def check_batch(session: Session, asked: BatchOptions) -> None:
@@ -222,9 +226,11 @@ def _refuse_beyond(
     Raises:
         LimitReachedError: it is more than is left; nothing was sent.
     """
-    scope, charges = given.batch.scope, {}
+    scope, charges, path = given.batch.scope, {}, next((r.path for r in plan.tasks.rows()), "")
+    if not journal.is_limited(scope, path):
+        return {}
     rows = [task.row for task in plan.tasks if task.intent is None]
-    if not rows or not journal.is_limited(scope, rows[0].path):
+    if not rows:
         return {}
     with nullcontext() if is_check else session.client() as client:
         reader = None if client is None else ChargeReader(client)
@@ -336,8 +342,10 @@ def _reserve(
         Conflict: something would be done twice, or skipped in silence; nothing was sent.
     """
     kept = [judged]
-    likenesses = list(dict.fromkeys(one.row.alike for one in judged.plan.tasks))
-    seen = {one for one in judged.facts.duplicates if one.likeness in set(likenesses)}
+    likenesses = Digests(row.alike for row in judged.plan.tasks.rows())
+    known = {one.likeness for one in judged.facts.duplicates}
+    sent = {row.alike for row in judged.plan.tasks.rows() if row.alike in known} if known else ()
+    seen = {one for one in judged.facts.duplicates if one.likeness in sent}
 
     def check(found: Sequence[Duplicate]) -> None:
         if set(found) != seen:

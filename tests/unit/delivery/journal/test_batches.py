@@ -1,6 +1,7 @@
 """What a list is called for which nobody gives a name: other lists must not share its keys."""
 
 import os
+from io import BytesIO
 from pathlib import Path
 
 from svc.delivery.journal.batches import default_name
@@ -11,18 +12,24 @@ def test_two_files_are_two_lists_however_they_are_reached(tmp_path: Path) -> Non
     one, other = tmp_path / "one.csv", tmp_path / "other.csv"
     link = tmp_path / "link.csv"
     link.symlink_to(one)
-    assert default_name(str(one), b"") == str(one.resolve())
-    assert default_name(str(one), b"") != default_name(str(other), b"")
-    assert default_name(str(link), b"") == default_name(str(one), b"")
-    assert default_name(f"{tmp_path}/./one.csv", b"other rows") == default_name(str(one), b"")
+    assert default_name(str(one), BytesIO(b"")) == str(one.resolve())
+    assert default_name(str(one), BytesIO(b"")) != default_name(str(other), BytesIO(b""))
+    assert default_name(str(link), BytesIO(b"")) == default_name(str(one), BytesIO(b""))
+    assert default_name(f"{tmp_path}/./one.csv", BytesIO(b"other rows")) == default_name(
+        str(one), BytesIO(b"")
+    )
 
 
 def test_a_name_of_any_bytes_is_a_name(tmp_path: Path) -> None:
     """What is no UTF-8 is written out, and told from what looks like it."""
     file = tmp_path / os.fsdecode(b"a-\xff")
-    assert default_name(str(file), b"") == f"{tmp_path.resolve()}/a-\\xff"
+    assert default_name(str(file), BytesIO(b"")) == f"{tmp_path.resolve()}/a-\\xff"
 
 
 def test_what_is_piped_in_is_known_by_its_bytes() -> None:
     """R16: the same rows again are the same list."""
-    assert default_name("-", b"rows") == default_name("-", b"rows") != default_name("-", b"row")
+    assert (
+        default_name("-", BytesIO(b"rows"))
+        == default_name("-", BytesIO(b"rows"))
+        != default_name("-", BytesIO(b"row"))
+    )

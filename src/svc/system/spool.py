@@ -1,0 +1,135 @@
+"""Rows by the million: records in a file without a name, and sets of digests in little memory."""
+
+import io
+import marshal
+from array import array
+from collections.abc import Callable, Iterable, Iterator
+from hashlib import sha256
+from typing import Any, BinaryIO, Final, Generic, TypeVar
+
+from svc.errors import LocalError, system_words, translate_errors
+
+T = TypeVar("T")
+
+_GROUP: Final = 256  # records that are written and read at once
+_MEMORY_MAX: Final = 4 * 1024 * 1024  # bytes; what is more goes to the disk
+_WIDTH: Final = 16  # bytes of a digest
+_BUCKETS: Final = 256
+
+
+class Spool(Generic[T]):
+    """A sequence that only grows, of tuples of text, bytes and numbers.
+
+    `make` builds an entry from a tuple. What is more than a little lies in the folder for temporary
+    files, in a file that nobody else can open and that ends with the process.
+
+    Raises:
+        LocalError: that folder has no room.
+    """
+
+    def __init__(self, make: Callable[[Any], T]) -> None:
+        self._make = make
+        self._last: list[tuple[object, ...]] = []  # the group that is not full
+        self._file: BinaryIO = io.BytesIO()
+        self._ends = array("Q", [0])
+        self._read: tuple[int, list[T]] = (-1, [])
+
+    def append(self, record: Iterable[object]) -> None:
+        """Adds an entry at the end."""
+        self._last.append(tuple(record))
+        if len(self._last) == _GROUP:
+            self._write(marshal.dumps(self._last))
+            self._last = []
+
+    def __len__(self) -> int:
+        return (len(self._ends) - 1) * _GROUP + len(self._last)
+
+    def __iter__(self) -> Iterator[T]:
+        for number in range(len(self._ends)):
+            yield from map(self._make, self._records(number))
+
+    def __getitem__(self, index: int) -> T:
+        """The entry at a place; near ones in turn are quick."""
+        number, place = divmod(index, _GROUP)
+        if number == len(self._ends) - 1:
+            return self._make(self._last[place])
+        if self._read[0] != number:
+            self._read = number, [self._make(one) for one in self._records(number)]
+        return self._read[1][place]
+
+    def _records(self, number: int) -> list[tuple[object, ...]]:
+        if number == len(self._ends) - 1:
+            return self._last
+        begin, end = self._ends[number : number + 2]
+        with translate_errors(OSError, _not_kept):
+            self._file.seek(begin)
+            found: list[tuple[object, ...]] = marshal.loads(self._file.read(end - begin))  # noqa: S302  ours
+        return found
+
+    def _write(self, data: bytes) -> None:
+        end = self._ends[-1] + len(data)
+        with translate_errors(OSError, _not_kept):
+            if end > _MEMORY_MAX and isinstance(self._file, io.BytesIO):
+                self._file = _file_without_name(self._file.getbuffer())
+            self._file.seek(self._ends[-1])
+            self._file.write(data)
+        self._ends.append(end)
+
+
+def _file_without_name(data: memoryview) -> BinaryIO:
+    from tempfile import TemporaryFile
+
+    file: Any = TemporaryFile()  # noqa: SIM115  it ends with the process
+    file.write(data)
+    return file  # type: ignore[no-any-return]
+
+
+def _not_kept(error: OSError) -> LocalError:
+    return LocalError(
+        f"The folder for temporary files cannot be used: {system_words(error)}.",
+        code="temporary_full",
+        hint="Free some space there, or name another folder by the variable TMPDIR",
+    )
+
+
+class Digests:
+    """A collection of digests of 32 hexadecimal digits, at 16 bytes each; others are hashed."""
+
+    def __init__(self, digests: Iterable[str] = ()) -> None:
+        self._buckets = [bytearray() for _ in range(_BUCKETS)]
+        self._repeated: set[bytes] | None = None
+        for digest in digests:
+            self.add(digest)
+
+    def add(self, digest: str) -> None:
+        """Adds a digest, however often it is there."""
+        packed = _pack(digest)
+        self._buckets[packed[0]] += packed
+        self._repeated = None
+
+    def __iter__(self) -> Iterator[str]:
+        """Yields each digest once, in order."""
+        for bucket in self._buckets:
+            yield from (packed.hex() for packed in sorted(set(_slices(bucket))))
+
+    def repeats(self, digest: str) -> bool:
+        """Whether a digest was added more than once."""
+        if self._repeated is None:
+            self._repeated = set()
+            for bucket in self._buckets:
+                seen: set[bytes] = set()
+                for packed in _slices(bucket):
+                    (self._repeated if packed in seen else seen).add(packed)
+        return bool(self._repeated) and _pack(digest) in self._repeated
+
+
+def _slices(bucket: bytearray) -> Iterator[bytes]:
+    return (bytes(bucket[at : at + _WIDTH]) for at in range(0, len(bucket), _WIDTH))
+
+
+def _pack(digest: str) -> bytes:
+    try:
+        packed = bytes.fromhex(digest)
+    except ValueError:
+        packed = b""
+    return packed if len(packed) == _WIDTH else sha256(digest.encode()).digest()[:_WIDTH]
