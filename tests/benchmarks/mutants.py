@@ -66,6 +66,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "delivery/policy.py": DELIVERY,
     "delivery/evidence.py": DELIVERY,
     "delivery/plan.py": DELIVERY,
+    "delivery/planner.py": DELIVERY,
     "delivery/likeness.py": DELIVERY,
     "delivery/rows.py": BATCH,
     "listen/inbox/arrivals.py": LISTEN,

@@ -11,7 +11,7 @@ from unittest.mock import patch
 from svc.batch import validate, workers
 from svc.client import client, refusal, reply
 from svc.client.reply import classify
-from svc.delivery import plan, policy, send
+from svc.delivery import planner, policy, send
 from svc.delivery.journal import batches, limits, stored, transaction
 
 
@@ -95,6 +95,6 @@ RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     ),
     "only the service's own refusal settles what was open": ((refusal, "settles", _any_own_code),),
     "what a list has done belongs to an account": (
-        (plan._Planner, "_relation", lambda self, evidence: policy.KeyRelation.SAME),
+        (planner._Planner, "_relation", lambda self, evidence: policy.KeyRelation.SAME),
     ),
 }

@@ -8,8 +8,10 @@ more, complete and in the order of the file.
 import json
 import os
 import stat
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, suppress
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
@@ -20,6 +22,7 @@ from svc.delivery.journal.batches import BatchName
 from svc.errors import LocalError, system_words, translate_errors
 from svc.system import files
 
+_PIECE: Final = 1_000  # lines that are written at once
 RESULTS_ENDING: Final = ".results.ndjson"
 _ELSEWHERE: Final = "Free some space, or name another file with --results"
 _ANEW: Final = "run the same command again: done rows are skipped, and the file is written anew"
@@ -96,38 +99,47 @@ def failure(
     }
 
 
-class _WholeLines(NamedTuple):
-    """An open file of whole lines, and where each row's ends, in the order in which they stand.
+class _WholeLines:
+    """An open file of whole lines, one for a row.
 
-    `ends` grows in one step, which no signal divides.
+    Attributes:
+        count: how many it has.
+        end: where the last of them ends.
     """
 
-    file: BinaryIO
-    ends: dict[int, int]
+    def __init__(self, file: BinaryIO) -> None:
+        self.file = file
+        self.count = 0
+        self.end = 0
+        self._begins = array("q")  # of each row's line, -1 where it has none
 
-    @property
-    def end(self) -> int:
-        """Where the last of them ends."""
-        return next(reversed(self.ends.values()), 0)
+    def __contains__(self, row: int) -> bool:
+        return row < len(self._begins) and self._begins[row] >= 0
 
     def append(self, texts: Mapping[int, bytes]) -> None:
         """Writes the lines of rows behind those that it has."""
-        # Over whatever a signal or a full disk has left there.
-        end = self.file.seek(self.end)
+        # Over whatever a full disk has left there.
+        self.file.seek(self.end)
         self.file.truncate()
         self.file.write(b"".join(texts.values()))
         self.file.flush()
-        self.ends.update({row: (end := end + len(text)) for row, text in texts.items()})
+        for row, text in texts.items():
+            self._begins.extend([-1] * (row + 1 - len(self._begins)))
+            self._begins[row] = self.end
+            self.end += len(text)
+            self.count += 1
 
     def copy_in_order(self, fresh: BinaryIO) -> "_WholeLines":
         """Gives a copy with the lines in the order of the rows."""
-        starts = dict(zip(self.ends, (0, *self.ends.values()), strict=False))
-        ends: dict[int, int] = {}
-        for row in sorted(starts):
-            self.file.seek(starts[row])
-            fresh.write(self.file.readline())
-            ends[row] = fresh.tell()
-        return _WholeLines(fresh, ends)
+        copy = _WholeLines(fresh)
+        for begin in self._begins:
+            copy._begins.append(begin if begin < 0 else copy.end)
+            if begin >= 0:
+                self.file.seek(begin)
+                copy.end += fresh.write(self.file.readline())
+        copy.count = self.count
+        fresh.flush()
+        return copy
 
 
 class Results:
@@ -289,7 +301,7 @@ class Results:
         self.check(force=self._force)
         self._refuse_changed()
         with self._translate_errors():
-            self._lines = _WholeLines(self._new(), {})
+            self._lines = _WholeLines(self._new())
             self._write(lines)
             self._publish()
 
@@ -331,8 +343,9 @@ class Results:
 
     def _write(self, lines: Iterable[ResultLine]) -> None:
         assert self._lines is not None
-        known = self._lines.ends
-        self._lines.append({line.row: self._text(line) for line in lines if line.row not in known})
+        fresh = (line for line in lines if line.row not in self._lines)
+        while piece := {line.row: self._text(line) for line in islice(fresh, _PIECE)}:
+            self._lines.append(piece)
 
     def _text(self, line: ResultLine) -> bytes:
         shown = {"import": self._import_id, "run": self._label, **line._asdict()}
@@ -358,7 +371,7 @@ class Results:
         assert self._lines is not None
         placed = files.put_open_in_place(self._lines.file, self._fresh, self.path)
         self._opened.append(placed)
-        self._lines = self._lines._replace(file=placed)
+        self._lines.file = placed
         self._own = os.fstat(placed.fileno())
         self._unfinished = False
 
@@ -367,7 +380,7 @@ class Results:
         """Does what can be done once rows were sent: whole lines stay, the reason is kept."""
         assert self._lines is not None
         try:
-            with self._translate_errors(f" It holds {len(self._lines.ends)} results.", _AGAIN):
+            with self._translate_errors(f" It holds {self._lines.count} results.", _AGAIN):
                 yield
         except LocalError as error:
             self.failure = error

@@ -34,6 +34,7 @@ from svc.state import LOST
 _NOTHING: Final[Movements] = {}
 _UNSENT: Final = ("unknown", "not_sent")  # beyond a limit a row was never sent
 _AHEAD: Final = 4  # rows in hand for each worker
+_PIECE: Final = 1_000  # lines that are written at once
 _LOOK_SECONDS: Final = 0.2
 _GATHER_SECONDS: Final = 0.01
 # What a signal leaves to the requests that are under way (promise R78: stopped within a second).
@@ -109,7 +110,7 @@ class Run:
         """
         begun = False
         try:
-            self._deps.results.begin(self._tally.known)
+            self._deps.results.begin(self._tally.known())
             begun = True
             while self._feed():
                 self._collect()
@@ -140,7 +141,7 @@ class Run:
         if isinstance(reason, SvcError):
             raise reason
         with suppress(SvcError):
-            self._deps.results.begin(self._tally.known)
+            self._deps.results.begin(self._tally.known())
 
     def _feed(self) -> bool:
         """Records more rows and hands them out; false when nothing is left to wait for."""
@@ -258,15 +259,14 @@ class Run:
     def _end(self) -> None:
         """Gives every row that has none its line, and puts the results in their place."""
         under_way = {job.row.number: job for job in self._in_hand.values()}
-        lines = [
+        left = (
             _left(task, under_way.get(task.row.number), is_lost=self._is_lost)
             for task in self._plan.tasks
             if task.row.number not in self._tally
-        ]
+        )
         try:
-            self._note(lines)
-            self._tally.recount()
-            self._deps.results.add(self._tally.lines())
+            while piece := [*islice(left, _PIECE)]:
+                self._note(piece)
             self._deps.results.finish()
         finally:
             self._progress.clear()

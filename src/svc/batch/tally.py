@@ -1,7 +1,7 @@
 """What is known of the rows of a run: the line of each, their counts, and the money they move."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -148,67 +148,43 @@ def money_planned(plan: BatchPlan) -> Money:
     return money_of(plan.tasks.rows())
 
 
-class _Told(NamedTuple):
-    """How a row of this run ended; `moved` is what that moved, if it counts."""
-
-    line: ResultLine
-    moved: _Moved | None
-
-
 class Tally:
-    """What is known of all rows of a plan.
-
-    A signal may come at any step. How rows ended is noted in one; what follows from it is made anew
-    with `recount`.
+    """Counts what became of the rows of a plan, each once.
 
     Attributes:
-        known: the lines of rows about which nothing will be done in this run.
         totals: what became of the rows so far.
     """
 
     def __init__(self, plan: BatchPlan, held_error: HeldError) -> None:
         self._plan = plan
-        self._told: dict[int, _Told] = {}
-        self.known = _list_known(plan, held_error)
-        self.totals = self._count()
+        self._held_error = held_error
+        self._ended = bytearray(plan.rows + 1)  # 1 at the number of each row that has
+        self.totals = Totals(plan.rows, held=len(plan.held))
+        for line in self.known():
+            (self.totals.skip if line.outcome == "done" else self.totals.add)(line)
 
     def __contains__(self, row: int) -> bool:
-        return row in self._told
+        return bool(self._ended[row])
+
+    def known(self) -> Iterator[ResultLine]:
+        """Yields the lines of rows about which nothing will be done in this run."""
+        for one in self._plan.done:
+            yield _passed_line(one, "done", None)
+        for one in self._plan.held:
+            yield _held_line(one, self._held_error)
+        yield from map(bad_line, self._plan.bad)
 
     def note(self, lines: Iterable[ResultLine], moved: Movements) -> list[ResultLine]:
-        """Notes how rows ended, each once, and gives the lines of those that are new.
+        """Counts how rows ended, each once, and gives the lines of those that are new.
 
         `moved` has what rows move, a currency and minor units, where that counts.
         """
-        fresh = {line.row: _tell(line, moved) for line in lines if line.row not in self._told}
-        self._told.update(fresh)
-        for each in fresh.values():
-            self.totals.add(each.line, each.moved)
-        return [each.line for each in fresh.values()]
-
-    def recount(self) -> None:
-        """Counts all rows anew, whatever a signal has kept from being counted."""
-        self.totals = self._count()
-
-    def lines(self) -> list[ResultLine]:
-        """Gives the lines of all rows that are known of by now."""
-        return [*self.known, *(each.line for each in self._told.values())]
-
-    def _count(self) -> Totals:
-        totals = Totals(self._plan.rows, held=len(self._plan.held))
-        for line in self.known:
-            if line.outcome == "done":
-                totals.skip(line)
-            else:
-                totals.add(line)
-        for each in self._told.values():
-            totals.add(each.line, each.moved)
-        return totals
-
-
-def _tell(line: ResultLine, moved: Movements) -> _Told:
-    counts = line.outcome == "done" and line.row in moved
-    return _Told(line, _Moved(moved[line.row]) if counts else None)
+        fresh = [line for line in lines if line.row not in self]
+        for line in fresh:
+            self._ended[line.row] = 1
+            counts = line.outcome == "done" and line.row in moved
+            self.totals.add(line, _Moved(moved[line.row]) if counts else None)
+        return fresh
 
 
 def line_of(end: RowEnd) -> ResultLine:
@@ -281,14 +257,6 @@ def bad_line(bad: Bad) -> ResultLine:
     """The line of a row that is not sent because it is bad."""
     error = failure(bad.code, redact(bad.message), bad.param)
     return ResultLine(bad.number, bad.line, "invalid", error=error)
-
-
-def _list_known(plan: BatchPlan, held_error: HeldError) -> list[ResultLine]:
-    """The lines of rows about which nothing will be done in this run."""
-    lines = [_passed_line(one, "done", None) for one in plan.done]
-    lines += [_held_line(one, held_error) for one in plan.held]
-    lines += map(bad_line, plan.bad)
-    return lines
 
 
 def _held_line(one: Passed, held_error: HeldError) -> ResultLine:

@@ -1,30 +1,18 @@
-"""What a run of a batch has to do: each row of the file against all evidence of its batch.
-
-A row takes, of the requests that are like it, first one that was carried out, then one whose
-outcome is not known, then one that was not carried out; only after these does it get a new key.
-`policy` decides what becomes of it.
-"""
+"""What a run of a batch has to do, as values: rows, what becomes of each, and their keys."""
 
 from array import array
-from collections import Counter, defaultdict, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
-from svc.client.retry import KEY_SAFE_SECONDS
-from svc.delivery.evidence import EFFECTIVE, Evidence, Known, age_of
+from svc.delivery.evidence import Evidence
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.entry import Account, Intent
-from svc.delivery.likeness import UnreadableBody, about_of, fields_of, is_making, subject_of
 from svc.delivery.policy import (
-    BATCH_STOPS,
-    ROW_STOPS,
-    Elsewhere,
     KeyRelation,
     RowDecision,
-    RowState,
-    decide_row,
 )
 from svc.errors import SvcError
 from svc.system.spool import Digests
@@ -33,7 +21,6 @@ T = TypeVar("T")
 
 EFFECT_OLD_SECONDS: Final = 12 * 3600
 DUPLICATE_DAYS: Final = 7
-_DUPLICATE_SECONDS: Final = DUPLICATE_DAYS * 24 * 3600
 _ORDINALS_MAX: Final = 100_000  # equal rows of one file
 _REFUSALS_MAX: Final = 50  # of one row
 _EQUAL_MAX: Final = 100  # equal rows whose keys are looked for
@@ -244,225 +231,6 @@ class BatchFacts(NamedTuple):
     expired: Mapping[str, SvcError] = MappingProxyType({})
 
 
-def plan_batch(rows: FileRows, facts: BatchFacts) -> BatchPlan:
-    """Says what becomes of each row of a file; pure, so that it can be asked twice."""
-    return _Planner(rows, facts).plan()
-
-
-class _Planner:
-    """Makes one plan: what is found out of a row is kept by its place in the file."""
-
-    def __init__(self, rows: FileRows, facts: BatchFacts) -> None:
-        self._rows = rows
-        self._facts = facts
-        self._shelf = _Shelf(facts.evidence)
-        self._others = _Others(facts)
-        self._matches: list[Evidence | None] = []
-        self._decisions = array("B")
-        self._duplicates: dict[int, Duplicate] = {}
-        self._before: dict[int, Evidence] = {}
-        self._ordinals: dict[int, int] = {}  # of keys that are not the first
-        self._walked: dict[int, str] = {}  # keys behind those that are used up
-        digests, self._likenesses = Digests(), Digests()
-        self._keys = KeyWalk(facts.batch, (one.key for one in facts.evidence), self._likenesses)
-        self._plan = BatchPlan(
-            tasks=Picked(rows, self._task_at),
-            bad=Picked(rows, self._bad_at),
-            keys=self._keys,
-            digests=digests,
-            done=self._pick(),
-            held=self._pick(),
-            adopted=self._pick(),
-            noted=self._pick(),
-        )
-        self._stops = defaultdict[RowDecision, Picked[Passed]](self._pick)
-
-    def plan(self) -> BatchPlan:
-        plan, edits = self._plan, _Edits(doubles=self._facts.doubles)
-        for place, row in enumerate(self._rows):
-            evidence = None
-            if isinstance(row, Bad):
-                plan.bad.add(place)
-            else:
-                evidence = self._shelf.take(row)
-                plan.digests.add(row.alike)
-                self._likenesses.add(row.likeness)
-                edits.see(row, evidence)
-            self._matches.append(evidence)
-        left = self._shelf.left()
-        plan.orphans = [one for one in left if one.known is Known.UNKNOWN]
-        plan.gone = [one for one in left if one.known is Known.DONE]
-        plan.newest = self._newest_effect()
-        edits.compare(plan.gone)
-        for place, row in enumerate(self._rows):
-            self._decisions.append(0)
-            if isinstance(row, BatchRow):
-                evidence = self._matches[place]
-                before = None if evidence is not None else edits.find_before(row)
-                self._place(place, row, evidence, before)
-        for decision in BATCH_STOPS:
-            if decision in self._stops:
-                plan.stop = StopReason(decision, self._stops[decision])
-                break
-        return plan
-
-    def _pick(self) -> Picked[Passed]:
-        return Picked(self._rows, self._passed_at)
-
-    def _passed_at(self, place: int) -> Passed:
-        row = self._rows[place]
-        assert isinstance(row, BatchRow)
-        decision = _DECISIONS[self._decisions[place]]
-        return Passed(
-            row,
-            self._matches[place],
-            decision,
-            self._duplicates.get(place),
-            self._before.get(place),
-        )
-
-    def _bad_at(self, place: int) -> Bad:
-        row = self._rows[place]
-        assert isinstance(row, Bad)
-        return row
-
-    def _task_at(self, place: int) -> Task:
-        row, evidence, decision, *_ = self._passed_at(place)
-        if evidence is None or decision is RowDecision.SEND:
-            ordinal = self._ordinals.get(place, 0)
-            return Task(row, row.given_key or self._keys.key_of(row, ordinal), None)
-        if decision is RowDecision.RETRY_FAILED:
-            return Task(row, self._walked[place], None, failed=evidence.object_id)
-        if evidence.known is Known.UNKNOWN:  # as it was sent, whatever the row says now
-            return Task(row, evidence.key, evidence.intent, evidence.at)
-        return Task(row, evidence.key, None)
-
-    def _newest_effect(self) -> float | None:
-        """Seconds since the newest effect of the batch and label; None where there is none."""
-        times = self._facts.times
-        ages = [
-            age_of(one.at, one.served_at, times.now, times.served)
-            for one in self._facts.evidence
-            if one.known in (Known.DONE, Known.CONTRADICTED)
-        ]
-        return min(ages, default=None)
-
-    def _place(
-        self, place: int, row: BatchRow, evidence: Evidence | None, before: Evidence | None
-    ) -> None:
-        known = Known.NOTHING if evidence is None else evidence.known
-        is_edited = before is not None or _is_changed(row, evidence)
-        elsewhere, duplicate = Elsewhere.NONE, None
-        if known not in EFFECTIVE or (is_edited and self._facts.permissions.may_send_edited):
-            elsewhere, duplicate = self._others.take(row)
-        state = RowState(
-            known,
-            evidence is not None and self._is_key_old(evidence),
-            (self._plan.newest or 0.0) >= EFFECT_OLD_SECONDS,
-            KeyRelation.SAME if evidence is None else self._relation(evidence),
-            elsewhere,
-            is_edited,
-            *self._facts.permissions,
-        )
-        decision = decide_row(state)
-        self._decisions[place] = _NUMBERS[decision]
-        if duplicate is not None:
-            self._duplicates[place] = duplicate
-        if before is not None:
-            self._before[place] = before
-        if decision in BATCH_STOPS:
-            self._stops[decision].add(place)
-        if elsewhere is Elsewhere.OLD:
-            self._plan.noted.add(place)
-        self._sort(place, row, evidence, decision)
-
-    def _sort(
-        self, place: int, row: BatchRow, evidence: Evidence | None, decision: RowDecision
-    ) -> None:
-        plan = self._plan
-        if decision in ROW_STOPS:
-            plan.held.add(place)
-        elif decision in (RowDecision.SKIP, RowDecision.STOP_OLD):
-            plan.done.add(place)
-        elif decision is RowDecision.ADOPT:
-            plan.adopted.add(place)
-            plan.done.add(place)
-        else:
-            plan.tasks.add(place)
-            if evidence is None or decision is RowDecision.SEND:
-                if not row.given_key and (ordinal := self._keys.first(row)):
-                    self._ordinals[place] = ordinal
-            elif decision is RowDecision.RETRY_FAILED:
-                self._walked[place] = self._keys.after(row, evidence.key)
-
-    def _is_key_old(self, evidence: Evidence) -> bool:
-        times, intent = self._facts.times, evidence.intent
-        if evidence.request in self._facts.expired:
-            return True
-        ages = [age_of(evidence.at, evidence.served_at, times.now, times.served)]
-        dated = intent.settled.dated_at if intent and intent.settled else None
-        if dated is not None and times.dated is not None:
-            ages.append(times.dated - dated)
-        return max(ages) >= KEY_SAFE_SECONDS or times.now < evidence.at - 10.0
-
-    def _relation(self, evidence: Evidence) -> KeyRelation:
-        seen, is_file = self._facts.unseen, evidence.intent is None
-        if is_file and evidence.known is not Known.UNKNOWN and seen is not KeyRelation.NOT_KNOWN:
-            return seen
-        hint = evidence.key_hint
-        if hint and (hint == self._facts.own_key or hint in self._facts.account.same):
-            return KeyRelation.SAME
-        if hint in self._facts.account.other:
-            return KeyRelation.OTHER
-        return seen if is_file else KeyRelation.NOT_KNOWN
-
-
-_EMPTY: Final[deque[Evidence]] = deque()
-_DECISIONS: Final = tuple(RowDecision)
-_NUMBERS: Final = {decision: number for number, decision in enumerate(_DECISIONS)}
-
-
-class _Shelf:
-    """The evidence of a batch, by likeness and by key."""
-
-    def __init__(self, evidence: Sequence[Evidence]) -> None:
-        self._by: dict[str, deque[Evidence]] = {}
-        self._by_key = {one.key: one for one in evidence}
-        self._taken: set[str] = set()
-        for one in sorted(evidence, key=_order):
-            self._by.setdefault(one.likeness, deque()).append(one)
-
-    def take(self, row: BatchRow) -> Evidence | None:
-        own = self._by_key.get(row.given_key) if row.given_key else None
-        if own is not None and own.key not in self._taken:
-            self._taken.add(own.key)
-            return own
-        # What was kept before likenesses were, and has no body any more, is known by its digest.
-        for same in (row.likeness, row.alike, row.digest):
-            shelf = self._by.get(same, _EMPTY)
-            while shelf:
-                found = shelf.popleft()
-                # A key of the row's own says that it is another request than what came to nothing.
-                is_other = row.given_key is not None and found.known <= Known.KEY_TAKEN
-                if found.key not in self._taken and not is_other:
-                    self._taken.add(found.key)
-                    return found
-        return None
-
-    def left(self) -> list[Evidence]:
-        return [one for one in self._by_key.values() if one.key not in self._taken]
-
-
-def _order(one: Evidence) -> tuple[int, int, int, int]:
-    """What was carried out comes first, then what is unknown; of each kind the newest.
-
-    Results files tell whole seconds. Within one, equal rows keep their order, and of the requests
-    of one row the journal's numbers say which is newer.
-    """
-    seq = 0 if one.intent is None else one.intent.seq
-    return -max(one.known, Known.REFUSED), -int(one.at), one.row or 0, -seq
-
-
 class KeyWalk:
     """Gives rows their keys, none to two rows; every machine walks through the same ones.
 
@@ -510,98 +278,3 @@ class KeyWalk:
                 if self._batch.key_of(identity, ordinal, refusals) == key:
                     return ordinal, refusals
         return 0, 0
-
-
-class _Others:
-    """Like requests outside the batch; each counts for one row."""
-
-    def __init__(self, facts: BatchFacts) -> None:
-        self._facts = facts
-        self._by: dict[str, list[Duplicate]] = {}
-        for one in facts.duplicates:
-            is_gone = None not in (facts.world, one.world) and one.world != facts.world
-            if one.key_hint not in facts.account.other and not is_gone:
-                self._by.setdefault(one.likeness, []).append(one)
-
-    def take(self, row: BatchRow) -> tuple[Elsewhere, Duplicate | None]:
-        """Finds what is known of a like request elsewhere, the worst of it first."""
-        found = self._by.get(row.alike or row.likeness, [])
-        for kind in (
-            Elsewhere.RUNNING,
-            Elsewhere.UNRESOLVED,
-            Elsewhere.BY_HAND,
-            Elsewhere.RECENT,
-            Elsewhere.OLD,
-        ):
-            for one in found:
-                if self._kind(one) is kind:
-                    if kind is Elsewhere.BY_HAND:
-                        found.remove(one)  # it uses up one row
-                    return kind, one
-        return Elsewhere.NONE, None
-
-    def _kind(self, one: Duplicate) -> Elsewhere:
-        if not one.done:
-            return Elsewhere.RUNNING if one.request is None else Elsewhere.UNRESOLVED
-        if not self._facts.doubles:
-            return Elsewhere.NONE
-        settled, times = one.settled_at or 0.0, self._facts.times
-        age = age_of(settled, one.served_at, times.now, times.served)
-        is_old = age > _DUPLICATE_SECONDS
-        if one.batch is not None:
-            return Elsewhere.OLD if is_old else Elsewhere.RECENT
-        if times.begun is not None and settled >= times.begun:
-            return Elsewhere.BY_HAND  # while the batch was under way
-        if self._facts.batch.label:
-            return Elsewhere.NONE  # the label says that it is another occasion
-        return Elsewhere.OLD if is_old else Elsewhere.BY_HAND
-
-
-def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:
-    """Whether a row that the file names was sent with other parameters than it has now."""
-    if row.row_id is None or evidence is None or evidence.known not in EFFECTIVE:
-        return False
-    return evidence.alike not in ("", row.alike)
-
-
-class _Edits:
-    """Finds new rows that seem to be done rows which were changed (promise R115).
-
-    Such a row is about the same thing as a done row that is no longer in the file. What is about
-    nothing that is named, as an order, stands in a gone row's place while others keep theirs.
-    """
-
-    def __init__(self, *, doubles: bool) -> None:
-        self._doubles = doubles
-        self._stay = self._moved = False  # whether any done row is in its place, and out of it
-        self._by_place: dict[int | None, Evidence] = {}
-        self._by_subject: dict[str, Evidence] = {}
-
-    def see(self, row: BatchRow, evidence: Evidence | None) -> None:
-        """Notes whether a done row still stands where it stood."""
-        if evidence is not None and evidence.known is Known.DONE:
-            self._stay |= evidence.row == row.number
-            self._moved |= evidence.row != row.number
-
-    def compare(self, gone: Sequence[Evidence]) -> None:
-        """Takes the done rows that are no longer in the file, once all rows were seen."""
-        keep_places = self._stay and not self._moved
-        self._by_place = {one.row: one for one in gone} if self._doubles and keep_places else {}
-        self._by_subject = {_subject_of(one): one for one in gone}
-
-    def find_before(self, row: BatchRow) -> Evidence | None:
-        """The done row that a new one seems to have been."""
-        if row.subject:
-            return self._by_subject.get(about_of(row.subject)) if self._by_subject else None
-        return self._by_place.get(row.number) if self._by_place and is_making(row.path) else None
-
-
-def _subject_of(one: Evidence) -> str:
-    """What a request was about; of one whose body was let go of, nothing."""
-    if one.intent is None:
-        return (one.line.about or "") if one.line is not None else ""
-    kept = one.intent.stored
-    try:
-        return about_of(subject_of(kept.path, fields_of(kept.encoding, kept.body)))
-    except UnreadableBody:
-        return ""

@@ -6,7 +6,6 @@ The first rule of a table that matches decides. Nothing here reads a clock, a fi
 
 from collections.abc import Callable
 from enum import Enum
-from functools import cache
 from typing import Final, NamedTuple
 
 from svc.delivery.evidence import EFFECTIVE, Known
@@ -129,7 +128,6 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
 )
 
 
-@cache
 def decide_row(row: RowState) -> RowDecision:
     """Says what becomes of a row of a batch."""
     return next(decision for matches, decision in _ROWS if matches(row))

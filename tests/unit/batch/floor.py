@@ -32,8 +32,8 @@ from svc.delivery.plan import (
     BatchRow,
     BatchTimes,
     Permissions,
-    plan_batch,
 )
+from svc.delivery.planner import plan_batch
 from svc.delivery.rows import RowJournal
 from svc.state import Database
 

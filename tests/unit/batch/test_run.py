@@ -554,7 +554,7 @@ def test_a_full_disk_under_the_results_leaves_no_row_unsettled(
 
     def full(self: Results, lines: Iterable[ResultLine]) -> None:
         assert self._lines is not None
-        if len(self._lines.ends) >= 8:
+        if self._lines.count >= 8:
             self._lines.file.seek(self._lines.end)
             self._lines.file.write(b'{"torn')
             self._lines.file.flush()

@@ -20,8 +20,8 @@ from svc.delivery.plan import (
     BatchRow,
     BatchTimes,
     Permissions,
-    plan_batch,
 )
+from svc.delivery.planner import plan_batch
 from svc.delivery.policy import KeyRelation
 from svc.delivery.rows import RowJob, RowJournal
 from svc.state import Database

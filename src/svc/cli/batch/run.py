@@ -35,7 +35,8 @@ from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import charge_said, group_of
 from svc.delivery.journal.stored import Stored
 from svc.delivery.likeness import fields_of, is_making
-from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, Passed, plan_batch
+from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, Passed
+from svc.delivery.planner import plan_batch
 from svc.delivery.send import not_sent
 from svc.errors import LocalError, NotFound, SvcError, UsageError, translate_errors
 from svc.inputs import is_read_once
