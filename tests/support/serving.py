@@ -1,11 +1,13 @@
 """HTTP servers on loopback that tests write in a few lines, one for webhooks, and free ports."""
 
 import socket
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
+from typing import Any
 
 from svc.sandbox.webhooks.sender import Outgoing, ReceiverReply
 
@@ -60,6 +62,11 @@ class QuietHandler(BaseHTTPRequestHandler):
 class _LoopbackServer(ThreadingHTTPServer):
     daemon_threads = False
     block_on_close = False  # a connection that is kept open is its owner's to close
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Prints what went wrong; of a peer that hung up it says nothing."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
 
 
 @contextmanager

@@ -59,8 +59,7 @@ def serving_script(folder: Path, fault: str) -> Iterator[str]:
                 check=False,
             )
             assert done.returncode == 0, done.stderr
-            with suppress(BrokenPipeError):  # the connection was cut
-                self.answer(int(done.stdout.split()[1]))
+            self.answer(int(done.stdout.split()[1]))
 
     with serving(ScriptGateway) as url:
         yield url
