@@ -238,7 +238,7 @@ def _build_changed() -> AuthError:
 
 
 def _error(message: str, code: str, hint: str = "") -> KeyStoreError:
-    way = "set SVC_API_KEY in place of a stored key"
+    way = "set SVC_API_KEY, or profiles.NAME.key_command (svc config set): it prints the key"
     return KeyStoreError(
         message,
         code=code,

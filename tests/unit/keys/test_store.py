@@ -223,7 +223,7 @@ def test_each_refusal_has_its_own_words(
         assert words in caught.value.message
         opens = code in ("keyring_locked", "keyring_dismissed")
         first = "Unlock it and run the command again, or" if opens else "Without a keyring,"
-        assert caught.value.hint == f"{first} set SVC_API_KEY in place of a stored key"
+        assert str(caught.value.hint).startswith(f"{first} set SVC_API_KEY, or profiles.NAME.key_")
         assert len(fake.calls) == 1
 
 

@@ -1,0 +1,85 @@
+"""`svc help moving`: each of its commands, carried out on two homes."""
+
+import os
+import shlex
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support.running import Svc
+from support.servers.misbehaving import ScriptedServer
+from svc.cli.help.page import ShellLines, page_of
+
+REFUND = ("refunds", "create", "--payment", "pay_1", "--amount", "100", "--max-time", "1")
+KEY = "sk_test_4eC39HqLyjWDarjtT1zdp7dc"
+
+
+def commands() -> list[str]:
+    parts = page_of("moving").parts
+    return [line for part in parts if isinstance(part, ShellLines) for line in part.lines]
+
+
+def at_home(home: Path) -> dict[str, str]:
+    """The environment of a machine that has only its home."""
+    return {
+        "HOME": str(home),
+        "XDG_CONFIG_HOME": "",
+        "XDG_STATE_HOME": "",
+        "XDG_CACHE_HOME": "",
+        "SVC_API_KEY": KEY,
+    }
+
+
+@pytest.fixture
+def machines(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> tuple[Path, Path, Callable[[str], None]]:
+    """The old home, the new one, and what runs a line at the old one, whose `ssh` leads there."""
+    for name in ("SVC_CONFIG_DIR", "SVC_STATE_DIR", "SVC_CACHE_DIR"):
+        monkeypatch.delenv(name)
+    old, new, tools = tmp_path / "old", tmp_path / "new", tmp_path / "bin"
+    for folder in (old, new, tools):
+        folder.mkdir()
+    (tools / "ssh").write_text(f'#!/bin/sh\ntest "$1" = NEW && cd {new} && shift && exec "$@"\n')
+    (tools / "ssh").chmod(0o755)
+
+    def run(line: str) -> None:
+        path = f"{tools}{os.pathsep}{os.environ['PATH']}"
+        env = {**os.environ, "HOME": str(old), "PATH": path}
+        subprocess.run(["sh", "-c", line], env=env, check=True, timeout=30)
+
+    return old, new, run
+
+
+def test_what_was_sent_is_known_on_the_machine_that_one_moves_to(
+    svc: Svc, machines: tuple[Path, Path, Callable[[str], None]]
+) -> None:
+    """An unknown outcome, profiles and settings."""
+    old, new, copy = machines
+    service = ScriptedServer()
+    service.play(service.raw(b""))
+    made = svc("profiles", "create", "shop", "--base-url", service.url, env=at_home(old))
+    assert made.code == 0, made
+    lost = svc(*REFUND, env=at_home(old))
+    assert (lost.code, lost.error["outcome"]) == (7, "unknown")
+
+    listed = []
+    lines = commands()
+    copied = next(place for place, line in enumerate(lines) if line.startswith("tar "))
+    for place, line in enumerate(lines):
+        home = old if place < copied else new
+        if place == copied:
+            copy(line)
+            continue
+        argv = shlex.split(line.replace("NAME", "shop"))[1:]
+        done = svc(*argv, "-o", "json", env=at_home(home), stdin=KEY)
+        if argv[:2] == ["requests", "list"]:
+            listed.append([each["id"] for each in done.json])
+        elif argv[:2] == ["profiles", "list"]:
+            assert [each["name"] for each in done.json] == ["shop"]
+    assert listed == [[lost.error["request"]]] * 2
+    again = svc(*REFUND, env=at_home(new))
+    assert (again.code, again.error["request"]) == (6, lost.error["request"])
+    service.stop()
