@@ -80,3 +80,15 @@ def test_the_page_for_ci_reads_no_file_that_no_page_shows() -> None:
     named = set(re.findall(r"[\w.]+\.(?:json|py|csv)\b", text))
     assert named <= {"handler.py", "events.ndjson", "ready.json"}
     assert "handler.py is in the README" in text
+
+
+def test_each_row_of_the_comparison_says_how_it_was_seen() -> None:
+    """The page says what the words mean, and when that was."""
+    page = page_of("comparison")
+    ways = {"ran", "help", "source", "docs"}
+    rows = page.rows()
+    assert len(rows) > 25
+    assert {re.findall(r"\((\w+)\)\.$", row["meaning"])[0] for row in rows} == ways
+    head = page.text(100).partition("\n\n")[2].partition("\n\n")[0]
+    assert all(re.search(rf"\b{way}\b", head) for way in ways)
+    assert "November 2026" in " ".join(head.split())
