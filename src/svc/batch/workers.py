@@ -27,6 +27,7 @@ _UNANSWERED_MAX: Final = 20  # rows one after the other
 _RETRY_COST: Final = 5
 _TIMEOUT_COST: Final = 10
 _REFUND: Final = 1
+_CREATED_MAX: Final = 10_000  # many times what can be under way at once
 _CAPACITY_MAX: Final = 500
 _NAP_SECONDS: Final = 0.1
 _CAPACITY_MIN: Final = 15  # three further attempts: what a single command has
@@ -119,15 +120,23 @@ class SharedQuota:
 
 
 class Created:
-    """Which request of this run has made which object; may be used from any thread."""
+    """Which of the latest requests has made which object; may be used from any thread.
+
+    Older ones are on record by then, and what they have made is compared when an end is kept.
+    """
 
     def __init__(self) -> None:
         self._by: dict[tuple[str, str | None], str] = {}
+        self._lock = Lock()
 
     def is_taken(self, sent: Stored, made: str, world: str | None) -> bool:
         """Whether it is another request's already (promise R93)."""
         owner = sent.owner_of(made)
-        return self._by.setdefault((made, world), owner) != owner
+        with self._lock:
+            found = self._by.setdefault((made, world), owner)
+            if len(self._by) > _CREATED_MAX:
+                del self._by[next(iter(self._by))]
+        return found != owner
 
 
 class Workers:

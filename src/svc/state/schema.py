@@ -373,6 +373,13 @@ _LIMITS: Final = (
     ),
 )
 
+# What a list of a million requests is not read through for: those without a known outcome, and
+# those of no batch.
+_FEW: Final = (
+    "CREATE INDEX request_unresolved ON requests (seq) WHERE state IN ('open', 'unknown')",
+    "CREATE INDEX request_alone ON requests (seq) WHERE batch_id IS NULL",
+)
+
 SchemaSteps: TypeAlias = tuple[tuple[str, ...], ...]  # each is the statements of one release
 
 MIGRATIONS: Final[SchemaSteps] = (
@@ -388,4 +395,5 @@ MIGRATIONS: Final[SchemaSteps] = (
     _DELIVERY,
     (*_LEDGER, *_INTO_LEDGER),
     _LIMITS,
+    _FEW,
 )

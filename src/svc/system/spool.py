@@ -57,6 +57,9 @@ class Spool(Generic[T]):
             self._read = number, [self._make(one) for one in self._records(number)]
         return self._read[1][place]
 
+    def __del__(self) -> None:
+        self._file.close()
+
     def _records(self, number: int) -> list[tuple[object, ...]]:
         if number == len(self._ends) - 1:
             return self._last

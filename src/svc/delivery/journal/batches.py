@@ -119,16 +119,17 @@ DELETE FROM requests WHERE batch_id = ? AND state IN ('refused', 'not_sent') AND
   AND coalesce(error_code, '') NOT IN ('idempotency_key_reused', 'idempotency_error')"""
 _PACKED: Final = "UPDATE batches SET packed_at = ?, lease = NULL WHERE id = ? AND lease IS ?"
 _END: Final = "UPDATE batches SET lease = NULL WHERE id = ? AND lease = ?"
-_OTHERS: Final = "SELECT 1 FROM requests WHERE batch_id IS NOT ? LIMIT 1"
+# Each part reads one row of an index.
+_OTHERS: Final = """
+SELECT 1 FROM requests WHERE batch_id IS NULL UNION ALL SELECT 1 FROM requests WHERE batch_id < ?
+UNION ALL SELECT 1 FROM requests WHERE batch_id > ? LIMIT 1"""
 # What was carried out outside a batch, and what is unresolved there.
 _ELSEWHERE: Final = """
 SELECT likeness, batch_id, state, id, settled_at, key_hint, profile, object_id, world,
   served_at FROM requests
 WHERE {} AND likeness IN ({}) AND batch_id IS NOT ?"""
 _DONE: Final = f"state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'"
-_HELD: Final = """
-SELECT DISTINCT batches.id, lease FROM reservations JOIN batches ON batches.id = batch_id
-WHERE batch_id != ?"""
+_HELD: Final = "SELECT id, lease FROM batches WHERE lease IS NOT NULL AND id != ?"
 _RESERVED: Final = """
 SELECT identity AS likeness, batch_id, key_hint, profile FROM reservations
 JOIN batches ON batches.id = batch_id WHERE identity IN ({}) AND batch_id != ?"""
@@ -306,7 +307,7 @@ class BatchTable:
     ) -> list[Duplicate]:
         found: list[Duplicate] = []
         alive = {row["id"] for row in rows(_HELD, (batch.id,))} - set(self._find_dead(rows, batch))
-        others = bool(rows(_OTHERS, (batch.id,)))
+        others = bool(rows(_OTHERS, (batch.id, batch.id)))
         if not alive and not others:
             return found
         batches = {row["id"]: _batch_of(row) for row in rows(_EVERY_BATCH, ())}
