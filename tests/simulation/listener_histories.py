@@ -24,6 +24,7 @@ from svc.state import Database
 
 SECONDS: Final = 40.0  # in which everything goes wrong that goes wrong
 _HEALED: Final = (1.0, 30.0, 300.0, 3600.0, 40_000.0, 400_000.0)
+_NOTICED_AFTER: Final = 0.01  # seconds from a sandbox's reset, at least
 _TYPES: Final = ("order.paid", "payment.captured", "payout.paid")
 _URLS: Final = (3001, 3002)
 _BOUNDS: Final = {
@@ -256,9 +257,13 @@ class _Play:
             listener.deliver(event, lambda _: None)
 
     def _is_of_before(self, event: Event) -> bool:
-        """What a sandbox had sent before it was reset it sends no more."""
+        """What a sandbox had sent before it was reset it sends no more.
+
+        A listener notices later than it happens, and has kept by then what came before it.
+        """
         at = self._plot.reset_at
-        return at is not None and event.generation == 0 and self._world.loop.time() >= at
+        sent_at = self._world.loop.time() + _NOTICED_AFTER
+        return at is not None and event.generation == 0 and sent_at >= at
 
     # --- the listeners and their targets --------------------------------------------------------
 

@@ -185,9 +185,9 @@ class SimWire:
         target.world.loop.call_later(_WAY, target.take, self, event, context=outside)
 
     def tell(self, heard: TargetAnswer | BrokenExchange) -> None:
-        """Has the listener hear something, unless it has gone."""
-        loop = self._target.world.loop
-        loop.call_later(_WAY, self._tell, heard, context=self._context)
+        """Has the listener hear something, unless either end has gone."""
+        if not self._lost:
+            self._say(heard)
 
     def lose(self) -> None:
         """Ends the connection from the target's side, once: its process may be lost by then."""
@@ -195,7 +195,7 @@ class SimWire:
             return
         self._lost = True
         self._target.open.discard(self)
-        self.tell(BrokenExchange("closed", "it closed the connection without a whole answer"))
+        self._say(BrokenExchange("closed", "it closed the connection without a whole answer"))
 
     def close(self) -> None:
         if self._told is not None and self._try is not None:
@@ -208,6 +208,10 @@ class SimWire:
         """Ends with the process that held it."""
         self._told = self._try = None
         self._target.open.discard(self)
+
+    def _say(self, heard: TargetAnswer | BrokenExchange) -> None:
+        loop = self._target.world.loop
+        loop.call_later(_WAY, self._tell, heard, context=self._context)
 
     def _tell(self, heard: TargetAnswer | BrokenExchange) -> None:
         told, self._told = self._told, None
