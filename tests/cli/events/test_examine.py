@@ -22,12 +22,13 @@ class NotingHandler(QuietHandler):
     """Notes each event in a file, once; refuses what is not signed with the secret of the tests."""
 
     notes: ClassVar[Path]
+    secret: ClassVar[str]
 
     def post(self) -> None:
         body = self.body()
         try:
             given = self.headers.get_all("Svc-Signature") or []
-            verify(body, given, [SECRET], int(time.time()))
+            verify(body, given, [self.secret], int(time.time()))
         except SignatureError:
             self.answer(400)
             return
@@ -44,6 +45,7 @@ def handler(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     monkeypatch.setenv("SVC_WEBHOOK_SECRET", SECRET)
     NotingHandler.notes = tmp_path / "notes"
     NotingHandler.notes.mkdir()
+    NotingHandler.secret = SECRET
     with serving(NotingHandler) as url:
         yield f"{url}/webhooks"
 
@@ -133,12 +135,18 @@ def test_signs_with_the_secret_that_is_meant(
     none = run(svc, handler)
     assert none.error["code"] == "secret_missing"
     assert "--secret-stdin < SECRET" in run(svc, handler, "-o", "human").err
-    for events in ("order.paid", "refund.failed"):
-        svc.ok("events", "listen", "--events", events, "--print-secret", "-o", "json")
+    listen = ("events", "listen", "--print-secret", "-o", "json", "--events")
+    first, second = (svc.ok(*listen, kind) for kind in ("order.paid", "refund.failed"))
     several = run(svc, handler)
-    assert several.error["param"] == "--endpoint"
-    chosen = run(svc, handler, "--endpoint", "we_none")
-    assert chosen.error["code"] == "secret_missing"
+    assert (several.code, several.error["param"]) == (2, "--endpoint")
+    NotingHandler.secret = first["secrets"][0]
+    assert run(svc, handler, "--endpoint", first["endpoint"]).code == 0
+    other = run(svc, handler, "--endpoint", second["endpoint"], "-o", "human")
+    assert other.code == 11
+    told = " ".join(other.out.split())
+    assert f"the one that signs here, whsec_…{second['secrets'][0][-4:]}?" in told
+    unknown = run(svc, handler, "--endpoint", "we_none")
+    assert unknown.error["code"] == "secret_missing"
 
 
 @pytest.mark.effect_of("events examine", "--allow-remote-forward")

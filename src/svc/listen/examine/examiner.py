@@ -225,7 +225,9 @@ class Examiner:
     ) -> str:
         differs = describe_difference(found, wanted)
         if rule.reference:
-            return f"The wrong order leaves another state than the right one: {differs} in --check."
+            return (
+                f"The wrong order leaves another state than the right one: --check shows {differs}."
+            )
         count = count_events(found, self._single)
         shown = differs if count is None else f"the effect of {_count(count)}"
         return (

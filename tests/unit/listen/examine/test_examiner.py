@@ -67,7 +67,11 @@ def test_a_good_handler_passes_every_rule() -> None:
         ),
         ("unknown type refused", "unknown type", "Answered 422 to a valid order.examined"),
         ("any type fulfilled", "unknown type", "the effect of 1 event in place of 0"),
-        ("wrong order", "wrong order", "leaves another state than the right one: 1 more of"),
+        (
+            "wrong order",
+            "wrong order",
+            "leaves another state than the right one: --check shows 1 more of",
+        ),
         (
             "early",
             "saved first",
