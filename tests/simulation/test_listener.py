@@ -39,19 +39,19 @@ def test_many_histories_break_no_rule() -> None:
 @contextmanager
 def each_lane_puts_back_its_own() -> Iterator[None]:
     """The cursor goes to what answered last, and not to the oldest of what was put back."""
-    away = Pump._away
+    away = Pump._handle_away
 
     def putting(self: Any, item: Any, *how: Any) -> None:
         away(self, item, *how)
         self._cursor = item.seq - 1
 
-    with patch.object(Pump, "_away", putting):
+    with patch.object(Pump, "_handle_away", putting):
         yield
 
 
 @contextmanager
 def pages_cross_what_was_forgotten() -> Iterator[None]:
-    forget, away = Pump._forget, Pump._away
+    forget, away = Pump._forget, Pump._handle_away
 
     def forgetting(self: Any) -> None:
         turn = self._turn
@@ -63,19 +63,19 @@ def pages_cross_what_was_forgotten() -> Iterator[None]:
         away(self, *what)
         self._turn = turn
 
-    with patch.object(Pump, "_forget", forgetting), patch.object(Pump, "_away", put_back):
+    with patch.object(Pump, "_forget", forgetting), patch.object(Pump, "_handle_away", put_back):
         yield
 
 
 @contextmanager
 def pages_cross_what_came_back_from_a_lane() -> Iterator[None]:
-    away = Pump._away
+    away = Pump._handle_away
 
     def quietly(self: Any, *what: Any) -> None:
         away(self, *what)
         self._turn -= 1
 
-    with patch.object(Pump, "_away", quietly):
+    with patch.object(Pump, "_handle_away", quietly):
         yield
 
 
@@ -110,19 +110,19 @@ def lanes_are_read_again() -> Iterator[None]:
     def all_of_it(self: Any, page: Any) -> list[Any]:
         return [(self._loop.time(), one) for one in page]
 
-    with patch.object(Pump, "_fresh", all_of_it):
+    with patch.object(Pump, "_select_fresh", all_of_it):
         yield
 
 
 @contextmanager
 def what_has_left_the_lanes_is_read_again() -> Iterator[None]:
-    fresh = Pump._fresh
+    fresh = Pump._select_fresh
 
     def of_lanes(self: Any, page: Any) -> Any:
         self._gone.clear()
         return fresh(self, page)
 
-    with patch.object(Pump, "_fresh", of_lanes):
+    with patch.object(Pump, "_select_fresh", of_lanes):
         yield
 
 
@@ -164,13 +164,13 @@ def nothing_is_born_waiting() -> Iterator[None]:
 
 @contextmanager
 def cuts_are_not_stored() -> Iterator[None]:
-    tried = Dispatcher._tried
+    tried = Dispatcher._note_tried
 
     def untold(self: Any, target: Any, item: Any, one: Any) -> None:
         if one.verdict != "cut":
             tried(self, target, item, one)
 
-    with patch.object(Dispatcher, "_tried", untold):
+    with patch.object(Dispatcher, "_note_tried", untold):
         yield
 
 
@@ -187,7 +187,7 @@ def kills_leave_no_mark() -> Iterator[None]:
 
 @contextmanager
 def ids_alone_tell() -> Iterator[None]:
-    known = ArrivalKeeper._known
+    known = ArrivalKeeper._find_known
 
     def by_id(self: Any, tx: Any, ids: Any) -> Any:
         found = known(self, tx, ids)
@@ -197,7 +197,7 @@ def ids_alone_tell() -> Iterator[None]:
         return arrival.delivery.facts.id, b""
 
     with (
-        patch.object(ArrivalKeeper, "_known", by_id),
+        patch.object(ArrivalKeeper, "_find_known", by_id),
         patch.object(arrivals, "_identity", identity),
     ):
         yield
@@ -205,7 +205,7 @@ def ids_alone_tell() -> Iterator[None]:
 
 @contextmanager
 def ids_wait_to_be_listed_unseen() -> Iterator[None]:
-    with patch("svc.listen.inbox.event_ids.EventIds.unlisted", lambda *_: []):
+    with patch("svc.listen.inbox.event_ids.EventIds.list_unlisted", lambda *_: []):
         yield
 
 
@@ -230,13 +230,13 @@ def what_was_taken_elsewhere_fails() -> Iterator[None]:
 
 @contextmanager
 def what_could_not_be_noted_is_read_again() -> Iterator[None]:
-    failed = InboxWriter._failed
+    failed = InboxWriter._handle_failure
 
     def careless(self: Any, error: Any, batch: Any) -> None:
         failed(self, error, batch)
         self._is_unstored = False
 
-    with patch.object(InboxWriter, "_failed", careless):
+    with patch.object(InboxWriter, "_handle_failure", careless):
         yield
 
 
@@ -266,7 +266,7 @@ def what_comes_to_a_target_that_is_back_has_no_mark() -> Iterator[None]:
 
 @contextmanager
 def results_of_a_failed_commit_are_dropped() -> Iterator[None]:
-    with patch.object(InboxWriter, "_failed", lambda *_: None):
+    with patch.object(InboxWriter, "_handle_failure", lambda *_: None):
         yield
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.batch.operations import BatchOperation
-from svc.batch.rows import BadRow, RowFields, blank_amount, parse
+from svc.batch.rows import BadRow, RowFields, build_blank_amount, parse
 from svc.batch.unknown import refuse_unknown
 from svc.client.amounts import parse_whole_number, without_zeros
 from svc.client.fields import BodyPath, UnknownName, find_unknown_names
@@ -152,12 +152,12 @@ class Columns:
         if self._decimals and kind is not None and kind.type == "amount":
             return self._in_decimals(index, name, kind)
         if kind is not None and kind.type in ("amount", "integer"):
-            return self._whole(index, name, kind)
+            return self._build_whole(index, name, kind)
         if kind is not None and kind.type == "boolean":
             return _build_filled(index, lambda text: _boolean(text, name))
         return _build_filled(index, self._text)
 
-    def _whole(self, index: int, name: str, kind: Kind) -> Build:
+    def _build_whole(self, index: int, name: str, kind: Kind) -> Build:
         least, is_money = kind.least, kind.type == "amount"
         spelling = self._spellings.setdefault(name, _Spelling())
 
@@ -210,7 +210,7 @@ def column_shape(name: str) -> BodyPath:
     return _shape(column_path(plain)) or (plain,)
 
 
-def ignored_columns(
+def find_ignored_columns(
     names: Iterable[str], operation: BatchOperation, *, blank_means_all: bool
 ) -> frozenset[BodyPath]:
     """The paths of columns that are to be left out.
@@ -312,7 +312,7 @@ def _object(tree: dict[str, Any], name: str = "") -> Build:
                 found[key] = value
         # An entry of a list whose cells are all blank is not there: other rows have more of them.
         if blank is not None and (found or not name):
-            raise blank_amount(blank.name)
+            raise build_blank_amount(blank.name)
         return found or _ABSENT
 
     return build

@@ -71,7 +71,7 @@ def names() -> tuple[str, ...]:
 
 
 @cache
-def named(name: str) -> BatchOperation:
+def find_operation(name: str) -> BatchOperation:
     """Finds an operation by its name on the command line.
 
     Raises:

@@ -205,7 +205,7 @@ class Results:
                 return
             if not stat.S_ISREG(facts.st_mode):
                 raise LocalError(f"{self.path} is no plain file.", param="--results")
-            if not force and facts.st_size and self.written_by() not in self._ids:
+            if not force and facts.st_size and self.read_batch_id() not in self._ids:
                 raise LocalError(
                     f"{self.path} exists and holds something else. Nothing was sent.",
                     code="results_exist",
@@ -213,7 +213,7 @@ class Results:
                     hint="Name another file with --results, or overwrite it with --force",
                 )
 
-    def written_by(self) -> str | None:
+    def read_batch_id(self) -> str | None:
         """The id of the list whose results stand in the file; None where they are no results.
 
         Raises:
@@ -242,11 +242,11 @@ class Results:
                 return PastResults()
             with os.fdopen(handle, "rb") as file:
                 self._read = os.fstat(file.fileno())
-                found = [line for line in map(self._past, file) if line is not None]
+                found = [line for line in map(self._parse_past, file) if line is not None]
         is_old = any(line.first_sent is None or not line.likeness for line in found)
         return PastResults(tuple(found), is_old)
 
-    def _past(self, text: bytes) -> PastLine | None:
+    def _parse_past(self, text: bytes) -> PastLine | None:
         """Reads a line; None for one that says nothing of the batch, and for a torn last one."""
         try:
             line = json.loads(text)
@@ -301,7 +301,7 @@ class Results:
         self.check(force=self._force)
         self._refuse_changed()
         with self._translate_errors():
-            self._lines = _WholeLines(self._new())
+            self._lines = _WholeLines(self._create())
             self._write(lines)
             self._publish()
 
@@ -332,7 +332,7 @@ class Results:
         with self._keep_what_can_be():
             assert self._lines is not None
             before = self._lines
-            self._lines = before.copy_in_order(self._new())
+            self._lines = before.copy_in_order(self._create())
             before.file.close()
             self._publish()
 
@@ -356,11 +356,11 @@ class Results:
         try:
             facts = self.path.lstat()
             ours = self._own is not None and os.path.samestat(facts, self._own)
-            return not (ours or self.written_by() in self._ids)
+            return not (ours or self.read_batch_id() in self._ids)
         except OSError:
             return False  # what cannot be looked at cannot be written either, and that has words
 
-    def _new(self) -> BinaryIO:
+    def _create(self) -> BinaryIO:
         self._unfinished = True
         self._fresh.unlink(missing_ok=True)  # of a run that was killed
         handle = files.open_private(self._fresh, os.O_RDWR | os.O_CREAT | os.O_EXCL)
@@ -384,9 +384,9 @@ class Results:
                 yield
         except LocalError as error:
             self.failure = error
-            self._cut(self._lines.end)
+            self._truncate(self._lines.end)
 
-    def _cut(self, end: int) -> None:
+    def _truncate(self, end: int) -> None:
         """Takes away the torn line that a full disk has left."""
         if self._is_anothers():
             return

@@ -35,7 +35,7 @@ class BadRow(Exception):  # noqa: N818  it describes a row
         return cls(message, param=error.param, code=code, hint=hint)
 
 
-def blank_amount(name: str) -> BadRow:
+def build_blank_amount(name: str) -> BadRow:
     """What to say of an amount without a number: it must not come to mean all that there is."""
     return BadRow(
         f"{name} is blank",

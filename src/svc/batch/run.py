@@ -260,7 +260,7 @@ class Run:
         """Gives every row that has none its line, and puts the results in their place."""
         under_way = {job.row.number: job for job in self._in_hand.values()}
         left = (
-            _left(task, under_way.get(task.row.number), is_lost=self._is_lost)
+            _build_unfinished(task, under_way.get(task.row.number), is_lost=self._is_lost)
             for task in self._plan.tasks
             if task.row.number not in self._tally
         )
@@ -273,7 +273,7 @@ class Run:
             self._deps.workers.close(0 if under_way else _FAREWELL_SECONDS)
 
 
-def halting(quota: SharedQuota) -> Callable[[JobEnd], bool]:
+def make_should_stop(quota: SharedQuota) -> Callable[[JobEnd], bool]:
     """What a worker asks after each job: whether no other one may begin."""
 
     def halts(ended: JobEnd) -> bool:
@@ -288,7 +288,7 @@ def halting(quota: SharedQuota) -> Callable[[JobEnd], bool]:
     return halts
 
 
-def _left(task: Task, job: RowJob | None, *, is_lost: bool) -> ResultLine:
+def _build_unfinished(task: Task, job: RowJob | None, *, is_lost: bool) -> ResultLine:
     """The line of a row that has not ended: begun or not, it is for the next run."""
     if job is not None:
         line = job_line(job, "unknown")

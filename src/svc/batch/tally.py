@@ -169,10 +169,10 @@ class Tally:
     def known(self) -> Iterator[ResultLine]:
         """Yields the lines of rows about which nothing will be done in this run."""
         for one in self._plan.done:
-            yield _passed_line(one, "done", None)
+            yield _build_passed_line(one, "done", None)
         for one in self._plan.held:
-            yield _held_line(one, self._held_error)
-        yield from map(bad_line, self._plan.bad)
+            yield _build_held_line(one, self._held_error)
+        yield from map(build_bad_line, self._plan.bad)
 
     def note(self, lines: Iterable[ResultLine], moved: Movements) -> list[ResultLine]:
         """Counts how rows ended, each once, and gives the lines of those that are new.
@@ -218,7 +218,7 @@ def job_line(job: RowJob, outcome: str) -> ResultLine:
 def row_line(row: BatchRow, key: str, outcome: str, error: SvcError | None = None) -> ResultLine:
     """The line of a row that was not begun in this run."""
     return _line(row, outcome)._replace(
-        error=None if error is None else advised_fields(error),
+        error=None if error is None else extract_advice(error),
         idempotency_key=key,
         request=None if error is None else error.request,
     )
@@ -247,19 +247,19 @@ def error_fields(error: SvcError) -> dict[str, object]:
     return failure(code, message, error.param, error.status, error.request_id)
 
 
-def advised_fields(error: SvcError) -> dict[str, object]:
+def extract_advice(error: SvcError) -> dict[str, object]:
     """The same of an error that leaves it to a person what to do next; the message says what."""
     advice = redact(f"{error.message} {error.hint or ''}".rstrip())
     return {**error_fields(error), "message": advice}
 
 
-def bad_line(bad: Bad) -> ResultLine:
+def build_bad_line(bad: Bad) -> ResultLine:
     """The line of a row that is not sent because it is bad."""
     error = failure(bad.code, redact(bad.message), bad.param)
     return ResultLine(bad.number, bad.line, "invalid", error=error)
 
 
-def _held_line(one: Passed, held_error: HeldError) -> ResultLine:
+def _build_held_line(one: Passed, held_error: HeldError) -> ResultLine:
     if one.decision is RowDecision.STOP_ROW_CONTRADICTED:
         # A difference between row and answer (promise R15) is nothing that a second run settles.
         intent = one.evidence.intent if one.evidence else None
@@ -268,12 +268,12 @@ def _held_line(one: Passed, held_error: HeldError) -> ResultLine:
         status = settled.status if settled else None
         request_id = settled.request_id if settled else None
         fields = failure(CONTRADICTED, message, None, status, request_id)
-        return _passed_line(one, "done", fields)
+        return _build_passed_line(one, "done", fields)
     outcome = _HELD.get(one.decision)
     if outcome is None:  # with other values, done or not known to be
         is_done = one.evidence is not None and one.evidence.known is Known.DONE
         outcome = "done" if is_done else "unknown"
-    return _passed_line(one, outcome, advised_fields(held_error(one)))
+    return _build_passed_line(one, outcome, extract_advice(held_error(one)))
 
 
 _HELD: Final = {
@@ -284,7 +284,7 @@ _HELD: Final = {
 }
 
 
-def _passed_line(one: Passed, outcome: str, error: Mapping[str, object] | None) -> ResultLine:
+def _build_passed_line(one: Passed, outcome: str, error: Mapping[str, object] | None) -> ResultLine:
     """The line of a row that is not sent, with what is known of its request."""
     evidence, duplicate = one.evidence, one.duplicate
     line = _line(one.row, outcome)._replace(error=error)

@@ -27,7 +27,7 @@ def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> N
             unknown[each.path] = each
     if not unknown:
         return
-    meant = {path: next(_nearest(operation, each), "") for path, each in unknown.items()}
+    meant = {path: next(_suggest_fields(operation, each), "") for path, each in unknown.items()}
     renamed = ", ".join(f"{field} for {path}" for path, field in meant.items() if field)
     advice = f"Write {renamed}" if renamed else f"Its fields are {', '.join(operation.fields)}"
     # A refund or capture whose amount is left out moves everything (R120: a hint does no harm).
@@ -51,7 +51,7 @@ def _is_free(operation: BatchOperation, name: str) -> bool:
     return kind is not None and (kind.type == "free" or kind.merged)
 
 
-def _nearest(operation: BatchOperation, unknown: UnknownName) -> Iterator[str]:
+def _suggest_fields(operation: BatchOperation, unknown: UnknownName) -> Iterator[str]:
     """Yields the fields that may be meant: by a name inside another one, by a part, by its letters.
 
     `iban` is `destination[iban]`, `amount_eur` and `Amount (EUR)` are `amount`.

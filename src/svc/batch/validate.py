@@ -10,7 +10,7 @@ from typing import Any
 
 from svc.batch.columns import column_path
 from svc.batch.operations import KEY_COLUMN, BatchOperation
-from svc.batch.rows import BadRow, Read, RowFields, blank_amount
+from svc.batch.rows import BadRow, Read, RowFields, build_blank_amount
 from svc.batch.unknown import refuse_unknown
 from svc.client.call import check_id
 from svc.client.fields import BodyPath, check_body, check_value, find_unknown_names
@@ -64,9 +64,9 @@ class Validator:
                 raise read.given
             row = self._row(read, read.given)
         except BadRow as bad:
-            return _bad(read, bad)
+            return _build_bad(read, bad)
         except UsageError as error:  # of the client, which checks, builds and encodes the call
-            return _bad(read, BadRow.of(error))
+            return _build_bad(read, BadRow.of(error))
         self._refuse_repeated(row, row.given_key, self._line_of_key, KEY_COLUMN)
         self._refuse_repeated(row, row.row_id, self._line_of_id, "--row-id")
         return row
@@ -113,7 +113,7 @@ class Validator:
         identifier = _identifier(self._operation, given)
         _refuse_order_price(self._operation, given)
         body = self._body(given)
-        key = _given_key(body.pop(KEY_COLUMN, None))
+        key = _read_key(body.pop(KEY_COLUMN, None))
         row_id = self._row_id(given)
         if self._operation.name.endswith(".update") and not body:
             raise BadRow("it changes nothing", code="row_empty")
@@ -124,7 +124,7 @@ class Validator:
         fields = call.body or {}
         exact, alike = likenesses(self._scope.base_url, self._scope.mode, call.path, fields)
         amount, currency = body.get("amount"), given.get("currency")
-        compared = _compared_currency(self._operation, currency)
+        compared = _read_compared_currency(self._operation, currency)
         return BatchRow(
             read.number,
             read.line,
@@ -152,7 +152,7 @@ class Validator:
                 body[name] = _trim(value, operation.made.get(name))
             elif _is_amount(operation, name):
                 if not self._blank_means_all:
-                    raise blank_amount(name)
+                    raise build_blank_amount(name)
             # On create null equals an absent field; on update it clears it.
             elif operation.id_prefix:
                 body[name] = None
@@ -172,7 +172,7 @@ def _drop(value: Any, path: BodyPath) -> None:
             value.pop(name, None)
 
 
-def _bad(read: Read, bad: BadRow) -> Bad:
+def _build_bad(read: Read, bad: BadRow) -> Bad:
     return Bad(read.number, read.line, bad.message, bad.param, bad.code)
 
 
@@ -188,7 +188,7 @@ def _identifier(operation: BatchOperation, given: RowFields) -> str:
     return identifier
 
 
-def _given_key(value: Any) -> str | None:
+def _read_key(value: Any) -> str | None:
     """The row's own idempotency key, checked as `--idempotency-key` is; None for a blank."""
     if value is None or value == "":
         return None
@@ -197,7 +197,7 @@ def _given_key(value: Any) -> str | None:
     return check_key(value)
 
 
-def _compared_currency(operation: BatchOperation, currency: Any) -> str | None:
+def _read_compared_currency(operation: BatchOperation, currency: Any) -> str | None:
     """A currency beside an amount that is sent without it, such as that of a refund."""
     fields = operation.fields
     if "amount" not in fields or "currency" in fields or currency in (None, ""):

@@ -57,7 +57,7 @@ class Rate:
             self._next = at + 1 / self._rate if self._rate is not None else at
             return at - now
 
-    def went_through(self) -> None:
+    def note_success(self) -> None:
         """Remembers a request that was not turned away; after a cut, speeds up again."""
         with self._lock:
             self._through += 1

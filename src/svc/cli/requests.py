@@ -21,8 +21,8 @@ from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import utc
 from svc.delivery.journal.commands import resume_command
 from svc.delivery.journal.entry import Intent
-from svc.delivery.journal.refusals import unknown_request
-from svc.delivery.journal.stored import restored
+from svc.delivery.journal.refusals import build_unknown_request
+from svc.delivery.journal.stored import restore_call
 from svc.delivery.send import before_sending, deliver
 from svc.errors import UsageError, build_wrong_choice
 from svc.redaction import redact
@@ -175,7 +175,7 @@ def show(ctx: typer.Context, request_id: RequestId) -> None:
     with journal_of(session) as journal:
         found = journal.find(request_id)
         if found is None:
-            raise unknown_request(request_id)
+            raise build_unknown_request(request_id)
         shown = record_of(found, in_flight=journal.is_in_flight(found))
     if session.format == "human":
         shown["body"] = _title_body(shown["operation"], shown["body"])
@@ -296,7 +296,7 @@ def resume_request(session: Session, identifier: str) -> None:
     with journal_of(session) as journal:
         known = journal.find(identifier)
         if known is None:
-            raise unknown_request(identifier)
+            raise build_unknown_request(identifier)
         with before_sending(known.stored.path, known):
             _go_where_it_went(session, known)
             if known.is_unresolved:
@@ -304,7 +304,7 @@ def resume_request(session: Session, identifier: str) -> None:
             out, unopened = session.out, session.client()
         with unopened as client:
             with before_sending(known.stored.path, known):
-                call, _ = restored(known.stored, session.base_url)
+                call, _ = restore_call(known.stored, session.base_url)
                 sender = sender_of(session, client, journal)
                 if not sender.accounts.is_own(known.scope.key_hint):
                     confirm_other_key(session, known)

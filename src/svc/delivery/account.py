@@ -83,7 +83,7 @@ class AccountJudge(NamedTuple):
 
 def witnesses(journal: Journal, fingerprints: Iterable[str | None], scope: Scope) -> Iterator[str]:
     """Yields ids of what was last made with keys, as far as such objects can be retrieved."""
-    found = (made for one in fingerprints if one for made in journal.made_with(one, scope))
+    found = (made for one in fingerprints if one for made in journal.list_made_with(one, scope))
     for made in found:
         with suppress(UsageError):
             find.retrieve(made)

@@ -4,7 +4,7 @@ from svc.client.call import Call
 from svc.client.client import Client
 from svc.client.resources import find
 from svc.delivery.journal.entry import Charge
-from svc.delivery.journal.limits import checked_amount, takes_amount
+from svc.delivery.journal.limits import check_amount, takes_amount
 from svc.errors import Forbidden, SvcError
 
 
@@ -15,7 +15,7 @@ class ChargeReader:
         self._client = client
         self._known: dict[str, Charge] = {}
 
-    def complete(self, call: Call, said: Charge) -> Charge:
+    def complete_charge(self, call: Call, said: Charge) -> Charge:
         """Gives what a request moves at most; what the service does not tell stays unknown.
 
         A request without an amount moves no more than the whole of what it is about, whatever was
@@ -45,4 +45,4 @@ class ChargeReader:
             return Charge()
         whole, _ = find.amounts_of(data)
         currency = data.get("currency")
-        return Charge(checked_amount(whole), currency if isinstance(currency, str) else None)
+        return Charge(check_amount(whole), currency if isinstance(currency, str) else None)

@@ -7,8 +7,8 @@ from svc.client.reply import Reply
 from svc.client.retry import explain_repeat
 from svc.delivery.account import AccountJudge
 from svc.delivery.journal.commands import Say, resume_command, where_to_look
-from svc.delivery.journal.entry import Intent, Settled, settled_by, settled_with
-from svc.delivery.journal.refusals import DONE_BEFORE, not_ours, refused_to_other_key
+from svc.delivery.journal.entry import Intent, Settled, settle_by_error, settle_by_reply
+from svc.delivery.journal.refusals import DONE_BEFORE, build_refused_to_other_key, not_ours
 from svc.delivery.sender import Sender
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
@@ -34,9 +34,9 @@ def keep(sender: Sender, intent: Intent, end: Reply | SvcError) -> Sent:
         SvcError: the end, with the journal's id and the next command in it (promise R10).
     """
     if isinstance(end, Reply):
-        return Sent(end, _save_done(sender, intent, settled_by(end)))
+        return Sent(end, _save_done(sender, intent, settle_by_reply(end)))
     was_done = intent.settled if intent.state == "done" else None
-    lost = _save_end(sender, intent, was_done or settled_with(end))
+    lost = _save_end(sender, intent, was_done or settle_by_error(end))
     _explain(sender.say, end, intent, lost)
     raise end
 
@@ -47,7 +47,7 @@ def as_known(sender: Sender, intent: Intent, error: SvcError) -> SvcError:
     if intent.state == "done" and error.outcome != "done":
         known = DONE_BEFORE.about(intent, sender.say, answer=error, why=error.message)
     elif error.outcome == "refused" and intent.sent_before and not _is_own(sender.accounts, intent):
-        known = refused_to_other_key(intent, error)
+        known = build_refused_to_other_key(intent, error)
     if known is not error:
         known.__cause__ = error
     return known
@@ -87,14 +87,14 @@ def _save_done(sender: Sender, intent: Intent, settled: Settled) -> LocalError |
     try:
         is_ours = sender.journal.settle(intent, settled)
     except LocalError as error:
-        return _unsaved_error(error, intent, settled)
+        return _build_unsaved(error, intent, settled)
     if not is_ours:
         sender.note_done(None)
         raise not_ours(intent, settled)
     return None
 
 
-def _unsaved_error(error: LocalError, intent: Intent, settled: Settled) -> LocalError:
+def _build_unsaved(error: LocalError, intent: Intent, settled: Settled) -> LocalError:
     """What was carried out is not in the journal, or not any more (promises R70, R102)."""
     made = f" ({settled.object_id})" if settled.object_id else ""
     lost = error.code in LOST

@@ -92,7 +92,7 @@ def of_intent(intent: Intent, likeness: str) -> Evidence:
     """What the journal says of a request."""
     settled = intent.settled
     return Evidence(
-        known_of(intent),
+        read_known(intent),
         likeness,
         intent.stored.idempotency_key,
         intent.first_sent_at,
@@ -107,7 +107,7 @@ def of_intent(intent: Intent, likeness: str) -> Evidence:
     )
 
 
-def known_of(intent: Intent) -> Known:
+def read_known(intent: Intent) -> Known:
     """What the journal's record of a request says."""
     if intent.is_unresolved:
         return Known.UNKNOWN

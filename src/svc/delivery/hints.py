@@ -142,12 +142,12 @@ def _stop_old(run: StoppedRun) -> Conflict:
         f"{_rows_are(done)} done in the batch {facts.batch.name}{label}, the newest {_ago(hours)}.",
         "list_done",
         f"To skip what is done and send the rest: {run.line.but('--continue')}; to do it all as a "
-        f"new occasion: {anew(facts, plan, run.line)}",
+        f"new occasion: {format_repeat(facts, plan, run.line)}",
         param="--continue",
     )
 
 
-def anew(facts: BatchFacts, plan: BatchPlan, line: TypedLine) -> str:
+def format_repeat(facts: BatchFacts, plan: BatchPlan, line: TypedLine) -> str:
     """The command line that does a batch once more, as another occasion."""
     label = _day(line.now)
     if label == facts.batch.label:
@@ -229,7 +229,7 @@ def _stop_edited(run: StoppedRun) -> Conflict:
         f"and the row that made {before.object_id} is no longer in the file{more}.",
         "row_edited",
         f"See what is done: svc get {before.object_id}; to send the changed row as well: "
-        f"{line.but('--edited')}; for another occasion: {anew(facts, plan, line)}",
+        f"{line.but('--edited')}; for another occasion: {format_repeat(facts, plan, line)}",
         param="--edited",
     )
 
@@ -244,7 +244,7 @@ _STOPS: Final[dict[RowDecision, Callable[[StoppedRun], Conflict]]] = {
 }
 
 
-def held_error(passed: Passed, now: float, say: Say) -> SvcError:
+def build_held_error(passed: Passed, now: float, say: Say) -> SvcError:
     """Why one row is left out, and what to do about it."""
     evidence, duplicate = passed.evidence, passed.duplicate
     if passed.decision is RowDecision.STOP_ROW_BY_HAND:

@@ -27,13 +27,13 @@ from svc.delivery.journal.entry import (
     Intent,
     NewIntent,
     Settled,
-    settled_by,
-    settled_with,
+    settle_by_error,
+    settle_by_reply,
 )
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import LimitReachedError
 from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, not_ours
-from svc.delivery.journal.stored import Stored, restored
+from svc.delivery.journal.stored import Stored, restore_call
 from svc.delivery.plan import BatchRow, Task
 from svc.errors import (
     AuthError,
@@ -141,7 +141,7 @@ def stop_of(end: RowEnd, *, strained: bool) -> BaseException | None:
 
 def _judge_reply(job: RowJob, reply: Reply) -> RowEnd:
     why = failure_of(job.call, reply.data)
-    settled = settled_by(reply, why)
+    settled = settle_by_reply(reply, why)
     if why is None:
         return RowEnd(job, settled, "done", reply)
     failed = CheckFailed(
@@ -158,14 +158,14 @@ def _judge_reply(job: RowJob, reply: Reply) -> RowEnd:
 def _judge_error(job: RowJob, error: SvcError) -> RowEnd:
     if isinstance(error, Conflict) and is_about_key(error.type, error.code):
         return _judge_taken_key(job, error)
-    settled: Settled | None = settled_with(error)
+    settled: Settled | None = settle_by_error(error)
     key_refused = isinstance(error, _KEY_REFUSED)
     if key_refused or isinstance(error, RateLimited):
         # Not carried out, and the row's key stays its own (promise R11).
-        settled = settled_with(error)._replace(outcome="not_sent")
+        settled = settle_by_error(error)._replace(outcome="not_sent")
     elif isinstance(error, AuthError | UsageError):
         # There was no connection to send it over.
-        settled = None if job.intent.sent_before else settled_with(error)
+        settled = None if job.intent.sent_before else settle_by_error(error)
     cause = error.__cause__ if isinstance(error, OutcomeUnknown) else None
     is_ours = error.code != NOT_OURS
     stop = error if key_refused or isinstance(error, _STOPPING) or not is_ours else None
@@ -184,7 +184,7 @@ def _judge_taken_key(job: RowJob, error: SvcError) -> RowEnd:
     """
     if job.intent.is_refused_for_good and not job.intent.key_given:
         return RowEnd(job, job.intent.settled, "refused", error=error, is_spent=True)
-    settled = settled_with(error)._replace(error_code=KEY_REUSED, proved=False)
+    settled = settle_by_error(error)._replace(error_code=KEY_REUSED, proved=False)
     told = ROW_KNOWN_OTHERWISE.about(job.intent, answer=error)
     return RowEnd(job, settled, "unknown", error=told)
 
@@ -247,7 +247,7 @@ class RowJournal(NamedTuple):
             body = row.body if row is not None and is_same else b""
             kept = Stored(row.path if row else path, self.encoding, body, one.key, self.api_version)
             asked = NewIntent(
-                *restored(kept, self.base_url),
+                *restore_call(kept, self.base_url),
                 self.batch.scope._replace(key_hint=one.key_hint or self.batch.scope.key_hint),
                 self.batch.id,
                 one.row,
@@ -290,7 +290,7 @@ class RowJournal(NamedTuple):
         self.journal.hurry(seconds)
 
     def _jobs(self, tasks: Sequence[Task]) -> Iterator[RowJob]:
-        calls = [restored(self._bytes_of(task), self.base_url) for task in tasks]
+        calls = [restore_call(self._bytes_of(task), self.base_url) for task in tasks]
         served_at = self.served()
         asked = [
             NewIntent(

@@ -10,7 +10,7 @@ from svc.client.reply import IsTaken, Reply
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.charges import ChargeReader
 from svc.delivery.ending import Sent, as_known, keep
-from svc.delivery.evidence import Known, known_of
+from svc.delivery.evidence import Known, read_known
 from svc.delivery.journal import refusals
 from svc.delivery.journal.commands import Say
 from svc.delivery.journal.entry import (
@@ -19,12 +19,12 @@ from svc.delivery.journal.entry import (
     Charge,
     Intent,
     NewIntent,
-    settled_by,
-    settled_with,
+    settle_by_error,
+    settle_by_reply,
 )
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import charge_said
-from svc.delivery.journal.stored import restored, stored
+from svc.delivery.journal.stored import restore_call, store_call
 from svc.delivery.journal.transaction import Like
 from svc.delivery.policy import CommandDecision, CommandState, decide_command
 from svc.delivery.rows import RowJob
@@ -159,8 +159,8 @@ def _charge_of(sender: Sender, asked: NewIntent) -> Charge | None:
     """What it moves, read where a limit holds for it and its own bytes do not say it."""
     if not sender.journal.is_limited(asked.scope, asked.call.path):
         return None
-    said = charge_said(stored(asked.call, asked.prepared))
-    charge = ChargeReader(sender.client).complete(asked.call, said)
+    said = charge_said(store_call(asked.call, asked.prepared))
+    charge = ChargeReader(sender.client).complete_charge(asked.call, said)
     if charge != said:
         sender.client.reconnect()  # an order that was read looks like the answer to its capture
     return charge
@@ -188,7 +188,7 @@ def choose_command(
     if decision is CommandDecision.STOP_RECENT:
         raise refusals.DONE_RECENTLY.about(intent, say)
     if decision is CommandDecision.NOTE:
-        note(refusals.recent_note(intent))
+        note(refusals.note_recent(intent))
     return intent if decision is CommandDecision.SAME_KEY else None
 
 
@@ -197,14 +197,14 @@ def _command_state(
 ) -> tuple[CommandState, Like | None]:
     """What decides over a single command, and the like request that it stands on."""
     found = next((one for one in likes if one.intent.is_unresolved), None) or next(
-        (one for one in likes if known_of(one.intent) is not Known.FAILED), None
+        (one for one in likes if read_known(one.intent) is not Known.FAILED), None
     )
     if found is None:
         return CommandState(Known.NOTHING), None
     intent, operation = found.intent, service_operation(asked.call.operation)
     settled_at = intent.settled_at or 0.0
     return CommandState(
-        known_of(intent),
+        read_known(intent),
         is_meanwhile=asked.meant_at is not None and settled_at >= asked.meant_at,
         is_recent=0 <= now - settled_at < RECENT_SECONDS,
         is_exact=_is_exact(asked, intent, now),
@@ -216,7 +216,7 @@ def _command_state(
 
 def _is_exact(asked: NewIntent, intent: Intent, now: float) -> bool:
     """Whether an earlier request is the same to the letter, and its key may be sent again."""
-    same = stored(asked.call, asked.prepared)._replace(
+    same = store_call(asked.call, asked.prepared)._replace(
         idempotency_key=intent.stored.idempotency_key
     )
     is_young = 0 <= now - intent.first_sent_at < KEY_SAFE_SECONDS
@@ -252,7 +252,7 @@ def _send(sender: Sender, intent: Intent) -> Reply | SvcError:
             return False  # settling it finds the same trouble, and says so
 
     try:
-        call, prepared = restored(intent.stored, sender.base_url)
+        call, prepared = restore_call(intent.stored, sender.base_url)
         reply = sender.client.deliver(
             call,
             prepared,
@@ -274,7 +274,7 @@ def _leave(
         stopped.sending = intent
         return
     journal.hurry(_SHORT_SECONDS)
-    settled = settled_by(end) if isinstance(end, Reply) else settled_with(end)
+    settled = settle_by_reply(end) if isinstance(end, Reply) else settle_by_error(end)
     with suppress(LocalError):
         journal.settle(intent, settled)
     if isinstance(end, SvcError):

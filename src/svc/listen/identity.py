@@ -14,7 +14,13 @@ from pathlib import Path
 from typing import Final
 
 from svc.errors import LocalError, system_words
-from svc.listen.inbox.listeners import ListenerId, Waiting, known, remembered, waiting
+from svc.listen.inbox.listeners import (
+    ListenerId,
+    Waiting,
+    list_known,
+    list_waiting,
+    load_remembered,
+)
 from svc.listen.names import Listening
 from svc.state import Database
 from svc.system import files, locks
@@ -70,7 +76,7 @@ def find_running_with_pending(
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    found = waiting(state, origin, profile, mode)
+    found = list_waiting(state, origin, profile, mode)
     return next((one for one in found if _runs(folder, one.scope)), None)
 
 
@@ -84,7 +90,7 @@ def count_left_pending(
     Raises:
         LocalError: the folder of the locks cannot be used.
     """
-    found = waiting(state, origin, profile, mode)
+    found = list_waiting(state, origin, profile, mode)
     return sum(one.events for one in found if not _runs(folder, one.scope))
 
 
@@ -117,7 +123,7 @@ def _claim(
         lock = _lock(folder, scope)
         if lock is not None:
             try:
-                return lock, remembered(state, scope, listening, new_path)
+                return lock, load_remembered(state, scope, listening, new_path)
             except BaseException:
                 os.close(lock)
                 raise
@@ -129,7 +135,7 @@ def _candidates(state: Database, listening: Listening, targets: Sequence[str]) -
 
     Of two that ran at once and were stopped, each has its own command forward what it has left.
     """
-    found = known(state, listening)
+    found = list_known(state, listening)
     ours = json.dumps(list(targets))
     yield from sorted(found, key=lambda one: (found[one].targets != ours, not found[one].waiting))
     yield from map(listening.scope, count(len(found)))

@@ -11,7 +11,7 @@ from svc.clock import Clock
 from svc.errors import LocalError, translate_errors
 from svc.state import files, opening
 from svc.state.log import SyncedLog
-from svc.state.opening import BusyRetry, damaged, open_database
+from svc.state.opening import BusyRetry, open_database, set_damaged_aside
 from svc.state.schema import MIGRATIONS, SchemaSteps
 
 GONE: Final = "state_replaced"  # the code of the error
@@ -40,7 +40,7 @@ class Tx:
         """Runs one statement for each row and gives the number of rows that changed."""
         return self._connection.executemany(sql, rows).rowcount
 
-    def apart(self, step: Callable[[], Found]) -> Found | LocalError:
+    def run_apart(self, step: Callable[[], Found]) -> Found | LocalError:
         """Runs a step of the transaction; what cannot be stored of it undoes the step alone.
 
         Gives the error then. A full disk and the like end the whole transaction as ever.
@@ -99,7 +99,7 @@ class Database:
     def change(self, step: Callable[[Tx], Found]) -> Found:
         """Runs a step as a `write` of which nothing is left once it raises, whatever that is."""
         with self._lock, self._translate_errors():
-            return self._stepped(lambda: self._patience.run(self._begin), step)
+            return self._run_step(lambda: self._patience.run(self._begin), step)
 
     @contextmanager
     def write(self) -> Iterator[Tx]:
@@ -125,7 +125,7 @@ class Database:
         if not self._lock.acquire(blocking=False):
             return None
         try:  # spelled out: a context manager costs as much as a statement
-            return self._stepped(self._begin, step)
+            return self._run_step(self._begin, step)
         except (sqlite3.IntegrityError, sqlite3.DataError):
             return None
         except sqlite3.Error as error:
@@ -201,7 +201,7 @@ class Database:
                 raise TimeoutError
 
         with self._lock:
-            return files.saved_copy(
+            return files.save_copy(
                 self._path, lambda copy: self._connection.backup(copy, pages=1000, progress=look)
             )
 
@@ -226,7 +226,7 @@ class Database:
     def _begin(self) -> None:
         self._connection.execute("BEGIN IMMEDIATE")
 
-    def _stepped(self, begin: Callable[[], None], step: Callable[[Tx], Found]) -> Found:
+    def _run_step(self, begin: Callable[[], None], step: Callable[[Tx], Found]) -> Found:
         try:
             begin()  # inside, since a signal may come between this and what follows
             found = step(Tx(self._connection))
@@ -255,7 +255,7 @@ class Database:
             return opening.local_error(error)
         with suppress(sqlite3.Error):
             self._connection.close()
-        return damaged(self._path, self._clock)
+        return set_damaged_aside(self._path, self._clock)
 
 
 def _file_of(path: Path) -> tuple[int, int] | None:

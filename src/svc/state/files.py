@@ -82,7 +82,7 @@ def set_aside(path: Path) -> Path | None:
     return moved
 
 
-def saved_copy(path: Path, fill: Callable[[sqlite3.Connection], None]) -> str | None:
+def save_copy(path: Path, fill: Callable[[sqlite3.Connection], None]) -> str | None:
     """Has a new database filled beside `path`, by the first free `.saved-N`; None if it fails."""
     number = 1
     while Path(f"{path}.saved-{number}").exists():

@@ -112,13 +112,13 @@ def open_database(
     if not files.check_file(path):
         aside = files.set_aside_of(path)
         if aside:
-            raise _undecided(path, aside[-1])
+            raise _build_undecided(path, aside[-1])
         create(path, clock, steps)
     try:
         return patience.run(lambda: _up_to_date(path, clock, steps, reading=reading))
     except sqlite3.Error as error:
         if is_damage(error):
-            raise damaged(path, clock) from error
+            raise set_damaged_aside(path, clock) from error
         raise
 
 
@@ -141,10 +141,10 @@ def connect(path: Path) -> sqlite3.Connection:
     return connection
 
 
-def damaged(path: Path, clock: Clock) -> LocalError:
+def set_damaged_aside(path: Path, clock: Clock) -> LocalError:
     """Sets a damaged database aside and words what happened; the data is kept (R67)."""
     with files.folder_lock(path.parent, clock):
-        aside = files.set_aside(path) if _still_damaged(path) else None
+        aside = files.set_aside(path) if _is_still_damaged(path) else None
     if aside is None:
         return LocalError(
             f"The state database {path} was damaged and has been replaced.",
@@ -158,7 +158,7 @@ def damaged(path: Path, clock: Clock) -> LocalError:
     )
 
 
-def _undecided(path: Path, aside: Path) -> LocalError:
+def _build_undecided(path: Path, aside: Path) -> LocalError:
     """Nothing is sent before a person has decided: the damaged file may hold open requests."""
     return LocalError(
         f"There is no state database {path}: a damaged one was moved to {aside.name}, and requests "
@@ -176,7 +176,7 @@ def _decide(aside: Path) -> str:
     )
 
 
-def _still_damaged(path: Path) -> bool:
+def _is_still_damaged(path: Path) -> bool:
     """A second look under the lock: another process may have replaced the file already."""
     if not path.exists():
         return False
@@ -201,7 +201,7 @@ def _up_to_date(
                     _migrate(connection, steps)
         if version > len(steps):
             if not reading:
-                raise _newer(path)  # noqa: TRY301  closed below, as for any reason
+                raise _build_newer(path)  # noqa: TRY301  closed below, as for any reason
             connection.execute("PRAGMA query_only = ON")
     except BaseException:
         connection.close()
@@ -237,7 +237,7 @@ def _header(connection: sqlite3.Connection) -> tuple[int, int]:
     )
 
 
-def _newer(path: Path) -> LocalError:
+def _build_newer(path: Path) -> LocalError:
     return LocalError(
         f"The state database {path} was written by a newer svc. It records what was sent from "
         "here; requests without a known outcome may be among it, and this svc cannot tell them.",

@@ -14,7 +14,7 @@ from benchmarks.bench_listen import SECRET
 from benchmarks.growth.measuring import SVC, Spent, State, Work, environment, run_command, service
 from svc.clock import SystemClock
 from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt
-from svc.listen.inbox.listeners import ListenerId, remember, remembered
+from svc.listen.inbox.listeners import ListenerId, load_remembered, remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
 from svc.listen.receiver.server import make_path
@@ -63,7 +63,7 @@ def fill(state: Database, origin: str, target: str, size: int) -> None:
     """Keeps events and notes how they were forwarded, by the inbox's own code; 20 wait."""
     listening = Listening(origin, "default", "test", "given", ("*",))
     scope = listening.scope(0)
-    claim = remembered(state, scope, listening, make_path)
+    claim = load_remembered(state, scope, listening, make_path)
     remember(state, ListenerId(scope, 4245, claim.path), 4245, None, [target])
     state.rows("PRAGMA synchronous = OFF")
     inbox, begun = SqliteInbox(state, scope), time.time() - KEPT_DAYS * DAY

@@ -29,7 +29,7 @@ from svc.keys.store import KeyStore
 from svc.listen.identity import claim_listener
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Arrival, Batch, Kept
-from svc.listen.inbox.listeners import ListenerId, begin_anew, last_endpoint, remember
+from svc.listen.inbox.listeners import ListenerId, begin_anew, find_last_endpoint, remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
 from svc.listen.receiver.server import make_path
@@ -168,7 +168,7 @@ def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Pat
         for port, expected in ((2, two), (1, one), (3, two)):
             with claim(port) as again:
                 assert again.scope == expected.scope
-                assert last_endpoint(state, listening, ["http://localhost:2"]) == "we_2"
+                assert find_last_endpoint(state, listening, ["http://localhost:2"]) == "we_2"
 
 
 def waiting_for(target: str, number: int) -> Arrival:
@@ -249,17 +249,17 @@ def test_an_id_alone_does_not_say_that_an_endpoint_is_ours(sandbox: Sandbox) -> 
         endpoints = Endpoints(session, session.state(), sandbox=True)
         sandbox.control("POST", "/reset", {"seed": 7})
         first = endpoints.of(ours, PATH, EVENTS)
-        assert endpoints.standing(PATH, EVENTS) == "enabled"
+        assert endpoints.find_standing(PATH, EVENTS) == "enabled"
         sandbox.control("POST", "/reset", {"seed": 7})
         other = endpoints.of(theirs, "/of-the-app", EVENTS)
         assert other.id == first.id
-        assert endpoints.standing(PATH, EVENTS) == "forgotten"
+        assert endpoints.find_standing(PATH, EVENTS) == "forgotten"
         again = endpoints.of(ours, PATH, EVENTS)
-        assert endpoints.standing(PATH, EVENTS) == "enabled"
-        assert endpoints.standing("/of-the-app", EVENTS) == "enabled"  # and was not deleted
+        assert endpoints.find_standing(PATH, EVENTS) == "enabled"
+        assert endpoints.find_standing("/of-the-app", EVENTS) == "enabled"  # and was not deleted
         assert endpoints.of(ours, PATH, EVENTS) == again
         sandbox.control("POST", f"/webhook_endpoints/{again.id}/disable")
-        assert endpoints.standing(PATH, EVENTS) == "disabled"
+        assert endpoints.find_standing(PATH, EVENTS) == "disabled"
 
 
 def test_a_disabled_endpoint_is_told_and_registered_again(

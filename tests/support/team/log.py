@@ -14,7 +14,7 @@ from support.team.servers import Servers
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.forward.signing import signed_anew
+from svc.listen.forward.signing import sign_anew
 from svc.listen.forward.waiting import status_for_group
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
 from svc.listen.inbox.sqlite import SqliteInbox
@@ -118,7 +118,7 @@ def laptop(
     clock = SystemClock()
 
     def signs(headers: bytes, body: bytes) -> tuple[bytes, bool]:
-        return signed_anew(headers, body, [OWN], clock.now()), False
+        return sign_anew(headers, body, [OWN], clock.now()), False
 
     plan = replace(plan_for(*forward_to, signs=signs), **told)
     with connect(running, credentials) as connection:
@@ -146,7 +146,7 @@ def job(
     clock = SystemClock()
 
     def signs(headers: bytes, body: bytes) -> tuple[bytes, bool]:
-        return signed_anew(headers, body, [OWN], clock.now()), False
+        return sign_anew(headers, body, [OWN], clock.now()), False
 
     plan = plan_for(*forward_to, signs=signs, ack="forwarded", verdict=status_for_group)
     plan = replace(plan, **{"forwarding": ForwardOptions(retry="off"), **told})

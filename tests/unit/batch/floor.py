@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from svc.base_url import BaseUrl
-from svc.batch.operations import named
+from svc.batch.operations import find_operation
 from svc.batch.results import Results
 from svc.batch.rows import Read
-from svc.batch.run import Run, RunDeps, halting
+from svc.batch.run import Run, RunDeps, make_should_stop
 from svc.batch.tally import Totals
 from svc.batch.validate import Validator
 from svc.batch.workers import Rate, SharedQuota, Workers
@@ -18,7 +18,7 @@ from svc.client.client import Client
 from svc.client.exchange import Deadline, Failure, RawReply, WireRequest
 from svc.clock import SystemClock
 from svc.delivery.evidence import gather
-from svc.delivery.hints import held_error
+from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.commands import in_full
 from svc.delivery.journal.entry import NOBODY_ELSE
@@ -168,7 +168,7 @@ class Floor:
         todo = self.plan(amounts)
         self.quota = SharedQuota(len(todo.tasks))
         journal = RowJournal(self.intents, self.batch, BASE, "json", None)
-        halts = halting(self.quota)
+        halts = make_should_stop(self.quota)
         rate = Rate(self.clock, None)
         workers = Workers(size, connect or self.connect, halts, rate, self.clock)
         with Results(self.path, self.batch) as results:
@@ -176,12 +176,12 @@ class Floor:
             deps = RunDeps(journal, workers, results, self.quota, self.clock)
             self.last = Run(
                 todo,
-                named("refunds.create"),
+                find_operation("refunds.create"),
                 deps,
                 size=size,
                 in_order=in_order,
                 progress=self.watch,
-                held_error=lambda one: held_error(one, self.clock.now(), in_full),
+                held_error=lambda one: build_held_error(one, self.clock.now(), in_full),
             )
             try:
                 self.last.go()
@@ -204,7 +204,7 @@ class Floor:
 
 
 def _rows(amounts: "list[int | str]") -> list[BatchRow | Bad]:
-    shaper = Validator(named("refunds.create"), SCOPE)
+    shaper = Validator(find_operation("refunds.create"), SCOPE)
     return [
         shaper.shape(Read(number, number, {"amount": amount, "payment": "pay_1"}))
         for number, amount in enumerate(amounts, 1)

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from support.running import Sandbox, Svc
-from svc.batch.operations import named, names
+from svc.batch.operations import find_operation, names
 from svc.batch.reading import FileFormat, rows_of
 from svc.batch.validate import Validator
 from svc.delivery.journal.stored import Scope
@@ -22,8 +22,8 @@ def shaped(
     operation: str, text: str, form: FileFormat = "csv", *, blank: bool = False
 ) -> BatchRow | Bad:
     """The first row of a file."""
-    shaper = Validator(named(operation), SCOPE, blank_means_all=blank)
-    reads = rows_of(BytesIO(text.encode()), form, named(operation), blank_means_all=blank)
+    shaper = Validator(find_operation(operation), SCOPE, blank_means_all=blank)
+    reads = rows_of(BytesIO(text.encode()), form, find_operation(operation), blank_means_all=blank)
     return shaper.shape(next(reads))
 
 
@@ -104,10 +104,10 @@ def test_a_name_in_ndjson_is_refused_likewise(name: str) -> None:
 @pytest.mark.parametrize("operation", names())
 def test_known_columns_pass(operation: str) -> None:
     """What a request takes, what an export holds, and names that the merchant chose."""
-    known: Any = named(operation).columns
+    known: Any = find_operation(operation).columns
     free = [f"{name}[Amount]" for name in ("metadata", "evidence") if name in known]
     for name in [*known, *free]:
-        list(rows_of(BytesIO(f"{name}\n".encode()), "csv", named(operation)))
+        list(rows_of(BytesIO(f"{name}\n".encode()), "csv", find_operation(operation)))
 
 
 def test_nothing_is_sent_for_such_a_file(sandbox: Sandbox, svc: Svc, tmp_path: Path) -> None:

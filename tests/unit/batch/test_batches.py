@@ -113,7 +113,7 @@ def test_one_list_at_a_time_and_each_once(floor: Floor) -> None:
 
 def test_a_list_is_whole_from_its_last_row_on(floor: Floor) -> None:
     """A run that finds nothing left to do does not make it younger (R92)."""
-    assert ledger(floor).whole_at(floor.batch) is None
+    assert ledger(floor).find_whole_at(floor.batch) is None
     days = [Later(floor, days) for days in (0, 3, 5, 7)]
     runs = [BatchTable(floor.state, floor.leases, clock) for clock in days]
     found = []
@@ -122,7 +122,7 @@ def test_a_list_is_whole_from_its_last_row_on(floor: Floor) -> None:
     ):
         each.begin(floor.batch)
         each.end(floor.batch, whole=whole, changed=changed)
-        found.append(each.whole_at(floor.batch))
+        found.append(each.find_whole_at(floor.batch))
     assert found == [None, days[1].now(), days[1].now(), days[3].now()]
 
 
@@ -209,9 +209,9 @@ def test_a_list_with_something_left_to_send_is_not_whole(floor: Floor) -> None:
     ledger(floor).begin(floor.batch)
     ledger(floor).end(floor.batch, whole=True, changed=True)
     ledger(floor).reserve(floor.batch, [], lambda _: None)
-    assert ledger(floor).whole_at(floor.batch) is not None
+    assert ledger(floor).find_whole_at(floor.batch) is not None
     ledger(floor).reserve(floor.batch, ["one"], lambda _: None)
-    assert ledger(floor).whole_at(floor.batch) is None
+    assert ledger(floor).find_whole_at(floor.batch) is None
 
 
 def test_what_was_done_or_is_open_elsewhere_is_seen(floor: Floor) -> None:

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 import pytest
 
-from svc.batch.columns import ignored_columns
-from svc.batch.operations import named
+from svc.batch.columns import find_ignored_columns
+from svc.batch.operations import find_operation
 from svc.batch.reading import rows_of
 from svc.batch.validate import Validator
 from svc.delivery.journal.stored import Scope
@@ -29,8 +29,8 @@ def ndjson_rows(operation: str, given: dict[str, Any], ignored: Sequence[str] = 
 
 
 def shaped(operation: str, text: str, form: Any, ignored: Sequence[str]) -> list[Any]:
-    known = named(operation)
-    paths = ignored_columns(ignored, known, blank_means_all=False)
+    known = find_operation(operation)
+    paths = find_ignored_columns(ignored, known, blank_means_all=False)
     shaper = Validator(known, SCOPE, ignored=paths)
     return [
         shaper.shape(read) for read in rows_of(BytesIO(text.encode()), form, known, ignored=paths)
@@ -97,9 +97,9 @@ def test_an_amount_is_not_ignored_by_the_way() -> None:
     """R97: a refund without its amount gives everything back."""
     for operation in ("refunds.create", "orders.capture"):
         with pytest.raises(UsageError, match="takes all that is left"):
-            ignored_columns(["amount"], named(operation), blank_means_all=False)
-        assert ignored_columns(["amount"], named(operation), blank_means_all=True)
-    assert ignored_columns(["amount"], named("orders.cancel"), blank_means_all=False)
+            find_ignored_columns(["amount"], find_operation(operation), blank_means_all=False)
+        assert find_ignored_columns(["amount"], find_operation(operation), blank_means_all=True)
+    assert find_ignored_columns(["amount"], find_operation("orders.cancel"), blank_means_all=False)
 
 
 @pytest.mark.parametrize(

@@ -7,14 +7,14 @@ import pytest
 
 from svc.base_url import BaseUrl
 from svc.batch.results import ResultLine
-from svc.batch.run import halting, total_of
-from svc.batch.tally import Totals, bad_line, error_fields, line_of, money_of
+from svc.batch.run import make_should_stop, total_of
+from svc.batch.tally import Totals, build_bad_line, error_fields, line_of, money_of
 from svc.batch.workers import SharedQuota
 from svc.client.contradiction import CONTRADICTED, Contradiction
 from svc.client.exchange import Failure, RawReply, Trouble
 from svc.client.reply import NOT_OURS, Reply
 from svc.delivery.journal.entry import NewIntent, Settled
-from svc.delivery.journal.stored import Stored, restored
+from svc.delivery.journal.stored import Stored, restore_call
 from svc.delivery.plan import Bad, BatchRow
 from svc.delivery.rows import JobEnd, RowJob, judge, judge_taken
 from svc.errors import (
@@ -95,7 +95,7 @@ def test_error_without_a_code_has_its_type() -> None:
 def test_row_that_is_bad_has_an_error_like_any_other() -> None:
     """R16: a program finds the same fields, whether the row or the service is to blame."""
     secret = "sk_test_4fQzN7cPq2LrTxVb9KdYhWm3"
-    line = bad_line(Bad(3, 4, f"{secret} has no amount.", "amount", "parameter_missing"))
+    line = build_bad_line(Bad(3, 4, f"{secret} has no amount.", "amount", "parameter_missing"))
     assert (line.row, line.line, line.outcome, line.id) == (3, 4, "invalid", None)
     assert line.error is not None
     message = line.error["message"]
@@ -133,7 +133,7 @@ def test_second_run_has_one_line_for_each_row(floor: Floor) -> None:
 def job(floor: Floor) -> RowJob:
     """A row that was never sent before."""
     stored = Stored("/v1/refunds", "json", b'{"payment":"pay_1"}', "key-1", None)
-    call, prepared = restored(stored, BaseUrl.parse("https://api.example.com"))
+    call, prepared = restore_call(stored, BaseUrl.parse("https://api.example.com"))
     asked = NewIntent(call, prepared, floor.batch.scope, floor.batch.id, 1)
     (intent,) = floor.intents.record_many([asked])
     return RowJob(ROW, intent, call, prepared)
@@ -146,7 +146,7 @@ REPLY = Reply(200, (), "{}", {"id": "rf_1"}, (), None, replayed=False, attempts=
 def test_one_answer_ends_a_row_of_silence(job: RowJob) -> None:
     """R17: twenty rows without an answer one after the other end a batch, not twenty in all."""
     quota = SharedQuota(1000)
-    halts = halting(quota)
+    halts = make_should_stop(quota)
     for answered in (JobEnd(job, REPLY), JobEnd(job, error=ApiError("No.", outcome="refused"))):
         for _ in range(19):
             assert not halts(JobEnd(job, error=SILENT))
@@ -161,7 +161,7 @@ def test_one_answer_ends_a_row_of_silence(job: RowJob) -> None:
 def test_row_that_was_not_begun_says_nothing_of_the_service(job: RowJob) -> None:
     """R17: rows that were turned back before they were sent do not count as silence."""
     quota = SharedQuota(1000)
-    halts = halting(quota)
+    halts = make_should_stop(quota)
     for _ in range(30):
         assert not halts(JobEnd(job))
     assert not quota.exhausted
@@ -194,7 +194,7 @@ def test_row_that_was_not_begun_is_not_sent_or_as_unknown_as_before(job: RowJob)
 )
 def test_what_concerns_every_row_ends_the_batch(error: SvcError, stops: bool, job: RowJob) -> None:
     """A key that is refused is refused for the next row too; a bad row is its own affair."""
-    assert halting(SharedQuota(1000))(JobEnd(job, error=error)) is stops
+    assert make_should_stop(SharedQuota(1000))(JobEnd(job, error=error)) is stops
     assert (judge(JobEnd(job, error=error)).stop is error) is stops
 
 

@@ -50,7 +50,7 @@ def serve(
         if tokens >= 1:
             tokens -= 1
             taken += 1
-            pace.went_through()
+            pace.note_success()
         else:
             refused += 1
             pace.was_limited()
@@ -70,7 +70,7 @@ def test_after_a_429_nothing_begins_for_a_second(clock: ManualClock) -> None:
     pace = Rate(clock, None)
     clock.advance(1)
     for _ in range(100):
-        pace.went_through()
+        pace.note_success()
     for _ in range(8):
         pace.was_limited()
     assert pace.turn() == pytest.approx(1.0)
@@ -82,7 +82,7 @@ def test_the_users_rate_is_never_exceeded_when_it_speeds_up_again(clock: ManualC
     pace = Rate(clock, 10)
     pace.was_limited()
     for _ in range(500):
-        pace.went_through()
+        pace.note_success()
     begun = start(pace, clock, 31)
     assert begun[-1] - begun[-11] == pytest.approx(1.0)
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from svc.batch.operations import named
+from svc.batch.operations import find_operation
 from svc.batch.reading import format_of, rows_of
 from svc.batch.rows import BadRow, Read
 from svc.errors import UsageError
@@ -24,7 +24,7 @@ def csv_rows(
     text: str | bytes, *, raw: bool = False, operation: str | None = None, blank: bool = False
 ) -> list[Read]:
     data = text if isinstance(text, bytes) else text.encode()
-    taking = named(operation or "orders.create")
+    taking = find_operation(operation or "orders.create")
     return list(rows_of(BytesIO(data), "csv", taking, raw=raw, blank_means_all=blank))
 
 
@@ -224,7 +224,7 @@ def test_raw_cells_stay_as_they_are() -> None:
 def test_lines_of_json_are_rows() -> None:
     """Blank lines are none; numbers keep their spelling; a bad line is a bad row."""
     data = b'{"amount": 5, "x": 1.50}\r\n\n[1]\n{"a":1,"a":2}\n{"a":\n"text"\n{"amount":6}'
-    rows = list(rows_of(BytesIO(data), "ndjson", named("orders.create")))
+    rows = list(rows_of(BytesIO(data), "ndjson", find_operation("orders.create")))
     assert [(one.number, one.line) for one in rows] == [
         (1, 1),
         (2, 3),

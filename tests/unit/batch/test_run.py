@@ -19,7 +19,7 @@ from svc.client.client import Client
 from svc.client.exchange import Failure, RawReply, Trouble, WireRequest
 from svc.clock import SystemClock
 from svc.delivery.journal.entry import NewIntent
-from svc.delivery.journal.stored import restored
+from svc.delivery.journal.stored import restore_call
 from svc.errors import AuthError, LocalError, ReplyContradiction, Unauthorized
 from svc.state.database import GONE
 from svc.system.signals import Stopped
@@ -477,7 +477,7 @@ def test_a_row_that_another_process_is_sending_is_left_to_it(floor: Floor) -> No
     floor.service.answer = lambda request, nth: LOST if b'"amount":2,' in request.body else None
     floor.run([1, 2])
     (unknown,) = floor.intents.list(batch=floor.batch.id, unresolved=True)
-    call, prepared = restored(unknown.stored, BaseUrl.parse("https://api.example.com"))
+    call, prepared = restore_call(unknown.stored, BaseUrl.parse("https://api.example.com"))
     floor.intents.record_many([NewIntent(call, prepared, floor.batch.scope)])
     sent = len(floor.service.requests)
     floor.run([1, 2, 3])
@@ -494,7 +494,7 @@ def test_rows_in_other_hands_do_not_end_the_run(floor: Floor) -> None:
     unresolved = floor.intents.list(batch=floor.batch.id, unresolved=True)
     assert unresolved
     for intent in unresolved:
-        call, prepared = restored(intent.stored, BaseUrl.parse("https://api.example.com"))
+        call, prepared = restore_call(intent.stored, BaseUrl.parse("https://api.example.com"))
         floor.intents.record_many([NewIntent(call, prepared, floor.batch.scope)])
     floor.service.answer = lambda request, nth: None
     floor.run(list(range(1, 41)), size=1)

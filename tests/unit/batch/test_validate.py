@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from svc.batch.operations import named, names
+from svc.batch.operations import find_operation, names
 from svc.batch.reading import rows_of
 from svc.batch.rows import Read
 from svc.batch.validate import Validator
@@ -23,8 +23,8 @@ QUOTE = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [ITEM]}
 
 
 def shape(operation: str, given: dict[str, Any]) -> BatchRow | Bad:
-    (read,) = rows_of(BytesIO(json.dumps(given).encode()), "ndjson", named(operation))
-    return Validator(named(operation), SCOPE).shape(Read(3, 4, read.given))
+    (read,) = rows_of(BytesIO(json.dumps(given).encode()), "ndjson", find_operation(operation))
+    return Validator(find_operation(operation), SCOPE).shape(Read(3, 4, read.given))
 
 
 def sent(operation: str, given: dict[str, Any]) -> tuple[str, str]:
@@ -101,7 +101,7 @@ def test_the_eight_operations_are_those_of_the_interface() -> None:
         *("refunds.create", "payouts.create", "landed-cost-quotes.create", "disputes.update"),
     ]
     with pytest.raises(UsageError, match=r"Did you mean 'orders.update'") as caught:
-        named("orders.udpate")
+        find_operation("orders.udpate")
     assert "refunds.create" in str(caught.value)
 
 
@@ -193,7 +193,7 @@ def test_a_row_needs_what_a_single_command_needs(destination: object, said: str)
 
 def test_fields_that_are_only_answered_are_left_out_and_named() -> None:
     """R64: an export is taken back."""
-    shaper = Validator(named("orders.create"), SCOPE)
+    shaper = Validator(find_operation("orders.create"), SCOPE)
     exported = {
         **ORDER,
         "id": "ord_1",
@@ -279,7 +279,7 @@ def test_a_row_s_own_key_is_checked_as_the_option_is(key: object) -> None:
 
 def test_two_rows_with_one_key_are_refused() -> None:
     """The service would carry out one of them alone; which one, only the file's author knows."""
-    shaper = Validator(named("refunds.create"), SCOPE)
+    shaper = Validator(find_operation("refunds.create"), SCOPE)
     shaper.shape(Read(1, 2, {"payment": "pay_1", "idempotency_key": "invoice-7"}))
     shaper.shape(Read(2, 3, {"payment": "pay_2", "idempotency_key": "invoice-8"}))
     with pytest.raises(UsageError, match="Lines 2 and 4 have the same") as caught:

@@ -25,7 +25,7 @@ from svc.client.reply import (
 )
 from svc.client.resources import find
 from svc.client.retry import AttemptResult, Meaning
-from svc.delivery.journal.entry import settled_with
+from svc.delivery.journal.entry import settle_by_error
 from svc.errors import ReplyContradiction
 from svc.service.facts import SANDBOX_TIME_HEADER, SANDBOX_WORLD_HEADER
 
@@ -274,7 +274,7 @@ def test_a_contradiction_is_about_ours_where_the_path_names_it(
     again = "Within 23 hours it is safe to send it again with --idempotency-key k"
     assert (found.hint == again) is (outcome == "unknown")
     assert ("Do not repeat it." in (found.hint or "")) is (outcome != "unknown")
-    assert settled_with(found).object_id == kept
+    assert settle_by_error(found).object_id == kept
 
 
 @pytest.mark.parametrize(
@@ -333,7 +333,7 @@ def test_a_contradiction_says_which_state_of_a_sandbox_has_answered() -> None:
                 orders.update("ord_1", {"amount": 100}), finding, mode="test", idempotency_key="k"
             )
         assert caught.value.world == world
-        assert settled_with(caught.value).world == world
+        assert settle_by_error(caught.value).world == world
 
 
 @pytest.mark.parametrize(

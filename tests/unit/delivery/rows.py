@@ -3,7 +3,7 @@
 from typing import Any
 
 from svc.base_url import BaseUrl
-from svc.batch.operations import named
+from svc.batch.operations import find_operation
 from svc.batch.rows import BadRow, Read
 from svc.batch.validate import Validator
 from svc.clock import Clock
@@ -35,7 +35,7 @@ DAY = 24 * HOUR
 
 def rows(*given: "int | str | dict[str, Any]", row_id: str | None = None) -> list[BatchRow | Bad]:
     """Refunds of one payment by amount, or as given; a text is a row that cannot be read."""
-    shaper = Validator(named("refunds.create"), SCOPE, row_id=row_id)
+    shaper = Validator(find_operation("refunds.create"), SCOPE, row_id=row_id)
     return [
         shaper.shape(Read(number, number + 1, _fields(one))) for number, one in enumerate(given, 1)
     ]
@@ -80,7 +80,7 @@ class Desk:
         intents = self.journal.list(batch=batch.id)
         read = rows(*given, row_id=row_id)
         alike = [row.alike for row in read if isinstance(row, BatchRow)]
-        begun = self.batches.begun_at(batch)
+        begun = self.batches.find_begun_at(batch)
         facts = BatchFacts(
             batch,
             gather(intents, lines, is_named=row_id is not None, world=world),

@@ -21,7 +21,7 @@ from support.listening import (
 from support.serving import free_port
 from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.forward.signing import signed_anew
+from svc.listen.forward.signing import sign_anew
 from svc.listen.inbox.inbox import Source
 from svc.listen.listener import Listener
 from svc.listen.pipeline import ListenerPlan
@@ -37,7 +37,7 @@ OLD = NOW - 3600
 
 
 def anew(headers: bytes, body: bytes) -> tuple[bytes, bool]:
-    return signed_anew(headers, body, [OWN], NOW), False
+    return sign_anew(headers, body, [OWN], NOW), False
 
 
 class HeldSource:

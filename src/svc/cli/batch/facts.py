@@ -47,7 +47,7 @@ def facts_for(
         Conflict: the results file is of an older form, and would decide something.
     """
     intents = tables.journal.list(batch=given.batch.id)
-    past = _past_of(tables, results)
+    past = _read_past(tables, results)
     _refuse_old_form(past, intents, results)
     state = sandbox_state(session) if intents or past.lines or not is_check else None
     served, world = state or (None, None)
@@ -61,7 +61,7 @@ def facts_for(
         duplicates,
         _account_of_check(session, evidence, duplicates) if is_check else NOBODY_ELSE,
         "" if is_check else session.key.fingerprint,
-        BatchTimes(session.clock.now(), served, None, tables.batches.begun_at(given.batch)),
+        BatchTimes(session.clock.now(), served, None, tables.batches.find_begun_at(given.batch)),
         asked.permissions,
         given.operation.doubles,
         world=world,
@@ -86,10 +86,10 @@ def _date_by_sandbox(
     return dated, ages.now
 
 
-def _past_of(tables: BatchTables, results: Results | None) -> PastResults:
+def _read_past(tables: BatchTables, results: Results | None) -> PastResults:
     """What the results file says; a request that a person has deleted does not come back by it."""
     past = PastResults() if results is None else results.read_past()
-    forgotten = tables.journal.forgotten_keys() if past.lines else frozenset()
+    forgotten = tables.journal.list_forgotten_keys() if past.lines else frozenset()
     return past._replace(lines=tuple(line for line in past.lines if line.key not in forgotten))
 
 

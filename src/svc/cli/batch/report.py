@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from svc.batch.results import ResultLine
 from svc.batch.run import Run
-from svc.batch.tally import PROBLEMS_MAX, Money, Totals, bad_line, money_of, money_planned
+from svc.batch.tally import PROBLEMS_MAX, Money, Totals, build_bad_line, money_of, money_planned
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
 from svc.delivery.hints import TypedLine
@@ -72,7 +72,7 @@ class Report(NamedTuple):
         try:
             out.value(self._data())
         except OSError as error:
-            raise self._lost(error) from error
+            raise self._build_lost(error) from error
 
     def interrupted(self, out: "Output") -> None:
         """Shows the summary of a run that the user stopped, and the command that continues it."""
@@ -89,7 +89,7 @@ class Report(NamedTuple):
             return stop
         totals, reason = self.totals, stop if isinstance(stop, SvcError) else None
         if not totals.not_done:
-            return _contradicted(totals) if totals.contradicted else None
+            return _build_contradicted(totals) if totals.contradicted else None
         nothing = not (totals.done or totals.skipped or totals.counts["unknown"])
         if reason is not None and nothing:
             return reason
@@ -159,7 +159,7 @@ class Report(NamedTuple):
         if totals.skipped == totals.rows > 0 and not totals.contradicted:
             out.note("Every row was done before.")
 
-    def _lost(self, error: OSError) -> LocalError:
+    def _build_lost(self, error: OSError) -> LocalError:
         why = system_words(error)
         lost = LocalError(
             f"{self.totals.done} rows were done, but the summary could not be written: {why}.",
@@ -179,7 +179,7 @@ def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
         PartlyDone: some rows could not be sent.
     """
     money = money_planned(todo)
-    lines = [bad_line(bad) for bad in islice(todo.bad, PROBLEMS_MAX)]
+    lines = [build_bad_line(bad) for bad in islice(todo.bad, PROBLEMS_MAX)]
     if out.format == "human":
         for line in lines:
             out.note(f"line {line.line}: {_why(line)}")
@@ -196,7 +196,7 @@ def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
         )
 
 
-def _contradicted(totals: Totals) -> ReplyContradiction:
+def _build_contradicted(totals: Totals) -> ReplyContradiction:
     """What an earlier run has said of a row is as true now: the row is done, and not as asked."""
     first = next(line for line in totals.problems if line.outcome == "done")
     more = f" So it is with {totals.contradicted} rows." if totals.contradicted > 1 else ""
@@ -210,7 +210,7 @@ def _contradicted(totals: Totals) -> ReplyContradiction:
     )
 
 
-def left_out_note(given: BatchInput) -> str | None:
+def note_left_out(given: BatchInput) -> str | None:
     """Names the fields of the file that the operation does not take."""
     if not given.left_out:
         return None
@@ -237,7 +237,7 @@ def _check_data(
         "done_by_hand": _count_held(todo, RowDecision.STOP_ROW_BY_HAND),
         "changed": _count_held(todo, RowDecision.STOP_ROW_CHANGED),
         "known_otherwise": _count_held(todo, RowDecision.STOP_ROW_KEY_TAKEN),
-        "largest": _largest_data(todo),
+        "largest": _describe_largest(todo),
         "equal": _equal_data(todo),
         "totals": money.as_data(),
         "without_amount": money.without_amount if given.operation.total else 0,
@@ -299,7 +299,7 @@ def questions_of(
 def _remarks(todo: BatchPlan, rows: Sequence[BatchRow] | None = None) -> list[str]:
     """The largest row, and rows that ask for the same, so that a slip is seen before it is sent."""
     found = []
-    largest = _largest(todo.tasks.rows() if rows is None else rows)
+    largest = _find_largest(todo.tasks.rows() if rows is None else rows)
     if largest is not None and len(todo.tasks) > 1:
         amount = format_amount(largest.amount or 0, str(largest.currency))
         found.append(f"The largest: {amount} in line {largest.line}")
@@ -309,7 +309,7 @@ def _remarks(todo: BatchPlan, rows: Sequence[BatchRow] | None = None) -> list[st
     return found
 
 
-def _largest(sent: Iterable[BatchRow]) -> BatchRow | None:
+def _find_largest(sent: Iterable[BatchRow]) -> BatchRow | None:
     """The row with the largest amount, where the file has one currency."""
     largest: BatchRow | None = None
     for row in sent:
@@ -324,8 +324,8 @@ def _largest(sent: Iterable[BatchRow]) -> BatchRow | None:
     return largest if largest is not None and largest.currency else None
 
 
-def _largest_data(todo: BatchPlan) -> dict[str, object] | None:
-    row = _largest(todo.tasks.rows())
+def _describe_largest(todo: BatchPlan) -> dict[str, object] | None:
+    row = _find_largest(todo.tasks.rows())
     if row is None:
         return None
     return {"line": row.line, "amount": row.amount, "currency": row.currency}

@@ -7,8 +7,8 @@ from typing import Any, Final
 from unicodedata import normalize
 
 from svc.api_keys import refuse_secrets
-from svc.batch.columns import column_path, column_shape, ignored_columns
-from svc.batch.operations import BatchOperation, named
+from svc.batch.columns import column_path, column_shape, find_ignored_columns
+from svc.batch.operations import BatchOperation, find_operation
 from svc.batch.reading import SIZE_MAX, format_of, rows_of
 from svc.batch.validate import Validator
 from svc.cli.batch.options import BatchOptions
@@ -46,9 +46,9 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
     Raises:
         UsageError: the operation, the file or its head is not what it should be.
     """
-    operation = _with_row_id(named(asked.operation), asked.row_id)
+    operation = _with_row_id(find_operation(asked.operation), asked.row_id)
     names, blank = asked.ignore_column or (), asked.blank_means_all
-    ignored = ignored_columns(names, operation, blank_means_all=blank)
+    ignored = find_ignored_columns(names, operation, blank_means_all=blank)
     if asked.row_id is not None:
         ignored -= _read_for_its_id(asked.row_id, operation, ignored)
     shaper = Validator(

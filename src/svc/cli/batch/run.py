@@ -11,7 +11,7 @@ from svc.batch.results import Results
 from svc.batch.run import Run
 from svc.cli.batch.facts import BatchTables, facts_for, with_duplicates
 from svc.cli.batch.options import BatchOptions
-from svc.cli.batch.report import Report, left_out_note, questions_of, report_check
+from svc.cli.batch.report import Report, note_left_out, questions_of, report_check
 from svc.cli.batch.rows import BatchInput, read_input, refuse_secrets_in
 from svc.cli.batch.workers import build_run, journal_of
 from svc.cli.framework.delivering import limit_rules
@@ -27,7 +27,7 @@ from svc.client.call import Call
 from svc.client.resources import find
 from svc.delivery.charges import ChargeReader
 from svc.delivery.evidence import Evidence
-from svc.delivery.hints import TypedLine, held_error, next_again_label, notes_of, stop_error
+from svc.delivery.hints import TypedLine, build_held_error, next_again_label, notes_of, stop_error
 from svc.delivery.journal.batches import BatchTable, Duplicate
 from svc.delivery.journal.entry import Charge
 from svc.delivery.journal.journal import Journal
@@ -206,7 +206,7 @@ def _put_together(
     def explain(passed: Passed) -> SvcError:
         request = passed.evidence.request if passed.evidence else None
         expired = judged.facts.expired.get(request or "")
-        return expired or held_error(passed, session.clock.now(), session.say)
+        return expired or build_held_error(passed, session.clock.now(), session.say)
 
     return build_run(session, asked, given, judged.plan, recorded, results, explain)
 
@@ -239,7 +239,7 @@ def _refuse_beyond(
             call = _call_of(given, row)
             said = charge_said(Stored(row.path, call.encoding, row.body, row.digest, None))
             said = said._replace(currency=said.currency or row.compared_currency)
-            charges[row.number] = said if reader is None else reader.complete(call, said)
+            charges[row.number] = said if reader is None else reader.complete_charge(call, said)
     told = [one for one in charges.values() if not is_check or None not in one]
     journal.limits().check(scope, group_of(rows[0].path), told)
     return charges
@@ -374,7 +374,7 @@ def _tell_notes(session: Session, given: BatchInput, judged: JudgedBatch) -> Non
         return
     label = given.batch.label
     notes = [f"The label of this run: {label}"] if label else []
-    left_out = left_out_note(given)
+    left_out = note_left_out(given)
     notes += [left_out] if left_out else []
     for note in (*notes, *notes_of(judged.plan)):
         session.out.note(note)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from svc.batch.results import Results
-from svc.batch.run import Run, RunDeps, halting
+from svc.batch.run import Run, RunDeps, make_should_stop
 from svc.batch.tally import HeldError, Totals
 from svc.batch.workers import Rate, SharedQuota, Workers
 from svc.cli.batch.options import BatchOptions
@@ -58,7 +58,7 @@ def build_run(
     clock = session.clock
     rate, quota = Rate(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))
-    halts = halting(quota)
+    halts = make_should_stop(quota)
     workers = Workers(size, _connector(session, rate, quota), halts, rate, clock)
     deps = RunDeps(recorded, workers, results, quota, clock)
     return Run(
@@ -80,7 +80,7 @@ def _connector(session: Session, rate: Rate, quota: SharedQuota) -> Callable[[],
         if record.status == _LIMITED:
             rate.was_limited()
         elif record.status is not None:
-            rate.went_through()
+            rate.note_success()
 
     def connect() -> Client:
         # By whose clock a summary is shown is no question.

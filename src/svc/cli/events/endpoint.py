@@ -59,7 +59,7 @@ class Endpoints:
         known = self._find_known(url, events)
         if known is not None:
             return known
-        earlier = self._earlier(path, events)
+        earlier = self._find_earlier(path, events)
         made = self._register(url, events)
         # A sandbox that was reset to its seed gives the id of one that it had before.
         self._tell(made, {name: at for name, at in earlier.items() if name != made.id})
@@ -90,16 +90,16 @@ class Endpoints:
         self._table.keep(endpoint_id, url, (), stored, self._session.clock.now())
         return Endpoint(endpoint_id, url, (secret,), where)
 
-    def standing(self, path: str, events: tuple[str, ...]) -> Standing:
+    def find_standing(self, path: str, events: tuple[str, ...]) -> Standing:
         """Says what a sandbox knows of a listener's endpoints; all others are taken to be enabled.
 
         Raises:
             SvcError: the sandbox was not reached.
         """
-        earlier = self._earlier(path, events) if self._sandbox else {}
+        earlier = self._find_earlier(path, events) if self._sandbox else {}
         if not earlier:
             return "enabled"
-        there = [self._status(listed, earlier, events) for listed in self._listed()]
+        there = [self._status(listed, earlier, events) for listed in self._list_endpoints()]
         if "enabled" in there:
             return "enabled"
         return "disabled" if "disabled" in there else "forgotten"
@@ -112,7 +112,7 @@ class Endpoints:
         Raises:
             SvcError: the sandbox was not reached.
         """
-        listed = self._listed() if self._sandbox else []
+        listed = self._list_endpoints() if self._sandbox else []
         found = next((one for one in listed if one.get("id") == endpoint.id), {})
         signing = tuple(map(str, found.get("signing_secrets", ())))
         if not signing or signing[0] in endpoint.secrets or endpoint.id is None:
@@ -142,7 +142,7 @@ class Endpoints:
         if endpoint_id is None:
             return None
         if self._sandbox:
-            listed = self._listed()
+            listed = self._list_endpoints()
             if not any(
                 self._status(one, {endpoint_id: known.url}, known.events) == "enabled"
                 for known in self._table.called(endpoint_id)
@@ -171,11 +171,11 @@ class Endpoints:
         wanted = set(listed.get("events", ())) == set(events)
         return str(listed.get("status")) if same and wanted else None
 
-    def _listed(self) -> list[dict[str, Any]]:
+    def _list_endpoints(self) -> list[dict[str, Any]]:
         found = self._control(controls.endpoints()).get("data", [])
         return found if isinstance(found, list) else []
 
-    def _earlier(self, path: str, events: tuple[str, ...]) -> dict[str, str]:
+    def _find_earlier(self, path: str, events: tuple[str, ...]) -> dict[str, str]:
         """Gives the URLs of a listener's endpoints by their ids."""
         return {one.id: one.url for one in self._table.at_path(path, events)}
 
@@ -239,7 +239,7 @@ class Endpoints:
     def _forget(self, endpoint_id: str, url: str) -> bool:
         """Deletes an endpoint of ours in the sandbox; says whether it was still there."""
         try:
-            there = {one.get("id"): one.get("url") for one in self._listed()}
+            there = {one.get("id"): one.get("url") for one in self._list_endpoints()}
             is_there = there.get(endpoint_id) == url  # else another listener has the id by now
             if is_there:
                 self._control(controls.delete_endpoint(endpoint_id))

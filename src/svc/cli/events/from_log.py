@@ -5,7 +5,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 
 from svc.cli.events.endpoint import Endpoint, Endpoints, sandbox_answers
-from svc.cli.events.inspect import inspecting
+from svc.cli.events.inspect import inspect
 from svc.cli.events.options import ListenOptions
 from svc.cli.events.run import (
     ListenerSetup,
@@ -16,18 +16,18 @@ from svc.cli.events.run import (
     run_listener,
     show_secrets,
 )
-from svc.cli.events.secrets import stored_secrets
+from svc.cli.events.secrets import load_secrets
 from svc.cli.events.team import (
     LogOptions,
+    choose_name,
     delivery_policy,
     examine,
     open_log,
-    own_name,
     user_of,
 )
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
-from svc.listen.forward.signing import HeaderSigner, signed_anew
+from svc.listen.forward.signing import HeaderSigner, sign_anew
 from svc.listen.forward.waiting import status_for_group, status_for_sender
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.listeners import places, remember, remember_address, rename
@@ -56,8 +56,8 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
     check_group(asked, log)
     begin(session, asked)
     with (
-        inspecting(session, asked.inspect) as inspection,
-        _prepared(session, asked, log) as reader,
+        inspect(session, asked.inspect) as inspection,
+        _prepare(session, asked, log) as reader,
     ):
         shared, endpoint = log.group is not None, reader.endpoint
         if shared:  # what a target does not take goes back to the log, which gives it again
@@ -65,7 +65,7 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
         plan = replace(
             plan_of(session, asked, endpoint, inspection),
             ack="forwarded" if shared else "received",
-            signs=_signing(session, endpoint) if log.signs_anew else "original",
+            signs=_make_signer(session, endpoint) if log.signs_anew else "original",
             verdict=status_for_group if shared else status_for_sender,
         )
 
@@ -83,14 +83,14 @@ def print_own_secret(session: Session, log: LogOptions) -> None:
         KeyStoreError: there is no keyring that it could be in.
     """
     try:
-        endpoint = _own_endpoint(session, session.state(), log, lasting=True)
+        endpoint = _find_own_endpoint(session, session.state(), log, lasting=True)
     except KeyStoreError as error:
         error.hint = "Each run has a secret of its own then, in SVC_WEBHOOK_SECRET of --exec"
         raise
     show_secrets(session, endpoint.id, endpoint.secrets)
 
 
-def _own_endpoint(
+def _find_own_endpoint(
     session: Session, state: Database, log: LogOptions, *, lasting: bool = False
 ) -> Endpoint:
     endpoints = Endpoints(session, state, sandbox=sandbox_answers(session))
@@ -98,7 +98,7 @@ def _own_endpoint(
 
 
 @contextmanager
-def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_ReaderSetup]:
+def _prepare(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_ReaderSetup]:
     state, settings = session.state(), session.settings
     way = name_reader(log.address.stream(settings.mode), log.group, log.name)
     origin = session.base_url.origin
@@ -108,7 +108,7 @@ def _prepared(session: Session, asked: ListenOptions, log: LogOptions) -> Iterat
         connection = open_.enter_context(open_log(session, log.address))
         keys = examine(session, connection, writes=None)
         claim = open_.enter_context(claim_of(session, listening, asked))
-        endpoint = _own_endpoint(session, state, log)
+        endpoint = _find_own_endpoint(session, state, log)
         remember(state, claim, 0, endpoint.id, asked.routes.format_routes())
         remember_address(state, claim, str(log.address))
         yield _ReaderSetup(state, claim, endpoint, connection, keys)
@@ -139,7 +139,7 @@ def _source(
     inbox: SqliteInbox,
 ) -> OpenSource:
     connection, mode = reader.connection, session.settings.mode
-    known = stored_secrets(session, of_logs=False)
+    known = load_secrets(session, of_logs=False)
     trust = Trust(log.address.stream(mode), reader.keys, asked.secrets, tuple(known))
     if log.group is not None:
         queue = group.Queue(log.group, mode, asked.forwarding.concurrency, trust)
@@ -147,7 +147,7 @@ def _source(
         inbox.hand_back()
         session.out.note(f"Sharing {log.address} with the others of the group {log.group}.")
         return group.make_open(connection, queue, asked.routes.targets, session.clock)
-    name = own_name(log, connection)
+    name = choose_name(log, connection)
     subjects = [log.address.subject(mode, kind) for kind in asked.events] if asked.chosen else []
     cursor = own_cursor.Cursor(user_of(connection) or name, mode, trust, tuple(subjects))
     connection.run(own_cursor.check_right(connection, mode))
@@ -171,10 +171,10 @@ async def _first_position(session: Session, log: LogOptions, connection: LogConn
     return await streams.before(connection, mode, session.clock.now() - log.start)
 
 
-def _signing(session: Session, endpoint: Endpoint) -> HeaderSigner:
+def _make_signer(session: Session, endpoint: Endpoint) -> HeaderSigner:
     """Signs at the moment of sending: the service's own signature may be hours old by then."""
     clock, secrets = session.clock, endpoint.secrets
-    return lambda headers, body: (signed_anew(headers, body, secrets, clock.now()), False)
+    return lambda headers, body: (sign_anew(headers, body, secrets, clock.now()), False)
 
 
 def check_group(asked: ListenOptions, log: LogOptions) -> None:

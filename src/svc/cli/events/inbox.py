@@ -116,7 +116,7 @@ def show(ctx: typer.Context, event_id: EventId) -> None:
     session = Session.of(ctx)
     archive = archive_of(session, session.state())
     entry = entry_of(archive, event_id)
-    whole = _whole(archive, entry, archive.content(entry))
+    whole = _show_whole(archive, entry, archive.content(entry))
     if session.format == "human":
         del whole["payload_base64"]
         # The payload's times are the service's (R109: late is by the service's clock).
@@ -137,10 +137,10 @@ def _since(session: Session, text: str) -> float:
 
 
 def _as_json(entry: InboxEntry) -> str:
-    return json.dumps(_brief(entry))
+    return json.dumps(_show_brief(entry))
 
 
-def _brief(entry: InboxEntry) -> dict[str, Any]:
+def _show_brief(entry: InboxEntry) -> dict[str, Any]:
     return {
         "object": "kept_delivery",
         "id": entry.id,
@@ -156,14 +156,14 @@ def _brief(entry: InboxEntry) -> dict[str, Any]:
     }
 
 
-def _whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> dict[str, Any]:
+def _show_whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> dict[str, Any]:
     lines = content.headers.decode("latin-1").splitlines()
     pairs = [line.split(": ", 1) for line in lines if ": " in line]
     return {
-        **_brief(entry),
+        **_show_brief(entry),
         "verified": True,
         "headers": dict(pairs),
-        "payload": _parsed(content.body),
+        "payload": _parse(content.body),
         "payload_base64": base64.b64encode(content.body).decode(),
         "targets": [
             {
@@ -189,7 +189,7 @@ def _whole(archive: InboxHistory, entry: InboxEntry, content: Content) -> dict[s
     }
 
 
-def _parsed(body: bytes) -> Any:
+def _parse(body: bytes) -> Any:
     try:
         return json.loads(body)
     except (ValueError, RecursionError):

@@ -79,7 +79,7 @@ class Inspection:
 
 
 @contextmanager
-def inspecting(session: Session, wanted: InspectAt | None) -> Iterator[Inspection | None]:
+def inspect(session: Session, wanted: InspectAt | None) -> Iterator[Inspection | None]:
     """Takes the port of the page, with a view of the inbox that nothing else waits for.
 
     Raises:

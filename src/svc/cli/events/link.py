@@ -139,7 +139,7 @@ def _both(endpoint: Endpoint, before: Endpoint) -> tuple[str, ...]:
 
 
 @contextmanager
-def linked(
+def open_link(
     session: Session, chosen: ChosenTunnel, port: int, register: Register
 ) -> Iterator[TunnelLink]:
     """Keeps a tunnel to a local port up for the length of the block.

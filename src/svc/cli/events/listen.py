@@ -23,8 +23,8 @@ from svc.cli.events.options import (
     body_size,
     command_again,
     condition,
-    given_secrets,
     of_a_log,
+    read_secrets,
     refuse_formats,
     shell_command,
 )
@@ -242,7 +242,7 @@ def begin(session: Session, given: ListenArguments, verb: str = "listen") -> Non
     """Listens as was asked for, or prints the signing secret; `verb` is what was typed."""
     if not given.secret_only:
         refuse_formats(session, verb)
-    options = _checked(session, given)
+    options = _check(session, given)
     alien = of_a_log(given.group, given.from_start, given.name, given.signature)
     if given.from_ is not None:
         from svc.cli.events.team import read_log  # what a log needs is loaded only here
@@ -265,7 +265,7 @@ def begin(session: Session, given: ListenArguments, verb: str = "listen") -> Non
         listen_to(session, options)
 
 
-def _checked(session: Session, given: ListenArguments) -> ListenOptions:
+def _check(session: Session, given: ListenArguments) -> ListenOptions:
     events = select_events(tuple(given.events or ()))
     routes = _routes(session, given)
     return ListenOptions(
@@ -274,7 +274,7 @@ def _checked(session: Session, given: ListenArguments) -> ListenOptions:
         tunnel=TunnelOption.parse(given.tunnel),
         public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
         port=given.port,
-        secrets=given_secrets(session, piped=given.endpoint_secret_stdin),
+        secrets=read_secrets(session, piped=given.endpoint_secret_stdin),
         ack=given.ack,
         forwarding=ForwardOptions(
             concurrency=given.concurrency,

@@ -148,7 +148,7 @@ class ListenerLoop:
 
     async def _run(self, bound: "socket.socket | OpenSource") -> Ended:
         loop = asyncio.get_running_loop()
-        loop.set_exception_handler(self._unexpected)
+        loop.set_exception_handler(self._handle_unexpected)
         self.printing.start(self._fail)
         self._listener = Listener(self.plan, self.inbox, self.session.clock, self._tell)
         if self._signal is not None:
@@ -226,7 +226,7 @@ class ListenerLoop:
             self._trouble = error
         self._end()
 
-    def _unexpected(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
+    def _handle_unexpected(self, _: asyncio.AbstractEventLoop, context: Mapping[str, Any]) -> None:
         """Shows a bug, whose owner has ended its connection or lane; a hundred alike are the end.
 
         A full descriptor table is none: asyncio accepts again in a second.

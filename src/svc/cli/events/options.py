@@ -181,7 +181,7 @@ def refuse_formats(session: Session, verb: str) -> None:
         )
 
 
-def given_secrets(session: Session, *, piped: bool) -> tuple[str, ...]:
+def read_secrets(session: Session, *, piped: bool) -> tuple[str, ...]:
     """The secrets of an endpoint that exists, from standard input where that was asked for."""
     return from_stdin(session) if piped else from_environment(session.env)
 
@@ -296,12 +296,12 @@ def content_filter(where: str | None, text: str | None, object_id: str | None) -
         asked.append(lambda body: named in body)
     if text is not None:
         words = text.casefold()
-        asked.append(lambda body: words in _readable(body).casefold())
+        asked.append(lambda body: words in _decode_body(body).casefold())
     every = [each for each in asked if each is not None]
     return (lambda body: all(meets(body) for meets in every)) if every else None
 
 
-def _readable(body: bytes) -> str:
+def _decode_body(body: bytes) -> str:
     """A body as a person reads it, without JSON's escapes."""
     try:
         return json.dumps(json.loads(body), ensure_ascii=False)

@@ -16,7 +16,7 @@ from svc.cli.events.options import (
     TunnelOption,
     body_size,
     command_again,
-    given_secrets,
+    read_secrets,
     refuse_formats,
 )
 from svc.cli.events.run import listen_to
@@ -97,7 +97,7 @@ def receive(ctx: typer.Context, given: ReceiveArguments) -> None:
         tunnel=TunnelOption.parse(given.tunnel),
         public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
         port=given.port,
-        secrets=given_secrets(session, piped=given.endpoint_secret_stdin),
+        secrets=read_secrets(session, piped=given.endpoint_secret_stdin),
         limits=ReceiverLimits(body_bytes=body_size(given.max_body)),
         shown=given.print_,
         ready_file=given.ready_file,

@@ -34,7 +34,7 @@ class Registrar:
             SvcError: the service refused, or was not reached.
         """
         with self._one_at_a_time:  # a tunnel that has moved, and a sandbox that was reset
-            before, self._before = self._before, self._registered(public)
+            before, self._before = self._before, self._register(public)
             if before is not None and before.secrets != self._before.secrets:
                 self._tell_secret(self._before)
             return self._before
@@ -51,12 +51,12 @@ class Registrar:
             todo = "The command of --exec has the old one: stop this listener and start it anew."
         self.session.out.warn(f"Deliveries have a new signing secret, {shown}. {todo}")
 
-    def _registered(self, public: BaseUrl | None) -> Endpoint:
+    def _register(self, public: BaseUrl | None) -> Endpoint:
         url, _ = self.address(public)
         endpoint = Endpoint(None, url, self.asked.secrets, "given by you")
         if not self.asked.secrets:
             found = Endpoints(self.session, self.state, sandbox=self.sandbox)
-            if found.standing(self.claim.path, self.asked.events) == "forgotten":
+            if found.find_standing(self.claim.path, self.asked.events) == "forgotten":
                 begin_anew(self.state, self.claim)
             endpoint = found.of(url, self.claim.path, self.asked.events)
             both = tuple(dict.fromkeys((*endpoint.secrets, *self.asked.also)))
@@ -78,7 +78,7 @@ class Registrar:
         found = Endpoints(self.session, self.state, sandbox=True)
 
         def renew() -> Endpoint | None:
-            standing = found.standing(self.claim.path, self.asked.events)
+            standing = found.find_standing(self.claim.path, self.asked.events)
             if standing == "disabled":
                 self.session.out.warn("The sandbox has disabled the listener's webhook endpoint.")
             elif standing == "forgotten":

@@ -90,8 +90,8 @@ def replay(ctx: typer.Context, given: ReplayArguments) -> None:
         changes_of(given.set_ or ()),
         given.forward_timeout,
     )
-    with _alone(session) if given.pending else nullcontext():
-        entries = _chosen(
+    with _hold_listeners(session) if given.pending else nullcontext():
+        entries = _choose(
             archive,
             given.events or [],
             InboxFilter(failed=given.failed, pending=given.pending, meets=meets),
@@ -179,7 +179,7 @@ def _tell_left(session: Session, state: Database) -> None:
 
 
 @contextmanager
-def _alone(session: Session) -> Iterator[None]:
+def _hold_listeners(session: Session) -> Iterator[None]:
     """Has listeners that start meanwhile wait, and sends nothing beside another one of us."""
     with hold_back(session.paths.state_dir / "listeners") as alone:
         if not alone:
@@ -206,7 +206,7 @@ def _refuse_beside_a_listener(session: Session, state: Database) -> None:
         )
 
 
-def _chosen(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> Iterable[InboxEntry]:
+def _choose(archive: InboxHistory, names: list[str], wanted: InboxFilter) -> Iterable[InboxEntry]:
     """The named ones as they were named, the others oldest first, as they are read."""
     if names:
         return [entry_of(archive, name) for name in names]

@@ -14,8 +14,8 @@ from svc.errors import UsageError
 from svc.listen.commands import CommandTarget
 from svc.listen.forward.command import sender_for
 from svc.listen.forward.replay import ReplayLoop
-from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, told_of
-from svc.listen.forward.signing import signed_anew
+from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, build_record
+from svc.listen.forward.signing import sign_anew
 from svc.listen.inbox.history import Content, InboxEntry, InboxHistory
 from svc.listen.routes import AnyTarget, parse_known
 from svc.listen.targets import Target, TargetTrust
@@ -125,7 +125,7 @@ class ReplayJob:
         """Sends one event to its targets; says whether all of them took it every time."""
         if self.asked.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
             return True  # another process has closed it since it was listed
-        content = changed(self.archive.content(entry), self.asked.changes)
+        content = change_event(self.archive.content(entry), self.asked.changes)
         taken = True
         for target in self._targets(entry):
             sender = sender_for(target, trust=TargetTrust(self.session.settings.ca_bundle))
@@ -159,7 +159,7 @@ class ReplayJob:
         if not self.asked.changes:
             self.archive.note_replays(entry.seq, [attempt], taken=False)
         event, now = (entry.id, entry.type), self.session.clock.now()
-        records.show(told_of(reply, sender.target, event, now, number))
+        records.show(build_record(reply, sender.target, event, now, number))
         return reply.is_taken
 
     def _targets(self, entry: InboxEntry) -> list[AnyTarget]:
@@ -186,7 +186,7 @@ class ReplayJob:
         if self.asked.original:
             return content.headers
         now = self.session.clock.now()
-        return signed_anew(content.headers, content.body, self.secrets.of(entry), now)
+        return sign_anew(content.headers, content.body, self.secrets.of(entry), now)
 
 
 def changes_of(texts: Sequence[str]) -> tuple[EventChange, ...]:
@@ -213,7 +213,7 @@ def _change_of(text: str) -> EventChange:
         return EventChange(path, value)
 
 
-def changed(content: Content, changes: Sequence[EventChange]) -> Content:
+def change_event(content: Content, changes: Sequence[EventChange]) -> Content:
     """The event with other values, and a header that names their paths; itself without changes.
 
     Raises:
@@ -233,7 +233,7 @@ def changed(content: Content, changes: Sequence[EventChange]) -> Content:
 def _put(event: Any, change: EventChange) -> None:
     *around, last = change.path
     for part in around:
-        event = _inside(event, part, change)
+        event = _change_inside(event, part, change)
     if isinstance(event, dict):
         event[last] = change.value
     elif isinstance(event, list) and last.isdecimal() and int(last) < len(event):
@@ -242,7 +242,7 @@ def _put(event: Any, change: EventChange) -> None:
         raise _leads_nowhere(change)
 
 
-def _inside(value: Any, part: str, change: EventChange) -> Any:
+def _change_inside(value: Any, part: str, change: EventChange) -> Any:
     if isinstance(value, dict) and part in value:
         return value[part]
     if isinstance(value, list) and part.isdecimal() and int(part) < len(value):

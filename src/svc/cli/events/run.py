@@ -7,20 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from svc.cli.events.endpoint import SECRETS_MAX, Endpoint, Endpoints, sandbox_answers
-from svc.cli.events.inspect import Inspection, inspecting
-from svc.cli.events.link import LocalLink, SignatureWatch, TunnelLink, linked
+from svc.cli.events.inspect import Inspection, inspect
+from svc.cli.events.link import LocalLink, SignatureWatch, TunnelLink, open_link
 from svc.cli.events.loop import Ended, ExecProcess, ListenerLoop
 from svc.cli.events.options import ListenOptions, check_targets
 from svc.cli.events.register import Registrar
 from svc.cli.events.screen.printer import RecordPrinter
 from svc.cli.events.screen.streams import Printing
-from svc.cli.events.secrets import known_elsewhere
+from svc.cli.events.secrets import find_known_elsewhere
 from svc.cli.events.tunnel import ChosenTunnel, choose
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.listen.identity import claim_listener
 from svc.listen.inbox.inbox import Inbox
-from svc.listen.inbox.listeners import ListenerId, last_endpoint, pending
+from svc.listen.inbox.listeners import ListenerId, count_pending, find_last_endpoint
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource, remove
@@ -70,15 +70,15 @@ def listen_to(
     chosen = choose(session, asked, sandbox=sandbox)
     asked = _with_own_address(session, asked, chosen, sandbox=sandbox)
     with (
-        inspecting(session, asked.inspect) as inspection,
-        _prepared(session, asked, chosen, sandbox=sandbox) as setup,
+        inspect(session, asked.inspect) as inspection,
+        _prepare(session, asked, chosen, sandbox=sandbox) as setup,
     ):
         plan = replace(
             plan_of(session, asked, setup.endpoint, inspection),
             path=setup.path,
             hosts=setup.hosts,
             ack=asked.ack,
-            known=known_elsewhere(session, setup.endpoint.id),
+            known=find_known_elsewhere(session, setup.endpoint.id),
         )
 
         def ways(inbox: SqliteInbox) -> tuple[Inbox, socket.socket]:
@@ -140,7 +140,7 @@ def _take_over(
     urls = [str(target) for target in asked.routes.targets]
     if asked.adopt and urls:
         inbox.adopt(lambda kind: [str(target) for target in asked.routes.match(kind)], urls)
-    left = pending(setup.state, setup.claim)
+    left = count_pending(setup.state, setup.claim)
     for url in left.keys() - set(urls):
         events = f"{left[url]:,} event{' waits' if left[url] == 1 else 's wait'} for {url}"
         adopt = "; --adopt forwards them to the targets of now" if urls else ""
@@ -154,8 +154,8 @@ def print_secret(session: Session, asked: ListenOptions) -> None:
     chosen = choose(session, asked, sandbox=sandbox)
     asked = _with_own_address(session, asked, chosen, sandbox=sandbox)
     endpoints = Endpoints(session, state, sandbox=sandbox)
-    endpoint_id = last_endpoint(
-        state, _listening(session, asked, chosen), asked.routes.format_routes()
+    endpoint_id = find_last_endpoint(
+        state, _build_listening(session, asked, chosen), asked.routes.format_routes()
     )
     own = None if asked.secrets else endpoints.secret_in_use(endpoint_id)
     secrets = asked.secrets or (() if own is None else (own,))
@@ -166,7 +166,7 @@ def print_secret(session: Session, asked: ListenOptions) -> None:
             hint="Ask while svc events listen runs, with the same options",
         )
     if not secrets:
-        with _prepared(session, asked, chosen, sandbox=sandbox, linking=False) as setup:
+        with _prepare(session, asked, chosen, sandbox=sandbox, linking=False) as setup:
             endpoint_id, secrets = setup.endpoint.id, setup.endpoint.secrets
     show_secrets(session, None if asked.secrets else endpoint_id, secrets)
 
@@ -193,8 +193,8 @@ def _with_own_address(
     if len(asked.secrets) < SECRETS_MAX:
         return asked
     state, own = session.state(), replace(asked, secrets=())
-    endpoint_id = last_endpoint(
-        state, _listening(session, own, chosen), asked.routes.format_routes()
+    endpoint_id = find_last_endpoint(
+        state, _build_listening(session, own, chosen), asked.routes.format_routes()
     )
     endpoints = Endpoints(session, state, sandbox=sandbox)
     known = endpoints.secret_of(endpoint_id) if endpoint_id is not None else None
@@ -204,7 +204,9 @@ def _with_own_address(
     return replace(own, also=asked.secrets)
 
 
-def _listening(session: Session, asked: ListenOptions, chosen: ChosenTunnel | None) -> Listening:
+def _build_listening(
+    session: Session, asked: ListenOptions, chosen: ChosenTunnel | None
+) -> Listening:
     settings = session.settings
     way = chosen.way if chosen is not None else str(asked.public_url or "local")
     way = "given" if asked.secrets else way
@@ -213,7 +215,7 @@ def _listening(session: Session, asked: ListenOptions, chosen: ChosenTunnel | No
 
 
 @contextmanager
-def _prepared(
+def _prepare(
     session: Session,
     asked: ListenOptions,
     chosen: ChosenTunnel | None,
@@ -222,14 +224,14 @@ def _prepared(
     linking: bool = True,
 ) -> Iterator[_ReceiverSetup]:
     """Sets a listener up; starts its tunnel only if it is going to be `linking`."""
-    state, listening = session.state(), _listening(session, asked, chosen)
+    state, listening = session.state(), _build_listening(session, asked, chosen)
     with ExitStack() as open_:
         claim = open_.enter_context(claim_of(session, listening, asked))
         bound = open_.enter_context(_bind(session, asked, claim))
         register = Registrar(session, asked, state, claim, bound.getsockname()[1], sandbox)
         link, address = None, chosen.address if chosen is not None else asked.public_url
         if linking and chosen is not None:
-            link = open_.enter_context(linked(session, chosen, register.port, register))
+            link = open_.enter_context(open_link(session, chosen, register.port, register))
             address = link.address
         endpoint = link.endpoint if link is not None else register(address)
         renew = register.renewal(lambda: address if link is None else link.address)

@@ -30,7 +30,7 @@ def from_environment(env: Mapping[str, str]) -> tuple[str, ...]:
             empty variable is refused: what should have set it did not (promise R48).
     """
     text = env.get(SIGNING_VARIABLE)
-    return () if text is None else _checked(text.split(","), SIGNING_VARIABLE)
+    return () if text is None else _check(text.split(","), SIGNING_VARIABLE)
 
 
 def from_stdin(session: Session) -> tuple[str, ...]:
@@ -39,12 +39,12 @@ def from_stdin(session: Session) -> tuple[str, ...]:
     Raises:
         UsageError: as above, or there is none.
     """
-    return _checked(
+    return _check(
         read_secret(session, "Signing secret: ", stdin=True).split("\n"), "Standard input"
     )
 
 
-def _checked(parts: Sequence[str], source: str) -> tuple[str, ...]:
+def _check(parts: Sequence[str], source: str) -> tuple[str, ...]:
     if len(parts) > _MOST:
         raise UsageError(f"{source} holds more than two signing secrets.", code="secret_invalid")
     return tuple(parse_signing_secret(part, source) for part in parts)
@@ -83,7 +83,7 @@ class StoredSecrets:
         return SigningSecrets(self._session.key_store(), self._place)
 
 
-def stored_secrets(session: Session, *, of_logs: bool = True) -> list[str]:
+def load_secrets(session: Session, *, of_logs: bool = True) -> list[str]:
     """The secrets of the origin, profile and mode in use; nothing is asked over the network.
 
     Those of another origin prove nothing here: a sandbox's are public. `of_logs`: also our own,
@@ -124,7 +124,7 @@ def signing_secrets(
         found = StoredSecrets(session, session.state()).get(endpoint)
         known = [] if found is None else [found]
     else:
-        known = list(dict.fromkeys(stored_secrets(session)))
+        known = list(dict.fromkeys(load_secrets(session)))
     if len(known) == 1:
         return (known[0],)
     raise UsageError(
@@ -149,7 +149,7 @@ def is_of_log(endpoint_id: str) -> bool:
     return endpoint_id.startswith(_OF_LOG)
 
 
-def known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret, ...]:
+def find_known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret, ...]:
     """Gives the secrets of all endpoints but `own` that can be had without asking a person.
 
     Those of sandboxes lie in the state database; of those in the keyring only a few of the profile

@@ -106,7 +106,7 @@ def user_of(connection: LogConnection) -> str | None:
     return None if credentials is None or credentials.user is None else credentials.label
 
 
-def own_name(log: LogOptions, connection: LogConnection) -> str:
+def choose_name(log: LogOptions, connection: LogConnection) -> str:
     """What this machine's reader is called."""
     name = log.name or user_of(connection)
     if name is not None:
@@ -147,7 +147,7 @@ def tell(session: Session, remark: checks.Remark) -> None:
         session.out.warn(f"The log: {remark.detail}. {remark.fix or ''}".rstrip())
 
 
-def stored_credentials(session: Session, address: LogAddress) -> Credentials | None:
+def load_credentials(session: Session, address: LogAddress) -> Credentials | None:
     """Gives what was stored for every server of an address; for others it is not (R127).
 
     Raises:
@@ -175,7 +175,7 @@ def _credentials(session: Session, address: LogAddress) -> Credentials | None:
     if given is not None:
         return given
     try:
-        return stored_credentials(session, address)
+        return load_credentials(session, address)
     except KeyStoreError:
         if address.tls:
             raise

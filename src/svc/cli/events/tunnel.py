@@ -38,14 +38,16 @@ def choose(session: Session, asked: ListenOptions, *, sandbox: bool) -> ChosenTu
         LocalError: the program is not installed.
     """
     if asked.tunnel.kind == "auto":
-        return _automatic(session, asked, sandbox=sandbox)
+        return _choose_automatic(session, asked, sandbox=sandbox)
     if asked.tunnel.kind == "none":
         _need_a_way_in(session, asked, sandbox=sandbox)
         return None
-    return _explicit(session, asked.tunnel, asked.public_url)
+    return _choose_explicit(session, asked.tunnel, asked.public_url)
 
 
-def _automatic(session: Session, asked: ListenOptions, *, sandbox: bool) -> ChosenTunnel | None:
+def _choose_automatic(
+    session: Session, asked: ListenOptions, *, sandbox: bool
+) -> ChosenTunnel | None:
     if _is_reached(session, asked, sandbox=sandbox):
         return None
     if session.base_url.is_clear:
@@ -68,7 +70,9 @@ def _automatic(session: Session, asked: ListenOptions, *, sandbox: bool) -> Chos
     )
 
 
-def _explicit(session: Session, wanted: TunnelOption, public_url: BaseUrl | None) -> ChosenTunnel:
+def _choose_explicit(
+    session: Session, wanted: TunnelOption, public_url: BaseUrl | None
+) -> ChosenTunnel:
     provider, address = _provider(wanted, public_url)
     path = find_installed(provider.program, session.env.get("PATH", ""))
     if path is None:

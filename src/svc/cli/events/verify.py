@@ -9,7 +9,7 @@ import typer
 
 from svc import signature
 from svc.api_keys import SIGNING_VARIABLE
-from svc.cli.events.secrets import from_environment, from_stdin, known_elsewhere, stored_secrets
+from svc.cli.events.secrets import find_known_elsewhere, from_environment, from_stdin, load_secrets
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import flag, option
@@ -63,7 +63,9 @@ def verify(
     try:
         verified = signature.verify(body, headers, secrets, int(moment))
     except SignatureError as error:
-        elsewhere = known_elsewhere(session, None) if error.reason == "signature_mismatch" else ()
+        elsewhere = (
+            find_known_elsewhere(session, None) if error.reason == "signature_mismatch" else ()
+        )
         found = diagnose(error, body, headers, secrets, elsewhere)
         raise SignatureError(error.reason, found.message, hint=error.hint) from None
     _tell(session, verified, int(moment) - verified.timestamp, read_facts(body))
@@ -117,7 +119,7 @@ def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
     given = from_stdin(session) if piped else from_environment(session.env)
     if given:
         return given
-    known = stored_secrets(session)
+    known = load_secrets(session)
     if not known:
         raise UsageError(
             "There is no signing secret to check with.",

@@ -17,7 +17,7 @@ from svc.cli.timeline import entries
 from svc.cli.timeline.family import Family, ids_in, resource_of
 from svc.clock import utc
 from svc.delivery.journal.entry import Intent
-from svc.delivery.journal.refusals import unknown_request
+from svc.delivery.journal.refusals import build_unknown_request
 from svc.errors import NotFound, SvcError, UsageError
 from svc.listen.inbox.history import InboxHistory
 
@@ -89,7 +89,7 @@ def _start(intent: Intent | None, archive: InboxHistory, identifier: str) -> lis
     if intent is not None:
         return _ids_of(intent)
     if identifier.startswith("rq_"):
-        raise unknown_request(identifier)
+        raise build_unknown_request(identifier)
     received = archive.find(identifier)
     if received is not None:
         return [received.object_id]

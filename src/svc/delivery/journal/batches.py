@@ -28,7 +28,7 @@ from typing import BinaryIO, Final, NamedTuple
 from svc.client.request import uuid_of
 from svc.clock import Clock
 from svc.delivery.journal.entry import OBJECT_FAILED
-from svc.delivery.journal.journal import lettered
+from svc.delivery.journal.journal import encode_letters
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import ReadRows
 from svc.delivery.journal.stored import Scope
@@ -53,13 +53,13 @@ class BatchName:
     def id(self) -> str:
         """`imp_` and 20 letters and digits, the same for the same batch on every machine."""
         parts = (self.operation, self.scope.mode, place_of(self.scope.base_url))
-        return "imp_" + lettered(_digest("batch", *parts, self.name, self.label))
+        return "imp_" + encode_letters(_digest("batch", *parts, self.name, self.label))
 
     @property
     def old_id(self) -> str:
         """The id that a batch without a label had in versions of svc that had none."""
         parts = (self.operation, self.scope.profile, self.scope.mode, self.scope.base_url)
-        return "imp_" + lettered(_digest("import", *parts, self.name))
+        return "imp_" + encode_letters(_digest("import", *parts, self.name))
 
     def key_of(self, identity: str, ordinal: int, refusals: int = 0) -> str:
         """The idempotency key of a row: a UUID by our own rule (version 8, RFC 9562).
@@ -228,7 +228,7 @@ class BatchTable:
         if not found:
             return False
         identifier, lease = found[0]["id"], found[0]["lease"]
-        while self._slim(identifier):
+        while self._delete_piece(identifier):
             pass
 
         def pack(tx: Tx) -> None:
@@ -239,16 +239,16 @@ class BatchTable:
         self._state.change(pack)
         return True
 
-    def _slim(self, identifier: str) -> bool:
+    def _delete_piece(self, identifier: str) -> bool:
         """One piece at a time, so that other processes get their turn."""
         return self._state.change(lambda tx: tx.execute(_SLIM, (identifier,))) > 0
 
-    def whole_at(self, batch: BatchName) -> float | None:
+    def find_whole_at(self, batch: BatchName) -> float | None:
         """When the last row of a batch was done (unix seconds); None while one is not."""
         rows = self._state.rows("SELECT whole_at FROM batches WHERE id = ?", (batch.id,))
         return rows[0]["whole_at"] if rows else None
 
-    def begun_at(self, batch: BatchName) -> float | None:
+    def find_begun_at(self, batch: BatchName) -> float | None:
         """When a batch and label was begun (unix seconds); None where it never was."""
         rows = self._state.rows("SELECT begun_at FROM batches WHERE id = ?", (batch.id,))
         return rows[0]["begun_at"] if rows else None

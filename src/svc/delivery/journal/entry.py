@@ -10,7 +10,7 @@ from svc.client.reply import Reply
 from svc.client.request import (
     Prepared,
 )
-from svc.delivery.journal.stored import Scope, Stored, digests_of, stored, unread
+from svc.delivery.journal.stored import Scope, Stored, digests_of, name_unread, store_call
 from svc.errors import Outcome, SvcError
 from svc.redaction import redact, redact_maybe
 
@@ -83,7 +83,7 @@ class NewIntent(NamedTuple):
     @property
     def digests(self) -> tuple[str, str]:
         """Its parameters digest and its likeness (promise R91)."""
-        return self.alike or digests_of(self.scope, stored(self.call, self.prepared))
+        return self.alike or digests_of(self.scope, store_call(self.call, self.prepared))
 
     @property
     def likeness(self) -> str:
@@ -220,7 +220,7 @@ class Intent(NamedTuple):
         return self.scope.mode == "live"
 
 
-def settled_by(reply: Reply, failure: str | None = None) -> Settled:
+def settle_by_reply(reply: Reply, failure: str | None = None) -> Settled:
     """The end of a request that was carried out; `failure` says why its object has failed."""
     object_id = redact_maybe(id_in(reply.data))
     status = reply.data.get("status") if isinstance(reply.data, dict) else None
@@ -235,11 +235,11 @@ def settled_by(reply: Reply, failure: str | None = None) -> Settled:
         proved=True,
         object_status=redact_maybe(status) if isinstance(status, str) else None,
         dated_at=reply.served_at,
-        **_moved(reply.data),
+        **_read_moved(reply.data),
     )
 
 
-def _moved(data: Any) -> dict[str, Any]:
+def _read_moved(data: Any) -> dict[str, Any]:
     """What an answer says was moved, where it says both amount and currency.
 
     Nothing is no amount: an order says so before it is captured.
@@ -254,7 +254,7 @@ def _moved(data: Any) -> dict[str, Any]:
     return {"amount": amount, "currency": redact(currency)}
 
 
-def settled_with(error: SvcError) -> Settled:
+def settle_by_error(error: SvcError) -> Settled:
     """The end that an error of `Client.deliver` stands for."""
     made = error.object_id if isinstance(error, Contradiction) else None
     return Settled(
@@ -285,8 +285,8 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
             row["path"], row["encoding"], row["body"], row["idempotency_key"], row["api_version"]
         ),
         row["body_sha256"],
-        row["identity"] or unread(row["body_sha256"]),
-        row["likeness"] or unread(row["body_sha256"]),
+        row["identity"] or name_unread(row["body_sha256"]),
+        row["likeness"] or name_unread(row["body_sha256"]),
         row["created_at"],
         row["first_sent_at"],
         row["last_sent_at"],

@@ -53,12 +53,12 @@ _LETTERS = b"0123456789abcdefghjkmnpqrstvwxyz" * 8  # by byte value
 _ID_LENGTH = 20
 
 
-def fresh_id() -> str:
+def make_id() -> str:
     """A new request id: `rq_` and 20 letters and digits (100 random bits)."""
-    return "rq_" + lettered(os.urandom(_ID_LENGTH))
+    return "rq_" + encode_letters(os.urandom(_ID_LENGTH))
 
 
-def lettered(random: bytes) -> str:
+def encode_letters(random: bytes) -> str:
     """20 letters and digits, of as many bytes or more."""
     return random[:_ID_LENGTH].translate(_LETTERS).decode("ascii")
 
@@ -78,7 +78,7 @@ class Journal:
         open_state: Callable[[], Database],
         leases: Leases,
         clock: Clock,
-        new_id: Callable[[], str] = fresh_id,
+        new_id: Callable[[], str] = make_id,
         say: Say = in_full,
         rules: LimitRules = NO_LIMITS,
     ) -> None:
@@ -277,12 +277,12 @@ class Journal:
         sql = f"{SELECT} WHERE {made} OR {named or 'FALSE'} ORDER BY seq LIMIT {_ABOUT_MOST}"
         return tuple(map(intent_of, self._state().rows(sql, (*object_ids, *object_ids))))
 
-    def forgotten_keys(self) -> frozenset[str]:
+    def list_forgotten_keys(self) -> frozenset[str]:
         """Idempotency keys of requests that a person has deleted."""
         rows = self._state().rows("SELECT idempotency_key FROM forgotten")
         return frozenset(row["idempotency_key"] for row in rows)
 
-    def made_with(self, key_hint: str, scope: Scope) -> tuple[str, ...]:
+    def list_made_with(self, key_hint: str, scope: Scope) -> tuple[str, ...]:
         """Ids of the latest objects that were made or changed with an API key in a scope."""
         place = (key_hint, scope.base_url, scope.mode)
         return tuple(row["object_id"] for row in self._state().rows(MADE_WITH, place))

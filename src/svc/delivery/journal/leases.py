@@ -9,7 +9,7 @@ from svc.errors import LocalError, system_words
 from svc.system import files, locks
 
 
-def fresh_token() -> str:
+def make_token() -> str:
     """A new name for a sender (128 random bits)."""
     return os.urandom(16).hex()
 
@@ -37,7 +37,7 @@ class Leases:
         """
         with self._lock:
             if not self._token:
-                self._begin(fresh_token())
+                self._begin(make_token())
             return self._token
 
     def is_alive(self, token: str | None) -> bool:
@@ -51,7 +51,7 @@ class Leases:
         try:
             handle = locks.look(self._file(token))
         except OSError as error:
-            raise self._unusable(error) from error
+            raise self._build_unusable(error) from error
         if handle is not None:
             os.close(handle)
         return handle is not None
@@ -68,7 +68,7 @@ class Leases:
             files.make_private(self._folder)
             self._handle = locks.hold(self._file(token))  # no process knows the name yet
         except OSError as error:
-            raise self._unusable(error) from error
+            raise self._build_unusable(error) from error
         except BaseException:  # a signal: the file would stay without an owner
             with suppress(OSError):
                 self._file(token).unlink()
@@ -78,7 +78,7 @@ class Leases:
     def _file(self, token: str) -> Path:
         return self._folder / token
 
-    def _unusable(self, error: OSError) -> LocalError:
+    def _build_unusable(self, error: OSError) -> LocalError:
         words = system_words(error)
         return LocalError(
             f"The folder {self._folder} cannot be used: {words}.",

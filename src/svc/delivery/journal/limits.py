@@ -100,9 +100,7 @@ def charge_said(kept: Stored) -> Charge:
     known = operation_at(kept.path)
     found = service.operation(known[0]) if known is not None else None
     is_own = found is not None and not found[1].money_of
-    return Charge(
-        checked_amount(amount), currency if is_own and isinstance(currency, str) else None
-    )
+    return Charge(check_amount(amount), currency if is_own and isinstance(currency, str) else None)
 
 
 def takes_amount(path: str) -> bool:
@@ -114,7 +112,7 @@ def takes_amount(path: str) -> bool:
     )
 
 
-def checked_amount(value: object) -> int | None:
+def check_amount(value: object) -> int | None:
     """A whole number of minor units that can be added up; None for anything else."""
     plain = isinstance(value, int) and not isinstance(value, bool)
     return value if plain and isinstance(value, int) and 0 <= value < AMOUNT_MAX else None

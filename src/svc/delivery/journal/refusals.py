@@ -207,7 +207,7 @@ def refusal_of_duplicate(intent: Intent, now: float) -> SvcError:
     return (OLD_DUPLICATE if is_old else DUPLICATE).about(intent)
 
 
-def already_settled(intent: Intent, say: Say) -> SvcError:
+def build_already_settled(intent: Intent, say: Say) -> SvcError:
     """There is nothing to resume."""
     settled = intent.settled or Settled("unknown")
     words = {
@@ -226,10 +226,10 @@ def not_again(intent: Intent, now: float, say: Say) -> SvcError:
 
 def not_ours(intent: Intent, settled: Settled) -> SvcError:
     """The answer to a request belongs to another one (promise R93)."""
-    return ANSWER_OF_OTHER.about(intent, answer=settled, why=taken_words(settled.object_id))
+    return ANSWER_OF_OTHER.about(intent, answer=settled, why=explain_taken(settled.object_id))
 
 
-def unknown_request(identifier: str) -> NotFound:
+def build_unknown_request(identifier: str) -> NotFound:
     return NotFound(
         f"There is no request {identifier[:40]!r} in the journal.",
         code="request_missing",
@@ -249,7 +249,7 @@ def twin_in_list(path: str, name: str) -> Conflict:
     )
 
 
-def refused_to_other_key(intent: Intent, error: SvcError) -> OutcomeUnknown:
+def build_refused_to_other_key(intent: Intent, error: SvcError) -> OutcomeUnknown:
     """What an account refuses says nothing of what another one may have carried out (R10)."""
     return OutcomeUnknown(
         f"The request {intent.id} (POST {intent.stored.path}) may have been carried out with the "
@@ -265,22 +265,22 @@ def refused_to_other_key(intent: Intent, error: SvcError) -> OutcomeUnknown:
     )
 
 
-def taken_end(settled: Settled) -> Settled:
+def settle_taken(settled: Settled) -> Settled:
     """The end of a request whose answer says that it made what another one has made (R93)."""
     return settled._replace(
         outcome="unknown",
         object_id=None,
         error_code=NOT_OURS,
-        error_message=taken_words(settled.object_id),
+        error_message=explain_taken(settled.object_id),
     )
 
 
-def taken_words(object_id: str | None) -> str:
+def explain_taken(object_id: str | None) -> str:
     """Why an answer is not the one to its request."""
     return f"the answer names {object_id}, which was made under another idempotency key"
 
 
-def recent_note(intent: Intent) -> str:
+def note_recent(intent: Intent) -> str:
     """What a person is told who does in test mode what was done a moment ago."""
     made = intent.settled.object_id if intent.settled else None
     name = f" ({made})" if made else ""

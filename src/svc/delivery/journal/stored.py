@@ -59,7 +59,7 @@ class Stored(NamedTuple):
         return self.path if known and named != known[1] else ""
 
 
-def stored(call: Call, prepared: Prepared) -> Stored:
+def store_call(call: Call, prepared: Prepared) -> Stored:
     """Says what to keep of a prepared POST."""
     assert prepared.idempotency_key is not None
     return Stored(
@@ -71,7 +71,7 @@ def stored(call: Call, prepared: Prepared) -> Stored:
     )
 
 
-def restored(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
+def restore_call(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
     """Rebuilds the request for `Client.deliver(..., sent_before=True)`.
 
     Method, path, body, version and idempotency key are the first run's (promise R1), and the call
@@ -103,12 +103,12 @@ def digests_of(scope: Scope, kept: Stored) -> tuple[str, str]:
     try:
         fields = fields_of(kept.encoding, kept.body)
     except UnreadableBody:
-        same = unread(hashlib.sha256(kept.body).hexdigest())
+        same = name_unread(hashlib.sha256(kept.body).hexdigest())
         return same, same
     return likenesses(scope.base_url, scope.mode, kept.path, fields)
 
 
-def unread(body_sha256: str) -> str:
+def name_unread(body_sha256: str) -> str:
     """Stands for the identity of a request that was kept before there was one, without a body."""
     return f"sha256:{body_sha256}"
 

@@ -16,7 +16,7 @@ from svc.delivery.journal.limits import (
     charge_said,
     group_of,
 )
-from svc.delivery.journal.stored import Scope, digests_of, stored
+from svc.delivery.journal.stored import Scope, digests_of, store_call
 from svc.delivery.likeness import place_of
 from svc.state import Tx
 
@@ -100,7 +100,7 @@ class JournalTransaction(NamedTuple):
     def find(self, identifier: str) -> Intent:
         found = by_id(self.tx.rows, identifier)
         if found is None:
-            raise refusals.unknown_request(identifier)
+            raise refusals.build_unknown_request(identifier)
         return found
 
     def by_key(self, asked: NewIntent) -> Intent | None:
@@ -130,8 +130,8 @@ class JournalTransaction(NamedTuple):
         found: list[Intent] = []
         for one in asked:
             same_key = known.setdefault(str(one.prepared.idempotency_key), [])
-            if before := _used_in(same_key, one.scope):
-                found.append(self._again(before, one))
+            if before := _find_used_in(same_key, one.scope):
+                found.append(self._repeat(before, one))
                 continue
             fresh.append(self._build(one, last["seq"] + len(fresh) + 1))
             same_key.append(fresh[-1])
@@ -161,8 +161,8 @@ class JournalTransaction(NamedTuple):
                 found.setdefault(row["idempotency_key"], []).append(intent_of(row))
         return found
 
-    def _again(self, known: Intent, asked: NewIntent) -> Intent:
-        if known.stored != stored(asked.call, asked.prepared):
+    def _repeat(self, known: Intent, asked: NewIntent) -> Intent:
+        if known.stored != store_call(asked.call, asked.prepared):
             known = self._correct(known, asked)
         if known.state == "done" and refusals.is_too_old(known, self.now):
             raise refusals.KEY_SPENT.about(known)
@@ -181,7 +181,7 @@ class JournalTransaction(NamedTuple):
         if not (is_row and known.begins_anew) or known.is_key_taken:
             raise refusals.KEY_REUSED.about(known)
         new = known._replace(
-            stored=stored(asked.call, asked.prepared),
+            stored=store_call(asked.call, asked.prepared),
             body_sha256=hashlib.sha256(asked.prepared.body).hexdigest(),
             digest=asked.digests[0],
             likeness=asked.digests[1],
@@ -200,7 +200,7 @@ class JournalTransaction(NamedTuple):
         """Begins a request again that is unresolved or was not carried out."""
         self._refuse_in_flight(intent)
         if not intent.may_go_again:
-            raise refusals.already_settled(intent, self.say)
+            raise refusals.build_already_settled(intent, self.say)
         if not intent.is_unresolved:
             self._refuse_twin_of(intent)
         begun = self._begin(intent, intent.scope.key_hint, served_at)
@@ -233,14 +233,14 @@ class JournalTransaction(NamedTuple):
         """
         taken = self._find_taken(ends)
         kept = [
-            (intent, refusals.taken_end(settled) if intent.id in taken else settled)
+            (intent, refusals.settle_taken(settled) if intent.id in taken else settled)
             for intent, settled in ends
         ]
         uptime = self._uptime()
         self.tx.many(
             _SETTLE,
             [
-                (*end, self.now, _settling_key(intent, end), *uptime, intent.id, end.outcome)
+                (*end, self.now, _choose_key(intent, end), *uptime, intent.id, end.outcome)
                 for intent, end in kept
             ],
         )
@@ -281,7 +281,7 @@ class JournalTransaction(NamedTuple):
             raise refusals.IN_FLIGHT.about(intent)
 
     def _build(self, asked: NewIntent, seq: int) -> Intent:
-        kept, now = stored(asked.call, asked.prepared), self.now
+        kept, now = store_call(asked.call, asked.prepared), self.now
         charge = asked.charge or charge_said(kept)
         return Intent(
             seq,
@@ -347,10 +347,10 @@ def by_id(rows: ReadRows, identifier: str) -> Intent | None:
 
 def by_key(rows: ReadRows, key: str, scope: Scope) -> Intent | None:
     """The request that used an idempotency key in a scope."""
-    return _used_in([intent_of(row) for row in rows(_BY_KEYS.format("?"), (key,))], scope)
+    return _find_used_in([intent_of(row) for row in rows(_BY_KEYS.format("?"), (key,))], scope)
 
 
-def _used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
+def _find_used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
     """The one of a scope; another profile with the same API key is no other one (promise R91)."""
     here = place_of(scope.base_url)
     found = [
@@ -362,7 +362,7 @@ def _used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
     return min(found, key=lambda one: one.begins_anew, default=None)
 
 
-def _settling_key(intent: Intent, end: Settled) -> str:
+def _choose_key(intent: Intent, end: Settled) -> str:
     """The API key under which it is known to be done, else the first one's."""
     return intent.sent_with if intent.sent_with and end.outcome == "done" else intent.scope.key_hint
 

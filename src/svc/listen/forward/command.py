@@ -103,7 +103,7 @@ class CommandLane:
         """Runs the command once and tells how it ended, soon after `limit` seconds at most."""
         self._told, self._started, self.sent = told, self._loop.time(), 0
         run = partial(self._run, request, limit)
-        self._running = self._loop.create_task(own_task(run, self._broken))
+        self._running = self._loop.create_task(own_task(run, self._end_broken))
 
     def probe(self, limit: float, told: Callable[[TargetReply], None]) -> None:  # noqa: ARG002  it takes no time
         """Looks whether the program is there, and runs nothing."""
@@ -146,7 +146,7 @@ class CommandLane:
         else:
             self._tell(_FAILED, body=run.output, error=_words(code))
 
-    def _broken(self) -> None:
+    def _end_broken(self) -> None:
         """Ends a run that a bug has ended, so that its lane is free again (R121)."""
         self._tell(trouble="closed", error="a bug in svc ended it")
 

@@ -14,7 +14,7 @@ from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.commands import CommandTarget
 from svc.listen.forward.pump import Attempted, ForwardOptions, Pump, PumpHooks
-from svc.listen.forward.request import ForwardSender, told_of
+from svc.listen.forward.request import ForwardSender, build_record
 from svc.listen.forward.waiting import Waiters, key_of
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import (
@@ -167,12 +167,12 @@ class Dispatcher:
             due=lambda after: read(partial(inbox.due, url, after)),
             again=lambda now, more: read(partial(inbox.again, url, now, more)),
             limit=lambda item: waiters.seconds_left(key_of(item.event_id, item.body)),
-            tried=partial(self._tried, target),
+            tried=partial(self._note_tried, target),
             well=partial(writer.well, url),
             rests=partial(self._rests, url),
         )
 
-    def _tried(self, target: AnyTarget, item: OpenItem, tried: Attempted) -> None:
+    def _note_tried(self, target: AnyTarget, item: OpenItem, tried: Attempted) -> None:
         reply, verdict, now = tried.reply, tried.verdict, self._deps.clock.now()
         if verdict == "failed" and self._deps.waiters.is_handed_back(reply):
             verdict = "returned"
@@ -199,7 +199,7 @@ class Dispatcher:
             self._deps.waiters.heard(item.seq, reply)
         event, anew = (item.event_id, item.type), tried.signed_anew
         self._deps.tell(
-            told_of(reply, target, event, now, item.attempt, tried.retry_in, signed_anew=anew)
+            build_record(reply, target, event, now, item.attempt, tried.retry_in, signed_anew=anew)
         )
 
     def _results(self, ended: Sequence[EndedEvent], freed: Collection[str]) -> None:

@@ -237,9 +237,9 @@ class Pump:
             if self._timer.when() < at + _TOLERANCE_SECONDS:  # it may ring early
                 return
             self._timer.cancel()
-        self._timer = self._loop.call_at(at, own(self._ring))
+        self._timer = self._loop.call_at(at, own(self._handle_timer))
 
-    def _ring(self) -> None:
+    def _handle_timer(self) -> None:
         self._timer = None
         self.pump()
 
@@ -259,7 +259,7 @@ class Pump:
         page = await self._hooks.due(self._cursor)
         if turn != self._turn:  # memory was dropped meanwhile, and the cursor is another one
             return
-        for seen_at, item in self._fresh(page):
+        for seen_at, item in self._select_fresh(page):
             self._add(seen_at, item)
         if page:
             self._cursor = page[-1].seq
@@ -279,13 +279,13 @@ class Pump:
                 self._look_at = 0.0
         if turn != self._turn:
             return
-        self._due_again.extend(self._fresh(found.items))
+        self._due_again.extend(self._select_fresh(found.items))
         if self._due_again:
             self._look_at = 0.0
         elif found.soonest is not None:
             self._look_soon(found.soonest)
 
-    def _fresh(self, page: list[OpenItem]) -> list[tuple[float, OpenItem]]:
+    def _select_fresh(self, page: list[OpenItem]) -> list[tuple[float, OpenItem]]:
         """Leaves out what is in the lanes, and what has left them since the page was asked for."""
         seen_at = self._loop.time()
         known = self._gone | self._hand.keys()
@@ -298,11 +298,11 @@ class Pump:
         self._hand[item.seq] = item, link, request
         limit = min(self._options.seconds, self._hooks.limit(item))
         if limit > 0:
-            told = partial(self._heard, item)
+            told = partial(self._handle_reply, item)
             link.exchange(request.data, limit, told, lambda: self._request(item, 1).data)
         else:
             late = TargetReply(0.0, trouble="timeout", error=_NO_TIME, sent=0)
-            self._loop.call_soon(own(self._heard), item, late)
+            self._loop.call_soon(own(self._handle_reply), item, late)
 
     def _request(self, item: OpenItem, again: int = 0) -> TargetRequest:
         """Gives what to send, and notes whether it is under way with no other beside it."""
@@ -310,7 +310,7 @@ class Pump:
         self._alone = None if beside else item.seq
         return self._sender.request(item.headers, item.body, item.redelivered + again)
 
-    def _heard(self, item: OpenItem, reply: TargetReply) -> None:
+    def _handle_reply(self, item: OpenItem, reply: TargetReply) -> None:
         if self._over:  # it was cut off
             return
         _, link, request = self._hand.pop(item.seq)
@@ -326,7 +326,7 @@ class Pump:
     def _judge(self, item: OpenItem, reply: TargetReply, request: TargetRequest) -> None:
         fast, anew = self._options.retry == "fast", request.signed_anew
         if fast and reply.trouble == "unreachable":
-            self._away(item, reply, request)
+            self._handle_away(item, reply, request)
             return
         ailing = fast and self.health.is_ailing(item)
         verdict: ForwardVerdict = "done" if reply.is_taken else "failed"
@@ -348,7 +348,7 @@ class Pump:
 
     # --- a target that is away, or answers nothing ----------------------------------------------
 
-    def _away(self, item: OpenItem, reply: TargetReply, request: TargetRequest) -> None:
+    def _handle_away(self, item: OpenItem, reply: TargetReply, request: TargetRequest) -> None:
         if self._resting is None:
             self._hooks.tried(item, Attempted(reply, "unsent", request.signed_anew, PROBE_SECONDS))
             self._rest(PROBE_SECONDS, reply.error, self._probe)

@@ -102,7 +102,7 @@ class TargetSender:
         return TargetRequest(data, signed_anew)
 
 
-def told_of(
+def build_record(
     reply: TargetReply,
     target: AnyTarget,
     event: tuple[str, str],

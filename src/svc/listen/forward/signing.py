@@ -16,14 +16,14 @@ _SIGNED_AT: Final = re.compile(rb"(?im)^%s[^\r\n]*?\bt=([0-9]{1,12})" % _NAME)
 HeaderSigner = Callable[[bytes, bytes], tuple[bytes, bool]]
 
 
-def signed_anew(headers: bytes, body: bytes, secrets: Sequence[str], now: float) -> bytes:
+def sign_anew(headers: bytes, body: bytes, secrets: Sequence[str], now: float) -> bytes:
     """Gives the header lines with a signature of `now` (unix seconds) in place of the old one."""
     kept = [line for line in headers.splitlines(keepends=True) if not _is_signature(line)]
     value = header_value(body, secrets, int(now))
     return b"".join([*kept, f"{SIGNATURE_HEADER}: {value}\r\n".encode()])
 
 
-def signed_at(headers: bytes) -> int | None:
+def parse_signed_at(headers: bytes) -> int | None:
     """Gives when header lines were signed, in unix seconds; None where they do not say."""
     found = _SIGNED_AT.search(headers)
     return None if found is None else int(found[1])
@@ -41,12 +41,12 @@ class LateSigner:
         self._clock = clock
 
     def __call__(self, headers: bytes, body: bytes) -> tuple[bytes, bool]:
-        signed, now = signed_at(headers), self._clock.now()
+        signed, now = parse_signed_at(headers), self._clock.now()
         if signed is None or now - signed <= LATE_SECONDS:
             return headers, False
         lines = headers.splitlines(keepends=True)
         first = [line.partition(b":")[2].strip() for line in lines if _is_signature(line)]
-        fresh = signed_anew(headers, body, self.secrets, now)
+        fresh = sign_anew(headers, body, self.secrets, now)
         return b"%s%s: %s\r\n" % (fresh, ORIGINAL_SIGNATURE_HEADER.encode(), first[0]), True
 
 

@@ -30,7 +30,7 @@ class ArrivalKeeper:
 
     def keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
         """Keeps all of them at once, or, where one cannot be kept, each by itself."""
-        kept = tx.apart(lambda: self.keep(tx, arrivals))
+        kept = tx.run_apart(lambda: self.keep(tx, arrivals))
         if not isinstance(kept, LocalError):
             return [*kept]
         if len(arrivals) == 1:
@@ -40,7 +40,7 @@ class ArrivalKeeper:
     def keep(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
         """Keeps all of them; what sqlite3 raises where it does not take one passes up."""
         events = [_identity(arrival) for arrival in arrivals]
-        known = self._known(tx, list(dict.fromkeys(event_id for event_id, _ in events)))
+        known = self._find_known(tx, list(dict.fromkeys(event_id for event_id, _ in events)))
         if known or len(set(events)) < len(events):
             return self._keep_some(tx, known, arrivals)
         return self._insert(tx, arrivals)
@@ -72,10 +72,10 @@ class ArrivalKeeper:
             tx.many("UPDATE inbox SET copies = copies + 1 WHERE seq = ?", copies)
         return kept
 
-    def _known(self, tx: Tx, ids: Sequence[str]) -> _Known:
+    def _find_known(self, tx: Tx, ids: Sequence[str]) -> _Known:
         rows = [
             row
-            for statement, values in ((_LISTED, ids), (_UNLISTED, self._ids.unlisted(ids)))
+            for statement, values in ((_LISTED, ids), (_UNLISTED, self._ids.list_unlisted(ids)))
             for some in chunks(values, ROWS)
             for row in tx.rows(list_of(statement, len(some)), (self._listener, *some))
         ]

@@ -201,17 +201,17 @@ class InboxWriter:
         try:
             kept = self._at_once.store_at_once(batch)
         except Exception as error:  # noqa: BLE001  as a thread would hand it on
-            self._committed(error, [], batch, told)
+            self._handle_commit(error, [], batch, told)
             return True
         if kept is None:
             return False
-        self._committed(None, kept, batch, told)
+        self._handle_commit(None, kept, batch, told)
         return True
 
     def _commit_on_thread(self, batch: Batch, told: list[OnKept]) -> None:
         loop = asyncio.get_running_loop()
         self._running = loop.run_in_executor(self._thread, self._inbox.store, batch)
-        self._running.add_done_callback(own(lambda done: self._stored(done, batch, told)))
+        self._running.add_done_callback(own(lambda done: self._handle_stored(done, batch, told)))
 
     def _take(self) -> tuple[Batch, list[OnKept]]:
         if self._timer is not None:
@@ -231,14 +231,14 @@ class InboxWriter:
         self._batch.arrivals, self._told = arrivals[_GROUP_MAX:], told[_GROUP_MAX:]
         return Batch(arrivals[:_GROUP_MAX]), told[:_GROUP_MAX]
 
-    def _stored(
+    def _handle_stored(
         self, done: "asyncio.Future[list[Kept | LocalError]]", batch: Batch, told: list[OnKept]
     ) -> None:
         self._running = None
         error = done.exception()
-        self._committed(error, done.result() if error is None else [], batch, told)
+        self._handle_commit(error, done.result() if error is None else [], batch, told)
 
-    def _committed(
+    def _handle_commit(
         self,
         error: BaseException | None,
         kept: Sequence[Kept | LocalError],
@@ -246,7 +246,7 @@ class InboxWriter:
         told: Sequence[OnKept],
     ) -> None:
         if error is not None:
-            self._failed(error, batch)
+            self._handle_failure(error, batch)
         elif batch.has_results:
             self._is_unstored = False
             if not self._closing:  # the next run has all of them due at once
@@ -284,22 +284,22 @@ class InboxWriter:
         if self._copying is None:
             loop = asyncio.get_running_loop()
             self._copying = loop.run_in_executor(self._thread, inbox.copy_log)
-            self._copying.add_done_callback(own(lambda done: self._copied(done, inbox)))
+            self._copying.add_done_callback(own(lambda done: self._handle_copied(done, inbox)))
 
-    def _copied(self, done: "asyncio.Future[None]", inbox: AtOnce) -> None:
+    def _handle_copied(self, done: "asyncio.Future[None]", inbox: AtOnce) -> None:
         self._copying = None
         self._break_if_lost(done.exception())
         if done.exception() is None and self._running is None and not self._closing:
             loop = asyncio.get_running_loop()
             self._running = loop.run_in_executor(self._thread, inbox.copy_log)
-            self._running.add_done_callback(own(self._caught_up))
+            self._running.add_done_callback(own(self._handle_caught_up))
 
-    def _caught_up(self, done: "asyncio.Future[None]") -> None:
+    def _handle_caught_up(self, done: "asyncio.Future[None]") -> None:
         self._running = None
         self._break_if_lost(done.exception())  # what was not copied is copied with what follows
         self._go_on()
 
-    def _failed(self, error: BaseException, batch: Batch) -> None:
+    def _handle_failure(self, error: BaseException, batch: Batch) -> None:
         if not isinstance(error, LocalError) or isinstance(error, NotSynced):
             self._break(error)
         elif error.code in LOST:

@@ -151,7 +151,7 @@ class ForwardLedger:
             for one in closed:
                 if _free_next(tx, self.number(tx, one.target), one.seq):
                     batch.freed.add(one.target)
-        batch.ended += self._ended(tx, closed)
+        batch.ended += self._list_ended(tx, closed)
         batch.hastening = [url for url in batch.well if self._hasten(tx, url, batch.freed)]
         for rest in batch.rests:
             self._note_rest(tx, rest)
@@ -246,7 +246,7 @@ class ForwardLedger:
         for some in chunks(failures, 9 * ROWS):
             tx.execute(rows_of(_FAILURES, 9, len(some) // 9), some)
 
-    def _ended(self, tx: Tx, closed: Sequence[ForwardAttempt]) -> list[EndedEvent]:
+    def _list_ended(self, tx: Tx, closed: Sequence[ForwardAttempt]) -> list[EndedEvent]:
         """Gives the events that have ended at all their targets."""
         if len(self._numbers) == 1 and all(one.verdict == "done" for one in closed):
             return [EndedEvent(one.seq, one.type, taken=True) for one in closed]

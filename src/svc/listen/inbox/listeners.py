@@ -44,14 +44,14 @@ class ListenerId:
     path: str
 
 
-def last_endpoint(state: Database, listening: Listening, targets: Sequence[str]) -> str | None:
+def find_last_endpoint(state: Database, listening: Listening, targets: Sequence[str]) -> str | None:
     """Gives the endpoint of the listener of these targets, else the first; it may be running."""
-    found, ours = known(state, listening).values(), json.dumps(list(targets))
+    found, ours = list_known(state, listening).values(), json.dumps(list(targets))
     last = next((one for one in found if one.targets == ours), next(iter(found), None))
     return last.endpoint_id if last is not None else None
 
 
-def pending(state: Database, claim: ListenerId) -> dict[str, int]:
+def count_pending(state: Database, claim: ListenerId) -> dict[str, int]:
     """Counts what earlier runs of a listener have left to forward, for each target."""
     rows = state.rows(_PENDING_AT, (claim.scope,))
     return {row["url"]: row["events"] for row in rows}
@@ -91,14 +91,14 @@ def remember(
 
 
 class PastListener(NamedTuple):
-    """A listener that has run; `targets` in JSON; `waiting`: it has left events to forward."""
+    """A listener that has run; `targets` in JSON; `list_waiting`: it has left events to forward."""
 
     endpoint_id: str | None
     targets: str
     waiting: bool
 
 
-def known(state: Database, listening: Listening) -> dict[str, PastListener]:
+def list_known(state: Database, listening: Listening) -> dict[str, PastListener]:
     """Gives the listeners of a kind that have run or run now, by their scopes."""
     rows = state.rows(_KNOWN, (listening.origin, listening.profile, listening.mode))
     found = {
@@ -109,7 +109,7 @@ def known(state: Database, listening: Listening) -> dict[str, PastListener]:
     return {scope: found[scope] for scope in scopes}
 
 
-def remembered(
+def load_remembered(
     state: Database, scope: str, listening: Listening, new_path: Callable[[], str]
 ) -> ListenerId:
     """Gives a listener as its last run has left it; one that never ran gets a path."""
@@ -134,7 +134,7 @@ class Waiting(NamedTuple):
     events: int
 
 
-def waiting(state: Database, origin: str | None, profile: str, mode: str) -> list[Waiting]:
+def list_waiting(state: Database, origin: str | None, profile: str, mode: str) -> list[Waiting]:
     """Gives the listeners of a profile, and of one origin if it is known, that have left some."""
     rows = state.rows(_PENDING, (profile, mode, origin, origin))
     return [

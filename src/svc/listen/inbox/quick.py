@@ -52,7 +52,7 @@ class QuickInbox(SqliteInbox):
         self._sync = sync or files.sync_data
         self._mean = _UNTRIED  # the first group finds out how quick the disk is, on a thread
         self._logged = 0
-        state.sync_by_hand(self._timed, room=_COPIED_BYTES)
+        state.sync_by_hand(self._measure_sync, room=_COPIED_BYTES)
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         kept = super().store(batch)
@@ -79,7 +79,7 @@ class QuickInbox(SqliteInbox):
         self._logged = 0
         self._copying.copy_log()
 
-    def _timed(self, log: int) -> None:
+    def _measure_sync(self, log: int) -> None:
         started = self._clock.monotonic()
         self._sync(log)
         seconds = min(self._clock.monotonic() - started, _OUTLIER_SECONDS)

@@ -68,7 +68,7 @@ class SearchableInbox(InboxHistory):
         older = found[count - 1].seq if len(found) > count else None
         return FoundEntries(tuple(found[:count]), older, unfinished=False)
 
-    def received_behind(self, seq: int) -> float | None:
+    def find_received_behind(self, seq: int) -> float | None:
         """Gives when the first entry from a number on was received (unix seconds)."""
         found = self._state.rows(_BEHIND, (seq,))
         return found[0]["received_at"] if found else None

@@ -159,7 +159,7 @@ class DeliveryList:
         lines: list[ListedDelivery | TurnedAway] = [
             ListedDelivery(entry, self.facts(entry)) for entry in found.entries
         ]
-        top = None if wanted.before is None else self._archive.received_behind(wanted.before)
+        top = None if wanted.before is None else self._archive.find_received_behind(wanted.before)
         bottom = found.entries[-1].received_at if found.entries and found.older else None
         lines += _between(turned_away, wanted, top, bottom)
         lines.sort(key=lambda line: line.time, reverse=True)

@@ -9,8 +9,8 @@ from svc import signature
 from svc.clock import Clock
 from svc.errors import SignatureError, UsageError
 from svc.listen.forward.command import sender_for
-from svc.listen.forward.request import HeaderText, told_of
-from svc.listen.forward.signing import signed_anew
+from svc.listen.forward.request import HeaderText, build_record
+from svc.listen.forward.signing import sign_anew
 from svc.listen.http.connection import TargetReply, exchange_once
 from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.listen.inspector.delivery_page import SignatureVerdict
@@ -92,7 +92,7 @@ class Replayer:
                 f"The signing secret of {whole.entry.id} is not known here: keep the original "
                 "signature."
             )
-        return signed_anew(headers, body, secrets, self._clock.now())
+        return sign_anew(headers, body, secrets, self._clock.now())
 
     async def send(
         self, whole: Whole, targets: Sequence[AnyTarget], headers: bytes
@@ -155,5 +155,5 @@ class Replayer:
         request = sender.request(headers, whole.content.body).data
         reply = await exchange_once(sender.link(), request, limit)
         event = (whole.entry.id, whole.entry.type)
-        self._means.tell(told_of(reply, target, event, self._clock.now(), 1))
+        self._means.tell(build_record(reply, target, event, self._clock.now(), 1))
         return reply

@@ -13,7 +13,7 @@ from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
-from svc.delivery.journal.stored import Scope, Stored, restored
+from svc.delivery.journal.stored import Scope, Stored, restore_call
 from svc.state import Database
 
 URL = "https://api.example.com"
@@ -26,7 +26,7 @@ NEWEST = re.compile(r"ORDER BY seq DESC\s+LIMIT \d+$")  # ends after so many row
 
 def refund(key: str) -> NewIntent:
     kept = Stored("/v1/refunds", "json", b'{"amount":5,"payment":"pay_1"}', key, None)
-    return NewIntent(*restored(kept, BaseUrl.parse(URL)), SCOPE)
+    return NewIntent(*restore_call(kept, BaseUrl.parse(URL)), SCOPE)
 
 
 class Desktop:

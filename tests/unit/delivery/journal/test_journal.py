@@ -3,7 +3,7 @@
 import pytest
 
 from support.calls import orders
-from svc.delivery.journal.entry import Account, settled_with
+from svc.delivery.journal.entry import Account, settle_by_error
 from svc.delivery.journal.journal import Journal
 from svc.errors import ApiError, OutcomeUnknown
 from unit.delivery.journal.asking import DONE, SCOPE, Open, asked, end, is_busy
@@ -25,7 +25,7 @@ def test_error_text_is_kept_without_secrets(intents: Journal) -> None:
     """R45: what the service or the network said may have held a key."""
     first = intents.record(asked())
     error = OutcomeUnknown("it said sk_test_canarycanary", outcome="unknown")
-    intents.settle(first, settled_with(error))
+    intents.settle(first, settle_by_error(error))
     kept = intents.find(first.id)
     assert kept is not None
     assert kept.settled is not None
@@ -83,10 +83,10 @@ def test_objects_of_a_key_are_the_latest_that_it_made(intents: Journal) -> None:
     other = SCOPE._replace(key_hint="sk_test_…else")
     end(intents, intents.record(asked(key="else", scope=other)), "done", object_id="rf_else")
     latest = tuple(f"rf_{number}" for number in range(11, 1, -1))
-    assert intents.made_with(SCOPE.key_hint, SCOPE) == latest
-    assert intents.made_with(other.key_hint, SCOPE) == ("rf_else",)
-    assert intents.made_with("sk_test_…none", SCOPE) == ()
-    assert intents.made_with(SCOPE.key_hint, SCOPE._replace(mode="live")) == ()
+    assert intents.list_made_with(SCOPE.key_hint, SCOPE) == latest
+    assert intents.list_made_with(other.key_hint, SCOPE) == ("rf_else",)
+    assert intents.list_made_with("sk_test_…none", SCOPE) == ()
+    assert intents.list_made_with(SCOPE.key_hint, SCOPE._replace(mode="live")) == ()
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_objects_of_a_key_are_the_latest_that_it_made(intents: Journal) -> None:
 def test_end_keeps_the_services_code_or_else_the_kind(code: str | None, kept: str) -> None:
     """Something is always there to go by, for people and for what follows from a code."""
     error = ApiError("No.", code=code, status=400, request_id="req_1", outcome="refused")
-    ended = settled_with(error)
+    ended = settle_by_error(error)
     assert (ended.error_code, ended.outcome, ended.status) == (kept, "refused", 400)
     assert (ended.request_id, ended.object_id) == ("req_1", None)
-    assert settled_with(ApiError("No.", outcome=None)).outcome == "unknown"
+    assert settle_by_error(ApiError("No.", outcome=None)).outcome == "unknown"

@@ -17,7 +17,7 @@ from support.suite.patience import patient
 from svc.client.call import Call
 from svc.client.contradiction import CONTRADICTED
 from svc.client.resources import find
-from svc.delivery.journal.entry import Settled, settled_with
+from svc.delivery.journal.entry import Settled, settle_by_error
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
 from svc.errors import Conflict, LocalError, OutcomeUnknown, RateLimited
@@ -110,7 +110,7 @@ def test_an_answer_that_contradicts_its_request_is_no_witness(intents: Journal) 
     contradicted = record(intents, asked())
     end(intents, contradicted, "done", object_id="rf_x", error_code="reply_contradiction")
     end(intents, record(intents, asked(key="key-2")), "done", object_id="rf_ours")
-    assert intents.made_with(SCOPE.key_hint, SCOPE) == ("rf_ours",)
+    assert intents.list_made_with(SCOPE.key_hint, SCOPE) == ("rf_ours",)
 
 
 def test_second_lease_is_refused_until_the_first_ends(opened: Open) -> None:
@@ -179,7 +179,7 @@ def test_request_that_was_too_much_is_resumed(intents: Journal) -> None:
     """R11: 429 to the end keeps the key."""
     first = record(intents, asked())
     error = RateLimited("busy", status=429, outcome="refused")
-    intents.settle(first, settled_with(error))
+    intents.settle(first, settle_by_error(error))
     again = intents.lease(first.id)
     assert again.sent_before is False
 

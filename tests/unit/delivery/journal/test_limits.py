@@ -12,7 +12,7 @@ from support.calls import payouts, refunds
 from support.clocks import ManualClock
 from svc.config.limits import limits_in
 from svc.delivery.journal import journal
-from svc.delivery.journal.entry import Charge, Intent, settled_with
+from svc.delivery.journal.entry import Charge, Intent, settle_by_error
 from svc.delivery.journal.journal import KEPT_SECONDS, Journal
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import LimitReachedError, LimitRules
@@ -137,7 +137,7 @@ def test_what_was_not_carried_out_counts_anew_when_it_is_sent_again(
     """A request that was too much at once keeps its key, and was not done."""
     first = limited.pay(300)
     busy = RateLimited("busy", status=429, outcome="refused")
-    limited.journal.settle(first, settled_with(busy))
+    limited.journal.settle(first, settle_by_error(busy))
     limited.pay(250)
     with pytest.raises(LimitReachedError):
         limited.journal.lease(first.id)

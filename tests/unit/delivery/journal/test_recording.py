@@ -10,9 +10,9 @@ import pytest
 from support.calls import orders, payouts, refunds
 from support.clocks import ManualClock
 from svc.base_url import BaseUrl
-from svc.delivery.journal.journal import Journal, fresh_id
+from svc.delivery.journal.journal import Journal, make_id
 from svc.delivery.journal.leases import Leases
-from svc.delivery.journal.stored import restored
+from svc.delivery.journal.stored import restore_call
 from svc.errors import Conflict, LocalError
 from svc.state import LOST, Database
 from unit.delivery.journal.asking import DONE, OTHERS, Open, asked, done
@@ -28,7 +28,7 @@ def test_record_keeps_all_that_is_needed_to_send_it_again(intents: Journal) -> N
     assert kept == made
     assert kept.is_unresolved
     assert (kept.first_sent_at, kept.sendings, kept.sent_before) == (1_700_000_000.0, 1, False)
-    again, prepared = restored(kept.stored, BaseUrl.parse(kept.scope.base_url))
+    again, prepared = restore_call(kept.stored, BaseUrl.parse(kept.scope.base_url))
     assert prepared == first.prepared
     assert (again.expects, again.checks) == (call.expects, call.checks)
 
@@ -99,7 +99,7 @@ def test_what_goes_into_a_file_that_is_gone_is_not_recorded(
     def new_id() -> str:
         if late:
             path.unlink()
-        return fresh_id()
+        return make_id()
 
     with (
         closing(Leases(path.parent / "senders")) as leases,
@@ -172,6 +172,6 @@ def test_a_key_twice_in_one_group_is_recorded_for_neither(intents: Journal) -> N
 
 def test_ids_are_easy_to_tell_apart_and_to_type() -> None:
     """`rq_` and 20 lower-case letters and digits."""
-    ids = {fresh_id() for _ in range(500)}
+    ids = {make_id() for _ in range(500)}
     assert len(ids) == 500
     assert all(len(one) == 23 and one.startswith("rq_") and one.islower() for one in ids)

@@ -10,7 +10,7 @@ from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.request import prepare
 from svc.client.resources import find
-from svc.delivery.journal.stored import Scope, Stored, digests_of, restored, stored
+from svc.delivery.journal.stored import Scope, Stored, digests_of, restore_call, store_call
 from svc.errors import LocalError
 
 BASE = BaseUrl.parse("https://api.example.com/pre")
@@ -33,7 +33,7 @@ CALLS = [
 def test_a_request_comes_back_byte_for_byte(call: Call) -> None:
     """R1, R3: the same method, path, body, version and key after a crash."""
     first = prepare(call, BASE, new_key=lambda: "key-1", api_version="2026-03-01")
-    again, prepared = restored(stored(call, first), BASE)
+    again, prepared = restore_call(store_call(call, first), BASE)
     assert prepared == first
     assert (again.method, again.path, again.expects) == ("POST", call.path, call.expects)
     assert [(name, str(value)) for name, value in again.checks] == [
@@ -45,14 +45,14 @@ def test_a_request_comes_back_byte_for_byte(call: Call) -> None:
 def test_a_damaged_body_is_not_sent_again(body: bytes) -> None:
     """R67: what the disk garbled is reported, exit 10, and never sent."""
     with pytest.raises(LocalError) as caught:
-        restored(Stored("/v1/refunds", "json", body, "key-1", None), BASE)
+        restore_call(Stored("/v1/refunds", "json", body, "key-1", None), BASE)
     assert (caught.value.code, caught.value.idempotency_key) == ("journal_damaged", "key-1")
 
 
 def test_what_is_kept_is_plain_and_without_secrets() -> None:
     """R28, R45: the API key is no part of it."""
     call = refunds.create({"payment": "pay_1"})
-    kept = stored(call, prepare(call, BASE, new_key=lambda: "key-1"))
+    kept = store_call(call, prepare(call, BASE, new_key=lambda: "key-1"))
     assert kept == Stored("/v1/refunds", "json", b'{"payment":"pay_1"}', "key-1", None)
     assert json.loads(kept.body) == call.body
 

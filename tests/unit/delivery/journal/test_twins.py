@@ -7,7 +7,7 @@ from support.clocks import ManualClock
 from svc.client.reply import Reply
 from svc.client.resources import find
 from svc.delivery.journal.commands import in_full
-from svc.delivery.journal.entry import Account, Intent, NewIntent, Settled, settled_by
+from svc.delivery.journal.entry import Account, Intent, NewIntent, Settled, settle_by_reply
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
 from svc.delivery.send import choose_command
@@ -224,7 +224,7 @@ def test_an_odd_id_is_done_without_it(intents: Journal, identifier: object) -> N
     """R10, R25: of a call that we do not know, an id that no object can have is not kept."""
     made = record(intents, asked(find.post("/v1/other")))
     reply = Reply(200, (), "", {"id": identifier}, (), None, replayed=False, attempts=1)
-    intents.settle(made, settled_by(reply))
+    intents.settle(made, settle_by_reply(reply))
     kept = intents.find(made.id)
     assert kept is not None
     assert kept.settled == Settled("done", 200, proved=True)

@@ -5,7 +5,7 @@ import pytest
 from simulation.listener_world import SECRET, START, ListenerWorld, Try, in_memory
 from support.clocks import ManualClock
 from svc.errors import SignatureError
-from svc.listen.forward.signing import LateSigner, signed_at
+from svc.listen.forward.signing import LateSigner, parse_signed_at
 from svc.signature import header_value, verify
 
 BODY = b'{"id":"evt_1"}'
@@ -35,7 +35,7 @@ def test_late_event_is_signed_anew_and_says_so(age: int, anew: bool) -> None:
     for secret in (SECRET, "whsec_test_old"):
         verify(BODY, [fresh], [secret], int(START))
     assert values(lines, b"svc-original-signature") == values(came, b"svc-signature")
-    assert signed_at(lines) == START
+    assert parse_signed_at(lines) == START
 
 
 def test_header_without_a_time_is_left_as_it_is() -> None:

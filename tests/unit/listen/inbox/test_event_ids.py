@@ -98,9 +98,9 @@ def test_listing_waits_for_nobody(path: Path, state: Database) -> None:
     for number in (3, 4):
         ids.note(f"evt_{number}", number)
     assert (later, ids.are_many) == (True, True)
-    assert ids.unlisted(["evt_1", "evt_5"]) == [1]
+    assert ids.list_unlisted(["evt_1", "evt_5"]) == [1]
     ids.list_now()
-    assert ids.unlisted(["evt_1", "evt_5"]) == []
+    assert ids.list_unlisted(["evt_1", "evt_5"]) == []
 
 
 def test_number_of_an_undone_row_is_another_events(state: Database, inbox: SqliteInbox) -> None:

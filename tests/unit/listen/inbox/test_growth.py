@@ -16,7 +16,13 @@ from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.forgetting import forget_all_forwarded, forget_failed
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope, copies
 from svc.listen.inbox.inbox import Arrival, Batch
-from svc.listen.inbox.listeners import begin_anew, known, pending, remembered, waiting
+from svc.listen.inbox.listeners import (
+    begin_anew,
+    count_pending,
+    list_known,
+    list_waiting,
+    load_remembered,
+)
 from svc.listen.inbox.search import SearchableInbox, SearchFilter
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
@@ -60,7 +66,7 @@ def state(tmp_path: Path) -> Iterator[TracedDatabase]:
 
 @pytest.fixture
 def inbox(state: Database) -> SqliteInbox:
-    remembered(state, SCOPE, LISTENING, lambda: "/x")
+    load_remembered(state, SCOPE, LISTENING, lambda: "/x")
     return SqliteInbox(state, SCOPE, listed_at_once=4)
 
 
@@ -82,8 +88,12 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     inbox.count([A, B]), inbox.failed([1, 2]), inbox.leave(B)
     inbox.adopt(lambda _: [A], [A])
     inbox.begin([A], ordered=False, anew=True)
-    claim = remembered(state, SCOPE, LISTENING, lambda: "/x")
-    pending(state, claim), known(state, LISTENING), waiting(state, "http://s", "default", "test")
+    claim = load_remembered(state, SCOPE, LISTENING, lambda: "/x")
+    (
+        count_pending(state, claim),
+        list_known(state, LISTENING),
+        list_waiting(state, "http://s", "default", "test"),
+    )
     found = SearchableInbox(state, WHOSE)
     for wanted in (InboxFilter(), InboxFilter(failed=True, pending=True, since=NOW)):
         for oldest_first in (True, False):
@@ -184,7 +194,7 @@ def test_a_reset_that_was_cut_off_is_ended_by_the_next_start(
 ) -> None:
     """R50: of a sandbox that was reset nothing is taken for a copy, however the move was ended."""
     monkeypatch.setattr(listeners, "PIECE_ROWS", 2)
-    claim = remembered(state, SCOPE, LISTENING, lambda: "/x")
+    claim = load_remembered(state, SCOPE, LISTENING, lambda: "/x")
     inbox.begin([A], ordered=False, anew=True)
     inbox.store(Batch([arrival(n, A) for n in range(1, 6)]))
     wrote = state.write

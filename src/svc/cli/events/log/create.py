@@ -7,7 +7,7 @@ import typer
 
 from svc.cli.events.log.sizes import EventRate, size_of
 from svc.cli.events.secrets import place_of
-from svc.cli.events.team import ToLog, delivery_policy, open_log, starts_at, stored_credentials
+from svc.cli.events.team import ToLog, delivery_policy, load_credentials, open_log, starts_at
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
@@ -83,9 +83,9 @@ def _streams(
     change = {"max_bytes"} if given.max_bytes or given.events_per_minute else set()
     change |= {"metadata"} if given.new_key else set()
     origin = session.base_url.origin
-    yield _made(connection, streams.events_stream(address, mode, origin, copies, held, key), change)
+    yield _make(connection, streams.events_stream(address, mode, origin, copies, held, key), change)
     for make in (streams.describe_failed_stream, streams.readers_stream):
-        yield _made(connection, make(address, mode, copies), set())
+        yield _make(connection, make(address, mode, copies), set())
 
 
 def _key(session: Session, connection: LogConnection, *, new: bool, printed: bool) -> str:
@@ -110,17 +110,17 @@ def _key(session: Session, connection: LogConnection, *, new: bool, printed: boo
 def _keep_key(session: Session, connection: LogConnection, key: str) -> None:
     place, address = place_of(session), connection.address
     if from_environment(session.env) is not None:
-        raise _unkept("The credentials come from the environment.")
+        raise _build_unkept("The credentials come from the environment.")
     try:
-        stored = stored_credentials(session, address) or Credentials(None, "")
+        stored = load_credentials(session, address) or Credentials(None, "")
         store = session.key_store()
         for name in address.places:
             store.put(place.user_of_log(name), stored.with_key(key).text)
     except KeyStoreError as error:
-        raise _unkept(error.message) from None
+        raise _build_unkept(error.message) from None
 
 
-def _unkept(why: str) -> ConfigError:
+def _build_unkept(why: str) -> ConfigError:
     return ConfigError(
         f"{why} The log's new key could be kept nowhere; nothing was made.",
         code="log_key_unkept",
@@ -129,7 +129,7 @@ def _unkept(why: str) -> ConfigError:
     )
 
 
-def _made(connection: LogConnection, wanted: dict[str, Any], change: set[str]) -> dict[str, Any]:
+def _make(connection: LogConnection, wanted: dict[str, Any], change: set[str]) -> dict[str, Any]:
     try:
         done = connection.run(streams.make(connection, wanted, change))
     except LogRefusal as error:

@@ -32,17 +32,17 @@ def words_of(reply: bytes) -> str:
 
 def _words_of_page(text: str) -> str:
     title = _TITLE.search(text)
-    said = _plain(title[1]) if title else ""
+    said = _strip_markup(title[1]) if title else ""
     if said.lower() not in _VAGUE:
         return said
     body = _BODY.search(text)
     visible = _BREAK.sub("\n", _UNSEEN.sub(" ", body[0] if body else text))
-    lines = [line for line in map(_plain, visible.splitlines()) if line]
+    lines = [line for line in map(_strip_markup, visible.splitlines()) if line]
     telling = [line for line in lines if line.lower() not in _VAGUE]
     return next(iter([*telling, *lines]), said)
 
 
-def _plain(markup: str) -> str:
+def _strip_markup(markup: str) -> str:
     return " ".join(html.unescape(_TAG.sub(" ", markup)).split())
 
 

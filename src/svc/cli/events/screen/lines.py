@@ -63,7 +63,7 @@ class AbsenceTracker:
     def tell(self, record: Forwarded) -> ForwardNotice:
         """Says what to print of an attempt."""
         if record.status is not None:
-            return self._answered(record)
+            return self._describe_answered(record)
         if not self._holds or record.retry_in is None:
             return ForwardNotice(ask=self._is_to_ask(record))
         absence = self._absent.get(record.url)
@@ -74,7 +74,7 @@ class AbsenceTracker:
         absence.delay = max(absence.delay, record.retry_in)
         return ForwardNotice("still" if grown else "nothing")
 
-    def _answered(self, record: Forwarded) -> ForwardNotice:
+    def _describe_answered(self, record: Forwarded) -> ForwardNotice:
         self._asked.discard(record.url)
         absence = self._absent.pop(record.url, None)
         return ForwardNotice(back_after=record.time - absence.since if absence else None)
@@ -135,7 +135,7 @@ class HumanLines:
             *self._verdict(record),
             *_age(record),
         ]
-        return layout.row(cells) + (_shown_payload(record.payload) if self._payload else "")
+        return layout.row(cells) + (_show_payload(record.payload) if self._payload else "")
 
     def forward(self, record: Forwarded) -> str:
         """One line an attempt; nothing for one more at a target that is known to be away."""
@@ -146,7 +146,7 @@ class HumanLines:
         self._last = ""
         text = self._layout.row(row) + self._reply(record)
         if told.what == "away":
-            return text + self._layout.note(self._waiting(record, told), "waiting")
+            return text + self._layout.note(self._describe_waiting(record, told), "waiting")
         return text + (self._layout.note(self._ask, "waiting") if told.ask else "")
 
     def rejected(self, record: Rejected) -> str:
@@ -229,7 +229,7 @@ class HumanLines:
             what, why = "still away", (self._next_try(record), "waiting")
         return [self._when(record), (what, "bad"), (record.url, ""), why]
 
-    def _waiting(self, record: Forwarded, told: ForwardNotice) -> str:
+    def _describe_waiting(self, record: Forwarded, told: ForwardNotice) -> str:
         ask = f"{_IS_IT} " if told.ask else ""
         return f"{self._next_try(record).capitalize()}. {ask}Events wait for it."
 
@@ -319,7 +319,7 @@ def _status(record: Forwarded) -> str:
         return str(record.status)
 
 
-def _shown_payload(payload: bytes) -> str:
+def _show_payload(payload: bytes) -> str:
     try:
         text = json.dumps(json.loads(payload), indent=2)  # ASCII only: nothing acts on a terminal
     except (ValueError, RecursionError):

@@ -51,7 +51,7 @@ def _forward_line(record: Forwarded) -> str:
     )
 
 
-def _parsed(payload: bytes) -> str:
+def _compact(payload: bytes) -> str:
     """Gives an event as JSON in one line; null for bytes that are none, which may be signed too."""
     try:
         return _ENCODE(json.loads(payload))
@@ -90,7 +90,7 @@ class JsonRecords:
             return
         line = as_ndjson(record)
         if isinstance(record, EventReceived) and self._shown == "payload":
-            line = f'{line.rstrip()[:-1]},"payload":{_parsed(record.payload)}}}\n'
+            line = f'{line.rstrip()[:-1]},"payload":{_compact(record.payload)}}}\n'
         if self._array:
             line = (",\n" if self._begun else "[\n") + line.rstrip("\n")
             self._begun = True

@@ -159,9 +159,9 @@ def welcome(
         *_routes(ready, asked),
         *_way_in(ready, endpoint),
         _secret(endpoint, asked),
-        *_left(waiting, asked),
+        *_describe_left(waiting, asked),
     ]
-    return _fitted(lines, layout)
+    return _fit(lines, layout)
 
 
 def farewell(summary: Summary, layout: LineLayout) -> str:
@@ -181,7 +181,7 @@ def farewell(summary: Summary, layout: LineLayout) -> str:
         lines.append("What is left is kept: the same command forwards it when it runs again.")
     if summary.failed:
         lines.append("Send the failed ones again: svc events replay --failed")
-    return _fitted(lines, layout)
+    return _fit(lines, layout)
 
 
 def _first(ready: Ready, layout: LineLayout) -> list[str]:
@@ -202,7 +202,7 @@ def _routes(ready: Ready, asked: ListenOptions) -> list[str]:
     return [f"  {text}" for text in asked.routes.describe_routes()]
 
 
-def _left(waiting: int, asked: ListenOptions) -> list[str]:
+def _describe_left(waiting: int, asked: ListenOptions) -> list[str]:
     if not waiting:
         return []
     events = f"{waiting} event{'s' if waiting > 1 else ''} of an earlier run"
@@ -224,6 +224,6 @@ def _secret(endpoint: Endpoint, asked: ListenOptions) -> str:
     return f"{what} {shown} {endpoint.where}: {asked.again} --print-secret"
 
 
-def _fitted(lines: Sequence[str], layout: LineLayout) -> str:
+def _fit(lines: Sequence[str], layout: LineLayout) -> str:
     wrapped = (wrap_message(line, layout.width, layout.called) for line in lines)
     return "".join(f"{part}\n" for parts in wrapped for part in parts)

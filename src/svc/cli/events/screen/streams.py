@@ -55,7 +55,7 @@ class PrintedStream(io.StringIO):
     def encoding(self) -> str:  # type: ignore[override]
         return self.raw.encoding
 
-    def encoded(self, text: str) -> bytes:
+    def encode(self, text: str) -> bytes:
         """Gives the bytes that the stream itself would have written."""
         return text.encode(self.raw.encoding or "utf-8", self.raw.errors or "backslashreplace")
 
@@ -151,10 +151,10 @@ class Printing:
             descriptor = stream.fileno()
             plain = is_file(descriptor)
         except (OSError, ValueError):  # a stream of a program that runs this one inside itself
-            return _Destination(stream, backlog, direct=_whole(stream.raw))
+            return _Destination(stream, backlog, direct=_make_write_whole(stream.raw))
         if plain:
             return _Destination(
-                stream, backlog, direct=lambda text: write_whole(descriptor, stream.encoded(text))
+                stream, backlog, direct=lambda text: write_whole(descriptor, stream.encode(text))
             )
         return _Destination(stream, backlog, outlet=open_outlet(descriptor))
 
@@ -179,7 +179,7 @@ class Printing:
         """Writes what has come, in its order; texts for one stream together."""
         with self._lock:
             texts, self._texts = self._texts, []
-            for stream, text in _joined(texts):
+            for stream, text in _join(texts):
                 end = next(one for one in self._ends if one.stream is stream)
                 try:
                     self._push(end, text)
@@ -199,7 +199,7 @@ class Printing:
         if end.direct is not None:
             end.direct(text)
             return
-        data = end.stream.encoded(text)
+        data = end.stream.encode(text)
         if end.outlet is None:
             self._push_to_thread(end, data)
             return
@@ -224,13 +224,13 @@ class Printing:
                 outlet.descriptor, _WARNED if self._hurried else None, write=True
             ):
                 return
-            end.backlog.taken(outlet.write(end.backlog.head()))
+            end.backlog.note_taken(outlet.write(end.backlog.head()))
 
     def _write_some(self, end: _Destination, outlet: Outlet) -> None:
         with self._lock:
             try:
                 while end.backlog and (count := outlet.write(end.backlog.head())):
-                    end.backlog.taken(count)
+                    end.backlog.note_taken(count)
             except OSError as error:
                 self._fail(end, error)
             if not end.backlog:
@@ -263,7 +263,7 @@ class Printing:
                 self._fail_from_thread(end, error)
                 return
             with self._lock:
-                end.backlog.taken(count)
+                end.backlog.note_taken(count)
 
     def _fail_from_thread(self, end: _Destination, error: OSError) -> None:
         with self._lock, suppress(RuntimeError):  # the loop has ended
@@ -271,7 +271,7 @@ class Printing:
                 self._loop.call_soon_threadsafe(own(self._fail), end, error)
 
 
-def _joined(texts: Sequence[tuple[PrintedStream, str]]) -> list[tuple[PrintedStream, str]]:
+def _join(texts: Sequence[tuple[PrintedStream, str]]) -> list[tuple[PrintedStream, str]]:
     """Joins neighbours that go to one stream."""
     joined: list[tuple[PrintedStream, list[str]]] = []
     for stream, text in texts:
@@ -282,7 +282,7 @@ def _joined(texts: Sequence[tuple[PrintedStream, str]]) -> list[tuple[PrintedStr
     return [(stream, "".join(parts)) for stream, parts in joined]
 
 
-def _whole(raw: TextIO) -> Callable[[str], None]:
+def _make_write_whole(raw: TextIO) -> Callable[[str], None]:
     def write(text: str) -> None:
         raw.write(text)
         raw.flush()

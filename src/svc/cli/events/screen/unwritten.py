@@ -70,7 +70,7 @@ class UnwrittenOutput:
             self._refill()
         return self._pieces[0] if self._pieces else b""
 
-    def taken(self, count: int) -> None:
+    def note_taken(self, count: int) -> None:
         """Notes that so many bytes of the head were written."""
         piece = self._pieces.popleft()
         self._size -= count
@@ -106,7 +106,7 @@ class UnwrittenOutput:
             if self._file is None:
                 self._file = self._open_file()
             if self._written_to + len(data) > self._file_bytes:
-                raise _full(f"{self._file_bytes >> 20} MiB wait for a reader")
+                raise _build_full(f"{self._file_bytes >> 20} MiB wait for a reader")
             rest = memoryview(data)
             while rest:
                 self._file.seek(self._written_to)
@@ -114,10 +114,10 @@ class UnwrittenOutput:
                 self._written_to += count
                 rest = rest[count:]
         except OSError as error:
-            raise _full(system_words(error)) from error
+            raise _build_full(system_words(error)) from error
 
 
-def _full(why: str) -> LocalError:
+def _build_full(why: str) -> LocalError:
     return LocalError(
         f"What is printed is not read, and there is no more room to keep it: {why}.",
         code="output_not_read",

@@ -64,9 +64,9 @@ def _compare(probe: Probe, exchange: Exchange, inquiry: Inquiry) -> tuple[str, d
         if not turned:
             return UNKNOWN, {"reason": _words(error)}
         expected = answered = None
-    if _same(expected, answered) and not turned:
+    if _is_same(expected, answered) and not turned:
         return HELD, {}
-    setting = _setting(probe, answer, answered, inquiry)
+    setting = _find_setting(probe, answer, answered, inquiry)
     return DIFFERENT, {"expected": expected, "answered": mask_secrets(answered), "setting": setting}
 
 
@@ -83,12 +83,12 @@ def _words(error: Exception) -> str:
     return text.removeprefix("--query does not fit this result: ")
 
 
-def _same(one: Any, other: Any) -> bool:
+def _is_same(one: Any, other: Any) -> bool:
     """Whether two values are equal as JSON, where true is not 1."""
     return json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
 
 
-def _setting(
+def _find_setting(
     probe: Probe, answer: Mapping[str, Any], answered: Any, inquiry: Inquiry
 ) -> dict[str, Any] | None:
     """The setting with which a sandbox answers so; None where there is none."""
@@ -96,7 +96,7 @@ def _setting(
     if not name:
         return None
     try:
-        if probe.instead and not _same(inquiry.search(probe.instead, answer), answered):
+        if probe.instead and not _is_same(inquiry.search(probe.instead, answer), answered):
             return None
         chosen = answered if value == "*" else _WORDS.get(value, value)
         check_stored(META, {name: chosen})

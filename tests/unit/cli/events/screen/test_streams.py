@@ -174,7 +174,7 @@ def drained(output: UnwrittenOutput) -> str:
     text = b""
     while head := output.head():
         text += head[:700]
-        output.taken(len(head[:700]))
+        output.note_taken(len(head[:700]))
     return text.decode()
 
 
