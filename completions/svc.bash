@@ -647,7 +647,7 @@ _svc_own() {
       ;;
     'requests list')
       commands=''
-      options='--unresolved:- --object:i.ord_|pay_|rf_|po_|lcq_|evt_|dp_ --since:t --operation:w.posted --limit:t '
+      options='--unresolved:- --object:i.ord_|pay_|rf_|po_|lcq_|evt_|dp_ --since:t --operation:w.posted --max:t --limit:t '
       arguments=''
       shared='global'
       ;;

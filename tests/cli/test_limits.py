@@ -54,6 +54,7 @@ def test_a_payout_beyond_the_limit_is_not_sent_and_what_is_left_is_told(
         assert refused.error["outcome"] == "not_sent"
     assert len(posts(sandbox)) == 1
     (limit,) = svc.ok("whoami")["limits"]
+    assert "\n  Limits " in svc("whoami", "-o", "human").out
     assert {**limit, "more_at": limit["more_at"] is not None} == {
         "operation": "payouts",
         "amount": 50000,

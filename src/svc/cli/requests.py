@@ -122,7 +122,9 @@ def list_(
     operation: Annotated[
         str | None, option("OPERATION", "Only these, such as refunds.create.")
     ] = None,
-    limit: Annotated[int, option("N", "How many at most, the newest.", "--limit", min=1)] = _SHOWN,
+    limit: Annotated[
+        int, option("N", "How many at most, the newest.", "--max", "--limit", min=1)
+    ] = _SHOWN,
 ) -> None:
     """List the POSTs of this machine, newest first.
 

@@ -140,7 +140,7 @@ def test_a_forgotten_request_leaves_nothing_behind(
     assert holding() == []
 
 
-@pytest.mark.effect_of("requests list", "--limit")
+@pytest.mark.effect_of("requests list", "--max")
 def test_list_fits_a_terminal(svc: Svc, sandbox: Sandbox, unknown: str) -> None:
     """People get one line a request, the newest first, and what to do about it."""
     svc.ok("landed-cost-quotes", "create", "--body", "-", stdin=json.dumps(QUOTE))
@@ -152,6 +152,7 @@ def test_list_fits_a_terminal(svc: Svc, sandbox: Sandbox, unknown: str) -> None:
     assert all(len(line) <= 80 for line in result.out.splitlines())
     assert "svc requests resume ID" in result.err
     assert len(svc.ok("requests", "list", "--limit", "1")) == 1
+    assert len(svc.ok("requests", "list", "--max", "1")) == 1
 
 
 QUOTE = {

@@ -366,6 +366,10 @@ def test_declined_card_is_refused_with_the_banks_word(svc: Svc, sandbox: Sandbox
     assert "(insufficient_funds)" in refused.error["message"]
     shown = svc("sandbox", "pay", secret, "--card", "4000000000009995", "-o", "human")
     assert "Next: svc payments retrieve pay_" in shown.err
+    for wrong, code in (("4242424242424241", 3), ("insufficient_funds", 2)):
+        shown = svc("sandbox", "pay", secret, "--card", wrong, "-o", "human")
+        assert shown.code == code
+        assert "Next: The test cards and what each does: svc help sandbox\n" in shown.err
 
 
 def test_paying_gives_the_payments_id(svc: Svc, sandbox: Sandbox) -> None:

@@ -170,8 +170,8 @@ class ListenArguments(OptionSet):
         str | None,
         option(
             "CMD",
-            "Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET set, and end with it; "
-            "with --until, when the events have come too. Exit 11 if CMD fails.",
+            "Have the shell run CMD once ready, with SVC_WEBHOOK_SECRET and without SVC_API_KEY, "
+            "and end with it; with --until, when the events have come too. Exit 11 if CMD fails.",
             "--exec",
         ),
     ] = None

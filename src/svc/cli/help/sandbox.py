@@ -54,6 +54,7 @@ PAGE: Final = Page(
                 "svc sandbox pay ORDER",
                 "svc sandbox checkout ORDER",
                 "svc sandbox advance 3d",
+                "svc sandbox fail PAYOUT",
                 "svc sandbox trigger dispute.opened",
                 "svc sandbox stop",
             )

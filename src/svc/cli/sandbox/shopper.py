@@ -23,6 +23,7 @@ from svc.service.disputes import REASONS
 app = make_app()
 
 _CARD: Final = cards.APPROVED["visa"]
+_CARDS: Final = "The test cards and what each does: svc help sandbox"
 _AMEX: Final = ("34", "37")
 _YEARS_GOOD: Final = 3
 _DECLINED: Final = 402
@@ -142,7 +143,7 @@ def _build_declined(data: Any, request_id: str | None) -> ApiError:
         status=_DECLINED,
         request_id=request_id,
         outcome="refused",
-        hint=f"svc payments retrieve {payment['id']}" if payment else None,
+        hint=f"svc payments retrieve {payment['id']}" if payment else _CARDS,
     )
 
 
@@ -151,6 +152,8 @@ def _card_fields(number: str, expiry: str | None, cvc: str | None) -> BodyFields
     month, year = _expiry(expiry) if expiry else (12, None)
     usual = "1234" if number.startswith(_AMEX) else "123"
     plain = number.replace(" ", "")
+    if not plain.isdigit():
+        raise UsageError(f"--card {number!r} is no number.", param="--card", hint=_CARDS)
     return without_empty(number=plain, exp_month=month, exp_year=year, cvc=cvc or usual)
 
 

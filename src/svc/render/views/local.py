@@ -116,6 +116,7 @@ WHOAMI: Final = View(
         ViewField("reachable", "Reachable", "flag"),
         ViewField("key_accepted", "Key accepted", "flag"),
         ViewField("service_time", "Its time", "time"),
+        ViewField("limits", "Limits"),
     ),
 )
 

@@ -1,4 +1,6 @@
-// A small shop's backend in Node, without any package: orders, webhooks, refunds, disputes.
+// A small shop's backend in Node, without any package: orders, webhooks, refunds, disputes. With a
+// sandbox, after eval "$(svc sandbox env)":
+//   svc events listen --forward-to 3000/webhooks --exec 'SVC_API_KEY=sk_test_sandbox PORT=3000 node shop.mjs'
 import { createHmac, timingSafeEqual } from "node:crypto";
 import { createServer } from "node:http";
 
