@@ -178,9 +178,13 @@ class _Lane:
                 yield f"{event.name} was tried again after {waited:.1f} s, not {least:g} s"
 
     def _is_early(self, before: Try, after: Try) -> bool:
-        """Says whether a restart, or the first success of the target, made an event due."""
+        """Says whether a restart, or the first success of the target, made an event due.
+
+        A success that is not on the disk yet counts for what fails meanwhile, too.
+        """
         return after.run != before.run or any(
-            one.heard == 200 and before.at <= one.heard_at <= after.at for one in self._all
+            one.heard == 200 and before.at <= self._noted(one) and one.heard_at <= after.at
+            for one in self._all
         )
 
     def _order(self) -> Iterator[str]:
