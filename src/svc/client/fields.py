@@ -304,8 +304,25 @@ def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
     Raises:
         UsageError: naming the field that was probably meant.
     """
-    for unknown in find_unknown_names(fields, value, within):
-        check_name(*unknown)
+    if not knows_all(fields, value):
+        for unknown in find_unknown_names(fields, value, within):
+            check_name(*unknown)
+
+
+def knows_all(fields: FieldTree, value: Any) -> bool:
+    """Whether each name in a value is plainly described; quick, for the many rows of a batch.
+
+    Where nothing is described, as in metadata, every name is as good as another. False says only
+    that `find_unknown_names` has to look.
+    """
+    if not fields or isinstance(value, (str, int)):
+        return True
+    if isinstance(value, list):
+        inner = fields.get("*", {})
+        return all(knows_all(inner, item) for item in value)
+    if isinstance(value, dict):
+        return all(name in fields and knows_all(fields[name], one) for name, one in value.items())
+    return value is None
 
 
 class UnknownName(NamedTuple):

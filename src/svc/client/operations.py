@@ -4,7 +4,8 @@ They serve the sender and everything that names an operation. A path that is not
 as it is, and any JSON is an answer to it.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 from svc import service
 from svc.client.call import (
@@ -112,11 +113,11 @@ def post(name: str, body: Body | None, encoding: Encoding | None, identifier: st
     if known is None:
         raise KeyError(name)
     noun, action = known
-    body = _with_checked_ids(noun, action, body)
+    body = _with_checked_ids(_identifiers_of(name), body)
     fields = body or {}
     identifier = segment(identifier) if action.is_on_one else ""
     about = ((noun.name, identifier),) if action.is_on_one else ()
-    proofs = {field.name: field for field in (*noun.fields, *action.fields) if field.proof}
+    proofs = _proofs_of(name)
     given = {one: fields[one] for one in proofs if fields.get(one) not in (None, "")}
     return Call(
         "POST",
@@ -132,14 +133,29 @@ def post(name: str, body: Body | None, encoding: Encoding | None, identifier: st
     )
 
 
-def _with_checked_ids(noun: Resource, action: Action, fields: Body | None) -> Body | None:
+@cache  # a batch asks for each of its rows
+def _proofs_of(name: str) -> Mapping[str, Field]:
+    """The fields of an operation that its answer must say as its request does."""
+    noun, action = service.operation(name) or (None, None)
+    fields = (*noun.fields, *action.fields) if noun is not None and action is not None else ()
+    return {field.name: field for field in fields if field.proof}
+
+
+@cache
+def _identifiers_of(name: str) -> tuple[str, ...]:
+    """The fields of an operation's request that are ids."""
+    noun, action = service.operation(name) or (None, None)
+    fields = noun.list_given(action.verb) if noun is not None and action is not None else ()
+    return tuple(field.name for field in fields if field.kind.type == "identifier")
+
+
+def _with_checked_ids(names: Sequence[str], fields: Body | None) -> Body | None:
     """Returns the fields with no blanks around the ids among them.
 
     Raises:
         UsageError: an id is no text, blank, or holds what no id does (promise R25).
     """
     given = fields or {}
-    names = [one.name for one in noun.list_given(action.verb) if one.kind.type == "identifier"]
     ids = {name: check_id(given[name], name) for name in names if given.get(name) is not None}
     return {**given, **ids} if ids else fields
 
