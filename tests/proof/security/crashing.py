@@ -7,7 +7,7 @@ import sys
 from types import FrameType
 from typing import Any
 
-from svc.__main__ import main
+from svc.__main__ import main as run_program
 
 
 class UnforeseenError(RuntimeError):
@@ -31,8 +31,13 @@ def crashing_at(number: int) -> Any:
     return profile
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Runs the program; also the entry of a fork of it, which has its modules loaded."""
     number = int(sys.argv[1])
     sys.argv = ["svc", *sys.argv[2:]]
     sys.setprofile(crashing_at(number))
+    run_program()
+
+
+if __name__ == "__main__":
     main()

@@ -17,9 +17,17 @@ from pathlib import Path
 
 import pytest
 
-from acceptance.examples.test_examples import ENDS, PLAIN, prepare, shell
+from acceptance.examples.test_examples import (
+    ENDS,
+    MEANT_FOR_A_SHELL,
+    PLAIN,
+    STATE,
+    prepare,
+    shell,
+)
 from acceptance.examples.world import ExampleWorld, real
 from proof.security.watching import CLIENT_SECRET, SIGNING_SECRET, Watch, forms, holders
+from support.forks.program import Forking
 from support.running import Sandbox, Svc
 
 CRASHING = Path(__file__).parent / "crashing.py"
@@ -29,8 +37,6 @@ SHOWING = (
     *("svc sandbox endpoints", "svc sandbox checkout"),
 )
 MAKING = ("svc sandbox keys", "svc sandbox trigger", "svc sandbox env")
-# The sandbox's own state, with its keys: the service's memory and not ours.
-STATE = ("svc sandbox export", "svc sandbox import", "svc sandbox reset", "svc quickstart")
 LINES = [line for line in PLAIN if line.startswith("svc") and "--live" not in line]
 LINES = [line for line in LINES if not line.startswith(STATE)]
 FAILING = [line for line in LINES if "fault" not in line][::2]
@@ -92,26 +98,36 @@ def ready(line: str, world: ExampleWorld) -> str:
     return real(line, world) + (" --yes" if "completion" not in line else "")
 
 
-def ran(line: str, world: ExampleWorld, svc: Svc) -> "subprocess.CompletedProcess[str]":
-    """Runs a line; where a shell has nothing to do but to split it, without one."""
-    if set(line) & set("|<>$`&;*?~(){}[]!#\\\n"):
+def run_line(
+    line: str, world: ExampleWorld, forking: Forking, crash: int = 0
+) -> "subprocess.CompletedProcess[str]":
+    """Runs a line, without a shell where one has only to split it; `crash` names a call to fail."""
+    if not MEANT_FOR_A_SHELL.isdisjoint(line):
+        if crash:
+            program = world.folder / "svc"
+            program.write_text(f'#!/bin/sh\nexec {sys.executable} {CRASHING} {crash} "$@"\n')
+            program.chmod(0o755)
+            line = re.sub(r"(?<!')\bsvc ", f"{program} ", line)
         return shell(line, world.folder)
-    program, *argv = shlex.split(line)
-    assert program == "svc"
+    program_name, *argv = shlex.split(line)
+    assert program_name == "svc"
     with chdir(world.folder):
-        ended = svc.bytes(*argv)
+        if crash:
+            ended = forking.run((str(crash), *argv), os.environ, entry="proof.security.crashing")
+        else:
+            ended = forking.run(argv, os.environ)
     return subprocess.CompletedProcess(line, ended.code, ended.out.decode(), ended.err.decode())
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("line", LINES)
 def test_a_working_command_leaves_no_secret(
-    line: str, world: ExampleWorld, svc: Svc, canary: str, isolated: Path
+    line: str, world: ExampleWorld, svc: Svc, forking: Forking, canary: str, isolated: Path
 ) -> None:
     """With `--verbose`, which says most."""
     prepare(line, world, svc)
     command = ready(line, world)
-    done = ran(command if ">" in command else f"{command} --verbose", world, svc)
+    done = run_line(command if ">" in command else f"{command} --verbose", world, forking)
     assert done.returncode == (3 if ENDS.get(line) == 3 else 0), (command, done.stderr)
     searched(line, done, canary, world, isolated)
 
@@ -119,7 +135,7 @@ def test_a_working_command_leaves_no_secret(
 @pytest.mark.slow
 @pytest.mark.parametrize("line", FAILING)
 def test_a_command_whose_service_fails_leaves_no_secret(
-    line: str, world: ExampleWorld, svc: Svc, canary: str, isolated: Path
+    line: str, world: ExampleWorld, svc: Svc, forking: Forking, canary: str, isolated: Path
 ) -> None:
     """A 500 that repeats the key in its body, and an answer cut off behind what was done."""
     prepare(line, world, svc)
@@ -127,7 +143,7 @@ def test_a_command_whose_service_fails_leaves_no_secret(
     for effect in ({"status": 500, "body": f"<h1>{canary}</h1>"}, {"connection": "truncate"}):
         rule = {"match": {"path": "/v1/*"}, "phase": "after", "times": 9, "effect": effect}
         assert "id" in world.sandbox.control("POST", "/faults", rule)
-        done = ran(f"{command} --max-time 1", world, svc)
+        done = run_line(f"{command} --max-time 1", world, forking)
         world.sandbox.control("DELETE", "/faults")
         searched(line, done, canary, world, isolated)
 
@@ -135,18 +151,12 @@ def test_a_command_whose_service_fails_leaves_no_secret(
 @pytest.mark.slow
 @pytest.mark.parametrize("line", LINES)
 def test_a_command_that_crashes_leaves_no_secret(
-    line: str, world: ExampleWorld, svc: Svc, canary: str, isolated: Path
+    line: str, world: ExampleWorld, svc: Svc, forking: Forking, canary: str, isolated: Path
 ) -> None:
-    """An unforeseen error at one of the first 3,000 calls: one line, and a report without it."""
+    """An unforeseen error at one of the first 1,000 calls: one line, and a report without it."""
     prepare(line, world, svc)
-    programs = world.folder / "bin"
-    programs.mkdir()
-    program = programs / "svc"
-    number = int(random.Random(line).random() ** 2 * 3000) + 1  # early calls are the rich ones
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {CRASHING} {number} "$@"\n')
-    program.chmod(0o755)
-    command = ready(line, world).replace("svc ", f"{program} ")
-    done = shell(command, world.folder)
+    number = int(random.Random(line).random() ** 2 * 1000) + 1  # early calls are the rich ones
+    done = run_line(ready(line, world), world, forking, number)
     searched(line, done, canary, world, isolated)
 
 
@@ -213,6 +223,7 @@ def test_the_other_commands_leave_no_secret(
     line: str,
     world: ExampleWorld,
     svc: Svc,
+    forking: Forking,
     canary: str,
     isolated: Path,
     request: pytest.FixtureRequest,
@@ -220,12 +231,8 @@ def test_the_other_commands_leave_no_secret(
     """As they are, and with an unforeseen error, early or late; whatever they end with."""
     if any(word in line for word in STORING):
         request.getfixturevalue("gnome_keyring")
-    program = world.folder / "svc"
-    crash = (150, 900)[REST.index(line) % 2]
-    program.write_text(f'#!/bin/sh\nexec {sys.executable} {CRASHING} {crash} "$@"\n')
-    program.chmod(0o755)
-    for command in (line, re.sub(r"(?<!')\bsvc ", f"{program} ", line)):
-        done = shell(command, world.folder)
+    for crash in (0, (50, 300)[REST.index(line) % 2]):
+        done = run_line(line, world, forking, crash)
         searched(line, done, canary, world, isolated)
         svc("sandbox", "stop")
 
