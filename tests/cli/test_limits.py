@@ -163,6 +163,8 @@ def test_a_limit_is_set_by_anybody_and_changed_by_a_person(
         "refunds": "500 EUR/day",
         "live.refunds": "9 EUR/day",
     }
+    asked = at_terminal("n\n", "config", "unset", limit[2], prompt=ASKED)
+    assert "A limit of refunds is removed: limits.refunds." in asked.out
     assert "limits.payouts must be amounts" in svc("config", "set", "limits.payouts", "x").err
 
 

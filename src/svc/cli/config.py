@@ -111,7 +111,8 @@ def _confirm_limit(session: Session, name: str, value: str | None) -> None:
     group = limit.rpartition(".")[2]
     tables = (config.limits, *(profile.limits for profile in config.profiles.values()))
     if any(one.rpartition(".")[2] == group for table in tables for one in table):
-        confirm_in_person(session, name, f"A limit of {group} is changed: {name} = {value or ''}.")
+        what = f"changed: {name} = {value}" if value else f"removed: {name}"
+        confirm_in_person(session, name, f"A limit of {group} is {what}.")
 
 
 def _list_everything(config: Config) -> dict[str, Any]:

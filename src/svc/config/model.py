@@ -81,7 +81,9 @@ class Config(NamedTuple):
             f"There is no profile {name!r} (known: {self._list_profiles()}).{near}",
             code="profile_unknown",
             param="profile",
-            hint=f"Create it: svc profiles create {name} --base-url URL",
+            hint="Those that there are: svc profiles list"
+            if near
+            else f"Create it: svc profiles create {name} --base-url URL",
         )
 
     def limits_for(self, profile: str, mode: str, group: str) -> "tuple[MoneyLimit, ...]":

@@ -85,12 +85,12 @@ def test_every_known_name_is_read(path: Path) -> None:
 
 
 def test_an_unknown_profile_is_refused_with_the_known_ones(path: Path) -> None:
-    """A mistyped profile names what there is and how to make it."""
+    """A mistyped profile names what there is, and the nearest."""
     with pytest.raises(ConfigError) as caught:
         load(written(path, GOOD)).profile("shpo")
     assert "sandbox, shop" in caught.value.message
     assert caught.value.message.endswith(" Did you mean 'shop'?")
-    assert caught.value.hint == "Create it: svc profiles create shpo --base-url URL"
+    assert caught.value.hint == "Those that there are: svc profiles list"
 
 
 def test_an_active_profile_that_is_gone_is_refused_only_when_used(path: Path) -> None:
