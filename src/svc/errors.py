@@ -279,12 +279,11 @@ def explain_wrong_word(word: object, words: Iterable[str]) -> str:
 
 
 def _choice(word: str, words: Iterable[str], near: str | None = None) -> str:
-    from svc.nearest import find_near_words, meant
+    from svc.nearest import explain_meant, find_near_words
 
     known = [str(each) for each in words]
-    return (
-        f"is {word!r}.{meant([near] if near else find_near_words(word, known))} {use_one_of(known)}"
-    )
+    hint = explain_meant([near] if near else find_near_words(word, known))
+    return f"is {word!r}.{hint} {use_one_of(known)}"
 
 
 def use_one_of(words: Iterable[str]) -> str:

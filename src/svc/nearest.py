@@ -26,7 +26,7 @@ def find_near_words(word: str, known: Iterable[str]) -> list[str]:
     return [each for _, each in sorted(found, key=lambda pair: pair[0])]
 
 
-def meant(words: Iterable[str]) -> str:
+def explain_meant(words: Iterable[str]) -> str:
     """The question behind a refusal, with a blank before it; empty where nothing is near."""
     named = [repr(word) for word in words]
     if not named:

@@ -29,6 +29,36 @@ SAME_FIRST_WORD: Final[frozenset[str]] = frozenset()
 TWO_MEANINGS: Final[frozenset[str]] = frozenset()
 IN_TWO_ROOMS: Final[dict[str, set[str]]] = {}
 NAMED_TABLE: Final = re.compile(r"\b(?:FROM|JOIN|INTO|UPDATE) (\w+)")
+# A function is named by a verb: a participle does not say whether it asks, does or builds. Nouns
+# that look like one stand first.
+PARTICIPLE: Final = re.compile(
+    r"_?(?!_|(?:embed|feed|keyring|need|proceed|seed|signing|succeed)(?:_|$))"
+    r"(?:[a-z]{2,}(?:ed|ing)|built|broken|chosen|drawn|done|found|given|gone|heard|held|hidden|kept"
+    r"|known|left|lost|made|meant|paid|said|seen|sent|shown|spoilt|taken|told|unknown|written)(?:_|$)"
+)
+NAMED_BY_PARTICIPLE: Final = {
+    # Decorators, which are read above a command: `@reading(app)`.
+    "cli/framework/app.py": {"reading", "repairing", "writing"},
+    # Steps of a story, named by the state that they bring about.
+    "sandbox/control/scenarios.py": set(
+        "answered arrived cancelled decided declined disputed finished_refund held paid processing "
+        "rejected sent".split()
+    ),
+    # Values that are computed when asked for; these may only become fewer.
+    "batch/tally.py": {"known"},
+    "cli/batch/run.py": {"told"},
+    "cli/events/screen/lines.py": {"rejected", "waiting"},
+    "cli/framework/session.py": {"expected"},
+    "delivery/planner.py": {"_passed_at", "left"},
+    "listen/forward/dispatcher.py": {"pending"},
+    "listen/inbox/commit.py": {"_waited"},
+    "listen/inbox/history.py": {"shown"},
+    "listen/verify/verify.py": {"passed_on"},
+    "sandbox/store/documents.py": {"known"},
+    "sandbox/store/jobs.py": {"done"},
+    "sandbox/store/transaction.py": {"stored"},
+}
+UNNAMED_ACTOR: Final = re.compile(r"\b(?:nobody|whoever|somebody|nought)\b", re.IGNORECASE)
 TYPE_NAME: Final = re.compile(r"[A-Z][a-z]\w*")
 
 
@@ -286,3 +316,41 @@ def test_no_message_offers_another_state_folder() -> None:
     """It knows no request that is unresolved in this one, and svc would send that a second time."""
     naming = {_name(one) for one in _modules() if "SVC_STATE_DIR" in one.read_text()}
     assert naming == {"paths.py", "cli/quickstart/processes.py"}
+
+
+def _methods_and_functions(module: ast.Module) -> Iterator[str]:
+    """The names of a module's functions and methods; a property is a value."""
+    classes = [node for node in ast.walk(module) if isinstance(node, ast.ClassDef)]
+    for body in [module.body, *(each.body for each in classes)]:
+        for node in body:
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and not any(
+                "property" in ast.unparse(decorator) for decorator in node.decorator_list
+            ):
+                yield node.name
+
+
+def test_a_function_is_named_by_a_verb() -> None:
+    """`check_key`, not `checked_key`; what has a reason not to be stands in the list."""
+    found = {
+        _name(path): names
+        for path in _modules()
+        if (
+            names := set(
+                filter(PARTICIPLE.match, _methods_and_functions(ast.parse(path.read_text())))
+            )
+        )
+    }
+    assert found == NAMED_BY_PARTICIPLE
+
+
+def test_a_sentence_names_who_acts() -> None:
+    """A caller, a process, a person: "nobody" and "whoever" leave open which is meant."""
+    texts = [path for path in HOUSE.rglob("*") if path.suffix in {".py", ".txt", ".js", ".md"}]
+    assert len(texts) > len(_modules())
+    found = {
+        f"{_name(path)}: {line.strip()}"
+        for path in texts
+        for line in path.read_text(encoding="utf-8").splitlines()
+        if UNNAMED_ACTOR.search(line)
+    }
+    assert found == set()

@@ -62,7 +62,7 @@ def compact(ctx: typer.Context) -> None:
     $ svc state compact
     """
     session, path = Session.of(ctx), Session.of(ctx).paths.state_file
-    with _opened(session) as database:
+    with _open(session) as database:
         before = room_of(database, path)
         events, requests = _forget_due(session, database)
         in_pieces = gives_back_in_pieces(database)
@@ -70,7 +70,7 @@ def compact(ctx: typer.Context) -> None:
             give_back(database, session.clock)
     if not in_pieces:
         rebuild(path)
-    with _opened(session) as database:
+    with _open(session) as database:
         after = room_of(database, path)
     session.out.value(
         {
@@ -84,7 +84,7 @@ def compact(ctx: typer.Context) -> None:
     )
 
 
-def _opened(session: Session) -> Database:
+def _open(session: Session) -> Database:
     """A connection of its own, since none may be open where the file is written anew."""
     return Database.open(session.paths.state_file, clock=session.clock)
 

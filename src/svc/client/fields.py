@@ -375,11 +375,11 @@ def check_name(fields: FieldTree, name: str, within: str) -> None:
 def _refuse_point(fields: FieldTree, name: str, within: str) -> None:
     """Refuses `shipping.country`, which other tools write for `shipping[country]`."""
     first, *rest = name.split(".")
-    first = _meant(fields, first)
+    first = _suggest_name(fields, first)
     if rest and fields.get(first):
         written, inner = _join_bracket(within, first), fields[first]
         for part in rest:
-            known = part if "*" in inner else _meant(inner, part)
+            known = part if "*" in inner else _suggest_name(inner, part)
             written, inner = f"{written}[{known}]", inner.get("*" if "*" in inner else known, {})
         wrong = _join_bracket(within, name)
         raise UsageError(
@@ -390,7 +390,7 @@ def _refuse_point(fields: FieldTree, name: str, within: str) -> None:
         )
 
 
-def _meant(fields: FieldTree, name: str) -> str:
+def _suggest_name(fields: FieldTree, name: str) -> str:
     """The described name that one is, or nearly is; else itself."""
     near = (known for known in fields if _is_near(name, known))
     return name if name in fields else next(near, name)

@@ -111,9 +111,9 @@ def remove_profile(path: Path, name: str) -> Config:
 
     def change(document: Any) -> None:
         if name not in document.get("profiles", {}):
-            from svc.nearest import find_near_words, meant
+            from svc.nearest import explain_meant, find_near_words
 
-            near = meant(find_near_words(name, document.get("profiles", {})))
+            near = explain_meant(find_near_words(name, document.get("profiles", {})))
             raise ConfigError(
                 f"There is no profile {name!r}.{near}",
                 code="profile_unknown",

@@ -74,9 +74,9 @@ class Config(NamedTuple):
 
     def no_profile(self, name: str) -> ConfigError:
         """The error of a profile that the file does not hold; it says how to create one."""
-        from svc.nearest import find_near_words, meant
+        from svc.nearest import explain_meant, find_near_words
 
-        near = meant(find_near_words(name, self.profiles))
+        near = explain_meant(find_near_words(name, self.profiles))
         return ConfigError(
             f"There is no profile {name!r} (known: {self._list_profiles()}).{near}",
             code="profile_unknown",

@@ -55,7 +55,7 @@ class EndpointTable:
         """Those that send these events to a listener: its own path ends their URLs."""
         return self._read(" AND events = ? AND url LIKE ? ESCAPE '!'", ",".join(events), f"%{path}")
 
-    def called(self, endpoint_id: str) -> list[RegisteredEndpoint]:
+    def list_called(self, endpoint_id: str) -> list[RegisteredEndpoint]:
         """Those of an id, the newest first."""
         return self._read(" AND endpoint_id = ?", endpoint_id)
 

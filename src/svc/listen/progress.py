@@ -54,18 +54,18 @@ class ListenerProgress:
     retaken: int = 0
     _matched: set[int] = field(default_factory=set)
 
-    def started(self, seq: int) -> None:
+    def note_started(self, seq: int) -> None:
         """Notes an event that is to be forwarded."""
         self.failed.discard(seq)
 
-    def settled(self, seq: int, *, taken: bool) -> None:
+    def note_settled(self, seq: int, *, taken: bool) -> None:
         """Notes that its forwards have all ended."""
         if taken:
             self.forwarded += 1
         else:
             self.failed.add(seq)
 
-    def ended(self, seq: int, event_type: str) -> None:
+    def note_ended(self, seq: int, event_type: str) -> None:
         """Counts an event, once, that was received and, where it has a target, forwarded."""
         if self.reached is False and fnmatch.fnmatchcase(event_type, self._glob):
             self._matched.add(seq)

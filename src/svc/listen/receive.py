@@ -163,7 +163,7 @@ class Reception:
             return
         self._note_received(arrival, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not kept.duplicate:
-            self._deps.progress.ended(kept.seq, delivery.facts.type)
+            self._deps.progress.note_ended(kept.seq, delivery.facts.type)
             self._deps.looked()
 
     def _handle_lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:

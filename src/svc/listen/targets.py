@@ -45,11 +45,11 @@ def is_never_allowed(address: IpAddress) -> bool:
     anywhere in its bytes is one too: mapped, compatible, NAT64, 6to4, Teredo and ISATAP are only
     the ways that are common.
     """
-    nowhere = any(each.is_unspecified or each.is_link_local for each in _meant(address))
+    nowhere = any(each.is_unspecified or each.is_link_local for each in _suggest_host(address))
     return nowhere or any(form in _NEVER for form in _forms(address))
 
 
-def _meant(address: IpAddress) -> Iterator[IpAddress]:
+def _suggest_host(address: IpAddress) -> Iterator[IpAddress]:
     """The address, and the IPv4 address that it stands for, if it does so in a usual way."""
     yield address
     if isinstance(address, ipaddress.IPv4Address):

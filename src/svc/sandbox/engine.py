@@ -100,7 +100,7 @@ class Engine:
         try:
             await self.runner.stop()
             await self._sender.close()
-            await self._groups.settled()
+            await self._groups.wait_settled()
         finally:
             self._store.close()
 

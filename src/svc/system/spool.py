@@ -21,7 +21,7 @@ class Spool(Generic[T]):
     """A sequence that only grows, of tuples of text, bytes and numbers.
 
     `make` builds an entry from a tuple. What is more than a little lies in the folder for temporary
-    files, in a file that nobody else can open and that ends with the process.
+    files, in a file that no other user can open and that ends with the process.
 
     Raises:
         LocalError: that folder has no room.

@@ -270,11 +270,11 @@ def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: 
         left = waiters.seconds_left(key)
         assert FORWARD_SECONDS - 1 < left <= FORWARD_SECONDS
         assert waiters.join(key, heard.append)
-        waiters.kept(7, key)
+        waiters.note_kept(7, key)
         for reply in replies:
-            waiters.heard(7, reply)
+            waiters.note_reply(7, reply)
         for _ in range(2):
-            waiters.ended(7, taken=True)
+            waiters.note_ended(7, taken=True)
         assert heard == [status, status]
 
     inside(story)

@@ -74,7 +74,7 @@ class Report(NamedTuple):
         except OSError as error:
             raise self._build_lost(error) from error
 
-    def interrupted(self, out: "Output") -> None:
+    def show_interrupted(self, out: "Output") -> None:
         """Shows the summary of a run that the user stopped, and the command that continues it."""
         self.show(out)
         if self.totals.not_done and out.format == "human":

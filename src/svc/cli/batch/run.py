@@ -154,7 +154,7 @@ def _sum_up_if_stopped(session: Session) -> Iterator[list[Report]]:
         if due:
             stopped.told = True
             tell_stopped(session)
-            due[0].interrupted(session.out)
+            due[0].show_interrupted(session.out)
         raise
 
 

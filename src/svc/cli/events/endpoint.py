@@ -131,7 +131,7 @@ class Endpoints:
             self._stored.keep(endpoint_id, secret)
             return
         now = self._session.clock.now()
-        for one in self._table.called(endpoint_id):
+        for one in self._table.list_called(endpoint_id):
             self._table.keep(endpoint_id, one.url, one.events, secret, now)
 
     def secret_in_use(self, endpoint_id: str | None, url: str | None = None) -> str | None:
@@ -145,7 +145,7 @@ class Endpoints:
             listed = self._list_endpoints()
             if not any(
                 self._status(one, {endpoint_id: known.url}, known.events) == "enabled"
-                for known in self._table.called(endpoint_id)
+                for known in self._table.list_called(endpoint_id)
                 if url in (None, known.url)
                 for one in listed
             ):

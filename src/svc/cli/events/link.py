@@ -84,7 +84,7 @@ class TunnelLink:
             tell(self._record(change))
 
         def told(change: TunnelChange) -> None:
-            moved = self._moved(change, told)
+            moved = self._follow_move(change, told)
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(own(show), change, moved)
 
@@ -97,7 +97,9 @@ class TunnelLink:
         if self._watch is not None:
             self._watch.close()
 
-    def _moved(self, change: TunnelChange, told: Callable[[TunnelChange], None]) -> Endpoint | None:
+    def _follow_move(
+        self, change: TunnelChange, told: Callable[[TunnelChange], None]
+    ) -> Endpoint | None:
         """Registers the endpoint at another address; waits for a service that is away."""
         if not isinstance(change, Up) or change.url == self._registered:
             return None

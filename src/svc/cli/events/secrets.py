@@ -66,7 +66,7 @@ class StoredSecrets:
 
     def get(self, endpoint_id: str) -> str | None:
         """Gives the secret of an endpoint; None where none can be had without asking a person."""
-        known = self._table.called(endpoint_id)
+        known = self._table.list_called(endpoint_id)
         if known and known[0].secret is not None:
             return known[0].secret
         try:

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 from svc.cli.framework.options import options_of
 from svc.cli.framework.registry import COMMANDS, EVENT_VERBS, SHORT_NAMES, load
 from svc.errors import UsageError, use_one_of
-from svc.nearest import find_near_words, meant, slips
+from svc.nearest import explain_meant, find_near_words, slips
 from svc.service.facts import API_ROOT, ID_PREFIXES
 
 _LISTED: Final = ("orders", "payments", "refunds", "payouts", "disputes")
@@ -148,7 +148,7 @@ def refuse_command(argv: Sequence[str], context: Any) -> UsageError:
         typed = CommandWords(typed.words[1:], [*typed.options, "--help"], typed.rest)
     found = find_lines(typed)
     wrong = " ".join(typed.words[: len(context.command_path.split())])
-    names = meant(f"svc {each.name}" for each in found if each.name)
+    names = explain_meant(f"svc {each.name}" for each in found if each.name)
     if found:
         lines = "; or: ".join(each.line for each in found)
         return UsageError(f"No such command {wrong!r}.{names}", hint=lines)
@@ -171,7 +171,8 @@ def check_operation(argv: Sequence[str]) -> None:
     if typed.words[1:2] and typed.words[1] not in names():
         found = find_lines(typed)
         if found:
-            wrong = f"OPERATION is {typed.words[1]!r}.{meant(f'svc {each.name}' for each in found)}"
+            near = explain_meant(f"svc {each.name}" for each in found)
+            wrong = f"OPERATION is {typed.words[1]!r}.{near}"
             # Of several none is to be guessed.
             hint = found[0].line if len(found) == 1 else "What they do: svc batch --help"
             raise UsageError(wrong, param="OPERATION", hint=hint)
@@ -406,7 +407,7 @@ def refuse_option(error: Any, argv: Sequence[str], value: str | None) -> UsageEr
     wrong, context = str(error.option_name), error.ctx
     known = _options_of(context.command) if context is not None else []
     near = near_options(wrong, known)
-    message = f"No such option: {wrong}.{meant(near)}"
+    message = f"No such option: {wrong}.{explain_meant(near)}"
     if wrong[1:2].isdigit():
         typed = next((word for word in argv if word.startswith(wrong)), wrong)
         message = f"{typed} is negative; a duration or a number here is positive."

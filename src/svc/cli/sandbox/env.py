@@ -54,7 +54,7 @@ def env(
     session = Session.of(ctx)
     data = session.given.everywhere.output in _DATA
     try:
-        _print(session, shell, _meant(session, port), data=data)
+        _print(session, shell, _find_meant(session, port), data=data)
     except SvcError:
         _fail(session)
         raise
@@ -84,7 +84,7 @@ def _print(session: Session, shell: EnvShell, record: RunRecord, *, data: bool) 
         session.out.line(SHELLS[shell].format(name=name, value=_quote(shell, value)))
 
 
-def _meant(session: Session, port: int | None) -> RunRecord:
+def _find_meant(session: Session, port: int | None) -> RunRecord:
     """The sandbox on a port also where no record tells of it, as on a read-only disk.
 
     Raises:

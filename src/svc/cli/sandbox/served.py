@@ -40,7 +40,7 @@ class RequestLines:
         self._stdout.write_masked(layout.row([cell for cell in row if cell[0]]))
         self._stdout.flush()
 
-    def left_out(self, count: int) -> None:
+    def note_left_out(self, count: int) -> None:
         """Says how many were not shown.
 
         Raises:
@@ -90,7 +90,7 @@ class RequestsShown:
                 self._lines.show(*one)
                 missed, self._missed = self._missed, 0
                 if missed:
-                    self._lines.left_out(missed)
+                    self._lines.note_left_out(missed)
 
 
 def _style(status: int | None) -> str:

@@ -104,9 +104,9 @@ class Dispatcher:
         if self._closed:  # it stays open in the inbox
             return
         sent, facts = arrival.delivery, arrival.delivery.facts
-        self._deps.waiters.kept(kept.seq, key_of(facts.id, sent.body))
+        self._deps.waiters.note_kept(kept.seq, key_of(facts.id, sent.body))
         if kept.again:
-            self._deps.progress.started(kept.seq)
+            self._deps.progress.note_started(kept.seq)
         if not self._started or (kept.duplicate and not kept.again):  # the first page has it
             return
         event = (kept.seq, facts.id, facts.type, facts.object_id)
@@ -135,7 +135,7 @@ class Dispatcher:
             return 0
         try:
             pending = await read(partial(inbox.count, [*self._pumps]))
-            failed = await read(partial(inbox.failed, progress.failed))
+            failed = await read(partial(inbox.count_failed, progress.failed))
         except LocalError:  # what is in memory is known
             return len({seq for pump in self._pumps.values() for seq in pump.held})
         progress.retaken = len(progress.failed) - failed
@@ -196,7 +196,7 @@ class Dispatcher:
         if verdict == "cut":
             return
         if verdict not in ("later", "unsent"):
-            self._deps.waiters.heard(item.seq, reply)
+            self._deps.waiters.note_reply(item.seq, reply)
         event, anew = (item.event_id, item.type), tried.signed_anew
         self._deps.tell(
             build_record(reply, target, event, now, item.attempt, tried.retry_in, signed_anew=anew)
@@ -207,9 +207,9 @@ class Dispatcher:
         progress = self._deps.progress
         for one in ended:
             if not one.returned:
-                progress.settled(one.seq, taken=one.taken)
-                progress.ended(one.seq, one.type)
-            self._deps.waiters.ended(one.seq, taken=one.taken)
+                progress.note_settled(one.seq, taken=one.taken)
+                progress.note_ended(one.seq, one.type)
+            self._deps.waiters.note_ended(one.seq, taken=one.taken)
         for url in freed:
             if url in self._pumps:
                 self._pumps[url].look_again()

@@ -45,7 +45,7 @@ class TargetHealth:
         """
         return self._failing if item.attempt == 1 else self._taken_at < item.last_at
 
-    def heard(self, reply: TargetReply, *, ailing: bool) -> bool:
+    def note_reply(self, reply: TargetReply, *, ailing: bool) -> bool:
         """Notes how an attempt ended; says whether ailing events are due with this success."""
         if reply.status is None:
             self._silent += reply.trouble != "forbidden"

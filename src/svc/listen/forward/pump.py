@@ -338,7 +338,7 @@ class Pump:
             self._look_soon(self._clock.now() + later)
         self._hooks.tried(item, Attempted(reply, verdict, anew, later, ailing))
         left_alone = self.health.why is not None
-        if self.health.heard(reply, ailing=ailing):
+        if self.health.note_reply(reply, ailing=ailing):
             self._hooks.well()
             self._look_at = 0.0
         if left_alone and self.health.why is None:

@@ -91,12 +91,12 @@ class Waiters:
         limit = FORWARD_SECONDS + _LATE_SECONDS
         waiter.timer = loop.call_later(limit, own(waiter.release), _LATE)
 
-    def kept(self, seq: int, key: WaiterKey) -> None:
+    def note_kept(self, seq: int, key: WaiterKey) -> None:
         """Notes where the inbox has the event of a waiter."""
         if key in self._open:
             self._keys[seq] = key
 
-    def heard(self, seq: int, reply: TargetReply) -> None:
+    def note_reply(self, seq: int, reply: TargetReply) -> None:
         """Notes what a target made of an event; the worst verdict counts."""
         waiter = self._open.get(self._keys[seq]) if seq in self._keys else None
         if waiter is not None:
@@ -106,7 +106,7 @@ class Waiters:
         """Says whether an event with this reply goes to another consumer."""
         return self._verdict(reply) == AWAY
 
-    def ended(self, seq: int, *, taken: bool) -> None:
+    def note_ended(self, seq: int, *, taken: bool) -> None:
         """Answers everyone who waits for an event that has ended at all its targets."""
         key = self._keys.pop(seq, None)
         if key is None or key not in self._open:

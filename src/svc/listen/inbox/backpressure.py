@@ -42,13 +42,13 @@ class Backpressure:
             self._timer = loop.call_later(_WAIT_SECONDS, own(self._give_up))
         return self.holding
 
-    def stored(self, kept: Iterable[Kept | LocalError]) -> None:
+    def note_stored(self, kept: Iterable[Kept | LocalError]) -> None:
         """Counts what of a group is to be forwarded."""
         for one in kept:
             if not isinstance(one, LocalError) and one.open and not one.duplicate:
                 self._open += 1
 
-    def ended(self, count: int) -> None:
+    def note_ended(self, count: int) -> None:
         """Counts events that have ended; what an earlier run had left open was never counted."""
         self._open = max(self._open - count, 0)
         if count and self._open <= _OPEN_MAX:

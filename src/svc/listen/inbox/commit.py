@@ -251,8 +251,8 @@ class InboxWriter:
             self._is_unstored = False
             if not self._closing:  # the next run has all of them due at once
                 self._batch.well += batch.hastening
-        self._pressure.stored(kept)
-        self._pressure.ended(len(batch.ended) if error is None else 0)
+        self._pressure.note_stored(kept)
+        self._pressure.note_ended(len(batch.ended) if error is None else 0)
         self._go_on()
         if error is None:
             own(self._on_results)(batch.ended, batch.freed)  # whatever it meets, others are told

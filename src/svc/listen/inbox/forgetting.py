@@ -11,7 +11,7 @@ from svc.state import Database, Row, Tx
 
 KEEP_SECONDS: Final = 30 * 24 * 3600  # promise R50 asks for 72 h; a month lets people look back
 _AT_ONCE: Final = 250  # so that no delivery waits for a month's worth to go
-_PAUSE_SECONDS: Final = 0.01  # between pieces: whoever waits for the database gets it
+_PAUSE_SECONDS: Final = 0.01  # between pieces: another process that waits gets the database
 
 
 class ForgottenPiece(NamedTuple):
@@ -36,7 +36,7 @@ def forget_forwarded(state: Database, now: float, after: int) -> ForgottenPiece:
 
 
 def forget_all_forwarded(state: Database, clock: Clock) -> int:
-    """Forgets all that is due beside whoever else writes; gives how many events."""
+    """Forgets all that is due beside other writers; returns how many events."""
     events: int = 0
     reached: int | None = 0
     while reached is not None:

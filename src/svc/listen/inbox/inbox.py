@@ -255,7 +255,7 @@ class Inbox(Protocol):
     def count(self, targets: Sequence[str]) -> int:
         """Counts the events that are open at any of these targets and were not left alone."""
 
-    def failed(self, seqs: Collection[int]) -> int:
+    def count_failed(self, seqs: Collection[int]) -> int:
         """Counts those of these events that a target has not taken, for good."""
 
     def prune(self, now: float, after: int) -> int | None:

@@ -198,7 +198,7 @@ class ForwardLedger:
         [row] = self._state.rows(statement, numbers or (0,))
         return int(row["events"])
 
-    def failed(self, seqs: Iterable[int]) -> int:
+    def count_failed(self, seqs: Iterable[int]) -> int:
         """Counts those of these events that a target has not taken, for good."""
         states = self.states(self._state, seqs).values()
         return sum(high == State.FAILED for _, high in states)

@@ -71,8 +71,8 @@ class SqliteInbox:
     def count(self, targets: Sequence[str]) -> int:
         return self._ledger.count(targets)
 
-    def failed(self, seqs: Collection[int]) -> int:
-        return self._ledger.failed(seqs)
+    def count_failed(self, seqs: Collection[int]) -> int:
+        return self._ledger.count_failed(seqs)
 
     def prune(self, now: float, after: int) -> int | None:
         return forget_forwarded(self._state, now, after).reached

@@ -138,7 +138,7 @@ def _facts(frame: PageFrame, whole: Whole) -> Markup:
         fact("Event", el("code", entry.id)),
         fact("State", f"{entry.state}: {STATES[entry.state]}"),
         fact("Received", frame.times.full(entry.received_at)),
-        fact("Created", frame.times.said(facts.created)) if facts.created else None,
+        fact("Created", frame.times.format_said(facts.created)) if facts.created else None,
         fact("Object", el("code", entry.object_id)) if entry.object_id else None,
         fact("Mode", mode) if mode else None,
         fact("Came again", _times(entry.copies)) if entry.copies else None,

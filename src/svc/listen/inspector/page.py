@@ -79,7 +79,7 @@ class Times:
         today = self._day(seconds) == self._day(now)
         return self._clock(seconds) if today else f"{self._day(seconds)} {self._clock(seconds)}"
 
-    def said(self, text: str) -> str:
+    def format_said(self, text: str) -> str:
         """A time as the service wrote it, in the same style; what is none stays as it is."""
         moment = parse(text)
         return text if moment is None else self.full(moment.timestamp())

@@ -47,7 +47,7 @@ class _NothingOpen:
     def count(self, targets: Sequence[str]) -> int:  # noqa: ARG002  the seam's signature
         return 0
 
-    def failed(self, seqs: Collection[int]) -> int:
+    def count_failed(self, seqs: Collection[int]) -> int:
         return len(seqs)
 
 

@@ -151,8 +151,8 @@ def _bodies(body: bytes) -> Iterator[tuple[bytes, str]]:
         text = body.decode()
     except UnicodeDecodeError:
         return
-    yield from _encoded(text)
-    for again, words in respelled(text):
+    yield from _encode(text)
+    for again, words in respell(text):
         yield again, f"its JSON was written anew: it was signed {words}"
 
 
@@ -165,7 +165,7 @@ def _list_wrapped(body: bytes) -> Iterator[tuple[bytes, str]]:
             yield inner.encode("utf-8", "replace"), "it was put into a JSON string"
 
 
-def _encoded(text: str) -> Iterator[tuple[bytes, str]]:
+def _encode(text: str) -> Iterator[tuple[bytes, str]]:
     yield text.encode("latin-1", "replace"), "its UTF-8 was encoded once more"
     yield unicodedata.normalize("NFC", text).encode(), "its accents were encoded anew"
     yield unicodedata.normalize("NFD", text).encode(), "its accents were encoded anew"
@@ -192,7 +192,7 @@ _LAYOUTS: Final = (
 _HTML: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
-def respelled(text: str) -> Iterator[tuple[bytes, str]]:
+def respell(text: str) -> Iterator[tuple[bytes, str]]:
     """Gives a JSON document in other layouts and escapes, each with words for its layout.
 
     Key order and numbers stay as they are spelled. A text that is no JSON gives something useless.
@@ -200,7 +200,7 @@ def respelled(text: str) -> Iterator[tuple[bytes, str]]:
     tokens = TOKEN.findall(text)
     for spelled in _spellings(tokens):
         for item, colon, step, words in _LAYOUTS:
-            again = _laid_out(spelled, item, colon, step).encode("utf-8", "surrogatepass")
+            again = _lay_out(spelled, item, colon, step).encode("utf-8", "surrogatepass")
             yield again, words
             yield again + b"\n", f"{words} and with a line feed at its end"
 
@@ -211,11 +211,11 @@ def _spellings(tokens: Sequence[str]) -> Iterator[tuple[str, ...]]:
     for ascii_only in (False, True):
         for slashes in (False, True):
             for html in (False, True):
-                seen[tuple(_escaped(one, ascii_only, slashes, html) for one in tokens)] = None
+                seen[tuple(_escape(one, ascii_only, slashes, html) for one in tokens)] = None
     yield from seen
 
 
-def _escaped(token: str, ascii_only: bool, slashes: bool, html: bool) -> str:  # noqa: FBT001  three of a kind
+def _escape(token: str, ascii_only: bool, slashes: bool, html: bool) -> str:  # noqa: FBT001  three of a kind
     if not token.startswith('"'):
         return token
     try:
@@ -229,7 +229,7 @@ def _escaped(token: str, ascii_only: bool, slashes: bool, html: bool) -> str:  #
     return text
 
 
-def _laid_out(tokens: Sequence[str], item: str, colon: str, step: str | None) -> str:
+def _lay_out(tokens: Sequence[str], item: str, colon: str, step: str | None) -> str:
     out: list[str] = []
     level = 0
     before = ""

@@ -92,13 +92,13 @@ def read_facts(body: bytes) -> Facts:
     changed = changed if isinstance(changed, dict) else {}
     livemode = event.get("livemode")
     return Facts(
-        id=_matching(_EVENT_ID, event.get("id")) or _digest(body),
-        type=_matching(_TYPE, event.get("type")),
-        created=_matching(_TYPE_OF_TIME, event.get("created")),
+        id=_find_matching(_EVENT_ID, event.get("id")) or _digest(body),
+        type=_find_matching(_TYPE, event.get("type")),
+        created=_find_matching(_TYPE_OF_TIME, event.get("created")),
         livemode=livemode if isinstance(livemode, bool) else None,
-        object_id=_matching(_EVENT_ID, changed.get("id")),
+        object_id=_find_matching(_EVENT_ID, changed.get("id")),
         amount=_amount(changed),
-        currency=_matching(_EVENT_ID, changed.get("currency")) or None,
+        currency=_find_matching(_EVENT_ID, changed.get("currency")) or None,
     )
 
 
@@ -126,7 +126,7 @@ def _digest(body: bytes) -> str:
     return "body_" + hashlib.sha256(body).hexdigest()[:32]
 
 
-def _matching(shape: re.Pattern[str], value: object) -> str:
+def _find_matching(shape: re.Pattern[str], value: object) -> str:
     return value if isinstance(value, str) and shape.fullmatch(value) else ""
 
 

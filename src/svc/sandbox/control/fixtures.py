@@ -99,7 +99,7 @@ def fill(test: Transaction, live: Transaction, name: str | None) -> None:
     """
     if name is not None and name not in FIXTURES:
         raise not_allowed_value("fixture", FIXTURES)
-    with test.ids.given(DEMO_IDS if name == "demo" else {}):
+    with test.ids.prescribe(DEMO_IDS if name == "demo" else {}):
         _fill(test, live, demo=name == "demo")
 
 

@@ -198,7 +198,7 @@ async def list_deliveries(call: ControlCall) -> Doc:
 
     def found(tx: Transaction, limit: int, after: str | None) -> tuple[list[Doc], bool]:
         rows, more = deliveries.page(tx.store, tx.mode, equals=equals, limit=limit, after=after)
-        return [row.shown(tx.mode) for row in rows], more
+        return [row.build_view(tx.mode) for row in rows], more
 
     return await call.page("delivery", found)
 
@@ -206,7 +206,7 @@ async def list_deliveries(call: ControlCall) -> Doc:
 async def resend(call: ControlCall) -> Doc:
     """Delivers an event once more and shows how that went."""
     made = await call.engine.resend(call.mode, call.id, call.params.get("endpoint"))
-    return build_list([delivery.shown(call.mode) for delivery in made])
+    return build_list([delivery.build_view(call.mode) for delivery in made])
 
 
 async def _change_endpoint(call: ControlCall, act: Callable[[Transaction, Doc], object]) -> Doc:

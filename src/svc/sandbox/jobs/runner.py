@@ -222,7 +222,7 @@ class Runner:
             await self._drain(self.clock.now(), advance)
 
     async def _run_ready(self, until: int, *, held: bool) -> None:
-        await self.groups.settled()
+        await self.groups.wait_settled()
         while batch := self._batch(until):
             await asyncio.gather(*(self._run(job) for job in batch))
         if not held:
@@ -252,7 +252,7 @@ class Runner:
         return jobs.next_due(self.store, jobs.MAIN, self._list_held())
 
     def _list_held(self) -> list[int]:
-        return self._broken.waiting(self.clock.now())
+        return self._broken.list_waiting(self.clock.now())
 
     def _counts(self) -> Counts:
         return Counts(self._done.jobs, self._done.events, self.dispatcher.made, self.broken)

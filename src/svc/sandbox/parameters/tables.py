@@ -36,7 +36,7 @@ class ParameterKind(ABC):
         """The value that form or query text stands for; text that stands for none stays."""
         return value
 
-    def unknown(self, value: Any, name: str) -> Iterable[str]:  # noqa: ARG002  see Object
+    def find_unknown(self, value: Any, name: str) -> Iterable[str]:  # noqa: ARG002  see Object
         """Names inside the value that are in no table."""
         return ()
 
@@ -130,7 +130,7 @@ class Object(ParameterKind):
     def coerce(self, value: Any) -> Any:
         return _coerce(self.fields, value) if isinstance(value, dict) else value
 
-    def unknown(self, value: Any, name: str) -> Iterable[str]:
+    def find_unknown(self, value: Any, name: str) -> Iterable[str]:
         return _find_unknown(self.fields, value, name) if isinstance(value, dict) else ()
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> Params:
@@ -160,10 +160,10 @@ class ListOf(ParameterKind):
             value = [value[index] for index in sorted(value, key=int)]
         return [self.kind.coerce(entry) for entry in value] if isinstance(value, list) else value
 
-    def unknown(self, value: Any, name: str) -> Iterator[str]:
+    def find_unknown(self, value: Any, name: str) -> Iterator[str]:
         if isinstance(value, list):
             for index, entry in enumerate(value):
-                yield from self.kind.unknown(entry, f"{name}[{index}]")
+                yield from self.kind.find_unknown(entry, f"{name}[{index}]")
 
     def check(self, value: Any, name: str, settings: SandboxSettings) -> list[Any]:
         if not isinstance(value, list):
@@ -201,7 +201,7 @@ def _find_unknown(fields: Fields, tree: DecodedTree, prefix: str) -> Iterator[st
         if field.name in tree:
             strange -= 1
             if isinstance(value := tree[field.name], _NESTED):
-                yield from field.kind.unknown(value, _name(prefix, field.name))
+                yield from field.kind.find_unknown(value, _name(prefix, field.name))
     if strange:
         yield from (_name(prefix, key) for key in tree.keys() - {field.name for field in fields})
 

@@ -104,4 +104,4 @@ def _issue(tx: Transaction, kind: str, permissions: Params | None) -> Doc:
 
 
 def _identity(tx: Transaction, text: str) -> str:
-    return tx.ids.derived("key_", KIND, text)
+    return tx.ids.derive("key_", KIND, text)

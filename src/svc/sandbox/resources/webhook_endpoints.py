@@ -172,7 +172,7 @@ def _note_recovery(tx: Transaction, endpoint: Doc) -> None:
 
 
 def _mail(tx: Transaction, endpoint: Doc, kind: str, subject: str, body: str) -> None:
-    identity = tx.ids.derived("eml_", kind, endpoint["id"], tx.now_micros)
+    identity = tx.ids.derive("eml_", kind, endpoint["id"], tx.now_micros)
     about = {"type": kind, "webhook_endpoint": endpoint["id"]}
     tx.add(tx.new("email", {**about, "subject": subject, "body": body}, identity))
 

@@ -59,7 +59,7 @@ class GroupCommit:
         try:
             result = self._call(mode, fn, now, alone=alone)
         finally:
-            await self.settled(alone=alone)
+            await self.wait_settled(alone=alone)
         return result
 
     async def read(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
@@ -67,7 +67,7 @@ class GroupCommit:
         try:
             return fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
         finally:
-            await self.settled()
+            await self.wait_settled()
 
     def peek(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Runs `fn`, which changes nothing, at once, even on what is not on disk yet."""
@@ -77,9 +77,9 @@ class GroupCommit:
         """Returns when the clock's present state is on disk."""
         self._open(alone=False)
         self._moved = True
-        await self.settled()
+        await self.wait_settled()
 
-    async def settled(self, *, alone: bool = False) -> None:
+    async def wait_settled(self, *, alone: bool = False) -> None:
         """Returns when no transaction is open: at once, or after its commit."""
         if self._store.in_transaction:
             waiter = asyncio.get_running_loop().create_future()
@@ -150,7 +150,7 @@ class GroupCommit:
     def _refuse_lost(self) -> None:
         """Raises LocalError if SQLite has given up the transaction, and the call went on."""
         if not self._store.in_transaction:
-            raise _lost()
+            raise _build_lost()
 
     def _undo(self, position: int, *, own: bool) -> None:
         """Takes a call back: its part of the transaction, or all of one that was its `own`."""
@@ -163,7 +163,7 @@ class GroupCommit:
             self._store.undo()
         finally:
             if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
-                self._abandon(_lost())
+                self._abandon(_build_lost())
 
     def _save_state(self) -> None:
         """Saves ids and clock with what changed; a group of mere refusals costs no write."""
@@ -201,7 +201,7 @@ class GroupCommit:
                 waiter.set_exception(LocalError(error.message, code=error.code, hint=error.hint))
 
 
-def _lost() -> LocalError:
+def _build_lost() -> LocalError:
     message = "The sandbox could not save: its transaction was lost."
     return LocalError(message, code=DISK_FULL)  # else SQLite keeps what it was given
 

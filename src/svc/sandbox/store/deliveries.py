@@ -34,7 +34,7 @@ class DeliveryRow(NamedTuple):
     ms: int | None
     next: int | None
 
-    def shown(self, mode: str) -> Doc:
+    def build_view(self, mode: str) -> Doc:
         """The delivery as the control surface shows it."""
         return {
             "id": self.id,
@@ -46,11 +46,11 @@ class DeliveryRow(NamedTuple):
             "attempt": self.attempt,
             "status": self.status,
             "scheduled_at": text_of(self.due),
-            "started_at": _shown_moment(self.started),
+            "started_at": _show_moment(self.started),
             "response_code": self.code,
             "error": self.error,
             "duration_ms": self.ms,
-            "next_attempt": _shown_moment(self.next),
+            "next_attempt": _show_moment(self.next),
             "livemode": mode == "live",
         }
 
@@ -71,7 +71,7 @@ def queue(
     sql = "SELECT MAX(attempt) FROM deliveries WHERE event = ? AND endpoint = ?"
     row = store.one(sql, event[0], endpoint[0])
     attempt = 1 + (row[0] or 0 if row else 0)
-    identity = ids.derived(DELIVERY_PREFIX, event[0], endpoint[0], attempt)
+    identity = ids.derive(DELIVERY_PREFIX, event[0], endpoint[0], attempt)
     store.write(_INSERT, identity, mode, *event, *endpoint, attempt, due)
     jobs.add(store, mode, due, jobs.ATTEMPT, identity, chain, endpoint[0])
     return identity
@@ -88,7 +88,7 @@ def retrieve(store: Store, identity: str) -> DeliveryRow | None:
     return DeliveryRow(*row) if row else None
 
 
-def pending(store: Store, event: str, endpoint: str) -> DeliveryRow | None:
+def find_pending(store: Store, event: str, endpoint: str) -> DeliveryRow | None:
     """The attempt that is still to be made for this event and endpoint, if any."""
     sql = (
         f"SELECT {_FIELDS} FROM deliveries"  # noqa: S608
@@ -123,7 +123,9 @@ def set_next(store: Store, identity: str, due: int) -> None:
 
 def drop(store: Store, endpoint: str, event: str | None = None) -> int:
     """Gives up what is pending for an endpoint, or for one event of it; returns how many."""
-    if event is not None and pending(store, event, endpoint) is None:  # as with almost every event
+    if (
+        event is not None and find_pending(store, event, endpoint) is None
+    ):  # as with almost every event
         return 0
     where = "endpoint = ? AND status = 'pending'"
     args = [endpoint]
@@ -164,5 +166,5 @@ def page(
     return [DeliveryRow(*row) for row in rows[:limit]], len(rows) > limit
 
 
-def _shown_moment(micros: int | None) -> str | None:
+def _show_moment(micros: int | None) -> str | None:
     return None if micros is None else text_of(micros)

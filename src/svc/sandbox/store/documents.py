@@ -129,7 +129,7 @@ class DocumentRows:
         """The same, read once and immutable: for the few that every request asks for."""
         known = self.seen.get((self.mode, identity))
         if known is None and (doc := self.get(kind, identity)) is not None:
-            known = self.seen[self.mode, identity] = _fixed(doc)
+            known = self.seen[self.mode, identity] = _freeze(doc)
         return known
 
     def find(self, kind: str, **equals: str) -> list[Doc]:
@@ -170,11 +170,11 @@ class DocumentRows:
         return [row[0], row[1]]
 
 
-def _fixed(value: Any) -> Any:
+def _freeze(value: Any) -> Any:
     """A value of JSON that cannot be changed."""
     if isinstance(value, dict):
-        return MappingProxyType({name: _fixed(each) for name, each in value.items()})
-    return tuple(map(_fixed, value)) if isinstance(value, list) else value
+        return MappingProxyType({name: _freeze(each) for name, each in value.items()})
+    return tuple(map(_freeze, value)) if isinstance(value, list) else value
 
 
 def _where(

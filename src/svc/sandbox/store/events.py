@@ -33,7 +33,7 @@ def insert(store: Store, mode: str, now: int, event: Doc) -> None:
     Two events that are no longer shown make room for it, with the log of their deliveries, so that
     neither table grows for ever. What still has to be delivered stays.
     """
-    _shed(store, now)
+    _delete_old(store, now)
     sql = "INSERT INTO events(id, mode, type, created, body) VALUES(?, ?, ?, ?, ?)"
     store.write(sql, event["id"], mode, event["type"], now, compact(event))
 
@@ -75,7 +75,7 @@ def page(
     return [row[0] for row in rows[:limit]], len(rows) > limit
 
 
-def _shed(store: Store, now: int) -> None:
+def _delete_old(store: Store, now: int) -> None:
     for seq, identity, created in store.all(_OLDEST):
         if now - created < _RETENTION:
             return

@@ -36,10 +36,10 @@ class IdSource:
         self._given: dict[str, list[str]] = {}
         self._ready = ""  # letters that were drawn and not given out
         # The same key asks again and again, and its id is derived from it.
-        self._derived = lru_cache(maxsize=_REMEMBERED)(self._hashed)
+        self._derived = lru_cache(maxsize=_REMEMBERED)(self._hash)
 
     @contextmanager
-    def given(self, names: Mapping[str, Sequence[str]]) -> Iterator[None]:
+    def prescribe(self, names: Mapping[str, Sequence[str]]) -> Iterator[None]:
         """Gives these ids out first, by their prefix and in their order, in place of drawn ones."""
         self._given = {prefix: list(ids) for prefix, ids in names.items()}
         try:
@@ -54,9 +54,9 @@ class IdSource:
         if self.seed is None:
             return prefix + self._random_letters(length)
         self._counter += 1
-        return prefix + self._hashed(f"new:{self._counter}", length)
+        return prefix + self._hash(f"new:{self._counter}", length)
 
-    def derived(self, prefix: str, *parts: object) -> str:
+    def derive(self, prefix: str, *parts: object) -> str:
         """The one id that belongs to these parts in this sandbox."""
         return prefix + self._derived("derived:" + ":".join(map(str, parts)), ID_LENGTH)
 
@@ -65,7 +65,7 @@ class IdSource:
         if self.seed is None:
             return "req_" + self._random_letters(ID_LENGTH)
         self._requests += 1
-        return "req_" + self._hashed(f"request:{self._boot}:{self._requests}", ID_LENGTH)
+        return "req_" + self._hash(f"request:{self._boot}:{self._requests}", ID_LENGTH)
 
     @property
     def position(self) -> int:
@@ -103,7 +103,7 @@ class IdSource:
         source._boot = state["boot"] + 1
         return source
 
-    def _hashed(self, what: str, length: int) -> str:
+    def _hash(self, what: str, length: int) -> str:
         def draw(turn: int) -> bytes:
             text = f"{what}:{turn}".encode()
             return hashlib.blake2b(text, key=self._key, digest_size=_DRAWN).digest()

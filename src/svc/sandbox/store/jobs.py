@@ -154,7 +154,7 @@ class BrokenJobs:
         if self._until.pop(job.seq, None) is not None:
             _log.warning("the job %s of %s broke before and is done now", job.name, job.subject)
 
-    def waiting(self, now: int) -> list[int]:
+    def list_waiting(self, now: int) -> list[int]:
         """The jobs that are not to be tried yet."""
         return [seq for seq, until in self._until.items() if until > now]
 

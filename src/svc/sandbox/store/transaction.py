@@ -221,10 +221,10 @@ class Transaction(DocumentRows):
         Two whose time is over make room for it, so that the table stays bounded.
         """
         first_used = self.now_micros
-        self._shed(first_used)
+        self._delete_old(first_used)
         self.store.write(_PUT, self.mode, key, fingerprint, status, body, first_used)
 
-    def _shed(self, now: int) -> None:
+    def _delete_old(self, now: int) -> None:
         shared = self._shared
         if shared.kept_since <= now - _RETENTION:
             self.store.write(_SHED, now - _RETENTION)

@@ -81,7 +81,7 @@ def copy_of(
     endpoint = tx.get(webhook_endpoints.KIND, attempt.job.lane)
     if endpoint is None:
         return None
-    identity = tx.ids.derived(DELIVERY_PREFIX, attempt.delivery.id, number)
+    identity = tx.ids.derive(DELIVERY_PREFIX, attempt.delivery.id, number)
     delivery = attempt.delivery._replace(id=identity)
     body, signed_at = attempt.outgoing.body, _choose_signing_time(tx, wall)
     outgoing = _request(tx, endpoint, delivery, body, signed_at)
@@ -172,7 +172,7 @@ def build_badly_signed(tx: Transaction, wall: int) -> list[Outgoing]:
         rows, _ = deliveries.page(tx.store, tx.mode, equals=equals, limit=1, after=None)
         body = events.body(tx.store, rows[0].event) if rows else None
         if body is not None and _is_reached(tx, endpoint["url"]):
-            again = rows[0]._replace(id=tx.ids.derived(DELIVERY_PREFIX, rows[0].id, "lint"))
+            again = rows[0]._replace(id=tx.ids.derive(DELIVERY_PREFIX, rows[0].id, "lint"))
             outgoing = _request(tx, endpoint, again, body, _choose_signing_time(tx, wall))
             made.append(with_bad_signature(outgoing))
     return made
@@ -234,7 +234,7 @@ def _targets(tx: Transaction, event: Doc, endpoint: str | None) -> list[Doc]:
 
 def _queue_one(tx: Transaction, event: Doc, endpoint: Doc) -> Job:
     now = tx.now_micros
-    pending = deliveries.pending(tx.store, event["id"], endpoint["id"])
+    pending = deliveries.find_pending(tx.store, event["id"], endpoint["id"])
     if pending is not None and pending.due <= now:
         identity = pending.id
     else:

@@ -33,7 +33,7 @@ class EndpointQueue:
 
     def list_busy(self, now: int) -> list[int]:
         """The jobs that are not to be started now."""
-        return [*self.under_way, *self.broken.waiting(now)]
+        return [*self.under_way, *self.broken.list_waiting(now)]
 
 
 @dataclass(slots=True)

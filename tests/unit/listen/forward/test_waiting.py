@@ -77,12 +77,12 @@ def test_worst_of_all_targets_is_the_answer() -> None:
         heard: list[int] = []
         waiters.start(KEY, heard.append)
         assert waiters.join(KEY, heard.append)
-        waiters.kept(7, KEY)
+        waiters.note_kept(7, KEY)
         for reply in (said(200), trouble("timeout"), said(500), said(200)):
-            waiters.heard(7, reply)
-        waiters.ended(7, taken=False)
+            waiters.note_reply(7, reply)
+        waiters.note_ended(7, taken=False)
         assert heard == [504, 504]
-        waiters.ended(7, taken=False)
+        waiters.note_ended(7, taken=False)
         assert (heard, waiters.seconds_left(KEY)) == ([504, 504], inf)
         assert not waiters.join(KEY, heard.append)
 
@@ -97,10 +97,10 @@ def test_failure_before_anybody_waited_is_no_success(before: list[int | None], a
         waiters = Waiters()
         heard: list[int] = []
         waiters.start(KEY, heard.append)
-        waiters.kept(7, KEY)
+        waiters.note_kept(7, KEY)
         for status in before:
-            waiters.heard(7, trouble("timeout") if status is None else said(status))
-        waiters.ended(7, taken=False)
+            waiters.note_reply(7, trouble("timeout") if status is None else said(status))
+        waiters.note_ended(7, taken=False)
         assert heard == [after]
 
     in_loop(story)

@@ -110,7 +110,7 @@ class MemoryInbox:
                 for one in self._by_seq.values()
             )
 
-    def failed(self, seqs: Collection[int]) -> int:
+    def count_failed(self, seqs: Collection[int]) -> int:
         with self._lock:
             return sum(self._by_seq[seq].outcome == "failed" for seq in seqs)
 

@@ -63,7 +63,7 @@ class FakeInbox:
     def count(self, targets: Sequence[str]) -> int:
         raise NotImplementedError
 
-    def failed(self, seqs: Collection[int]) -> int:
+    def count_failed(self, seqs: Collection[int]) -> int:
         raise NotImplementedError
 
     def prune(self, now: float, after: int) -> int | None:

@@ -85,7 +85,7 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     inbox.store(Batch([arrival(2, A)], well=[A]))
     for target in (A, B):
         inbox.due(target, 0), inbox.again(target, NOW, 1), inbox.count([target])
-    inbox.count([A, B]), inbox.failed([1, 2]), inbox.leave(B)
+    inbox.count([A, B]), inbox.count_failed([1, 2]), inbox.leave(B)
     inbox.adopt(lambda _: [A], [A])
     inbox.begin([A], ordered=False, anew=True)
     claim = load_remembered(state, SCOPE, LISTENING, lambda: "/x")

@@ -347,8 +347,8 @@ def test_every_time_has_one_style_and_its_zone(utc: bool, zone: str) -> None:
     times = Times(utc=utc)
     style = rf"2023-11-1[45] \d\d:\d\d:20\.250 {zone}"
     assert re.fullmatch(style, times.full(1_700_000_000.25))
-    assert times.said("2023-11-14T22:13:20.250Z") == times.full(1_700_000_000.25)
-    assert times.said("no time") == "no time"
+    assert times.format_said("2023-11-14T22:13:20.250Z") == times.full(1_700_000_000.25)
+    assert times.format_said("no time") == "no time"
     assert re.fullmatch(r"\d\d:13:20\.250", times.brief(1_700_000_000.25, 1_700_000_001))
     assert times.full(1_700_000_000.25).startswith(times.brief(1_700_000_000.25, 1_800_000_000))
     assert re.fullmatch(zone, times.zone(1_700_000_000))

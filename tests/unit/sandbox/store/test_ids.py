@@ -58,9 +58,9 @@ def test_without_a_seed_the_systems_randomness_is_used() -> None:
 def test_derived_ids_do_not_move_the_sequence() -> None:
     """Ids of deliveries depend on what they name, not on when they are drawn."""
     one, other = IdSource(5, zeros), IdSource(5, zeros)
-    assert one.derived("dlv_", "evt_1", "we_1", 1) != one.derived("dlv_", "evt_1", "we_1", 2)
+    assert one.derive("dlv_", "evt_1", "we_1", 1) != one.derive("dlv_", "evt_1", "we_1", 2)
     assert one.new("a_") == other.new("a_")
-    assert one.derived("dlv_", "evt_1", "we_1", 1) == other.derived("dlv_", "evt_1", "we_1", 1)
+    assert one.derive("dlv_", "evt_1", "we_1", 1) == other.derive("dlv_", "evt_1", "we_1", 1)
 
 
 def test_restart_continues_the_sequence(lab: Lab, kit: Kit) -> None:

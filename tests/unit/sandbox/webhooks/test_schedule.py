@@ -55,7 +55,7 @@ async def log(engine: Engine, **equals: str) -> list[Doc]:
 
     def read(tx: Transaction) -> list[Doc]:
         rows, _ = deliveries.page(tx.store, "test", equals=equals, limit=1000, after=None)
-        return [row.shown("test") for row in reversed(rows)]
+        return [row.build_view("test") for row in reversed(rows)]
 
     return await engine.read("test", read)
 
