@@ -295,6 +295,18 @@ def test_the_map_has_each_room() -> None:
     assert named == {room.name for room in _rooms() if room.parent == HOUSE}
 
 
+def test_each_room_says_which_tests_to_run() -> None:
+    """The table of the tests' README has each folder of the program, and paths that are there."""
+    tests = Path(__file__).parents[1]
+    rows = re.findall(
+        r"^\| `(\w+)` \| `(tests/.*)\|$", (tests / "README.md").read_text(), re.MULTILINE
+    )
+    rooms = {room.name for room in _rooms() if room.parent == HOUSE}
+    assert {room for room, _ in rows} == rooms
+    named = {path for _, paths in rows for path in re.findall(r"tests/[\w/.]+", paths)}
+    assert {path for path in named if not (tests.parent / path).exists()} == set()
+
+
 def test_few_ask_which_system_runs() -> None:
     """What systems do differently stands in `system`, whose head says who asks besides."""
     asking = {
