@@ -100,8 +100,8 @@ def test_an_installed_wheel_prints_the_scripts(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "installed")
     assert {f"svc/completion/scripts/{name}" for name in SHELLS.values()} <= names
     assert any(name.endswith(".data/data/share/man/man1/svc-orders.1") for name in names)
-    code = "import svc; from svc.completion import packaged; "
-    code += "print(svc.__file__); print(packaged('zsh'), end='')"
+    code = "import svc; from svc.completion import read_script; "
+    code += "print(svc.__file__); print(read_script('zsh'), end='')"
     done = subprocess.run(
         [sys.executable, "-c", code],
         env={"PYTHONPATH": str(tmp_path / "installed")},
