@@ -62,8 +62,8 @@ def test_record_is_stale_after_a_kill(folder: Path) -> None:
     code = (
         "import sys, time, json\n"
         "from pathlib import Path\n"
-        "from svc.sandbox.process.records import RunRecord, holding\n"
-        "with holding(Path(sys.argv[1]), RunRecord(**json.loads(sys.argv[2]))):\n"
+        "from svc.sandbox.process.records import RunRecord, hold\n"
+        "with hold(Path(sys.argv[1]), RunRecord(**json.loads(sys.argv[2]))):\n"
         "    print('held', flush=True)\n"
         "    time.sleep(60)\n"
     )

@@ -67,9 +67,9 @@ SAID = {
     "help reminders": "(80 days)",
 }
 MESSAGE = """
-from svc.client.retry import safe_again
+from svc.client.retry import explain_repeat
 from svc.delivery.journal import refusals
-print(safe_again("key"), refusals._RequestWords.kept_hours, refusals._RequestWords.safe_hours)
+print(explain_repeat("key"), refusals._RequestWords.kept_hours, refusals._RequestWords.safe_hours)
 """
 
 

@@ -27,14 +27,14 @@ import json
 from svc.sandbox.openapi.document import document
 from svc.sandbox.parameters import tables
 from svc.sandbox.parameters.bodies import DecodedInput
-from svc.sandbox.parameters.described import stored
+from svc.sandbox.parameters.described import build_stored
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.resources import orders, refunds
 create = orders.OPERATIONS[0]
 given = {**create.example, "shipping_method": "express"}
 tables.refuse_unknown(create.fields, given)
 clean = tables.check(create.fields, given, {})
-kept = stored(orders.RESOURCE, clean, settlement_currency="USD")["shipping_method"]
+kept = build_stored(orders.RESOURCE, clean, settlement_currency="USD")["shipping_method"]
 try:
     tables.check(create.fields, {**given, "shipping_method": "fly"}, {})
 except Problem as problem:
@@ -191,7 +191,7 @@ NOUN = '''\
 from typing import Final
 
 from svc.service.model import (
-    CREATED, LIVEMODE, TEXT, Action, Field, Resource, collection, identifier, known
+    CREATED, LIVEMODE, TEXT, Action, Field, Resource, build_id_field, collection, identifier
 )
 
 RESOURCE: Final = Resource(
@@ -201,7 +201,7 @@ RESOURCE: Final = Resource(
     "Notes",
     path=collection("notes"),
     fields=(
-        known("note"),
+        build_id_field("note"),
         Field("order", identifier("order"), "The order, ord_...", "--order ID", "create list",
               required=True, example="ord_3kPq0aVb7cXd9eYf1gZh2iWj", label="Order", column=(20, 1)),
         Field("text", TEXT, "What is remembered.", "--text TEXT", "create",
@@ -221,7 +221,7 @@ RULES = '''\
 
 from typing import Final
 
-from svc.sandbox.parameters.described import stored
+from svc.sandbox.parameters.described import build_stored
 from svc.sandbox.parameters.tables import Params
 from svc.sandbox.resources import operation
 from svc.sandbox.store.documents import Doc
@@ -231,8 +231,8 @@ from svc.service.notes import RESOURCE
 
 def create(tx: Transaction, params: Params) -> Doc:
     """Keeps a note of an order that there is."""
-    operation.named(tx, "order", params["order"], "order")
-    note = tx.new(RESOURCE.name, stored(RESOURCE, params))
+    operation.find_named(tx, "order", params["order"], "order")
+    note = tx.new(RESOURCE.name, build_stored(RESOURCE, params))
     tx.add(note)
     return note
 
