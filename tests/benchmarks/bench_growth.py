@@ -22,7 +22,7 @@ from benchmarks.command import parser
 from benchmarks.growth.measuring import Spent, State, Work, exponent
 
 # Each is a module of the folder `growth` with a dict STATES, by name.
-PARTS = ("batch", "inbox", "journal", "lists")
+PARTS = ("batch", "inbox", "journal", "lists", "sandbox")
 
 
 def states() -> dict[str, State]:

@@ -13,6 +13,7 @@ from svc.clock import Clock
 from svc.service.facts import is_success
 
 if TYPE_CHECKING:
+    from typing import BinaryIO
     from zlib import _Decompress
 
 
@@ -42,6 +43,7 @@ class WireRequest(NamedTuple):
 
     Attributes:
         answer_max: bytes that its answer may have; None for what the wire takes.
+        into: a file that the body of a 2xx is written to, in place of the reply's body.
     """
 
     method: str
@@ -49,6 +51,7 @@ class WireRequest(NamedTuple):
     headers: Headers
     body: bytes = b""
     answer_max: int | None = None
+    into: "BinaryIO | None" = None
 
     def __repr__(self) -> str:
         return f"WireRequest({self.method} {self.target})"
@@ -164,8 +167,16 @@ class WireBroken(Exception):  # noqa: N818  it describes a connection
 class Collector:
     """Takes a body as it comes and keeps what is within the cap of `most` bytes."""
 
-    def __init__(self, status: int, headers: Headers, most: int = BODY_MAX) -> None:
+    def __init__(
+        self,
+        status: int,
+        headers: Headers,
+        most: int = BODY_MAX,
+        into: "BinaryIO | None" = None,
+    ) -> None:
+        """The body of a 2xx is written `into` a file where one is given."""
         self._strict = is_success(status)
+        self._into = into if self._strict else None
         self._most = most
         self._left = most if self._strict else ERROR_BODY_MAX
         if self._strict and int(header(headers, "content-length") or 0) > most:
@@ -185,8 +196,12 @@ class Collector:
             if self._strict:
                 raise self._too_large()
             self.full = True
-        self._parts.append(plain[: self._left])
-        self._left -= len(self._parts[-1])
+        kept = plain[: self._left]
+        self._left -= len(kept)
+        if self._into is None:
+            self._parts.append(kept)
+        else:
+            self._into.write(kept)
 
     def finish(self) -> bytes:
         """Gives the whole body.
@@ -194,7 +209,8 @@ class Collector:
         Raises:
             WireBroken: when the gzip data of a 2xx ends early.
         """
-        if self._strict and self._parts and self._gunzip is not None and not self._gunzip.eof:
+        begun = self._left < self._most
+        if self._strict and begun and self._gunzip is not None and not self._gunzip.eof:
             raise WireBroken(Trouble.TRUNCATED, "the compressed body ends early")
         return b"".join(self._parts)
 

@@ -1,12 +1,14 @@
 """Calls to a sandbox's controls; they refuse to reach anything else."""
 
 from collections.abc import Callable
+from typing import BinaryIO
 
 from svc import __version__, api_keys
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.exchange import (
     Deadline,
+    Failure,
     RawReply,
     Trouble,
     Waits,
@@ -21,7 +23,7 @@ from svc.client.request import prepare, uuid4
 from svc.client.retry import OPEN, AttemptResult, Meaning
 from svc.clock import Clock, SystemClock
 from svc.errors import NetworkError, OutcomeUnknown, SvcError, UsageError
-from svc.service.facts import SANDBOX_HEADER, SANDBOX_ROOT, SANDBOX_STATE_MAX
+from svc.service.facts import SANDBOX_HEADER, SANDBOX_ROOT, SANDBOX_STATE_MAX, is_success
 
 HEALTH = Call("GET", f"{SANDBOX_ROOT}/health")
 _CONNECT_SECONDS = 3.0
@@ -108,13 +110,23 @@ class SandboxClient(WireOwner):
         self.health()
         return self._exchange(call, key, accept)
 
-    def _exchange(self, call: Call, key: str | None, accept: tuple[int, ...]) -> Reply:
+    def download(self, call: Call, into: BinaryIO) -> None:
+        """Sends a control call as `send` does, and writes the body of its answer to a file."""
+        self.health()
+        result = self._carry(call, self._request(call, None)._replace(into=into))
+        if not (isinstance(result, RawReply) and is_success(result.status) and result.complete):
+            raise self._build_error(call, classify(result, call, self._clock.now()))
+
+    def _carry(self, call: Call, request: WireRequest) -> RawReply | Failure:
         with self._waits(call.method, call.path):
-            result = self._wire.exchange(
-                self._request(call, key),
+            return self._wire.exchange(
+                request,
                 deadline=self._deadline or Deadline(self._clock, _CALL_SECONDS),
                 connect_seconds=_CONNECT_SECONDS,
             )
+
+    def _exchange(self, call: Call, key: str | None, accept: tuple[int, ...]) -> Reply:
+        result = self._carry(call, self._request(call, key))
         if isinstance(result, RawReply) and result.status in accept:
             finding = interpret_success(result, call)
         else:

@@ -2,10 +2,10 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 from svc.clock import Clock
 from svc.config.reading import refuse_strangers
@@ -41,14 +41,17 @@ def one_writer(folder: Path, clock: Clock) -> Iterator[None]:
         os.close(handle)
 
 
-def write_atomically(path: Path, text: str) -> None:
+def write_atomically(path: Path, content: str | Callable[[BinaryIO], None]) -> None:
     """Replaces the file at once and for good; call it inside `one_writer`.
+
+    The content is a text, or what writes it.
 
     Raises:
         LocalError: it cannot be written; the old file is as it was.
     """
     try:
-        files.replace_file(path, text.encode(), fresh=path.with_name(f"{path.name}.new"))
+        data = content.encode() if isinstance(content, str) else content
+        files.replace_file(path, data, fresh=path.with_name(f"{path.name}.new"))
     except OSError as error:
         raise _local_error(f"{path} cannot be written, the old one is kept", error) from error
 

@@ -3,10 +3,11 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
-from typing import Final, TypeVar
+from tempfile import TemporaryFile
+from typing import IO, Final, TypeVar
 
 from svc.clock import Clock, SystemClock
-from svc.errors import LocalError
+from svc.errors import LocalError, system_words
 from svc.sandbox.clock import ClockMode, VirtualClock
 from svc.sandbox.faults.webhooks import WebhookFaults
 from svc.sandbox.jobs.runner import JobHandler, Pause, Runner, pause
@@ -17,7 +18,7 @@ from svc.sandbox.store.deliveries import DeliveryRow
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.settings import StoredSettings
-from svc.sandbox.store.sqlite import Store
+from svc.sandbox.store.sqlite import DISK_FULL, Store
 from svc.sandbox.store.transaction import SharedState, Transaction
 from svc.sandbox.webhooks import attempts
 from svc.sandbox.webhooks.dispatcher import WebhookDispatcher
@@ -91,7 +92,6 @@ class Engine:
 
     async def start(self) -> None:
         """Begins to run jobs; what fell due while the sandbox was down runs first."""
-        await self._groups.run("test", lambda tx: tx.purge_results())
         await self._groups.save_clock()  # request ids begin a new run with every start
         self.runner.start()
 
@@ -178,10 +178,31 @@ class Engine:
         """
         await self._replace(lambda tx: self._refill(tx, seed, fixture))
 
-    async def export(self) -> Doc:
-        """The whole state as one document."""
-        self._groups.commit()  # with it is saved how far the ids were drawn
-        return await self._groups.read("test", lambda tx: export.dump(tx.store))
+    async def export(self) -> IO[bytes]:
+        """The whole state as one document, in a file without a name; who gets it closes it.
+
+        Other calls read on meanwhile; those that change something wait.
+
+        Raises:
+            LocalError: the disk of temporary files is full.
+        """
+        file = TemporaryFile()  # noqa: SIM115  whoever gets it closes it
+        try:
+            async with self._groups.hold_writes():  # saves how far the ids were drawn
+                for piece in export.dump(self._store):
+                    file.write(piece)
+                    await asyncio.sleep(0)
+            file.seek(0)
+        except OSError as error:
+            file.close()
+            words = system_words(error)
+            raise LocalError(
+                f"The export could not be written: {words}.", code=DISK_FULL
+            ) from error
+        except BaseException:
+            file.close()
+            raise
+        return file
 
     async def restore(self, state: Doc) -> None:
         """Puts an exported state in place of the present one, clock and ids included.
@@ -248,6 +269,7 @@ class Engine:
             self._groups.load_state()
         except LocalError as error:
             raise export.unfit("its clock or its ids are impossible") from error
+        tx.store.recount()  # whatever was said of it
 
     def _refill(self, tx: Transaction, seed: int | None, fixture: str | None) -> None:
         tx.store.wipe()

@@ -89,13 +89,13 @@ def others_may(facts: os.stat_result, what: int) -> bool:
 
 def replace_file(
     path: Path,
-    data: bytes,
+    data: bytes | Callable[[BinaryIO], None],
     *,
     mode: int = PRIVATE_FILE,
     fresh: Path | None = None,
     lasts: bool = True,
 ) -> None:
-    """Writes a whole file: others find the old one or all of the new (promise R66).
+    """Writes a whole file, or has it written: others find the old or all of the new (R66).
 
     It is made beside its place: at `fresh`, where only the caller writes and the file of a killed
     process may go, else under a name that no file has. `lasts` waits for the disk.
@@ -110,7 +110,10 @@ def replace_file(
     handle = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY | _NO_LINK, mode)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(data)
+            if isinstance(data, bytes):
+                file.write(data)
+            else:
+                data(file)
             if lasts:
                 file.flush()
                 sync(handle)

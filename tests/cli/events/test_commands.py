@@ -1,6 +1,7 @@
 """`svc events listen`, `inbox`, `replay` and `verify`, as processes against a real sandbox."""
 
 import base64
+import gc
 import json
 import os
 import signal
@@ -463,6 +464,17 @@ def test_a_replay_that_reaches_nobody_ends_with_itself(
     said = svc(*line.split())
     assert said.code == 11
     assert f"Send them again later: svc {line}\n" in said.out
+
+
+def test_replay_runs_with_the_garbage_collector(tmp_path: Path) -> None:
+    """Each connection refers to itself: a replay of 100,000 events would keep all of them."""
+    folders = {f"SVC_{name}_DIR": str(tmp_path / name) for name in ("STATE", "CONFIG")}
+    gc.disable()
+    try:
+        inside("events", "replay", "evt_1", "--base-url", "http://127.0.0.1:9", env=folders)
+        assert gc.isenabled()
+    finally:
+        gc.enable()
 
 
 def test_replay_that_is_refused_is_11(received: tuple[TargetServer, Received], svc: Svc) -> None:

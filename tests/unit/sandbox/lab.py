@@ -1,6 +1,7 @@
 """Engines over one file on a clock that is set, and a receiver that answers by the book."""
 
 import asyncio
+import json
 import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from contextlib import asynccontextmanager
@@ -33,6 +34,13 @@ class ReceivedHook:
 
 
 Answer = Callable[[asyncio.StreamWriter], Awaitable[None]]
+
+
+async def export(engine: Engine) -> Doc:
+    """The whole state of a sandbox."""
+    with await engine.export() as file:
+        state: Doc = json.load(file)
+        return state
 
 
 @asynccontextmanager

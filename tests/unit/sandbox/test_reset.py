@@ -10,7 +10,7 @@ from svc.sandbox.engine import Engine
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from unit.sandbox.diary import Diary, plan
-from unit.sandbox.lab import Kit, Lab
+from unit.sandbox.lab import Kit, Lab, export
 
 
 def test_reset_drops_everything_and_fills_anew(lab: Lab, kit: Kit, diary: Diary) -> None:
@@ -71,7 +71,7 @@ def test_refused_reset_is_nothing_to_who_comes_meanwhile(lab: Lab, kit: Kit) -> 
                 raise LookupError(name)
 
             engine._fixture = refuse
-            state = await engine.export()
+            state = await export(engine)
             refused, doc = await asyncio.gather(
                 engine.reset(seed=9, fixture="nothing"),
                 engine.run("test", kit.new_order),
@@ -148,7 +148,7 @@ def test_export_in_the_middle_of_calls_can_be_restored(lab: Lab, kit: Kit) -> No
 
     async def story() -> None:
         async with lab.running() as engine:
-            doc, state = await asyncio.gather(engine.run("test", kit.new_order), engine.export())
+            doc, state = await asyncio.gather(engine.run("test", kit.new_order), export(engine))
             following = await engine.run("test", kit.new_order)
             await engine.restore(state)
             assert await engine.read("test", lambda tx: tx.find("order")) == [doc]
@@ -157,7 +157,7 @@ def test_export_in_the_middle_of_calls_can_be_restored(lab: Lab, kit: Kit) -> No
     lab.play(story)
 
 
-@pytest.mark.parametrize("take", [Engine.export, Engine.reset])
+@pytest.mark.parametrize("take", [export, Engine.reset])
 def test_writers_without_end_hold_up_nobody_who_wants_it_whole(
     lab: Lab, kit: Kit, take: Callable[[Engine], Awaitable[object]]
 ) -> None:

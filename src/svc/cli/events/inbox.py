@@ -3,6 +3,7 @@
 import base64
 import json
 import sys
+from collections.abc import Iterator
 from itertools import islice
 from typing import Annotated, Any
 
@@ -93,11 +94,16 @@ def inbox(
     archive = archive_of(session, session.state())
     meets = content_filter(where, text, object_id)
     found = archive.entries(InboxFilter(type_, failed, start, pending, meets))
-    shown = [
-        (line, json.loads(line)) for line in map(_as_json, islice(found, min(most, sys.maxsize)))
-    ]
-    session.out.stream(iter(shown), kind="kept_delivery")
-    _tell_reset(session, {each["state"] for _, each in shown})
+    states: set[str] = set()
+
+    def lines() -> Iterator[tuple[str, Any]]:
+        for entry in islice(found, min(most, sys.maxsize)):
+            states.add(entry.state)
+            line = _as_json(entry)
+            yield line, json.loads(line)
+
+    session.out.stream(lines(), kind="kept_delivery")
+    _tell_reset(session, states)
     if session.format == "human" and next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")
     waiting = InboxFilter(type_, since=start, pending=True, meets=meets)

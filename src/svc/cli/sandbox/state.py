@@ -1,7 +1,7 @@
 """`svc sandbox balances`, `settings`, `export` and `import`."""
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated, BinaryIO, Final
 
 import typer
 
@@ -130,13 +130,17 @@ def export(
     if file is None and session.format == "human":
         raise UsageError("Say where to.", param="FILE", hint="svc sandbox export state.json")
     path = None if file is None else _check_free(Path(file), force=force)
-    reply = ask(session, controls.export())
     if path is None:
-        show(session, reply)
+        show(session, ask(session, controls.export()))
         return
     from svc.config.writing import write_atomically
 
-    write_atomically(path, reply.text + "\n")
+    def fill(into: BinaryIO) -> None:
+        with open_control(session, patient=True) as control:
+            control.download(controls.export(), into)
+        into.write(b"\n")
+
+    write_atomically(path, fill)
     if session.format == "human":
         session.out.line(f"Written to {path}.")
     else:

@@ -3,7 +3,7 @@
 import socket
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from svc.client.exchange import (
     BODY_MAX,
@@ -20,6 +20,9 @@ from svc.client.wire.http import HttpExchange, NotHttp
 from svc.errors import system_words
 from svc.service.facts import is_success
 from svc.system import signals
+
+if TYPE_CHECKING:
+    from typing import BinaryIO
 
 _READ = 64 * 1024
 _DETAIL_MAX = 120
@@ -56,7 +59,8 @@ class Connection:
         self.sent = self.received = False
         self._http = http = HttpExchange(request)
         self._send(http.encode(), deadline)
-        return self._answer(http, deadline, request.answer_max or self._body_max)
+        most = request.answer_max or self._body_max
+        return self._answer(http, deadline, most, request.into)
 
     def tunnel(
         self, place: str, proxy: str, authorization: str | None, limit: Deadline
@@ -118,9 +122,11 @@ class Connection:
                     await_turn(self._sock, error, deadline, write=True)
         self._whole = not rest
 
-    def _answer(self, http: HttpExchange, deadline: Deadline, most: int) -> RawReply:
+    def _answer(
+        self, http: HttpExchange, deadline: Deadline, most: int, into: "BinaryIO | None" = None
+    ) -> RawReply:
         status, headers = self._read(http, http.head, deadline)
-        body = Collector(status, headers, most)
+        body = Collector(status, headers, most, into)
         while not body.full and (data := self._read(http, http.piece, deadline)):
             body.add(data)
         complete = not body.full and _is_delimited(status, headers)

@@ -91,7 +91,7 @@ class ControlEndpoint:
 
     method: str
     path: str
-    act: Callable[[ControlCall], Awaitable[Doc]]
+    act: Callable[[ControlCall], Awaitable[Doc | HttpReply]]
     fields: Fields = ()
     own_mode: bool = False
     limit: Limit = BODY
@@ -139,7 +139,8 @@ async def carry_out(
     call = _read(engine, control, request, identity)
     async with _watch_caller(receive, call.gone) if control.is_long else nullcontext():
         answer = await control.act(call)
-    return HttpReply(200, compact(answer), ((SANDBOX_TIME_HEADER, engine.clock.now_text()),))
+    reply = answer if isinstance(answer, HttpReply) else HttpReply(200, compact(answer))
+    return reply.with_headers((SANDBOX_TIME_HEADER, engine.clock.now_text()))
 
 
 def _read(

@@ -20,7 +20,7 @@ from svc.sandbox.control.call import (
     build_list,
 )
 from svc.sandbox.engine import Engine
-from svc.sandbox.http.exchange import STATE
+from svc.sandbox.http.exchange import STATE, HttpReply
 from svc.sandbox.jobs.runner import Counts
 from svc.sandbox.parameters.kinds import Choice, Currency, Integer, Text, Timestamp
 from svc.sandbox.parameters.problems import Problem, build_invalid, build_missing, resource_missing
@@ -104,8 +104,8 @@ async def reset(call: ControlCall) -> Doc:
     return await health(call)
 
 
-async def export(call: ControlCall) -> Doc:
-    return await call.engine.export()
+async def export(call: ControlCall) -> HttpReply:
+    return HttpReply(200, b"", file=await call.engine.export())
 
 
 async def restore(call: ControlCall) -> Doc:

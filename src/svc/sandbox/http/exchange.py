@@ -5,9 +5,10 @@ costs a millisecond (promise R59).
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import IO, Any, Final
 from urllib.parse import parse_qsl
 
 from svc.errors import LocalError
@@ -22,6 +23,7 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 
 _PATIENCE: Final = 10.0  # seconds for all of a body; the callers are on this machine
 _STATE_PATIENCE: Final = 120.0
+_PIECE_BYTES: Final = 256 * 1024
 _LET_GO_MAX: Final = 8 * 1024**2  # bytes of a body that is refused
 
 
@@ -140,7 +142,8 @@ class AsgiRequest:
 class HttpReply:
     """An answer, encoded; `headers` come on top of its type and length.
 
-    `connection` says how a fault rule breaks the connection instead of a clean answer.
+    `connection` says how a fault rule breaks the connection instead of a clean answer. Where there
+    is a `file`, its bytes follow the body, and it is closed behind them.
     """
 
     status: int
@@ -148,10 +151,11 @@ class HttpReply:
     headers: tuple[tuple[str, str], ...] = ()
     connection: str | None = None
     media_type: str = _JSON
+    file: IO[bytes] | None = None
 
     def with_headers(self, *more: tuple[str, str]) -> "HttpReply":
         lines = (*self.headers, *more)
-        return HttpReply(self.status, self.body, lines, self.connection, self.media_type)
+        return replace(self, headers=lines)
 
     def without_header(self, name: str) -> "HttpReply":
         return replace(self, headers=tuple(line for line in self.headers if line[0] != name))
@@ -159,14 +163,20 @@ class HttpReply:
     def encode_headers(self) -> list[tuple[bytes, bytes]]:
         """The header lines as ASGI wants them."""
         media = (b"content-type", self.media_type.encode())
-        length = (b"content-length", str(len(self.body)).encode())
+        size = len(self.body) + (0 if self.file is None else os.fstat(self.file.fileno()).st_size)
+        length = (b"content-length", str(size).encode())
         more = [(name.lower().encode(), text.encode("latin-1")) for name, text in self.headers]
         return [media, length, *more]
 
     async def send(self, send: Send) -> None:
         start = {"type": "http.response.start", "status": self.status}
         await send({**start, "headers": self.encode_headers()})
-        await send({"type": "http.response.body", "body": self.body})
+        body: MutableMapping[str, Any] = {"type": "http.response.body", "body": self.body}
+        if self.file is not None:
+            with self.file as file:
+                while piece := file.read(_PIECE_BYTES):
+                    await send({**body, "body": piece, "more_body": True})
+        await send(body)
 
 
 def fields_of(query: bytes) -> dict[str, str]:

@@ -2,12 +2,13 @@
 
 import asyncio
 import json
-from collections.abc import Callable
-from contextlib import suppress
-from typing import Final, TypeVar
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import Any, Final, TypeVar
 
 from svc.errors import LocalError
 from svc.sandbox.clock import VirtualClock
+from svc.sandbox.store import INTEGER_MAX
 from svc.sandbox.store.ids import IdSource, Random
 from svc.sandbox.store.sqlite import DISK_FULL
 from svc.sandbox.store.transaction import SharedState, Transaction
@@ -40,6 +41,7 @@ class GroupCommit:
         self._waiters: list[asyncio.Future[None]] = []
         self._changes = 0
         self._moved = False
+        self._held: asyncio.Event | None = None
         self.on_job: Callable[[], object] = lambda: None
         self.load_state()
 
@@ -56,6 +58,8 @@ class GroupCommit:
         What `fn` raises is raised again, after its own effects were taken back. `alone` says that
         no other caller is expected: the commit then waits for no turn of the loop.
         """
+        while self._held is not None:
+            await self._held.wait()
         try:
             result = self._call(mode, fn, now, alone=alone)
         finally:
@@ -73,8 +77,27 @@ class GroupCommit:
         """Runs `fn`, which changes nothing, at once, even on what is not on disk yet."""
         return fn(Transaction(self._shared, mode, self._clock.now()))
 
+    @asynccontextmanager
+    async def hold_writes(self) -> AsyncIterator[None]:
+        """Has what changes something wait for the end of the block; what is only read does not.
+
+        Raises:
+            LocalError: what was open could not be saved.
+        """
+        while self._held is not None:
+            await self._held.wait()
+        self._held = held = asyncio.Event()
+        try:
+            self.commit()
+            yield
+        finally:
+            self._held = None
+            held.set()
+
     async def save_clock(self) -> None:
         """Returns when the clock's present state is on disk."""
+        while self._held is not None:
+            await self._held.wait()
         self._open(alone=False)
         self._moved = True
         await self.wait_settled()
@@ -115,14 +138,14 @@ class GroupCommit:
     ) -> T:
         own = alone and not self._store.in_transaction
         self._open(alone=alone)
-        position = self._shared.ids.position
+        counted = self._shared.ids.position, self._store.sequence
         if not own:
             self._store.mark()
         try:
             result = fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
             self._refuse_lost()
         except BaseException:
-            self._undo(position, own=own)
+            self._undo(counted, own=own)
             raise
         return result
 
@@ -152,8 +175,9 @@ class GroupCommit:
         if not self._store.in_transaction:
             raise _build_lost()
 
-    def _undo(self, position: int, *, own: bool) -> None:
+    def _undo(self, counted: tuple[int, int | None], *, own: bool) -> None:
         """Takes a call back: its part of the transaction, or all of one that was its `own`."""
+        position, self._store.sequence = counted
         self._shared.ids.rewind(position)
         self._shared.forget()
         if own:
@@ -168,22 +192,27 @@ class GroupCommit:
     def _save_state(self) -> None:
         """Saves ids and clock with what changed; a group of mere refusals costs no write."""
         if self._moved or self._store.changes != self._changes:
-            shown = json.dumps({"ids": self._shared.ids.dump(), "clock": self._clock.dump()})
-            self._store.set_meta(_STATE, shown)
+            state = {
+                "ids": self._shared.ids.dump(),
+                "clock": self._clock.dump(),
+                "sequence": self._store.sequence,
+            }
+            self._store.set_meta(_STATE, json.dumps(state))
             self._moved = False
 
     def load_state(self) -> None:
-        """Takes ids and clock up where the last commit left them.
+        """Takes ids, clock and creation sequence up where the last commit left them.
 
         Raises:
             LocalError: what is stored is no state of a clock and of ids.
         """
-        shown = self._store.meta(_STATE)
+        shown, self._store.sequence = self._store.meta(_STATE), None
         if shown is not None:
             try:
                 state = json.loads(shown)
                 ids = IdSource.load(state["ids"], self._random)
                 self._clock.load(state["clock"])
+                self._store.sequence = _read_sequence(state)
             except (KeyError, TypeError, ValueError) as error:
                 raise _impossible(self._store.path, error) from error
             self._shared.ids = ids
@@ -193,12 +222,19 @@ class GroupCommit:
         self._store.rollback()
         self._shared.forget()
         with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
-            self._store.recount()
             self.load_state()
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
             if not waiter.done():
                 waiter.set_exception(LocalError(error.message, code=error.code, hint=error.hint))
+
+
+def _read_sequence(state: Mapping[str, Any]) -> int | None:
+    """The saved creation sequence; None where an older svc has saved none."""
+    sequence = state.get("sequence")
+    if sequence is not None and (type(sequence) is not int or not 0 <= sequence <= INTEGER_MAX):
+        raise ValueError("the documents were counted to no number")
+    return sequence
 
 
 def _build_lost() -> LocalError:

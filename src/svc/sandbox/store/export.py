@@ -1,14 +1,14 @@
 """The whole state as one document, and back; nothing is taken that could not be worked with."""
 
 import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, get_args
 
 from svc.errors import LocalError
 from svc.sandbox.clock import LAST, parse
 from svc.sandbox.store import INTEGER_MAX, DeliveryStatus, jobs, settings, sqlite
-from svc.sandbox.store.documents import Doc
+from svc.sandbox.store.documents import Doc, compact
 from svc.sandbox.store.sqlite import Store
 from svc.service.facts import MODES
 
@@ -25,10 +25,17 @@ class _Column(NamedTuple):
     required: bool
 
 
-def dump(store: Store) -> Doc:
-    """All rows of all tables; equal states give equal documents."""
-    tables = {table: _dump_table(store, table) for table in sqlite.DATA}
-    return {"object": OBJECT, "format": sqlite.VERSION, "tables": tables}
+def dump(store: Store) -> Iterator[bytes]:
+    """All rows of all tables as one JSON document, in pieces; equal states give equal documents."""
+    yield compact({"object": OBJECT, "format": sqlite.VERSION})[:-1] + b',"tables":{'
+    for number, table in enumerate(sqlite.DATA):
+        yield b"%s%s:[" % (b"," if number else b"", compact(table))
+        between = b""
+        for rows in _dump_table(store, table):
+            yield between + b",".join(map(compact, rows))
+            between = b","
+        yield b"]"
+    yield b"}}"
 
 
 def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
@@ -68,10 +75,11 @@ def unfit(why: str) -> StateInvalidError:
     return StateInvalidError(f"The state cannot be taken: {why}.")
 
 
-def _dump_table(store: Store, table: str) -> list[Doc]:
+def _dump_table(store: Store, table: str) -> Iterator[list[Doc]]:
     columns = [column.name for column in _columns(store, table)]
-    rows = store.all(f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1, 2")  # noqa: S608
-    return [dict(zip(columns, map(_text, row), strict=True)) for row in rows]
+    sql = f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1, 2"  # noqa: S608  our own names
+    for rows in store.pieces(sql):
+        yield [dict(zip(columns, map(_text, row), strict=True)) for row in rows]
 
 
 def _restore_table(

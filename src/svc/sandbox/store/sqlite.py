@@ -5,7 +5,7 @@ A change of the tables needs a new VERSION and a step of its own.
 
 import os
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -62,6 +62,7 @@ DATA: Final = ("meta", "docs", "events", "jobs", "deliveries", "results", "balan
 
 MEMORY: Final = ":memory:"
 _BUSY_MS: Final = 3000  # the time that a stopping sandbox may still hold the file
+_PIECE_ROWS: Final = 50
 _MAGIC: Final = b"SQLite format 3\0"
 
 SqlRow = Sequence[Any]
@@ -72,7 +73,8 @@ class Store:
     """One connection, used on one thread; WAL, every commit on disk before it returns.
 
     The file is held exclusively: two sandboxes on one file would each believe in their own clock.
-    `sequence` is the creation sequence of the newest document, known in memory alone.
+    `sequence` is the creation sequence of the newest document; None until it is asked for, or told
+    by whoever has saved it: to look for it is to read through a million documents.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
@@ -80,8 +82,7 @@ class Store:
         self._parts: list[tuple[str, tuple[Value, ...]]] | None = None
         self._mark = 0, 0  # statements and changes before it
         self.path = path
-        self.sequence = 0
-        self.recount()
+        self.sequence: int | None = None
 
     @classmethod
     def open(cls, path: str, busy_ms: int = _BUSY_MS) -> "Store":
@@ -137,14 +138,15 @@ class Store:
         return self._db.total_changes
 
     def next_sequence(self) -> int:
-        """The creation sequence of one more document; a call that fails leaves a gap."""
-        self.sequence += 1
+        """The creation sequence of one more document."""
+        self.sequence = (self.recount() if self.sequence is None else self.sequence) + 1
         return self.sequence
 
-    def recount(self) -> None:
-        """Takes the creation sequence up behind the newest document."""
+    def recount(self) -> int:
+        """Takes the creation sequence up behind the newest document, and gives it."""
         found = self.one("SELECT MAX(seq) FROM docs")
-        self.sequence = (found and found[0]) or 0
+        self.sequence = int((found and found[0]) or 0)
+        return self.sequence
 
     def one(self, sql: str, *args: Value) -> SqlRow | None:
         """The first row, or None."""
@@ -158,6 +160,15 @@ class Store:
         """All rows."""
         try:
             return self._db.execute(sql, args).fetchall()
+        except sqlite3.Error as error:
+            raise _local(error, self.path) from error
+
+    def pieces(self, sql: str) -> Iterator[list[SqlRow]]:
+        """All rows, some at a time; nothing may be written before the last one."""
+        try:
+            found = self._db.execute(sql)
+            while rows := found.fetchmany(_PIECE_ROWS):
+                yield rows
         except sqlite3.Error as error:
             raise _local(error, self.path) from error
 

@@ -230,8 +230,3 @@ class Transaction(DocumentRows):
             self.store.write(_SHED, now - _RETENTION)
             row = self.store.one("SELECT MIN(first_used) FROM results")
             shared.kept_since = now if row is None or row[0] is None else min(row[0], now)
-
-    def purge_results(self) -> None:
-        """Deletes the results of both modes that are no longer held."""
-        kept_from = self.now_micros - _RETENTION
-        self.store.write("DELETE FROM results WHERE first_used <= ?", kept_from)

@@ -88,26 +88,6 @@ def test_stored_result_survives_a_restart(lab: Lab) -> None:
     assert lab.play(look) is not None
 
 
-def test_start_clears_stored_results_whose_time_is_over(lab: Lab) -> None:
-    """The file does not keep what can never be replayed again."""
-
-    async def run(advance: int) -> int:
-        async with lab.running() as engine:
-
-            def put(tx: Transaction) -> int:
-                found = tx.store.one("SELECT COUNT(*) FROM results")
-                tx.put_result(f"key {advance}", "p", 200, b"body")
-                return int(found[0]) if found else 0
-
-            before = await engine.run("test", put)
-            await engine.runner.advance(to=engine.clock.now() + advance * SECOND)
-            return before
-
-    assert lab.play(lambda: run(DAY - 1)) == 0
-    assert lab.play(lambda: run(1)) == 1
-    assert lab.play(lambda: run(0)) == 1  # the first is over, the second is not
-
-
 def test_event_is_a_snapshot_without_secrets(lab: Lab, kit: Kit) -> None:
     """The event carries the object as a GET shows it, and never changes (assumptions: Events)."""
 
