@@ -4,11 +4,14 @@
     python tests/benchmarks/bench_log.py flow [EVENTS]
     python tests/benchmarks/bench_log.py growth [EVENTS]
     python tests/benchmarks/bench_log.py flat [EVENTS]
+    python tests/benchmarks/bench_log.py slept [EVENTS]
     python tests/benchmarks/bench_log.py ids [EVENTS]
 
 `store`: how many events a second an inbox takes. `flow`: answered and delivered a second, a lone
-event from end to end, memory. `growth`: one to four listeners of one log. `flat`: the memory of a
-listener that reads so many events, 1,000,000 if nothing is said. `ids`: what a server needs for the
+event from end to end, memory. `growth`: one, two, four and eight laptops of one log with 32 senders, and the
+processor's time an event of receiver, node and laptop. `flat`: the memory of a listener that reads
+so many events, 1,000,000 if nothing is said. `slept`: how long a laptop that slept through so many
+takes until it is level, 100,000 if nothing is said. `ids`: what a server needs for the
 ids of so many events, 300,000 if nothing is said; it takes two or three minutes, `flow` one.
 
 The figures are good as ratios only: three servers of a log share this machine and its disk.
@@ -28,7 +31,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from benchmarks.bench_listen import SECRET, Subject, line, listener, paces, resident, role
+from benchmarks.bench_listen import SECRET, Subject, cpu, line, listener, paces, resident, role
 from benchmarks.command import parser
 from support.clocks import ManualClock
 from support.listening import NOW
@@ -43,6 +46,7 @@ from svc.state import Database
 GROUPS = (1, 32, 256)
 NUMBERS = count()
 SENDERS = 16
+TEAM_SENDERS = 32
 
 
 def group_of(size: int) -> list[Arrival]:
@@ -179,15 +183,26 @@ def told(name: str, events: int, answered: float, delivered: float) -> None:
 
 
 def growth(events: int) -> None:
-    print(f"{events} events of 2 KB, {SENDERS} connections, three servers")
-    for listeners in range(1, 5):
-        with team(3, listeners, events, "burst", SENDERS) as (subjects, running, _):
+    print(f"{events} events of 2 KB, {TEAM_SENDERS} connections, three servers")
+    for listeners in (1, 2, 4, 8):
+        with team(3, listeners, events, "burst", TEAM_SENDERS) as (subjects, running, receiver):
+            pids = {
+                "receiver": [pid_of(receiver)],
+                "node": [one.process.pid for one in running.nodes if one.process is not None],
+                "laptop": [one.pid for one in subjects],
+            }
+            before = {name: sum(map(cpu, them)) for name, them in pids.items()}
             answered, *delivered = flowing(subjects[0].feeder, subjects, events)
+            costs = [
+                f"{name} {(sum(map(cpu, them)) - before[name]) / len(them) / events * 1e6:.0f} us"
+                for name, them in pids.items()
+            ]
             whole = listeners * events / max(delivered)
             sizes = ", ".join(f"{resident(one.pid):.0f}" for one in subjects)
             print(
                 f"{listeners} listeners: {events / answered:,.0f} answered/s, {whole:,.0f} "
-                f"delivered/s in all; {sizes} MB, servers {memory(running)} MB",
+                f"delivered/s in all; of the processor an event: {', '.join(costs)}; "
+                f"laptops {sizes} MB, servers {memory(running)} MB",
                 flush=True,
             )
 
@@ -224,6 +239,38 @@ def flat(events: int) -> None:
             print(f"{there:9,} after {time.perf_counter() - started:.0f} s: {sizes}", flush=True)
 
 
+def slept(events: int) -> None:
+    """Has a laptop read one event, sleep through so many, and catch up."""
+    with tempfile.TemporaryDirectory() as temporary, ExitStack() as open_:
+        folder = Path(temporary)
+        running = open_.enter_context(servers(folder / "log", 3, sync=""))
+        make_streams(running, max_bytes=1500 << 20)
+        connection = open_.enter_context(connect(running))
+        target = open_.enter_context(role("target"))
+        reading = ("listen", "--from", running.url(), "--name", "laptop", "--from-start", "all")
+        argv = ("events", *reading, "-o", "json", "--print", "none", "--forward-to", line(target))
+        one = Member(folder / "l", argv)
+        one.start()
+        publish(connection, range(1))
+        awake = Subject(target, target, pid_of(one))
+        while awake.count() < 1:
+            time.sleep(0.05)
+        one.kill()
+        for first in range(1, events + 1, 10_000):
+            publish(connection, range(first, min(first + 10_000, events + 1)))
+        one.start()
+        open_.callback(one.kill)
+        started, pid = time.perf_counter(), pid_of(one)
+        while awake.count() < events + 1:
+            time.sleep(0.05)
+        took, spent = time.perf_counter() - started, cpu(pid)
+        print(
+            f"{events:,} events slept through: level after {took:.1f} s, "
+            f"{spent:.1f} s of its processor, {resident(pid):.0f} MB",
+            flush=True,
+        )
+
+
 def ids(events: int) -> None:
     """Publishes so many small events, with ids that are forgotten at once and with all known."""
     for name, seconds in (("a moment", 0.1), ("three days", 3 * 86400)):
@@ -250,6 +297,7 @@ KINDS: dict[str, tuple[Callable[[int], None], int]] = {
     "flow": (flow, 8000),
     "growth": (growth, 4000),
     "flat": (flat, 1_000_000),
+    "slept": (slept, 100_000),
     "ids": (ids, 300_000),
 }
 
