@@ -66,7 +66,7 @@ class Look(NamedTuple):
     kept: int
 
 
-class Day:
+class SoakDay:
     """One run: its processes, its clock, and what was seen each minute."""
 
     def __init__(self, folder: Path, stack: ExitStack) -> None:
@@ -263,7 +263,7 @@ def main() -> int:
     asked = command.parse_args()
     minutes = int(asked.hours * 60)
     with tempfile.TemporaryDirectory(dir=asked.folder) as folder, ExitStack() as stack:
-        day = Day(Path(folder), stack)
+        day = SoakDay(Path(folder), stack)
         begun = time.monotonic()
         for number in range(minutes):
             day.minute(number, minutes)

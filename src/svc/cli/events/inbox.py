@@ -95,14 +95,8 @@ def inbox(
     meets = content_filter(where, text, object_id)
     found = archive.entries(InboxFilter(type_, failed, start, pending, meets))
     states: set[str] = set()
-
-    def lines() -> Iterator[tuple[str, Any]]:
-        for entry in islice(found, min(most, sys.maxsize)):
-            states.add(entry.state)
-            line = _as_json(entry)
-            yield line, json.loads(line)
-
-    session.out.stream(lines(), kind="kept_delivery")
+    shown = _note_states(islice(found, min(most, sys.maxsize)), states)
+    session.out.stream(shown, kind="kept_delivery")
     _tell_reset(session, states)
     if session.format == "human" and next(found, None) is not None:
         session.out.hint(f"Only the newest {most} are shown; --max shows more.")
@@ -142,8 +136,12 @@ def _since(session: Session, text: str) -> float:
     return moments(session, local=True).read(text, "--since").begin.timestamp()
 
 
-def _as_json(entry: InboxEntry) -> str:
-    return json.dumps(_show_brief(entry))
+def _note_states(entries: Iterator[InboxEntry], states: set[str]) -> Iterator[tuple[str, Any]]:
+    """Gives entries as they are shown, and adds their states to a set."""
+    for entry in entries:
+        states.add(entry.state)
+        line = json.dumps(_show_brief(entry))
+        yield line, json.loads(line)
 
 
 def _show_brief(entry: InboxEntry) -> dict[str, Any]:
