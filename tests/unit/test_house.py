@@ -52,7 +52,6 @@ NAMED_BY_PARTICIPLE: Final = {
     "delivery/planner.py": {"_passed_at", "left"},
     "listen/forward/dispatcher.py": {"pending"},
     "listen/inbox/commit.py": {"_waited"},
-    "listen/inbox/history.py": {"shown"},
     "listen/verify/verify.py": {"passed_on"},
     "sandbox/store/documents.py": {"known"},
     "sandbox/store/jobs.py": {"done"},

@@ -179,14 +179,14 @@ class Engine:
         await self._replace(lambda tx: self._refill(tx, seed, fixture))
 
     async def export(self) -> IO[bytes]:
-        """The whole state as one document, in a file without a name; who gets it closes it.
+        """The whole state as one document, in a file without a name, which the caller closes.
 
         Other calls read on meanwhile; those that change something wait.
 
         Raises:
             LocalError: the disk of temporary files is full.
         """
-        file = TemporaryFile()  # noqa: SIM115  whoever gets it closes it
+        file = TemporaryFile()  # noqa: SIM115  the caller closes it
         try:
             async with self._groups.hold_writes():  # saves how far the ids were drawn
                 for piece in export.dump(self._store):

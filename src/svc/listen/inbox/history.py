@@ -109,9 +109,12 @@ class InboxHistory:
     def entries(self, wanted: InboxFilter, *, oldest_first: bool = False) -> Iterator[InboxEntry]:
         """Gives entries, the newest first, in constant memory; what comes meanwhile is left out."""
         [ends] = self._state.rows(ENDS)
-        statements = self._statements(wanted, "" if oldest_first else " DESC")
+        statements = self._choose_statements(wanted, "" if oldest_first else " DESC")
         found = merge(
-            *(self._pages(each, wanted, ends, oldest_first=oldest_first) for each in statements),
+            *(
+                self._read_pages(each, wanted, ends, oldest_first=oldest_first)
+                for each in statements
+            ),
             key=lambda row: int(row["seq"]),
             reverse=not oldest_first,
         )
@@ -135,7 +138,7 @@ class InboxHistory:
         origin = self._whose.origin
         given = ", ".join("?" * len(object_ids))
         values = (self._whose.profile, self._whose.mode, origin, origin, *object_ids, _ABOUT_MOST)
-        rows = self._state.rows(shown(f"AND i.object_id IN ({given})"), values)
+        rows = self._state.rows(build_query(f"AND i.object_id IN ({given})"), values)
         return [entry_from(row) for row in reversed(rows)]
 
     def content(self, entry: InboxEntry) -> Content:
@@ -196,20 +199,22 @@ class InboxHistory:
             open_too = (State.NEW, State.WAITS, State.LATER, State.LEFT) if pending else ()
             close_elsewhere(tx, seq, took, (State.FAILED, *open_too) if taken else ())
 
-    def _statements(self, wanted: InboxFilter, order: str) -> list[str]:
+    def _choose_statements(self, wanted: InboxFilter, order: str) -> list[str]:
         """Gives the queries that find the wanted states, each by what has the fewest rows."""
         found = []
         if wanted.failed:
             source, which, key = _FAILED
-            found.append(shown(which, order, source, key))
+            found.append(build_query(which, order, source, key))
         if wanted.pending:
             [row] = self._state.rows(_HAS_MANY_OPEN, (_FEW,))
             found.append(
-                shown(_BOUNDS + _IS_OPEN, order) if row["many"] else shown(_BOUNDS, order, _OPEN)
+                build_query(_BOUNDS + _IS_OPEN, order)
+                if row["many"]
+                else build_query(_BOUNDS, order, _OPEN)
             )
-        return found or [shown(_BOUNDS, order)]
+        return found or [build_query(_BOUNDS, order)]
 
-    def _pages(
+    def _read_pages(
         self, statement: str, wanted: InboxFilter, ends: Row, *, oldest_first: bool
     ) -> Iterator[Row]:
         origin, since = self._whose.origin, wanted.since or 0.0
@@ -278,12 +283,14 @@ _OPEN: Final = """
 (SELECT DISTINCT event FROM ledger WHERE state < 4) CROSS JOIN inbox i ON i.seq = event"""
 
 
-def shown(which: str, order: str = " DESC", source: str = "inbox i", key: str = "i.seq") -> str:
+def build_query(
+    which: str, order: str = " DESC", source: str = "inbox i", key: str = "i.seq"
+) -> str:
     """Gives the query of entries: those of a `source` that a condition chooses, by their `key`."""
     return _SHOWN.format(which=which, order=order, source=source, key=key)
 
 
-_BY_ID: Final = shown(f"AND i.seq IN ({ROWS_OF_EVENT})")
+_BY_ID: Final = build_query(f"AND i.seq IN ({ROWS_OF_EVENT})")
 _AT_TARGETS: Final = """
 SELECT url, state, attempts, last_status, error, next_at, resting FROM targets
 CROSS JOIN ledger ON target = id AND event = ? ORDER BY id"""

@@ -79,7 +79,7 @@ class ForwardLedger:
             )
             others = [row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] not in urls]
         for other in others:
-            for events in _open_events(self._state, other["id"]):
+            for events in _read_open_events(self._state, other["id"]):
                 with self._state.write() as tx:
                     self._adopt(tx, other["id"], events, targets_of)
 
@@ -331,7 +331,7 @@ def _begin_in_pieces(state: Database, row: Row, *, ordered: bool, anew: bool) ->
 def _find_turns(state: Database, number: int, *, ordered: bool) -> None:
     _change_in_pieces(state, _WITHOUT_TURNS, number)
     for statement in (_WITH_OBJECT, _WITH_TURN) if ordered else ():  # turns by the objects of all
-        for events in _open_events(state, number):
+        for events in _read_open_events(state, number):
             with state.write() as tx:
                 tx.many(statement, [(number, event) for event in events])
 
@@ -344,7 +344,7 @@ def _change_in_pieces(state: Database, statement: str, number: int) -> None:
             changed = tx.execute(statement, (number, number, PIECE_ROWS))
 
 
-def _open_events(state: Database, number: int) -> Iterator[list[int]]:
+def _read_open_events(state: Database, number: int) -> Iterator[list[int]]:
     """Gives what is open at a target in pieces; what changes its state meanwhile may come twice."""
     after: tuple[object, ...] = (-1, 0.0, 0)
     while found := state.rows(_OPEN_EVENTS, (number, *after, PIECE_ROWS)):

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from svc.listen.inbox.history import InboxEntry, InboxHistory, InboxScope, entry_from, shown
+from svc.listen.inbox.history import InboxEntry, InboxHistory, InboxScope, build_query, entry_from
 from svc.listen.inbox.statements import ENDS
 
 _ROWS_AT_ONCE: Final = 20_000
@@ -93,7 +93,7 @@ _STATE: Final = """(
     ELSE CASE MAX(state) WHEN 4 THEN 'forwarded' WHEN 5 THEN 'failed' WHEN 6 THEN 'returned'
       ELSE 'reset' END END
   FROM targets CROSS JOIN ledger ON target = targets.id AND event = i.seq)"""
-_SEARCH: Final = shown(
+_SEARCH: Final = build_query(
     f"""AND (? = '' OR i.type = ?) AND (? = '' OR i.object_id = ?)
     AND (? = '' OR {_STATE} = ?)
     AND (? = ''

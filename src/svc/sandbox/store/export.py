@@ -78,7 +78,7 @@ def unfit(why: str) -> StateInvalidError:
 def _dump_table(store: Store, table: str) -> Iterator[list[Doc]]:
     columns = [column.name for column in _columns(store, table)]
     sql = f"SELECT {', '.join(columns)} FROM {table} ORDER BY 1, 2"  # noqa: S608  our own names
-    for rows in store.pieces(sql):
+    for rows in store.read_pieces(sql):
         yield [dict(zip(columns, map(_text, row), strict=True)) for row in rows]
 
 

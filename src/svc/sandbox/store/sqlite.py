@@ -74,7 +74,7 @@ class Store:
 
     The file is held exclusively: two sandboxes on one file would each believe in their own clock.
     `sequence` is the creation sequence of the newest document; None until it is asked for, or told
-    by whoever has saved it: to look for it is to read through a million documents.
+    from the saved state: to look for it is to read through a million documents.
     """
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
@@ -163,7 +163,7 @@ class Store:
         except sqlite3.Error as error:
             raise _local(error, self.path) from error
 
-    def pieces(self, sql: str) -> Iterator[list[SqlRow]]:
+    def read_pieces(self, sql: str) -> Iterator[list[SqlRow]]:
         """All rows, some at a time; nothing may be written before the last one."""
         try:
             found = self._db.execute(sql)
