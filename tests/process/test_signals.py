@@ -7,6 +7,7 @@ import random
 import signal
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -189,6 +190,32 @@ ORDER = (
     *("orders", "create", "--amount", "100", "--currency", "EUR", "--country", "DE"),
     *("--item", "name=Jacket,quantity=1,unit_amount=100"),
 )
+
+
+@pytest.mark.parametrize("pair", [(signal.SIGTERM, signal.SIGINT), (signal.SIGHUP, signal.SIGTERM)])
+def test_signals_that_come_together_count_as_one(
+    pair: tuple[signal.Signals, signal.Signals], home: Path
+) -> None:
+    """R78, R133: both wait for a process that stands still; nothing is said of a lost handler."""
+    asked = threading.Event()
+    with TargetServer() as target:
+        target.reply = lambda _: asked.set()  # and no answer
+        env = {**os.environ, "SVC_API_KEY": "sk_test_sandbox"}
+        words = ["orders", "list", "--base-url", f"http://127.0.0.1:{target.port}", "-o", "json"]
+        with subprocess.Popen(
+            [sys.executable, "-m", "svc", *words],
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        ) as process:
+            assert asked.wait(END_SECONDS)
+            for number in (signal.SIGSTOP, *pair, signal.SIGCONT):
+                process.send_signal(number)
+            shown = process.communicate(timeout=END_SECONDS)
+    assert process.returncode in {128 + number for number in pair}
+    assert shown == ("", "")
 
 
 @pytest.mark.parametrize("number", STOPPING, ids=lambda each: signal.Signals(each).name)

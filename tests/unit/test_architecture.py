@@ -26,7 +26,7 @@ NOT_HERE = {"pydantic"}
 TOP_LEVEL = {"pyproject.toml", "README.md", "src", "tests", "completions"}
 # Where each library may be imported.
 HOMES: Final = {
-    "typer": {"svc.cli"},
+    "typer": {"svc.cli", "svc.start"},
     "rich": {"svc.render"},
     "keyring": {"svc.keys"},
     "starlette": {"svc.sandbox", "svc.listen"},

@@ -11,6 +11,7 @@ Worker threads never see `Stopped`: the main thread tells them to end.
 import os
 import select
 import signal
+import sys
 import time
 from _thread import get_ident, start_new_thread
 from collections.abc import Callable, Iterator
@@ -33,6 +34,7 @@ CUT_OFF_SECONDS: Final = 0.75  # of the one in which a signal ends the program (
 _LAST_WORDS_SECONDS: Final = 0.15
 _SLICE_SECONDS: Final = 0.05
 _LONG_SECONDS: Final = 3600.0
+_TOGETHER: Final = "ignored due to race condition"  # as Python words it
 _POLL_MAX: Final = 2**31 - 1  # milliseconds
 
 T = TypeVar("T")
@@ -144,15 +146,36 @@ def watch(cut_off: Callable[[int], object]) -> Iterator[None]:
         yield
         return
     outer, _watch = _watch, mine
+    with _take_together_for_one():
+        try:
+            yield
+            look()
+        finally:
+            _watch = outer
+            mine.close()
+            for number, handler in before.items():
+                if signal.getsignal(number) is note:
+                    signal.signal(number, handler)
+
+
+@contextmanager
+def _take_together_for_one() -> Iterator[None]:
+    """Leaves out what Python says of a signal that came together with the first one.
+
+    It has noted both by then, finds no handler for the second any more, and says that it is
+    ignored, with a traceback.
+    """
+    report = sys.unraisablehook
+
+    def report_others(found: "sys.UnraisableHookArgs") -> None:
+        if not (isinstance(found.exc_value, OSError) and _TOGETHER in str(found.exc_value)):
+            report(found)
+
+    sys.unraisablehook = report_others
     try:
         yield
-        look()
     finally:
-        _watch = outer
-        mine.close()
-        for number, handler in before.items():
-            if signal.getsignal(number) is note:
-                signal.signal(number, handler)
+        sys.unraisablehook = report
 
 
 def _cut_off(watch: _SignalNote, number: int, say: Callable[[int], object]) -> None:

@@ -34,7 +34,7 @@ OTHERS: Final = {
 WRITERS: Final = {"stdout", "stderr", "_stdout", "_stderr", "_out", "_err", "_writer", "_stream"}
 # Modules that hold a standard stream itself: the writer, what stands below it, what runs before it.
 BELOW: Final = {
-    "__main__.py": "before the program is loaded, in words of its own",
+    "start.py": "before the program is loaded, in words of its own",
     "sandbox/__main__.py": "a line for the process that has started it",
     "cli/events/screen/streams.py": "below the writer",
     "render/writer.py": "the writer",
