@@ -95,6 +95,17 @@ def test_a_sandbox_that_was_stopped_is_started_by_what_is_suggested(svc: Svc) ->
     assert svc.ok("orders", "list")["data"] == []
 
 
+def test_nothing_stays_of_a_sandbox_that_was_in_memory(svc: Svc, isolated: Path) -> None:
+    """As the recipe for CI starts one: neither ids to complete nor a secret to be replaced."""
+    svc.ok("sandbox", "start", "--detach", "--port", "0", "--db", ":memory:")
+    svc("events", "listen", "--timeout", "20", "--exec", "true")
+    svc.ok(*CREATE)
+    recent = isolated / "cache" / "recent"
+    assert (len(svc.ok("keys", "remind")), len(list(recent.iterdir()))) == (1, 1)
+    svc.ok("sandbox", "stop")
+    assert (svc.ok("keys", "remind"), list(recent.iterdir())) == ([], [])
+
+
 @pytest.mark.effect_of("svc", "--base-url")
 def test_whoever_names_the_address_himself_reaches_it(
     svc: Svc, stranger: ScriptedServer, sandbox: Sandbox
