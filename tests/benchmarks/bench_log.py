@@ -225,7 +225,7 @@ def flat(events: int) -> None:
             publish(connection, range(first, min(first + step, events)))
         print(f"{events} published in {time.perf_counter() - started:.0f} s", flush=True)
         target = open_.enter_context(role("target"))
-        reading = ("listen", "--from", running.url(), "--from-start", "all", "-o", "json")
+        reading = ("listen", "--from", running.url(), "--from-start", "all")
         one = Member(
             folder / "l", ("events", *reading, "--print", "none", "--forward-to", line(target))
         )
@@ -248,7 +248,7 @@ def slept(events: int) -> None:
         connection = open_.enter_context(connect(running))
         target = open_.enter_context(role("target"))
         reading = ("listen", "--from", running.url(), "--name", "laptop", "--from-start", "all")
-        argv = ("events", *reading, "-o", "json", "--print", "none", "--forward-to", line(target))
+        argv = ("events", *reading, "--print", "none", "--forward-to", line(target))
         one = Member(folder / "l", argv)
         one.start()
         publish(connection, range(1))
