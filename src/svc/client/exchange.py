@@ -43,7 +43,7 @@ class WireRequest(NamedTuple):
 
     Attributes:
         answer_max: bytes that its answer may have; None for what the wire takes.
-        into: a file that the body of a 2xx is written to, in place of the reply's body.
+        file: a file that the body of a 2xx is written to, in place of the reply's body.
     """
 
     method: str
@@ -51,7 +51,7 @@ class WireRequest(NamedTuple):
     headers: Headers
     body: bytes = b""
     answer_max: int | None = None
-    into: "BinaryIO | None" = None
+    file: "BinaryIO | None" = None
 
     def __repr__(self) -> str:
         return f"WireRequest({self.method} {self.target})"
@@ -172,11 +172,11 @@ class Collector:
         status: int,
         headers: Headers,
         most: int = BODY_MAX,
-        into: "BinaryIO | None" = None,
+        file: "BinaryIO | None" = None,
     ) -> None:
-        """The body of a 2xx is written `into` a file where one is given."""
+        """The body of a 2xx is written to `file` where one is given."""
         self._strict = is_success(status)
-        self._into = into if self._strict else None
+        self._file = file if self._strict else None
         self._most = most
         self._left = most if self._strict else ERROR_BODY_MAX
         if self._strict and int(header(headers, "content-length") or 0) > most:
@@ -198,10 +198,10 @@ class Collector:
             self.full = True
         kept = plain[: self._left]
         self._left -= len(kept)
-        if self._into is None:
+        if self._file is None:
             self._parts.append(kept)
         else:
-            self._into.write(kept)
+            self._file.write(kept)
 
     def finish(self) -> bytes:
         """Gives the whole body.

@@ -110,10 +110,10 @@ class SandboxClient(WireOwner):
         self.health()
         return self._exchange(call, key, accept)
 
-    def download(self, call: Call, into: BinaryIO) -> None:
+    def download(self, call: Call, file: BinaryIO) -> None:
         """Sends a control call as `send` does, and writes the body of its answer to a file."""
         self.health()
-        result = self._carry(call, self._request(call, None)._replace(into=into))
+        result = self._carry(call, self._request(call, None)._replace(file=file))
         if not (isinstance(result, RawReply) and is_success(result.status) and result.complete):
             raise self._build_error(call, classify(result, call, self._clock.now()))
 

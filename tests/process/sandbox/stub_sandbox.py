@@ -34,7 +34,7 @@ class StubApp(SandboxApp):
         self._fails = options.seed == FAILS_AT_START
 
     @asynccontextmanager
-    async def running(self) -> AsyncIterator[None]:
+    async def run(self) -> AsyncIterator[None]:
         if self._fails:
             raise LocalError("The engine would not start.", hint="Try again")
         note(self._diary, "up")

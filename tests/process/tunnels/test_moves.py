@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -182,7 +183,9 @@ def test_sandbox_on_this_machine_needs_no_tunnel(
     """With `auto` nothing is started for a sandbox on this machine, though a program is there."""
     with listen(tmp_path) as running:
         [ready] = running.wait("ready")
-        assert children(os.getpid())  # they would be seen
+        with subprocess.Popen(["sleep", "60"]) as seen:
+            assert seen.pid in children(os.getpid())  # a child would be seen
+            seen.kill()
         assert children(running.process.pid) == []
     assert ready["url"].startswith("http://127.0.0.1:")
     assert all(one["record"] != "tunnel" for one in running.records)

@@ -71,7 +71,7 @@ def run_fast(times: float) -> None:
 
     hurry(times)
     changed: Any = signals
-    changed.ready, changed.wait = shorter(signals.wait_ready), shorter(signals.wait)
+    changed.wait_ready, changed.wait = shorter(signals.wait_ready), shorter(signals.wait)
     SystemClock.monotonic = lambda self: time.monotonic() * times  # type: ignore[method-assign]
 
 

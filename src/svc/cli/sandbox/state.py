@@ -135,10 +135,10 @@ def export(
         return
     from svc.config.writing import write_atomically
 
-    def fill(into: BinaryIO) -> None:
+    def fill(file: BinaryIO) -> None:
         with open_control(session, patient=True) as control:
-            control.download(controls.export(), into)
-        into.write(b"\n")
+            control.download(controls.export(), file)
+        file.write(b"\n")
 
     write_atomically(path, fill)
     if session.format == "human":

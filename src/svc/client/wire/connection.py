@@ -60,7 +60,7 @@ class Connection:
         self._http = http = HttpExchange(request)
         self._send(http.encode(), deadline)
         most = request.answer_max or self._body_max
-        return self._answer(http, deadline, most, request.into)
+        return self._answer(http, deadline, most, request.file)
 
     def tunnel(
         self, place: str, proxy: str, authorization: str | None, limit: Deadline
