@@ -16,7 +16,6 @@ import json
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 import threading
@@ -28,7 +27,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, Final
 
-ROOT: Final = Path(__file__).parents[2]
+sys.path.insert(0, str(Path(__file__).parent.parent))  # as a script, and as a plugin of pytest
+
+from benchmarks.tree_copy import ROOT, TreeCopy
+
 SOURCE: Final = "src/svc"
 # Each module of the heart and the tests that are asked about it: globs below tests/, the near first.
 CLIENT: Final = ("unit/client/**/test_*.py",)
@@ -86,7 +88,6 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
 TESTS_SECONDS: Final = 60.0
 LIMIT_SECONDS: Final = 150.0
 _QUICK_SECONDS: Final = 0.02
-PYTEST: Final = ("-m", "pytest", "-q", "-p", "no:randomly", "-p", "no:cacheprovider")
 
 SWAPS: Final[dict[type[ast.AST], type[ast.AST]]] = {
     ast.Lt: ast.LtE,
@@ -344,34 +345,17 @@ REACH_FILE: Final = os.environ.get("MUTANTS_REACH")  # the suite takes such vari
 # --- as a program -------------------------------------------------------------------------------
 
 
-class TreeCopy:
-    """A copy of the tree with an interpreter of its own, so that its processes run the copy too."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        self.python = folder / ".venv/bin/python"
-        self._home = folder / ".reach"
+class MutantsCopy(TreeCopy):
+    """A copy that also knows which tests reach which lines."""
 
     def prepare(self) -> None:
-        """Copies what is under version control as it stands here."""
-        listed = subprocess.run(
-            ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
-        )
-        for name in filter(None, listed.stdout.decode().split("\0")):
-            target = self.folder / name
-            target.parent.mkdir(parents=True, exist_ok=True)
-            if (ROOT / name).is_file():
-                target.write_bytes((ROOT / name).read_bytes())
-        command = [sys.executable, "-m", "venv", "--without-pip", str(self.folder / ".venv")]
-        subprocess.run(command, check=True)
-        (packages,) = self.folder.glob(".venv/lib/python*/site-packages")
-        theirs = next(path for path in sys.path if path.endswith("site-packages"))
-        (packages / "mutants.pth").write_text(f"{self.folder}/src\n{theirs}\n", encoding="utf-8")
-        program = self.folder / ".venv/bin/svc"
-        start = "from svc.__main__ import main\nraise SystemExit(main())\n"
-        program.write_text(f"#!{self.python}\n{start}", encoding="utf-8")
-        program.chmod(0o755)
+        """Copies the tree, and makes the folder of what is measured."""
+        super().prepare()
         self._home.mkdir(exist_ok=True)
+
+    @property
+    def _home(self) -> Path:
+        return self.folder / ".reach"
 
     def tests_of(self, module: str) -> list[str]:
         files = (str(it.relative_to(self.folder)) for g in HEART[module] for it in self._glob(g))
@@ -382,28 +366,6 @@ class TreeCopy:
         if not found:
             raise SystemExit(f"no tests match {pattern}: mend HEART")
         return found
-
-    def pytest(self, *arguments: str, seconds: float | None = None, **more: str) -> int:
-        """Runs tests in the copy; a negative code is a run that took too long."""
-        here = str(Path(__file__).parent)
-        environment = {**os.environ, **more, "PYTHONPATH": here, "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [str(self.python), *PYTEST, *arguments]
-        with (self.folder / "last.txt").open("wb") as out:
-            process = subprocess.Popen(
-                command,
-                cwd=self.folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=out,
-                stderr=subprocess.STDOUT,
-                start_new_session=True,
-            )
-            try:
-                return process.wait(seconds)
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, 9)
-                process.wait()
-                return -1
 
     def reach(self, modules: list[str]) -> tuple[dict[str, list[str]], dict[str, float]]:
         """Which tests reach each line, and how long each takes; measured once for each group."""
@@ -456,7 +418,7 @@ def diff(mutant: Mutant, text: str) -> Iterator[str]:
     yield from difflib.unified_diff(text.splitlines(), after, name, name, "", "", 1, "")
 
 
-def run(bench: TreeCopy, drawn: list[Mutant]) -> list[Mutant]:
+def run(bench: MutantsCopy, drawn: list[Mutant]) -> list[Mutant]:
     """Makes each change in turn, and answers those that nothing has noticed."""
     lines, seconds = bench.reach(sorted({mutant.module for mutant in drawn}))
     alive = []
@@ -506,7 +468,7 @@ def main() -> None:
     if not drawn:
         raise SystemExit("nothing to change there")
     with tempfile.TemporaryDirectory(prefix="svc-mutants-") as temporary:
-        bench = TreeCopy((asked.work or Path(temporary)).absolute())
+        bench = MutantsCopy((asked.work or Path(temporary)).absolute())
         bench.prepare()
         alive = run(bench, drawn)
     killed = len(drawn) - len(alive)

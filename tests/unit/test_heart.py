@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarks.mutants import HEART, ROOT, SOURCE
+from benchmarks.mutants import HEART, SOURCE
+from benchmarks.tree_copy import ROOT
 
 
 @pytest.mark.parametrize("module", HEART)

@@ -1,0 +1,134 @@
+"""Whether the tests that `tests/PROMISES.md` names fail when a promise is broken: `breaks.py [R2 ...]`.
+
+Each file `breaks/R2.patch` (`R2.b.patch` where one break is not enough) breaks one promise; its first
+line says how. Each is made in a copy of the tree, and the tests that the page names for the promise
+run there. Told are the tests that no break of their promise makes fail, and patches that do not apply
+any more. The exit code is 1 where there is one of either, or a promise without a patch.
+
+Run by hand: all of it takes about an hour on one core.
+"""
+
+import argparse
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+from xml.etree import ElementTree as ET
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # as a script
+
+from benchmarks.tree_copy import ROOT, TreeCopy
+
+PAGE: Final = ROOT / "tests/PROMISES.md"
+PATCHES: Final = Path(__file__).parent / "breaks"
+# What one break may cost: some run commands that never end once the promise is broken.
+LIMIT_SECONDS: Final = 300.0
+HEAD: Final = re.compile(r"^- \*\*R(\d+)\*\* ")
+TEST: Final = re.compile(r"^  - `([^`]+)`$")
+
+
+@dataclass
+class Promise:
+    """A promise of the page, with the tests that it names and those that a break made fail."""
+
+    number: int
+    tests: list[str] = field(default_factory=list)
+    failed: set[str] = field(default_factory=set)
+
+    @property
+    def patches(self) -> list[Path]:
+        return sorted(PATCHES.glob(f"R{self.number}.*patch"))
+
+    @property
+    def unnoticed(self) -> list[str]:
+        return [test for test in self.tests if test not in self.failed]
+
+
+def read_page(text: str) -> list[Promise]:
+    """The promises of the page in order."""
+    found: list[Promise] = []
+    for line in text.splitlines():
+        if head := HEAD.match(line):
+            found.append(Promise(int(head[1])))
+        elif test := TEST.match(line):
+            found[-1].tests.append(test[1])
+    return found
+
+
+def read_failures(report: Path) -> Iterator[str]:
+    """The node ids, without parameters, of a report's tests that failed or ended in an error."""
+    for case in ET.parse(report).iter("testcase"):
+        if case.find("failure") is not None or case.find("error") is not None:
+            file = case.get("classname", "").replace(".", "/").removeprefix("tests/")
+            yield f"{file}.py::{case.get('name', '').partition('[')[0]}"
+
+
+def apply_patch(copy: TreeCopy, patch: Path, *, undo: bool = False) -> bool:
+    """Applies a patch to the copy, or takes it back; False where it does not fit any more."""
+    command = ["git", "apply", *(["--reverse"] if undo else []), str(patch)]
+    return subprocess.run(command, cwd=copy.folder, check=False).returncode == 0
+
+
+def run_break(copy: TreeCopy, promise: Promise, patch: Path) -> None:
+    """Runs the tests that no earlier break of the promise made fail, and notes those that do now."""
+    report = copy.folder / "report.xml"
+    report.unlink(missing_ok=True)
+    asked = [f"tests/{test}" for test in promise.unnoticed]
+    # With an empty `-m` slow ones run too.
+    code = copy.pytest("-m", "", "-n", "0", f"--junitxml={report}", *asked, seconds=LIMIT_SECONDS)
+    if not report.exists():  # it hangs, or the program cannot be imported: that is noticed by all
+        print(f"   {patch.name}: no report (exit code {code})", flush=True)
+        return
+    failures = set(read_failures(report))
+    for test in promise.unnoticed:
+        path, _, name = test.partition("::")
+        if any(one == test or (not name and one.startswith(f"{path}::")) for one in failures):
+            promise.failed.add(test)
+
+
+def check(copy: TreeCopy, promise: Promise) -> bool:
+    """Tries each break of a promise and prints what it left unnoticed; True where that is nothing."""
+    fits = True
+    for patch in promise.patches:
+        if not promise.unnoticed:
+            print(f"   {patch.name}: not needed, all tests failed before it", flush=True)
+            continue
+        if apply_patch(copy, patch):
+            try:
+                run_break(copy, promise, patch)
+            finally:
+                assert apply_patch(copy, patch, undo=True)
+        else:
+            fits = False
+            print(f"   {patch.name}: does not apply any more", flush=True)
+    state = (
+        "no patch" if not promise.patches else f"{len(promise.failed)} of {len(promise.tests)} fail"
+    )
+    print(f"R{promise.number}: {state}", flush=True)
+    for test in promise.unnoticed if promise.patches else ():
+        print(f"   still passes: {test}", flush=True)
+    return fits and bool(promise.patches) and not promise.unnoticed
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("promises", nargs="*", metavar="R2", help="only these")
+    asked = parser.parse_args()
+    promises = read_page(PAGE.read_text(encoding="utf-8"))
+    wanted = {int(name.removeprefix("R")) for name in asked.promises}
+    with tempfile.TemporaryDirectory(prefix="svc-breaks-") as temporary:
+        copy = TreeCopy(Path(temporary))
+        copy.prepare()
+        kept = [check(copy, one) for one in promises if not wanted or one.number in wanted]
+    print(f"{sum(kept)} of {len(kept)} promises are held by every test that is named for them")
+    return 0 if all(kept) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
