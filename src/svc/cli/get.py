@@ -9,7 +9,7 @@ from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.sending import params_of, send_read
 from svc.cli.framework.session import Session
-from svc.client.resources import find
+from svc.client import find
 
 app = make_app()
 

@@ -10,7 +10,7 @@ from svc.cli.framework.inputs import refuse_bare_path
 from svc.cli.framework.options import OverLimit, argument
 from svc.cli.framework.sending import send_write
 from svc.cli.framework.session import Session
-from svc.client.resources import find
+from svc.client import find
 from svc.errors import ApiError
 
 app = make_app()

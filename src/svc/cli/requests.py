@@ -14,9 +14,9 @@ from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
 from svc.cli.framework.sending import finish, tell_answer
 from svc.cli.framework.session import Session
+from svc.client import find
 from svc.client.call import check_id
 from svc.client.request import parse_body
-from svc.client.resources import find
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.clock import utc
 from svc.delivery.journal.commands import resume_command

@@ -5,7 +5,7 @@ from typing import BinaryIO
 
 from svc import __version__, api_keys
 from svc.base_url import BaseUrl
-from svc.client.call import Call
+from svc.client.call import Body, Call, Method, QueryParams, query_of, segment
 from svc.client.exchange import (
     Deadline,
     Failure,
@@ -33,6 +33,22 @@ _START = "svc sandbox start --detach starts one; svc sandbox status shows which 
 _CHOOSE = "Choose one with --profile sandbox or --base-url http://127.0.0.1:4242"
 _TRUST = "Its certificate comes with --profile sandbox, or with: svc sandbox env"
 _LOOK = "svc sandbox status shows whether it answers, svc sandbox logs what went wrong"
+
+
+def control_call(
+    method: Method, *steps: str, body: Body | None = None, params: QueryParams = ()
+) -> Call:
+    """A call to a control, by the steps of its path below `/_sandbox`, ids among them."""
+    path = "/".join((SANDBOX_ROOT, *map(segment, steps)))
+    return Call(method, path, body=body, query=query_of(params))
+
+
+def in_mode(call: Call, mode: str) -> Call:
+    """The same control in a mode; without it a control works in test mode.
+
+    Not for the checkout, whose key says the mode, nor for the clock, which both modes share.
+    """
+    return call._replace(query=(*call.query, ("mode", mode))) if mode != "test" else call
 
 
 class SandboxClient(WireOwner):

@@ -10,8 +10,8 @@ from contextlib import suppress
 from itertools import islice
 from typing import Final, NamedTuple
 
+from svc.client import find
 from svc.client.client import Client
-from svc.client.resources import find
 from svc.delivery.journal.entry import NOBODY_ELSE, Account
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope

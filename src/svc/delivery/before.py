@@ -1,8 +1,8 @@
 """What is read before a row is sent: the money that it is about, and what has failed before."""
 
+from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import failure_of
-from svc.client.resources import find
 from svc.client.text import one_line
 from svc.delivery.rows import RowJob
 from svc.errors import Conflict, SvcError

@@ -1,8 +1,8 @@
 """What a request would move, where a limit holds for it: as its bytes say, else read first."""
 
+from svc.client import find
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.resources import find
 from svc.delivery.journal.entry import Charge
 from svc.delivery.journal.limits import check_amount, takes_amount
 from svc.errors import Forbidden, SvcError

@@ -10,7 +10,7 @@ from svc.client.call import Call
 from svc.client.exchange import RawReply
 from svc.client.refusal import api_error, permission, read
 from svc.client.reply import classify
-from svc.client.resources import controls
+from svc.client.sandbox import control_call
 from svc.client.text import one_line
 from svc.errors import ApiError, Conflict, Forbidden, NotFound, Unauthorized
 
@@ -178,12 +178,21 @@ def test_a_404_of_an_assumed_call_says_so() -> None:
     ("call", "words"),
     [
         (orders.retrieve("nope"), "The id of an order begins with ord_"),
-        (controls.checkout_url("ORDER"), "The id of an order begins with ord_"),
+        (
+            control_call("GET", "orders", "ORDER", "checkout_url"),
+            "The id of an order begins with ord_",
+        ),
         (orders.retrieve("pay_1"), "pay_1 is a payment: svc get pay_1"),
         (orders.retrieve("ord_"), "ord_ alone is no id"),
-        (controls.decide_dispute("dp_1", "won"), "Objects of the other mode are invisible"),
-        (controls.enable_endpoint("we_1"), "svc sandbox endpoints list shows the ids"),
-        (controls.roll_key("key_1"), "svc sandbox keys list shows the ids"),
+        (
+            control_call("POST", "disputes", "dp_1", "decide", body={"outcome": "won"}),
+            "Objects of the other mode are invisible",
+        ),
+        (
+            control_call("POST", "webhook_endpoints", "we_1", "enable"),
+            "svc sandbox endpoints list shows the ids",
+        ),
+        (control_call("POST", "keys", "key_1", "roll"), "svc sandbox keys list shows the ids"),
     ],
 )
 def test_a_404_says_what_an_id_looks_like(call: Call, words: str) -> None:

@@ -8,6 +8,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from support.calls import orders, payments, payouts, quotes, refunds
+from svc.client import find
 from svc.client.call import Call
 from svc.client.contradiction import Contradiction, other_object, refuse_contradiction
 from svc.client.exchange import RawReply, header
@@ -23,7 +24,6 @@ from svc.client.reply import (
     read_server_time,
     reply_of,
 )
-from svc.client.resources import find
 from svc.client.retry import AttemptResult, Meaning
 from svc.delivery.journal.entry import settle_by_error
 from svc.errors import ReplyContradiction

@@ -7,9 +7,9 @@ import pytest
 from support.calls import orders
 from svc import __version__
 from svc.base_url import BaseUrl
+from svc.client import find
 from svc.client.call import Call
 from svc.client.request import Prepared, check_key, fraction, prepare, uuid4
-from svc.client.resources import find
 from svc.errors import UsageError
 
 BASE = BaseUrl.parse("https://api.example.com/pre")

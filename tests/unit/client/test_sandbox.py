@@ -10,8 +10,7 @@ from support.clocks import ManualClock
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.exchange import Deadline, Failure, RawReply, Trouble
-from svc.client.resources import controls
-from svc.client.sandbox import SandboxClient
+from svc.client.sandbox import SandboxClient, control_call, in_mode
 from svc.errors import ApiError, AuthError, NetworkError, OutcomeUnknown, UsageError
 from unit.client.bench import FakeWire
 
@@ -40,8 +39,8 @@ def fake(bench: Any) -> Any:
 def test_a_sandbox_is_proved_before_the_first_call(fake: Any) -> None:
     """Health first, once; every call carries `Svc-Sandbox: 1` and no key."""
     control, wire = fake(HEALTHY, reply(200, {"object": "list", "data": []}))
-    control.send(controls.requests({"limit": 5}))
-    control.send(controls.emails())
+    control.send(control_call("GET", "requests", params={"limit": 5}))
+    control.send(control_call("GET", "emails"))
     assert [request.target for request in wire.requests] == [
         "/_sandbox/health",
         "/_sandbox/requests?limit=5",
@@ -73,7 +72,7 @@ def test_what_is_no_sandbox_gets_no_call(answer: RawReply, fake: Any) -> None:
     """Something else on loopback is refused with exit 2, and the call is not sent."""
     control, wire = fake(answer)
     with pytest.raises(UsageError) as caught:
-        control.send(controls.reset())
+        control.send(control_call("POST", "reset"))
     assert int(caught.value.exit_code) == 2
     assert len(wire.requests) == 1
 
@@ -82,7 +81,7 @@ def test_no_sandbox_running_says_how_to_start_one(fake: Any) -> None:
     """Nothing answers: exit 8 and the next step."""
     control, _ = fake(Failure(Trouble.NO_CONNECTION, sent=False, detail="refused"))
     with pytest.raises(NetworkError) as caught:
-        control.send(controls.reset())
+        control.send(control_call("POST", "reset"))
     assert "svc sandbox" in (caught.value.hint or "")
 
 
@@ -90,7 +89,9 @@ def test_a_checkout_is_paid_with_a_publishable_key(fake: Any) -> None:
     """The only key that a control takes; a declined card is an answer, not an error."""
     declined = {"type": "card_error", "code": "card_declined", "message": "No.", "payment": {}}
     control, wire = fake(HEALTHY, reply(402, declined))
-    call = controls.checkout_pay({"client_secret": "s", "card": {"number": "4"}})
+    call = control_call(
+        "POST", "checkout", "pay", body={"client_secret": "s", "card": {"number": "4"}}
+    )
     answer = control.send(call, key="pk_test_sandbox", accept=(402,))
     assert (answer.status, answer.data) == (402, declined)
     assert ("Authorization", "Bearer pk_test_sandbox") in wire.requests[1].headers
@@ -105,7 +106,9 @@ def test_a_checkout_key_of_a_shop_goes_by_no_plain_http() -> None:
     """R21: a sandbox in another container gets its own publishable key, which everybody knows."""
     wire = FakeWire(ManualClock(), HEALTHY, reply(200, {"object": "checkout"}))
     control = SandboxClient(BaseUrl.parse("http://svc:4242"), wire=wire)
-    call = controls.checkout_pay({"client_secret": "s", "card": {"number": "4"}})
+    call = control_call(
+        "POST", "checkout", "pay", body={"client_secret": "s", "card": {"number": "4"}}
+    )
     for key in ("pk_test_x", "pk_live_x", "pk_test_sandbox1"):
         with pytest.raises(UsageError, match="in clear"):
             control.send(call, key=key)
@@ -117,20 +120,20 @@ def test_a_control_is_not_repeated(fake: Any) -> None:
     """There is no key to repeat it with; sent and unanswered is unknown."""
     control, wire = fake(HEALTHY, Failure(Trouble.TIMEOUT, sent=True))
     with pytest.raises(OutcomeUnknown):
-        control.send(controls.advance({"seconds": 5}))
+        control.send(control_call("POST", "clock", "advance", body={"seconds": 5}))
     assert len(wire.requests) == 2
     with pytest.raises(NetworkError):
-        control.send(controls.clock())
+        control.send(control_call("GET", "clock"))
     with pytest.raises(OutcomeUnknown):
-        fake(HEALTHY, RawReply(200, (), b"x"))[0].send(controls.reset())
+        fake(HEALTHY, RawReply(200, (), b"x"))[0].send(control_call("POST", "reset"))
 
 
 def test_a_control_says_the_mode_in_its_query(fake: Any) -> None:
     """Test mode goes unsaid; a POST keeps its body to itself."""
-    call = controls.set_balance({"currency": "EUR", "amount": 1})
-    assert controls.in_mode(call, "test") is call
+    call = control_call("POST", "balances", body={"currency": "EUR", "amount": 1})
+    assert in_mode(call, "test") is call
     control, wire = fake(HEALTHY, reply(200, {"object": "list", "data": []}))
-    control.send(controls.in_mode(call, "live"))
+    control.send(in_mode(call, "live"))
     assert wire.requests[1].target == "/_sandbox/balances?mode=live"
     assert json.loads(wire.requests[1].body) == {"currency": "EUR", "amount": 1}
 
@@ -144,7 +147,7 @@ def test_one_deadline_may_hold_for_all_controls(server: "ScriptedServer") -> Non
         control.health()
         clock.advance(11)
         with pytest.raises(NetworkError):
-            control.send(controls.clock())
+            control.send(control_call("GET", "clock"))
 
 
 @pytest.mark.parametrize("status", [500, 503])
@@ -152,16 +155,16 @@ def test_a_control_that_broke_may_have_worked(fake: Any, status: int) -> None:
     """Exit 7 with the sandbox's words for what changes something, exit 8 for what does not."""
     broke = reply(status, {"type": "sandbox_error", "message": "It broke."})
     with pytest.raises(OutcomeUnknown, match=r"It broke.*may have done it"):
-        fake(HEALTHY, broke)[0].send(controls.reset())
+        fake(HEALTHY, broke)[0].send(control_call("POST", "reset"))
     with pytest.raises(NetworkError, match=r"It broke"):
-        fake(HEALTHY, broke)[0].send(controls.clock())
+        fake(HEALTHY, broke)[0].send(control_call("GET", "clock"))
 
 
 def test_a_certificate_that_nobody_vouches_for(fake: Any) -> None:
     """Not sent, and where the right one comes from."""
     control, _ = fake(Failure(Trouble.CERTIFICATE, sent=False, detail="self-signed"))
     with pytest.raises(NetworkError) as caught:
-        control.send(controls.clock())
+        control.send(control_call("GET", "clock"))
     assert "svc sandbox env" in (caught.value.hint or "")
 
 
@@ -169,7 +172,7 @@ def test_a_client_never_reaches_a_control(bench: Any) -> None:
     """Not even a call made by hand goes to /_sandbox with a key."""
     made = bench(HEALTHY)
     with pytest.raises(UsageError):
-        made.client.send(controls.settings({}))
+        made.client.send(control_call("GET", "settings", params={}))
     with pytest.raises(UsageError):
         made.client.send(Call("POST", "/_sandbox/reset"))
     assert made.attempts == 0
@@ -183,71 +186,18 @@ def test_a_control_never_reaches_the_api(fake: Any) -> None:
     assert len(wire.requests) == 1
 
 
-CALLS = [
-    (controls.checkout_pay({}), "POST /_sandbox/checkout/pay"),
-    (controls.checkout_url("ord_1"), "GET /_sandbox/orders/ord_1/checkout_url"),
-    (controls.settle_payment("pay_1", {}), "POST /_sandbox/payments/pay_1/transition"),
-    (controls.settle_refund("rf_1", {}), "POST /_sandbox/refunds/rf_1/transition"),
-    (controls.settle_payout("po_1", {}), "POST /_sandbox/payouts/po_1/transition"),
-    (controls.open_dispute({}), "POST /_sandbox/disputes"),
-    (controls.decide_dispute("dp_1", "won"), "POST /_sandbox/disputes/dp_1/decide"),
-    (controls.settings({}), "GET /_sandbox/settings"),
-    (controls.change_settings({}), "POST /_sandbox/settings"),
-    (controls.keys(), "GET /_sandbox/keys"),
-    (controls.create_key({}), "POST /_sandbox/keys"),
-    (controls.roll_key("key_1"), "POST /_sandbox/keys/key_1/roll"),
-    (controls.endpoints(), "GET /_sandbox/webhook_endpoints"),
-    (controls.enable_endpoint("we_1"), "POST /_sandbox/webhook_endpoints/we_1/enable"),
-    (controls.disable_endpoint("we_1"), "POST /_sandbox/webhook_endpoints/we_1/disable"),
-    (controls.delete_endpoint("we_1"), "DELETE /_sandbox/webhook_endpoints/we_1"),
-    (
-        controls.roll_endpoint_secret("we_1", 60),
-        "POST /_sandbox/webhook_endpoints/we_1/roll_secret",
-    ),
-    (controls.events(), "GET /_sandbox/events"),
-    (controls.trigger("order.paid"), "POST /_sandbox/events/trigger"),
-    (controls.resend("evt_1"), "POST /_sandbox/events/evt_1/resend"),
-    (controls.deliveries(), "GET /_sandbox/deliveries"),
-    (controls.clock(), "GET /_sandbox/clock"),
-    (controls.set_clock({}), "POST /_sandbox/clock"),
-    (controls.advance({}), "POST /_sandbox/clock/advance"),
-    (controls.faults(), "GET /_sandbox/faults"),
-    (controls.add_fault({}), "POST /_sandbox/faults"),
-    (controls.clear_faults(), "DELETE /_sandbox/faults"),
-    (controls.clear_faults("flt_1"), "DELETE /_sandbox/faults/flt_1"),
-    (controls.faults("webhook_faults"), "GET /_sandbox/webhook_faults"),
-    (controls.add_fault({}, "webhook_faults"), "POST /_sandbox/webhook_faults"),
-    (controls.requests(), "GET /_sandbox/requests"),
-    (controls.emails(), "GET /_sandbox/emails"),
-    (controls.balances(), "GET /_sandbox/balances"),
-    (controls.set_balance({}), "POST /_sandbox/balances"),
-    (controls.reset(), "POST /_sandbox/reset"),
-    (controls.export(), "GET /_sandbox/export"),
-    (controls.restore({}), "POST /_sandbox/import"),
-]
-
-
-@pytest.mark.parametrize(("call", "expected"), CALLS, ids=[line for _, line in CALLS])
-def test_a_control_is_the_documented_call(call: Call, expected: str) -> None:
-    """Method and path of every control."""
-    assert f"{call.method} {call.path}" == expected
-
-
-def test_bodies_of_controls() -> None:
-    """The fields that have one meaning are arguments."""
-    assert controls.trigger("order.paid", {"amount": 1}).body == {
-        "type": "order.paid",
-        "overrides": {"amount": 1},
-    }
-    assert controls.resend("evt_1", "we_1").body == {"endpoint": "we_1"}
-    assert controls.roll_key("key_1", 60).body == {"expires_in": 60}
+def test_an_id_in_the_path_of_a_control_cannot_leave_it() -> None:
+    """R25: an id is one step of the path."""
+    assert control_call("POST", "keys", " key_1 ", "roll").path == "/_sandbox/keys/key_1/roll"
+    with pytest.raises(UsageError):
+        control_call("POST", "keys", "key_1/../reset")
 
 
 def test_a_control_works_on_a_socket(server: "ScriptedServer") -> None:
     """Health and call over one real connection; DELETE has a length of zero."""
     server.play(server.reply(200, {"object": "sandbox"}))
     with SandboxClient(BaseUrl.parse(server.url)) as control:
-        control.send(controls.clear_faults())
+        control.send(control_call("DELETE", "faults"))
     assert server.connections == 1
     assert server.requests[1].startswith(b"DELETE /_sandbox/faults HTTP/1.1\r\n")
     assert b"\r\nContent-Length: 0\r\n" in server.requests[1]

@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from support.calls import disputes, orders, payouts, refunds
+from svc.client import find
 from svc.client.call import Call
 from svc.client.exchange import Failure, RawReply, Trouble
 from svc.client.operations import failure_of, find_undocumented_status
-from svc.client.resources import find
 from svc.errors import (
     ApiError,
     Conflict,

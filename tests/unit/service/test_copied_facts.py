@@ -16,7 +16,6 @@ APART = (
     "sandbox/",
     "cli/sandbox/",
     "cli/quickstart/",
-    "client/resources/controls.py",
     "pytest_plugin.py",
     "render/views/sandbox.py",
 )

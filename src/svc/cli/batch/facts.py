@@ -10,9 +10,9 @@ from svc.cli.batch.rows import BatchInput
 from svc.cli.framework.control import idempotency_ages_here, sandbox_state
 from svc.cli.framework.delivering import accounts_of
 from svc.cli.framework.session import Session
+from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import build_list, has_failed
-from svc.client.resources import find
 from svc.delivery.account import can_see
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, gather
 from svc.delivery.journal.batches import BatchTable, Duplicate

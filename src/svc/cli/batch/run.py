@@ -23,8 +23,8 @@ from svc.cli.framework.prompts import (
     will_ask,
 )
 from svc.cli.framework.session import Session
+from svc.client import find
 from svc.client.call import Call
-from svc.client.resources import find
 from svc.delivery.charges import ChargeReader
 from svc.delivery.evidence import Evidence
 from svc.delivery.hints import TypedLine, build_held_error, next_again_label, notes_of, stop_error

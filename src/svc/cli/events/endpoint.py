@@ -10,7 +10,7 @@ from svc.cli.events.secrets import StoredSecrets, endpoint_of_log, place_of
 from svc.cli.framework.control import sandbox_client
 from svc.cli.framework.session import Session
 from svc.client.call import Call
-from svc.client.resources import controls
+from svc.client.sandbox import control_call, in_mode
 from svc.errors import KeyStoreError, SvcError
 from svc.listen.endpoints import EndpointTable
 from svc.state import Database
@@ -172,7 +172,7 @@ class Endpoints:
         return str(listed.get("status")) if same and wanted else None
 
     def _list_endpoints(self) -> list[dict[str, Any]]:
-        found = self._control(controls.endpoints()).get("data", [])
+        found = self._control(control_call("GET", "webhook_endpoints")).get("data", [])
         return found if isinstance(found, list) else []
 
     def _find_earlier(self, path: str, events: tuple[str, ...]) -> dict[str, str]:
@@ -242,7 +242,7 @@ class Endpoints:
             there = {one.get("id"): one.get("url") for one in self._list_endpoints()}
             is_there = there.get(endpoint_id) == url  # else another listener has the id by now
             if is_there:
-                self._control(controls.delete_endpoint(endpoint_id))
+                self._control(control_call("DELETE", "webhook_endpoints", endpoint_id))
         except SvcError:
             return False  # it is asked for again at the next start
         self._table.forget(endpoint_id, url)
@@ -251,7 +251,7 @@ class Endpoints:
     def _control(self, call: Call) -> dict[str, Any]:
         session = self._session
         with sandbox_client(session) as control:
-            data = control.send(controls.in_mode(call, session.settings.mode)).data
+            data = control.send(in_mode(call, session.settings.mode)).data
         return data if isinstance(data, dict) else {}
 
 

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.exchange import Deadline, wait_unwatched
-from svc.client.resources import controls
-from svc.client.sandbox import SandboxClient
+from svc.client.sandbox import SandboxClient, control_call, in_mode
 from svc.delivery.journal.idempotency_ages import (
     IdempotencyAges,
     clock_of,
@@ -88,7 +87,7 @@ def client_secret(session: Session, control: "SandboxClient", order: str) -> str
     """
     if _SECRET_MARK in order:
         return order
-    call = controls.in_mode(controls.checkout_url(order), session.settings.mode)
+    call = in_mode(control_call("GET", "orders", order, "checkout_url"), session.settings.mode)
     return str(control.send(call).data["client_secret"])
 
 
@@ -101,7 +100,7 @@ def ask(session: Session, call: Call, *, patient: bool = False) -> "Reply":
         NetworkError, OutcomeUnknown: it gave no answer.
     """
     with open_control(session, patient=patient) as control:
-        return control.send(controls.in_mode(call, session.settings.mode))
+        return control.send(in_mode(call, session.settings.mode))
 
 
 def call_and_show(session: Session, call: Call) -> None:

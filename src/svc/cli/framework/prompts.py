@@ -160,7 +160,7 @@ def money_left(client: "Client", call: "Call") -> dict[str, object]:
 
     Empty where the service does not tell: the key may not read it, or the call is only assumed.
     """
-    from svc.client.resources.find import amounts_of, money_of
+    from svc.client.find import amounts_of, money_of
 
     reading = money_of(call)
     try:

@@ -249,8 +249,8 @@ def _show_no_content(session: Session, out: "Output", status: int) -> None:
 
 def _where_it_is(session: Session, data: object) -> str | None:
     """The command that retrieves an answered object; None where the API has none."""
+    from svc.client import find
     from svc.client.contradiction import id_in
-    from svc.client.resources import find
 
     identifier = id_in(data)
     try:

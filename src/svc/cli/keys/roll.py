@@ -166,10 +166,10 @@ def _sandbox_command(session: Session, old: OldKey) -> str:
 def _sandbox_id(session: Session, old: OldKey) -> str:
     """The id of the key at the sandbox, found by the last characters that its list shows."""
     from svc.cli.framework.control import ask
-    from svc.client.resources import controls
+    from svc.client.sandbox import control_call
 
     try:
-        listed = ask(session, controls.keys()).data["data"]
+        listed = ask(session, control_call("GET", "keys")).data["data"]
     except SvcError:
         return "KEY_ID"
     secret = old.key.secret

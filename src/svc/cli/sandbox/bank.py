@@ -1,7 +1,6 @@
 """What banks, networks and customs decide: `svc sandbox settle`, `fail`, `decide`, `customs`."""
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import Annotated, Final
 
 import typer
 
@@ -13,20 +12,18 @@ from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
 from svc.client.amounts import amount_option
 from svc.client.call import Call
-from svc.client.resources import controls
+from svc.client.sandbox import SandboxClient, control_call, in_mode
 from svc.errors import ApiError, UsageError
 from svc.service.facts import ID_PREFIXES, BankDecision
 
-if TYPE_CHECKING:
-    from svc.client.sandbox import SandboxClient
-
 app = make_app()
 
-# For each kind: its control, its good end, and the field that says why it failed.
+# For each kind: its path, its good end, and the field that says why it failed.
+_PAYOUTS: Final = "payouts"
 _KINDS: Final = {
-    ID_PREFIXES["payment"]: (controls.settle_payment, "captured", "failure_code"),
-    ID_PREFIXES["refund"]: (controls.settle_refund, "succeeded", "failure_reason"),
-    ID_PREFIXES["payout"]: (controls.settle_payout, "paid", "failure_reason"),
+    ID_PREFIXES["payment"]: ("payments", "captured", "failure_code"),
+    ID_PREFIXES["refund"]: ("refunds", "succeeded", "failure_reason"),
+    ID_PREFIXES["payout"]: (_PAYOUTS, "paid", "failure_reason"),
 }
 _BEFORE_PAID: Final = "sent"
 # A test holds these to the words of the sandbox.
@@ -53,16 +50,16 @@ def settle(
     $ svc sandbox settle po_2iWj3kPq0aVb7cXd9eYf1gZh --sent
     """
     session = Session.of(ctx)
-    move, end, _ = _kind(identity)
-    payout = move is controls.settle_payout
+    path, end, _ = _kind(identity)
+    payout = path == _PAYOUTS
     if sent and not payout:
         raise UsageError("--sent is for payouts: they go through a local network.", param="--sent")
     out = session.out
     with open_control(session) as control:
         if payout and not sent:
             _hand_over(session, control, identity)
-        call = move(identity, {"to": _BEFORE_PAID if sent else end})
-        reply = control.send(controls.in_mode(call, session.settings.mode))
+        call = _move(path, identity, {"to": _BEFORE_PAID if sent else end})
+        reply = control.send(in_mode(call, session.settings.mode))
     out.one(reply.text, reply.data)
 
 
@@ -76,8 +73,9 @@ def fail(
 
     $ svc sandbox fail po_2iWj3kPq0aVb7cXd9eYf1gZh --reason account_closed
     """
-    move, _, field = _kind(identity)
-    call_and_show(Session.of(ctx), move(identity, without_empty(**{"to": "failed", field: reason})))
+    path, _, field = _kind(identity)
+    body = without_empty(**{"to": "failed", field: reason})
+    call_and_show(Session.of(ctx), _move(path, identity, body))
 
 
 @verb(app)
@@ -90,7 +88,10 @@ def decide(
 
     $ svc sandbox decide dp_9eYf1gZh2iWj3kPq0aVb7cXd won
     """
-    call_and_show(Session.of(ctx), controls.decide_dispute(dispute, outcome))
+    call_and_show(
+        Session.of(ctx),
+        control_call("POST", "disputes", dispute, "decide", body={"outcome": outcome}),
+    )
 
 
 @verb(app)
@@ -104,10 +105,17 @@ def customs(
     $ svc sandbox customs ord_7cXd9eYf1gZh2iWj3kPq0aVb --charged 4500
     """
     amount = amount_option(charged, "--charged", None, least=0)
-    call_and_show(Session.of(ctx), controls.charge_customs(order, amount or 0))
+    call_and_show(
+        Session.of(ctx),
+        control_call("POST", "orders", order, "customs", body={"charged": amount or 0}),
+    )
 
 
-def _kind(identity: str) -> tuple[Callable[[str, BodyFields], Call], str, str]:
+def _move(path: str, identity: str, body: BodyFields) -> Call:
+    return control_call("POST", path, identity, "transition", body=body)
+
+
+def _kind(identity: str) -> tuple[str, str, str]:
     for prefix, kind in _KINDS.items():
         if identity.startswith(prefix):
             return kind
@@ -118,11 +126,11 @@ def _kind(identity: str) -> tuple[Callable[[str, BodyFields], Call], str, str]:
     )
 
 
-def _hand_over(session: Session, control: "SandboxClient", payout: str) -> None:
+def _hand_over(session: Session, control: SandboxClient, payout: str) -> None:
     """Takes a payout's step before the last one, unless it is behind it already."""
-    call = controls.settle_payout(payout, {"to": _BEFORE_PAID})
+    call = _move(_PAYOUTS, payout, {"to": _BEFORE_PAID})
     try:
-        control.send(controls.in_mode(call, session.settings.mode))
+        control.send(in_mode(call, session.settings.mode))
     except ApiError as refused:
         if refused.code != "payout_unexpected_state":
             raise

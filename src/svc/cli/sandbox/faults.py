@@ -2,7 +2,7 @@
 
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Final, get_args
+from typing import Annotated, Final, get_args
 
 import typer
 
@@ -12,12 +12,9 @@ from svc.cli.framework.inputs import BodyFields, file_reader, without_empty
 from svc.cli.framework.options import OptionSet, argument, flag, option, with_options
 from svc.cli.framework.session import Session
 from svc.client.call import Call
-from svc.client.resources import controls
+from svc.client.sandbox import SandboxClient, control_call
 from svc.errors import NotFound, UsageError, build_wrong_choice
 from svc.sandbox.faults import METHODS, STATUSES, ConnectionFault, WebhookEffect
-
-if TYPE_CHECKING:
-    from svc.client.sandbox import SandboxClient
 
 API: Final = "faults"
 WEBHOOK: Final = "webhook_faults"
@@ -137,12 +134,12 @@ def _build_addition(session: Session, given: FaultArguments) -> Call:
             without_empty(**answer, delay_ms=given.delay_ms),
             after=given.after,
         )
-        return controls.add_fault(rule, API)
+        return control_call("POST", API, body=rule)
     own = {**answer, **request, **without_empty(after=given.after or None)}
     _refuse(own, f"--{', --'.join(own).replace('_', '-')}", _REQUESTS)
     spoilt = without_empty(effect=given.webhook, count=given.count, delay_ms=given.delay_ms)
-    return controls.add_fault(
-        without_empty(**often, match={**delivery, **order}, **spoilt), WEBHOOK
+    return control_call(
+        "POST", WEBHOOK, body=without_empty(**often, match={**delivery, **order}, **spoilt)
     )
 
 
@@ -154,7 +151,7 @@ def list_(ctx: typer.Context) -> None:
     """
     session = Session.of(ctx)
     with open_control(session) as control:
-        found = [control.send(controls.faults(kind)).data["data"] for kind in (API, WEBHOOK)]
+        found = [control.send(control_call("GET", kind)).data["data"] for kind in (API, WEBHOOK)]
     if session.format == "human" and all(found):
         of_requests, of_deliveries = found
         session.out.value(of_requests)
@@ -182,7 +179,7 @@ def clear(
                 _remove(control, rule)
             removed = len(rules)
         else:
-            replies = [control.send(controls.clear_faults(kind=kind)) for kind in (API, WEBHOOK)]
+            replies = [control.send(control_call("DELETE", kind)) for kind in (API, WEBHOOK)]
             removed = sum(reply.data["deleted"] for reply in replies)
     if session.format == "human":
         out.line(f"{removed} {'rule' if removed == 1 else 'rules'} removed.")
@@ -214,8 +211,8 @@ def _text(session: Session, given: str) -> str:
     return file_reader(session.streams.stdin)(given[1:]) if given.startswith("@") else given
 
 
-def _remove(control: "SandboxClient", rule: str) -> None:
+def _remove(control: SandboxClient, rule: str) -> None:
     try:
-        control.send(controls.clear_faults(rule, API))
+        control.send(control_call("DELETE", API, rule))
     except NotFound:
-        control.send(controls.clear_faults(rule, WEBHOOK))
+        control.send(control_call("DELETE", WEBHOOK, rule))

@@ -10,7 +10,7 @@ from svc.cli.framework.inputs import pairs_of, without_empty
 from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
-from svc.client.resources import controls
+from svc.client.sandbox import control_call
 from svc.errors import UsageError
 from svc.service.facts import KEY_GRACE_MAX_SECONDS, KEY_KINDS, RESTRICTED_RESOURCES, KeyKind
 
@@ -26,7 +26,7 @@ def list_(ctx: typer.Context) -> None:
 
     $ svc sandbox keys list
     """
-    call_and_show(Session.of(ctx), controls.keys())
+    call_and_show(Session.of(ctx), control_call("GET", "keys"))
 
 
 @verb(app)
@@ -52,7 +52,7 @@ def create(
     wanted = _permissions(permissions)
     usual = "restricted" if wanted else "secret"
     body = without_empty(type=kind or usual, permissions=wanted)
-    _show_new(Session.of(ctx), ask(Session.of(ctx), controls.create_key(body)))
+    _show_new(Session.of(ctx), ask(Session.of(ctx), control_call("POST", "keys", body=body)))
 
 
 @verb(app)
@@ -73,7 +73,10 @@ def roll(
     if seconds > KEY_GRACE_MAX_SECONDS:
         raise UsageError("--grace is at most 7d.", param="--grace")
     session = Session.of(ctx)
-    _show_new(session, ask(session, controls.roll_key(key, seconds)))
+    _show_new(
+        session,
+        ask(session, control_call("POST", "keys", key, "roll", body={"expires_in": seconds})),
+    )
 
 
 def _permissions(texts: list[str] | None) -> dict[str, str]:

@@ -14,7 +14,7 @@ from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.served import RequestLines
 from svc.cli.sandbox.shared import Port
-from svc.client.resources import controls
+from svc.client.sandbox import control_call
 from svc.errors import CheckFailed, LocalError, UsageError, system_words
 from svc.service.facts import LIMIT_DEFAULT
 
@@ -59,13 +59,15 @@ def requests(
         method=method, path=path, status=status, body=body, since=since, until=until
     )
     if clear:
-        call_and_show(session, controls.clear_requests())
+        call_and_show(session, control_call("DELETE", "requests"))
         return
     if verify is not None:
         _verify(session, {**which, "count": verify})
         return
     if not follow:
-        call_and_show(session, controls.requests({**which, **without_empty(limit=limit)}))
+        call_and_show(
+            session, control_call("GET", "requests", params={**which, **without_empty(limit=limit)})
+        )
         return
     _refuse_whole(session)
     session.is_long_running()
@@ -83,7 +85,7 @@ def _verify(session: Session, body: BodyFields) -> None:
     Raises:
         CheckFailed: there are more or fewer.
     """
-    reply = ask(session, controls.verify_requests(body))
+    reply = ask(session, control_call("POST", "requests", "verify", body=body))
     if session.format != "human":
         session.out.one(reply.text, reply.data)
     found, wanted = reply.data["found"], reply.data["wanted"]
@@ -107,7 +109,7 @@ def _as_they_come(session: Session, which: BodyFields, first: int) -> Iterator[d
 
 def _list_latest(session: Session, which: BodyFields, limit: int) -> list[dict[str, Any]]:
     query = {**which, "limit": limit}
-    return list(ask(session, controls.requests(query)).data["data"])
+    return list(ask(session, control_call("GET", "requests", params=query)).data["data"])
 
 
 def _mark(found: list[dict[str, Any]]) -> tuple[str, str] | None:
@@ -139,7 +141,7 @@ def lint(ctx: typer.Context) -> None:
     $ svc sandbox lint
     """
     session = Session.of(ctx)
-    found = ask(session, controls.lint())
+    found = ask(session, control_call("POST", "lint"))
     if session.format != "human":
         session.out.one(found.text, found.data)
     for each in found.data["findings"] if session.format == "human" else ():

@@ -15,7 +15,7 @@ from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import open_page
 from svc.cli.framework.session import Session
 from svc.client.call import segment
-from svc.client.resources import controls
+from svc.client.sandbox import control_call
 from svc.errors import ApiError, UsageError
 from svc.sandbox.reference import cards
 from svc.service.disputes import REASONS
@@ -102,7 +102,7 @@ def dispute(
     session = Session.of(ctx)
     due = _parse_due(session, evidence_due_by)
     body = without_empty(payment=payment, reason=reason, evidence_due_by=due)
-    call_and_show(session, controls.open_dispute(body))
+    call_and_show(session, control_call("POST", "disputes", body=body))
 
 
 def _parse_due(session: Session, text: str | None) -> str | None:
@@ -120,7 +120,9 @@ def _pay(session: Session, order: str, body: BodyFields) -> None:
         if "card" in body:
             body["card"].setdefault("exp_year", _year(control.health().data) + _YEARS_GOOD)
         body["client_secret"] = client_secret(session, control, order)
-        reply = control.send(controls.checkout_pay(body), key=key, accept=(_DECLINED,))
+        reply = control.send(
+            control_call("POST", "checkout", "pay", body=body), key=key, accept=(_DECLINED,)
+        )
     if reply.status == _DECLINED:
         raise _build_declined(reply.data, reply.request_id)
     if session.format not in ("human", "id"):

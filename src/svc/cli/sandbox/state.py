@@ -12,7 +12,7 @@ from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.exported import AllowRemote, read_state
 from svc.client.amounts import amount_option
-from svc.client.resources import controls
+from svc.client.sandbox import control_call, in_mode
 from svc.errors import ApiError, LocalError, UsageError, build_wrong_choice
 from svc.service.facts import AMOUNT_MAX
 
@@ -50,10 +50,10 @@ def settings(
         _check_words(changed)
     # As a form: the sandbox knows which of the values are numbers and which are words.
     own = without_empty(of=of)
-    changing = controls.change_settings({**own, **changed})._replace(encoding="form")
+    changing = control_call("POST", "settings", body={**own, **changed})._replace(encoding="form")
     session = Session.of(ctx)
     try:
-        reply = ask(session, changing if changed else controls.settings(own))
+        reply = ask(session, changing if changed else control_call("GET", "settings", params=own))
     except ApiError as error:
         error.hint = _ALL_WORDS if changed else error.hint
         raise
@@ -109,8 +109,8 @@ def balances(
     with open_control(session) as control:
         for currency, amount in wanted.items():
             body = {"currency": currency, "amount": amount}
-            control.send(controls.in_mode(controls.set_balance(body), mode))
-        reply = control.send(controls.in_mode(controls.balances(), mode))
+            control.send(in_mode(control_call("POST", "balances", body=body), mode))
+        reply = control.send(in_mode(control_call("GET", "balances"), mode))
     show(session, reply)
 
 
@@ -131,13 +131,13 @@ def export(
         raise UsageError("Say where to.", param="FILE", hint="svc sandbox export state.json")
     path = None if file is None else _check_free(Path(file), force=force)
     if path is None:
-        show(session, ask(session, controls.export()))
+        show(session, ask(session, control_call("GET", "export")))
         return
     from svc.config.writing import write_atomically
 
     def fill(file: BinaryIO) -> None:
         with open_control(session, patient=True) as control:
-            control.download(controls.export(), file)
+            control.download(control_call("GET", "export"), file)
         file.write(b"\n")
 
     write_atomically(path, fill)
@@ -161,7 +161,10 @@ def import_(
     $ svc sandbox import state.json
     """
     session = Session.of(ctx)
-    call_and_show(session, controls.restore(read_state(session, file, allow_remote=allow_remote)))
+    call_and_show(
+        session,
+        control_call("POST", "import", body=read_state(session, file, allow_remote=allow_remote)),
+    )
 
 
 def _check_free(path: Path, *, force: bool) -> Path:

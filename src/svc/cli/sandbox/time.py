@@ -16,7 +16,7 @@ from svc.cli.framework.progress import LiveLine, beside
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import FixtureName, Seed
-from svc.client.resources import controls
+from svc.client.sandbox import control_call
 from svc.errors import SvcError, UsageError
 from svc.sandbox.clock import AdvanceUntil, ClockMode
 
@@ -48,7 +48,7 @@ def _tell(session: Session, live: LiveLine, over: Event) -> None:
         pause = _EVERY_SECONDS
         try:
             with open_control(session) as control:
-                shown = control.send(controls.clock()).data
+                shown = control.send(control_call("GET", "clock")).data
                 counts = shown["advanced"] or {"jobs": 0, "deliveries": 0}
                 now, jobs, attempts = shown["now"], counts["jobs"], counts["deliveries"]
         except (SvcError, KeyError, TypeError):
@@ -92,7 +92,12 @@ def advance(
     seconds = None if duration is None else seconds_of(duration, "DURATION")
     session = Session.of(ctx)
     with clock_shown(session):
-        call = controls.advance(without_empty(seconds=seconds, until=until, to=_time(session, to)))
+        call = control_call(
+            "POST",
+            "clock",
+            "advance",
+            body=without_empty(seconds=seconds, until=until, to=_time(session, to)),
+        )
         reply = ask(session, call, patient=True)
     _tell_clock(session, reply)
 
@@ -121,7 +126,9 @@ def clock(
         open_control(session, patient=going) as control,
     ):
         # Both modes of the account share the clock: its own `mode` is another thing.
-        reply = control.send(controls.set_clock(wanted) if wanted else controls.clock())
+        reply = control.send(
+            control_call("POST", "clock", body=wanted) if wanted else control_call("GET", "clock")
+        )
     _tell_clock(session, reply)
 
 
@@ -136,7 +143,9 @@ def reset(ctx: typer.Context, seed: Seed = None, fixture: FixtureName = None) ->
     session = Session.of(ctx)
     what = f"This empties the sandbox at {session.base_url}, in both modes."
     confirm(session, what, otherwise="Nothing was emptied.")
-    call_and_show(session, controls.reset(without_empty(seed=seed, fixture=fixture)))
+    call_and_show(
+        session, control_call("POST", "reset", body=without_empty(seed=seed, fixture=fixture))
+    )
 
 
 def _time(session: Session, text: str | None) -> str | None:

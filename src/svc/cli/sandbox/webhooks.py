@@ -15,7 +15,7 @@ from svc.cli.framework.inputs import (
 from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
-from svc.client.resources import controls
+from svc.client.sandbox import control_call
 from svc.errors import ApiError, UsageError, build_wrong_choice
 from svc.sandbox.store import DeliveryStatus
 from svc.service.facts import (
@@ -63,7 +63,8 @@ def trigger(ctx: typer.Context, event_type: TriggerType, data: Data = None) -> N
         raise error
     read = file_reader(session.streams.stdin)
     overrides = build_body(base=None, typed={}, data=data or [], read=read)
-    reply = ask(session, controls.trigger(event_type, overrides))
+    body = without_empty(type=event_type, overrides=overrides or None)
+    reply = ask(session, control_call("POST", "events", "trigger", body=body))
     if session.format == "id":
         session.out.value(reply.data["event"])
     elif session.format == "human":
@@ -103,7 +104,9 @@ def events(
     $ svc sandbox events --type order.paid
     """
     query = without_empty(type=event_type, limit=limit, starting_after=starting_after)
-    call_and_show_page(Session.of(ctx), controls.events(query), "sandbox events", query)
+    call_and_show_page(
+        Session.of(ctx), control_call("GET", "events", params=query), "sandbox events", query
+    )
 
 
 @verb(app)
@@ -126,7 +129,12 @@ def deliveries(
         limit=limit,
         starting_after=starting_after,
     )
-    call_and_show_page(Session.of(ctx), controls.deliveries(query), "sandbox deliveries", query)
+    call_and_show_page(
+        Session.of(ctx),
+        control_call("GET", "deliveries", params=query),
+        "sandbox deliveries",
+        query,
+    )
 
 
 @verb(app)
@@ -137,7 +145,10 @@ def resend(ctx: typer.Context, event: options.EventId, endpoint: OnlyEndpoint = 
     """
     session = Session.of(ctx)
     try:
-        call_and_show(session, controls.resend(event, endpoint))
+        call_and_show(
+            session,
+            control_call("POST", "events", event, "resend", body=without_empty(endpoint=endpoint)),
+        )
     except ApiError as error:
         if error.code == "endpoint_missing":
             error.hint = "svc sandbox endpoints list shows which there are"
@@ -155,7 +166,9 @@ def emails(
     $ svc sandbox emails
     """
     query = without_empty(limit=limit, starting_after=starting_after)
-    call_and_show_page(Session.of(ctx), controls.emails(query), "sandbox emails", query)
+    call_and_show_page(
+        Session.of(ctx), control_call("GET", "emails", params=query), "sandbox emails", query
+    )
 
 
 EndpointId = Annotated[str, argument("ID", "The endpoint, we_...")]
@@ -169,7 +182,7 @@ def list_(ctx: typer.Context) -> None:
 
     $ svc sandbox endpoints list
     """
-    call_and_show(Session.of(ctx), controls.endpoints())
+    call_and_show(Session.of(ctx), control_call("GET", "webhook_endpoints"))
 
 
 @verb(endpoints_app)
@@ -178,7 +191,7 @@ def enable(ctx: typer.Context, endpoint: EndpointId) -> None:
 
     $ svc sandbox endpoints enable we_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    call_and_show(Session.of(ctx), controls.enable_endpoint(endpoint))
+    call_and_show(Session.of(ctx), control_call("POST", "webhook_endpoints", endpoint, "enable"))
 
 
 @verb(endpoints_app)
@@ -187,7 +200,7 @@ def disable(ctx: typer.Context, endpoint: EndpointId) -> None:
 
     $ svc sandbox endpoints disable we_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    call_and_show(Session.of(ctx), controls.disable_endpoint(endpoint))
+    call_and_show(Session.of(ctx), control_call("POST", "webhook_endpoints", endpoint, "disable"))
 
 
 @verb(endpoints_app)
@@ -196,7 +209,7 @@ def delete(ctx: typer.Context, endpoint: EndpointId) -> None:
 
     $ svc sandbox endpoints delete we_3kPq0aVb7cXd9eYf1gZh2iWj
     """
-    call_and_show(Session.of(ctx), controls.delete_endpoint(endpoint))
+    call_and_show(Session.of(ctx), control_call("DELETE", "webhook_endpoints", endpoint))
 
 
 @verb(endpoints_app, "roll-secret")
@@ -214,4 +227,9 @@ def roll_secret(
     seconds = seconds_of(grace, "--grace")
     if seconds > WEBHOOK_SECRET_GRACE_MAX_SECONDS:
         raise UsageError("--grace is at most 1d.", param="--grace")
-    call_and_show(Session.of(ctx), controls.roll_endpoint_secret(endpoint, seconds))
+    call_and_show(
+        Session.of(ctx),
+        control_call(
+            "POST", "webhook_endpoints", endpoint, "roll_secret", body={"expires_in": seconds}
+        ),
+    )

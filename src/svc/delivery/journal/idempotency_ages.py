@@ -8,9 +8,8 @@ and would carry the request out a second time.
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from svc.client.resources import controls
 from svc.client.retry import KEY_SAFE_SECONDS
-from svc.client.sandbox import SandboxClient
+from svc.client.sandbox import SandboxClient, control_call
 from svc.client.text import one_line
 from svc.clock import utc
 from svc.delivery.journal.commands import Say
@@ -72,7 +71,7 @@ def idempotency_ages(control: SandboxClient) -> IdempotencyAges:
         SvcError: nothing answers.
     """
     now = clock_of(control)
-    logged = control.send(controls.requests(_LOGGED)).data.get("data", [])
+    logged = control.send(control_call("GET", "requests", params=_LOGGED)).data.get("data", [])
     # Newest first, so that of several with one key the oldest stays.
     return IdempotencyAges(
         now, {entry["idempotency_key"]: _seconds(entry["created"]) for entry in logged}

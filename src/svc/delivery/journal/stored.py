@@ -4,6 +4,7 @@ import hashlib
 from typing import NamedTuple
 
 from svc.base_url import BaseUrl
+from svc.client import find
 from svc.client.call import Call, Encoding
 from svc.client.operations import operation_at
 from svc.client.request import (
@@ -13,7 +14,6 @@ from svc.client.request import (
     request_headers,
     without_secrets,
 )
-from svc.client.resources import find
 from svc.delivery.likeness import UnreadableBody, fields_of, is_making, likenesses
 from svc.errors import LocalError
 from svc.service.facts import VERSION_HEADER

@@ -14,9 +14,9 @@ from support.calls import orders, payouts, refunds
 from support.clocks import ManualClock
 from support.suite.compiling import TESTS
 from support.suite.patience import patient
+from svc.client import find
 from svc.client.call import Call
 from svc.client.contradiction import CONTRADICTED
-from svc.client.resources import find
 from svc.delivery.journal.entry import Settled, settle_by_error
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases

@@ -7,9 +7,9 @@ import pytest
 
 from support.calls import disputes, orders, payouts, refunds, webhook_endpoints
 from svc.base_url import BaseUrl
+from svc.client import find
 from svc.client.call import Call
 from svc.client.request import prepare
-from svc.client.resources import find
 from svc.delivery.journal.stored import Scope, Stored, digests_of, restore_call, store_call
 from svc.errors import LocalError
 

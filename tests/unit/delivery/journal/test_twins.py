@@ -4,8 +4,8 @@ import pytest
 
 from support.calls import refunds
 from support.clocks import ManualClock
+from svc.client import find
 from svc.client.reply import Reply
-from svc.client.resources import find
 from svc.delivery.journal.commands import in_full
 from svc.delivery.journal.entry import Account, Intent, NewIntent, Settled, settle_by_reply
 from svc.delivery.journal.journal import Journal

@@ -19,8 +19,7 @@ from support.orders import JACKET, ORDER
 from svc.base_url import BaseUrl
 from svc.client.client import Client
 from svc.client.pages import pages
-from svc.client.resources import controls
-from svc.client.sandbox import SandboxClient
+from svc.client.sandbox import SandboxClient, control_call
 from svc.errors import Conflict, Forbidden, NotFound, OutcomeUnknown, Unauthorized
 
 if TYPE_CHECKING:
@@ -55,7 +54,9 @@ def pay(client: Client, control: SandboxClient, card: str, **extra: Any) -> dict
         "client_secret": order["client_secret"],
         "card": {"number": card, "exp_month": 12, "exp_year": 2040, "cvc": "123"},
     }
-    paid = control.send(controls.checkout_pay(shopper), key="pk_test_sandbox").data
+    paid = control.send(
+        control_call("POST", "checkout", "pay", body=shopper), key="pk_test_sandbox"
+    ).data
     return dict(paid["payment"])
 
 
@@ -112,14 +113,19 @@ def test_an_endpoint_and_an_event(client: Client, control: SandboxClient) -> Non
     assert sorted(endpoint["events"]) == ["order.cancelled", "order.paid"]
     order = client.send(orders.create(ORDER)).data
     client.send(orders.cancel(order["id"]))
-    event = control.send(controls.events({"type": "order.cancelled"})).data["data"][0]
+    event = control.send(control_call("GET", "events", params={"type": "order.cancelled"})).data[
+        "data"
+    ][0]
     assert client.send(events.retrieve(event["id"])).data["data"]["object"]["id"] == order["id"]
 
 
 def test_a_dispute_is_answered(client: Client, control: SandboxClient) -> None:
     """Evidence is a draft until it is submitted; accept gives another one up."""
     disputed = [pay(client, control, "4242424242424242") for _ in range(2)]
-    opened = [control.send(controls.open_dispute({"payment": one["id"]})).data for one in disputed]
+    opened = [
+        control.send(control_call("POST", "disputes", body={"payment": one["id"]})).data
+        for one in disputed
+    ]
     first, second = (dispute["id"] for dispute in opened)
     evidence = {"evidence": {"tracking_number": "1Z", "shipping_carrier": "UPS"}}
     assert client.send(disputes.update(first, evidence)).data["evidence_status"] == "draft"
@@ -154,7 +160,7 @@ def test_one_order_is_made_whatever_happens_to_its_answer(
 ) -> None:
     """R1: committed, then the answer is lost; the retry is replayed, one object."""
     rule = {"match": {"method": "POST", "path": "/v1/orders"}, "phase": "after", "effect": effect}
-    control.send(controls.add_fault(rule))
+    control.send(control_call("POST", "faults", body=rule))
     reply = client.send(orders.create(ORDER))
     assert (reply.replayed, reply.attempts) == (True, 2)
     assert len(client.send(orders.list()).data["data"]) == 1
@@ -171,7 +177,7 @@ def test_an_order_whose_answers_are_all_lost_is_found_again(
         "phase": "after",
         "effect": {"connection": "close"},
     }
-    control.send(controls.add_fault(rule))
+    control.send(control_call("POST", "faults", body=rule))
     with pytest.raises(OutcomeUnknown) as caught:
         client.send(orders.create(ORDER))
     again = client.send(orders.create(ORDER), idempotency_key=caught.value.idempotency_key)

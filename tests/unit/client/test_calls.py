@@ -12,8 +12,8 @@ from support.calls import (
     refunds,
     webhook_endpoints,
 )
+from svc.client import find
 from svc.client.call import Call
-from svc.client.resources import find
 from svc.errors import UsageError
 
 BODY = {"amount": 100, "currency": "EUR"}
