@@ -14,11 +14,23 @@ from support.listening import TargetServer, event
 from support.running import Sandbox, Svc
 from support.servers.certificates import Authority
 from support.team.commands import TeamCommands, users_file
-from support.team.log import KEY, ORIGIN, arrival, connect, job, laptop, publish, wait_for
+from support.team.log import (
+    KEY,
+    ORIGIN,
+    arrival,
+    connect,
+    job,
+    laptop,
+    publish,
+    trust_in,
+    wait_for,
+)
 from support.team.servers import LogNode, Servers, free_ports
+from svc.errors import CheckFailed
 from svc.listen.inbox.inbox import Arrival, Batch
 from svc.listen.log.address import LogAddress
-from svc.listen.log.inboxes import LogInbox
+from svc.listen.log.failed import list_failed, retry
+from svc.listen.log.inboxes import LogInbox, ids_since
 from svc.listen.log.messages import headers_of
 from svc.listen.log.streams import stream_info
 from svc.listen.records import Rejected
@@ -160,7 +172,7 @@ def reading(server: Servers, folder: Path, port: int) -> Iterator[tuple[Any, Any
         yield own, shared
 
 
-def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(
+def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(  # noqa: PLR0915  one story
     server: Servers, tmp_path: Path
 ) -> None:
     """R128: by laptops and jobs alike, whatever is in its headers; the next event is read."""
@@ -188,6 +200,13 @@ def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(
             for one in both:
                 one.until(lambda one=one: len(one.events()) == 1, 20)
                 assert one.told(Rejected) == []  # it was told once
+        aside = connection.run(list_failed(connection, "test", None))
+        assert len(aside) == len(FORGED) + 2
+        for one in aside[:-1]:  # an admin's key would make a true event of it
+            with pytest.raises(CheckFailed, match="given to nobody"):
+                connection.run(retry(connection, "test", trust_in(server), one))
+        held = connection.run(ids_since(connection, "test", 0, trust_in(server)))
+        assert held == {"evt_51", "evt_100", "evt_101"}  # a refill brings the true ones
     assert sorted(target.ids) == ["evt_100"] * 2 + ["evt_101"] * 2
 
 

@@ -171,6 +171,7 @@ def test_stream_of_another_mode_or_service_is_refused(team: TeamCommands) -> Non
         (("listen", "--signature", "original"), "--signature is for"),
         (("receive", "--to", "nats://127.0.0.1/shop", "--forward-to", "3000"), "forwards nothing"),
         (("receive", "--to", "nats://127.0.0.1/shop", "--ack", "received"), "forwards nothing"),
+        (("log", "create", "--to", "nats://127.0.0.1/shop", "--group", "a.>"), "letters, digits"),
     ],
 )
 def test_what_cannot_be_is_refused_before_anything_is_opened(

@@ -152,6 +152,7 @@ def test_two_readers_of_one_name_have_all_of_it(server: Servers, tmp_path: Path)
         (("add", "anna"), "no --log to begin one for"),
         (("remove", "anna"), "no --log to begin one for"),
         (("add", "anna", "--log", "shop", "--group", "ci"), "--group is for a job"),
+        (("add", "x", "--log", "shop", "--role", "job", "--group", 'a" }'), "letters, digits"),
     ],
 )
 def test_user_that_cannot_be_is_refused(

@@ -4,6 +4,7 @@ import json
 import re
 from functools import partial
 from pathlib import Path
+from unittest.mock import ANY
 
 import pytest
 
@@ -22,6 +23,7 @@ from support.team.log import (
     wait_for,
 )
 from support.team.servers import Servers, servers
+from svc.listen.inbox.inbox import Position
 from svc.listen.log.template import bytes_for
 from svc.listen.records import LogReplaced
 
@@ -83,14 +85,12 @@ def test_what_a_group_put_aside_is_listed_and_given_to_it_again(  # noqa: PLR091
 
     log, failed = ("--from", team.url), ("events", "log", "failed")
     admin, ci = f"{team.users['admin']}\n{KEY}", f"{team.users['ci']}\n{KEY}"
+    anna = f"{team.users['anna']}\n{KEY}"
     with (
         TargetServer(reply) as target,
         TargetServer() as other,
         connect(team.running, admin) as connection,
         job(team.running, tmp_path / "a", target.port, credentials=ci) as shared,
-        laptop(
-            team.running, tmp_path / "b", other.port, credentials=f"{team.users['anna']}\n{KEY}"
-        ),
     ):
         publish(connection, range(6))
         shared.forwards(6)
@@ -108,8 +108,13 @@ def test_what_a_group_put_aside_is_listed_and_given_to_it_again(  # noqa: PLR091
         well = True
         assert team.run("admin", *failed, "retry", "evt_3", *log).json["retried"]
         wait_for(lambda: target.ids.count("evt_3") == 2)
-        publish(connection, [7])
-        wait_for(lambda: "evt_7" in other.ids)
+        with laptop(team.running, tmp_path / "b", other.port, credentials=anna) as own:
+            own.events(6)
+            own.until(lambda: own.inbox.position() == Position(7, ANY))  # of what is not for it
+        with laptop(team.running, tmp_path / "b", other.port, credentials=anna) as own:
+            publish(connection, [7])
+            own.events(1)
+            assert own.told(LogReplaced) == []  # R130: it is the same log
     again = [one for one in target.received if b'"evt_3"' in one.body][-1]
     assert again.header("svc-redelivered") != []
     assert sorted(other.ids) == sorted(f"evt_{number}" for number in (0, 1, 2, 3, 4, 5, 7))
@@ -214,19 +219,29 @@ def test_log_that_is_another_one_is_told(anew: bool, server: Servers, tmp_path: 
     assert sorted(target.ids) == sorted(had | new)
 
 
-def test_doctor_warns_before_a_certificate_ends(needed: None, svc: Svc, tmp_path: Path) -> None:
+def test_doctor_warns_before_a_certificate_ends(  # noqa: PLR0915  one story
+    needed: None, svc: Svc, tmp_path: Path
+) -> None:
     """Fourteen days before; a renewed one counts after a reload, without a restart."""
     authority = Authority(tmp_path)
     file = authority.issue("127.0.0.1", days=13)
+    renewed = tmp_path / "renewed.pem"
+    renewed.write_bytes(authority.issue("127.0.0.1", days=40).read_bytes())
+    authority.issue("127.0.0.1", days=13)
     env = {
         "SVC_LOG_CREDENTIALS": KEY,
         "SVC_BASE_URL": ORIGIN,
         "SVC_API_KEY": "sk_test_of_no_use_1",
     }
     tls = f'tls {{ cert_file: "{file}", key_file: "{file}" }}'
-    with servers(tmp_path / "log", more=tls) as running:
+    with (
+        servers(tmp_path / "log", more=tls.replace(str(file), str(renewed))) as first,
+        servers(tmp_path / "other", more=tls) as running,
+    ):
         running.scheme = "nats+tls"
-        node, url = running.nodes[0], running.url()
+        node = running.nodes[0]
+        running.nodes.insert(0, first.nodes[0])  # which answers first; the other is looked at too
+        url = running.url()
 
         def run(*argv: str) -> Result:
             return svc(*argv, "--ca-bundle", str(authority.file), env=env)

@@ -153,14 +153,15 @@ def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: b
     with open_log(session, address) as connection:
         took = (time.monotonic() - started) * 1000
         info = connection.run(stream_info(connection, mode))
+        versions, certificates = zip(*connection.list_servers(), strict=True)
         remarks = [
-            checks.version(connection.versions()),
+            checks.version(versions),
             checks.payload(connection, WEBHOOK_BODY_MAX),
             checks.replicas(info),
             checks.limits(info),
             checks.sync(monitors, len(address.hosts)),
             checks.clock(info, session.clock.now()),
-            checks.certificate(connection.certificate_ends, session.clock.now()),
+            checks.certificate(certificates, session.clock.now()),
         ]
         if not fills:
             remarks.append(connection.run(checks.rights(connection, mode)))

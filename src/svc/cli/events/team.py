@@ -52,13 +52,17 @@ def read_log(
         UsageError: a value is wrong.
     """
     for typed, given in (("--group", group), ("--name", name)):
-        if given is not None and not _NAME.fullmatch(given):
-            raise UsageError(
-                f"{typed} {given!r}: letters, digits, - and _, at most 32.", param=typed
-            )
+        if given is not None:
+            check_name(given, typed)
     back = starts_at(session, start, "--from-start")
     parsed = LogAddress.parse(address, "--from")
     return LogOptions(parsed, group, back, name)
+
+
+def check_name(text: str, param: str) -> None:
+    """Refuses what is no name of a reader or group: it stands in subjects. Raises UsageError."""
+    if not _NAME.fullmatch(text):
+        raise UsageError(f"{param} {text!r}: letters, digits, - and _, at most 32.", param=param)
 
 
 def starts_at(session: Session, text: str, param: str) -> float | None:
@@ -131,7 +135,8 @@ def examine(
     info = connection.run(stream_info(connection, mode))
     checks.belongs(info, writes, mode)
     option = "--to" if writes else "--from"
-    checks.refuse(checks.version(connection.versions() if writes else [connection.version]), option)
+    seen = [one for one, _ in connection.list_servers()] if writes else [connection.version]
+    checks.refuse(checks.version(seen), option)
     if writes:
         checks.refuse(checks.payload(connection, max_body), "--max-body")
         tell(session, checks.replicas(info))

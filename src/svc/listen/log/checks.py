@@ -182,11 +182,12 @@ def clock(info: Mapping[str, Any], now: float) -> Remark:
     )
 
 
-def certificate(ends: float | None, now: float) -> Remark:
-    """Looks when the server's certificate ends; both in unix seconds."""
-    if ends is None:
+def certificate(ends: Iterable[float | None], now: float) -> Remark:
+    """Looks when the first certificate of the servers ends; all in unix seconds."""
+    first = min((one for one in ends if one is not None), default=None)
+    if first is None:
         return Remark("certificate", "ok", "no certificate")
-    days = (ends - now) / 86400
+    days = (first - now) / 86400
     if days > _WARNED_DAYS:
         return Remark("certificate", "ok", f"the certificate ends in {days:.0f} days")
     return Remark(

@@ -107,16 +107,16 @@ class LogConnection:
         """The version of the server that is connected."""
         return self._client.version
 
-    def versions(self) -> list[str]:
-        """Gives the versions of all servers of the address that can be reached."""
-        found = [self.version]
+    def list_servers(self) -> list[tuple[str, float | None]]:
+        """Gives the version, and the end of the certificate, of each server that is reached."""
+        found = [(self.version, self.certificate_ends)]
         for host in self.address.hosts if len(self.address.hosts) > 1 else ():
             one = replace(self.address, hosts=(host,))
             with (
                 suppress(SvcError),
                 LogConnection(one, self.credentials, self._context, 2.0) as there,
             ):
-                found.append(there.version)
+                found.append((there.version, there.certificate_ends))
         return found
 
     @property

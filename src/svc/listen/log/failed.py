@@ -9,9 +9,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from svc.errors import LocalError, NotFound
+from svc.errors import CheckFailed, LocalError, NotFound
 from svc.listen.log.connection import LogConnection, Message, decode
-from svc.listen.log.messages import id_of, put_again
+from svc.listen.log.messages import Trust, Unreadable, check_proof, id_of, put_again
 from svc.listen.log.pages import read_stream
 from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.verify.verify import read_facts
@@ -85,16 +85,26 @@ async def message_of(connection: LogConnection, mode: Mode, one: SetAside) -> Me
     return message
 
 
-async def retry(connection: LogConnection, mode: Mode, key: str, one: SetAside) -> None:
+async def retry(connection: LogConnection, mode: Mode, trust: Trust, one: SetAside) -> None:
     """Puts an event into the log once more, for its group alone, and takes it off the list.
 
     Raises:
         NotFound: the log has dropped it for its age.
         AuthError: the user may not publish.
+        CheckFailed: no receiver had put it into the log: it would get its proof here (R128).
     """
     message = await message_of(connection, mode, one)
+    try:
+        check_proof(message, trust)
+    except Unreadable as error:
+        raise CheckFailed(
+            f"It is given to nobody. {error.message}",
+            code="log_failed_unproved",
+            param="EVENT",
+            hint=f"svc events log failed drop {one.number} --from {connection.address}",
+        ) from None
     address = connection.address
-    headers = put_again(message, address.stream(mode), key, one.group, one.number)
+    headers = put_again(message, trust.stream, trust.keys[0], one.group, one.number)
     kind = read_facts(message.body).type
     answer = await connection.request(address.subject(mode, kind), message.body, headers)
     decode(answer)

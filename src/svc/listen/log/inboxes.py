@@ -7,13 +7,22 @@ in is that of its arrival, behind what is there.
 
 import asyncio
 from collections.abc import Collection, Container, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from svc.errors import LocalError, SvcError
 from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversized, Retries
 from svc.listen.log.connection import LogConnection, decode
-from svc.listen.log.messages import ID_HEADER, headers_of, is_later_attempt, size_of
+from svc.listen.log.messages import (
+    Trust,
+    Unreadable,
+    check_proof,
+    headers_of,
+    id_of,
+    is_later_attempt,
+    size_of,
+)
 from svc.listen.log.pages import read_stream
 from svc.listen.log.streams import time_text
 from svc.listen.log.troubles import LogDown, LogRefusal
@@ -183,8 +192,13 @@ def _count_published(done: Refilled, group: list[Arrival], log: Inbox) -> Refill
     return replace(done, added=done.added + new)
 
 
-async def ids_since(connection: LogConnection, mode: Mode, since: float) -> set[str]:
-    """Gives the ids of all events that the log holds since a moment (unix seconds)."""
-    address, start = connection.address, {"start_time": time_text(since)}
-    found = read_stream(connection, address.stream(mode), start, address.subjects(mode))
-    return {one.message.headers.get(ID_HEADER, "") async for one in found}
+async def ids_since(connection: LogConnection, mode: Mode, since: float, trust: Trust) -> set[str]:
+    """Gives the ids of all events that readers have from the log since a moment (unix seconds)."""
+    start, held = {"start_time": time_text(since)}, set[str]()
+    async for one in read_stream(
+        connection, trust.stream, start, connection.address.subjects(mode)
+    ):
+        with suppress(Unreadable):  # whoever forged it named the id of a true one
+            check_proof(one.message, trust)
+            held.add(id_of(one.message))
+    return held

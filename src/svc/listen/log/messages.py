@@ -105,7 +105,7 @@ def delivery_of(message: Message, now: float, trust: Trust) -> Delivery:
     Raises:
         Unreadable: no receiver of this team has put it into this log, or it is malformed.
     """
-    _check_proof(message, trust)
+    check_proof(message, trust)
     came_at = _read_received_at(message)
     facts = read_facts(message.body)
     given = _lines(message)
@@ -161,7 +161,8 @@ def _parse_signed_at(name: bytes, value: bytes) -> int | None:
     return int(match[1]) if match is not None else None
 
 
-def _check_proof(message: Message, trust: Trust) -> None:
+def check_proof(message: Message, trust: Trust) -> None:
+    """Raises Unreadable where no receiver of the team has put a message into this log."""
     given = message.headers.get(_PROOF)
     if given is None:
         raise Unreadable("proof_missing", f"It has no {_PROOF}: no receiver of the team put it in.")

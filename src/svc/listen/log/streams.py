@@ -293,9 +293,10 @@ async def find_start(connection: LogConnection, mode: Mode, position: Position) 
     first = max(first, 1)
     if position.seq == 0 and not position.event_id:
         return Start(first, made, whole, last)
-    its, _, event_id = position.event_id.rpartition(" ")
-    # Positions of releases before know only their event.
-    same = its in ("", made)
+    its, known, event_id = position.event_id.partition(" ")
+    if not known:  # positions of releases before know only their event
+        its, event_id = made, position.event_id
+    same = its == made
     if same and position.seq < first:
         return Start(first, made, whole, last, missed=first - position.seq - 1)
     if same and position.seq <= last:

@@ -23,6 +23,7 @@ from svc.listen.inbox.listeners import forget, places
 from svc.listen.log import inboxes
 from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import Credentials
+from svc.listen.log.messages import Trust
 from svc.listen.log.status import look
 from svc.listen.log.troubles import NO_MAJORITY, LogDown, no_majority
 from svc.listen.names import LogUse, log_of
@@ -112,10 +113,11 @@ def refill(
     begin = moments(session, local=True).read(since, "--since").begin.timestamp()
     found = copies(session.state(), session.base_url.origin, settings.profile, mode, begin)
     with open_log(session, address) as connection:
-        [key, *_] = examine(session, connection, writes=session.base_url.origin)
+        keys = examine(session, connection, writes=session.base_url.origin)
+        trust = Trust(address.stream(mode), keys)
         # The log has an event a little later than the receiver, or much later after a refill.
-        held = connection.run(inboxes.ids_since(connection, mode, begin))
-        done = inboxes.refill(found, held, inboxes.LogInbox(connection, mode, key))
+        held = connection.run(inboxes.ids_since(connection, mode, begin, trust))
+        done = inboxes.refill(found, held, inboxes.LogInbox(connection, mode, keys[0]))
     session.out.value({"object": "refill", "copies": done.copies, "added": done.added})
 
 

@@ -7,7 +7,14 @@ import typer
 
 from svc.cli.events.log.sizes import EventRate, size_of
 from svc.cli.events.secrets import place_of
-from svc.cli.events.team import ToLog, delivery_policy, load_credentials, open_log, starts_at
+from svc.cli.events.team import (
+    ToLog,
+    check_name,
+    delivery_policy,
+    load_credentials,
+    open_log,
+    starts_at,
+)
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
@@ -62,6 +69,8 @@ def create(ctx: typer.Context, given: CreateArguments) -> None:
     """
     session = Session.of(ctx)
     address = LogAddress.parse(given.to, "--to")
+    for group in given.group or ():
+        check_name(group, "--group")
     start = delivery_policy(session, starts_at(session, given.from_, "--from"))
     held = template.bytes_for(given.events_per_minute or 1)
     if given.max_bytes is not None:

@@ -11,6 +11,7 @@ from svc.cli.framework.session import Session
 from svc.listen.log import failed
 from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import keys_of
+from svc.listen.log.messages import Trust
 from svc.listen.log.streams import key_fingerprint, stream_info
 
 app = make_noun("See what groups have put aside, and give it to them again.")
@@ -59,9 +60,9 @@ def retry(ctx: typer.Context, event: Which, log: ReadLog) -> None:
     with open_log(session, LogAddress.parse(log, "--from")) as connection:
         info = connection.run(stream_info(connection, mode))
         stream = connection.address.stream(mode)
-        [key, *_] = keys_of(connection.credentials, stream, key_fingerprint(info["config"]))
+        keys = keys_of(connection.credentials, stream, key_fingerprint(info["config"]))
         one = connection.run(failed.find_failed(connection, mode, event))
-        connection.run(failed.retry(connection, mode, key, one))
+        connection.run(failed.retry(connection, mode, Trust(stream, keys), one))
     session.out.value({**one.as_data(), "retried": True})
 
 

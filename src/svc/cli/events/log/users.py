@@ -5,6 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
+from svc.cli.events.team import check_name
 from svc.cli.framework.app import make_noun, verb
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.session import Session
@@ -49,6 +50,8 @@ def add(
     session = Session.of(ctx)
     if group is not None and role != "job":
         raise UsageError("--group is for a job: --role job.", param="--group")
+    if group is not None:
+        check_name(group, "--group")
     found, password = _read(session, users, log).add(name, role, group or "")
     _write(users, found)
     _print(session, name, password, _TWICE)
