@@ -67,6 +67,19 @@ def test_progress_is_shown_and_what_a_key_may_not_do_cannot_be_told(
     assert "DIFFERENT" not in restricted
 
 
+def test_what_a_limit_holds_for_is_not_asked(sandbox: Sandbox, svc: Svc) -> None:
+    """Nothing counts what a comparison moves; what would let more be told is said to a person."""
+    svc.ok("config", "set", "limits.test.payouts", "1 EUR/day")
+    report = compare(svc)
+    unknown = {each["name"]: each["reason"] for each in report["findings"]}
+    assert "svc help limits" in str(unknown["POST /v1/payouts"])
+    assert "svc help limits" in str(unknown["iban_invalid"])
+    assert svc.ok("payouts", "list")["data"] == []
+    shown = svc("sandbox", "compare", "-o", "human").out
+    assert f"different: 0, cannot be told: {report['unknown']}." in shown
+    assert "pay an order in test mode" in " ".join(shown.split())
+
+
 @pytest.mark.effect_of("sandbox compare", "--save")
 @pytest.mark.effect_of("sandbox start", "--like")
 def test_sandbox_starts_like_the_service_that_was_compared(

@@ -20,6 +20,7 @@ from svc.errors import UsageError
 
 if TYPE_CHECKING:
     from svc.cli.sandbox.compare.asking import Inquiry
+    from svc.client.call import Call
     from svc.client.client import Client
 
 app = make_app()
@@ -59,7 +60,7 @@ def compare(
     secret = session.key.secret
     with session.client() as client:
         _reach(client)
-        inquiry = Inquiry(client, secret)
+        inquiry = Inquiry(client, secret, lambda call: _is_limited(session, call))
         with _progress(session) as tell, _name_objects_if_stopped(session, inquiry):
             inquiry.ask_all(tell, endpoint=endpoint)
     found = list(judge_all(inquiry))
@@ -78,6 +79,14 @@ def _refuse_live(session: Session) -> None:
             code="test_mode_only",
             hint="Leave --live out",
         )
+
+
+def _is_limited(session: Session, call: "Call") -> bool:
+    """Whether what a request might move is limited: nothing here counts it."""
+    from svc.delivery.journal.limits import group_of
+
+    settings, group = session.settings, group_of(call.path) if call.method == "POST" else ""
+    return bool(group and session.config.limits_for(settings.profile, settings.mode, group))
 
 
 def _reach(client: "Client") -> None:

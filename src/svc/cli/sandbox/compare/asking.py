@@ -56,9 +56,10 @@ class AnswerMissing(Exception):  # noqa: N818  it describes an answer
 class Inquiry:
     """Asks one service; at most MADE_MAX requests make an object, whatever is answered."""
 
-    def __init__(self, client: Client, secret: str) -> None:
+    def __init__(self, client: Client, secret: str, is_limited: Callable[[Call], bool]) -> None:
         self._client = client
         self._secret = secret
+        self._is_limited = is_limited
         self._silent = 0
         self._making = 0
         self.exchanges: dict[str, Exchange] = {}
@@ -123,6 +124,8 @@ class Inquiry:
             call = self._call(asked)
         except AnswerMissing as missing:
             return Exchange(asked, why=str(missing))
+        if self._is_limited(call):
+            return Exchange(asked, why="a limit holds for what it moves, see: svc help limits")
         key = self.exchanges[asked.key].key if asked.key else None
         key = key or (uuid4() if call.method == "POST" else None)
         found = self._attempt(asked, call, key)

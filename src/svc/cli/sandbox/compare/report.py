@@ -16,6 +16,10 @@ if TYPE_CHECKING:
 _NAMED_MAX: Final = 5
 _HINT: Final = "A sandbox that behaves so: add --save, then svc sandbox start --like PROFILE"
 
+_MORE: Final = (
+    "To be told more: pay an order in test mode, refund a part of it, and compare once more."
+)
+
 
 class ComparisonReport:
     """The findings of one comparison, the objects that it has made and the settings that follow."""
@@ -82,7 +86,10 @@ class ComparisonReport:
         for reason, group in groupby(unknown, key=lambda each: str(each["reason"])):
             out.words(f"  {reason[0].upper()}{reason[1:]}:")
             out.words(f"    {', '.join(each['name'] for each in group)}")
-        out.words(f"Held: {len(self._of(HELD))} of {len(self.findings)}.")
+        held = len(self._of(HELD))
+        out.words(f"Held: {held}, different: {len(different)}, cannot be told: {len(unknown)}.")
+        if any("brought no" in str(each["reason"]) for each in unknown):
+            out.words(_MORE)
         if self.objects:
             out.words(f"Made in test mode ({len(self.objects)}): {', '.join(self.objects)}")
 
