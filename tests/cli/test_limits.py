@@ -84,6 +84,22 @@ def test_a_refund_without_an_amount_counts_as_the_whole_until_it_is_answered(
     assert "100.00 EUR is left, and this is 157.08 EUR" in refused.error["message"]
 
 
+def test_a_payment_that_is_not_captured_yet_counts_as_what_may_be(
+    svc: Svc, sandbox: Sandbox
+) -> None:
+    """It may be captured between the reading and the refund."""
+    item = ("--item", "name=Coat,quantity=1,unit_amount=9000", "--country", "US")
+    money = ("--amount", "9000", "--currency", "USD", "--capture-method", "manual")
+    order = svc.ok("orders", "create", *money, *item)["id"]
+    svc.ok("sandbox", "pay", order)
+    payment = svc.ok("get", order)["latest_payment"]
+    svc.ok("config", "set", "limits.refunds", "80 USD/day")
+    before = len(posts(sandbox))
+    refused = svc("refunds", "create", "--payment", payment)
+    assert refused.error["code"] == "limit_reached"
+    assert len(posts(sandbox)) == before
+
+
 def test_a_batch_is_checked_whole_before_its_first_row(
     svc: Svc, sandbox: Sandbox, pay: Pay, tmp_path: Path
 ) -> None:

@@ -45,4 +45,5 @@ class ChargeReader:
             return Charge()
         whole, _ = find.amounts_of(data)
         currency = data.get("currency")
-        return Charge(check_amount(whole), currency if isinstance(currency, str) else None)
+        most = whole or data.get("amount")  # nothing is captured yet, and may be in a moment
+        return Charge(check_amount(most), currency if isinstance(currency, str) else None)

@@ -13,7 +13,7 @@ from typing import Final, NamedTuple
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.state import files, opening
-from svc.state.schema import MIGRATIONS
+from svc.state.schema import MIGRATIONS, SET_KINDS
 
 _TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
 
@@ -62,6 +62,7 @@ def adopt(path: Path, source: Path, clock: Clock) -> Salvage:
             rows[table] = taken
             if not is_whole:
                 damaged.append(table)
+        own.execute(SET_KINDS)
         own.execute("COMMIT")
     return Salvage(rows, tuple(damaged))
 

@@ -351,6 +351,10 @@ _INTO_LEDGER: Final = (
     "DROP INDEX inbox_open",
 )
 
+# Of rows from before this was kept.
+SET_KINDS: Final = """UPDATE requests SET kind = CASE WHEN path = '/v1/refunds' THEN 'refunds'
+  WHEN path = '/v1/payouts' THEN 'payouts' WHEN path LIKE '/v1/orders/%/capture' THEN 'captures'
+  WHEN path LIKE '/v1/disputes/%/accept' THEN 'disputes' END WHERE kind IS NULL"""
 # `kind` is the group whose limits a request counts in, null for none; `amount` and `currency` are
 # what it moves at most, where that is known. `uptime` is how long the machine had run when the
 # request was settled, since the start that `boot` names: the clock may have been set since.
@@ -360,9 +364,7 @@ _LIMITS: Final = (
     "ALTER TABLE requests ADD COLUMN currency TEXT",
     "ALTER TABLE requests ADD COLUMN boot TEXT",
     "ALTER TABLE requests ADD COLUMN uptime REAL",
-    """UPDATE requests SET kind = CASE WHEN path = '/v1/refunds' THEN 'refunds'
-  WHEN path = '/v1/payouts' THEN 'payouts' WHEN path LIKE '/v1/orders/%/capture' THEN 'captures'
-  WHEN path LIKE '/v1/disputes/%/accept' THEN 'disputes' END""",
+    SET_KINDS,
     "CREATE INDEX request_kind ON requests (kind, mode, state) WHERE kind IS NOT NULL",
     *(
         f"ALTER TABLE forgotten ADD COLUMN {column}"
@@ -378,6 +380,28 @@ _LIMITS: Final = (
 _FEW: Final = (
     "CREATE INDEX request_unresolved ON requests (seq) WHERE state IN ('open', 'unknown')",
     "CREATE INDEX request_alone ON requests (seq) WHERE batch_id IS NULL",
+)
+
+# One key may be that of several requests, as of two profiles or of one that was refused.
+_FORGOTTEN_APART: Final = (
+    "ALTER TABLE forgotten RENAME TO forgotten_by_key",
+    """CREATE TABLE forgotten (
+  idempotency_key TEXT,
+  forgotten_at REAL,
+  kind TEXT,
+  profile TEXT,
+  mode TEXT,
+  base_url TEXT,
+  key_hint TEXT,
+  path TEXT,
+  amount INTEGER,
+  currency TEXT,
+  boot TEXT,
+  uptime REAL,
+  PRIMARY KEY (idempotency_key, forgotten_at)
+) WITHOUT ROWID""",
+    "INSERT INTO forgotten SELECT * FROM forgotten_by_key",
+    "DROP TABLE forgotten_by_key",
 )
 
 SchemaSteps: TypeAlias = tuple[tuple[str, ...], ...]  # each is the statements of one release
@@ -396,4 +420,5 @@ MIGRATIONS: Final[SchemaSteps] = (
     (*_LEDGER, *_INTO_LEDGER),
     _LIMITS,
     _FEW,
+    _FORGOTTEN_APART,
 )

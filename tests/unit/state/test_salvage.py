@@ -1,5 +1,7 @@
 """What is taken over of a damaged state database, and what begins without it (promise R67)."""
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -60,6 +62,22 @@ def test_what_is_there_already_stays(path: Path) -> None:
     found = adopt(path, backup, ManualClock())
     assert (found.rows["reminders"], found.damaged) == (0, ())
     assert len(names(path)) == 5
+
+
+def test_requests_from_before_limits_count_in_them(path: Path) -> None:
+    """A backup of an older svc does not say in which group a request counts."""
+    backup = path.with_name("backup.db")
+    Database.open(backup, clock=ManualClock()).close()
+    with closing(sqlite3.connect(backup)) as older, older:
+        older.execute(
+            "INSERT INTO requests (id, profile, mode, base_url, key_hint, idempotency_key, path,"
+            " encoding, body, body_sha256, created_at, first_sent_at, last_sent_at, sendings, state)"
+            " VALUES ('rq_1', 'shop', 'test', 'https://a', 'k', 'key', '/v1/refunds', 'json', x'',"
+            " '', 0, 0, 0, 1, 'unknown')"
+        )
+    adopt(path, backup, ManualClock())
+    with Database.open(path, clock=ManualClock()) as state:
+        assert [row["kind"] for row in state.rows("SELECT kind FROM requests")] == ["refunds"]
 
 
 def test_nothing_begins_anew_where_nothing_is_damaged(path: Path) -> None:

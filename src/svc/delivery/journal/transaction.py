@@ -6,7 +6,15 @@ from typing import Final, NamedTuple
 
 from svc.delivery.journal import refusals
 from svc.delivery.journal.commands import Say
-from svc.delivery.journal.entry import EntryState, Intent, NewIntent, Settled, intent_of, row_of
+from svc.delivery.journal.entry import (
+    Charge,
+    EntryState,
+    Intent,
+    NewIntent,
+    Settled,
+    intent_of,
+    row_of,
+)
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import (
     NO_LIMITS,
@@ -16,7 +24,7 @@ from svc.delivery.journal.limits import (
     charge_said,
     group_of,
 )
-from svc.delivery.journal.stored import Scope, digests_of, store_call
+from svc.delivery.journal.stored import Scope, Stored, digests_of, store_call
 from svc.delivery.likeness import place_of
 from svc.state import Tx
 
@@ -50,7 +58,7 @@ INSERT INTO requests
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _AGAIN = """
 UPDATE requests SET state = ?, key_hint = ?, first_sent_at = ?, last_sent_at = ?, served_at = ?,
-  sendings = sendings + 1, lease = ? WHERE seq = ?"""
+  sendings = sendings + 1, lease = ?, amount = ?, currency = ? WHERE seq = ?"""
 _CORRECT = """
 UPDATE requests SET api_version = ?, path = ?, encoding = ?, body = ?, body_sha256 = ?,
   identity = ?, likeness = ? WHERE seq = ?"""
@@ -64,7 +72,7 @@ UPDATE requests SET state = ?, status = ?, object_id = ?, request_id = ?, error_
 _RELEASE = "UPDATE requests SET lease = NULL WHERE id = ? AND lease = ?"
 # What was, or may have been, moved still counts.
 _FORGOTTEN = """
-INSERT OR REPLACE INTO forgotten (idempotency_key, kind, profile, mode, base_url, key_hint, path,
+INSERT INTO forgotten (idempotency_key, kind, profile, mode, base_url, key_hint, path,
   forgotten_at, amount, currency, boot, uptime)
 SELECT idempotency_key, IIF(state IN ('refused', 'not_sent'), NULL, kind), profile, mode, base_url,
   key_hint, path, ?, ?, ?, ?, ? FROM requests WHERE seq = ?"""
@@ -173,6 +181,7 @@ class JournalTransaction(NamedTuple):
             is_done = known.state == "done"
             row = refusals.DONE_BY_OTHER_KEY if is_done else refusals.OPEN_WITH_OTHER_KEY
             raise row.about(known, own_key=asked.scope.key_hint)
+        known = _charge_as(asked, known)
         return self._begin(known, asked.scope.key_hint, asked.served_at, asked.first_sent_at)
 
     def _correct(self, known: Intent, asked: NewIntent) -> Intent:
@@ -194,7 +203,7 @@ class JournalTransaction(NamedTuple):
     def take_up(self, known: Intent, asked: NewIntent) -> Intent:
         """Begins an earlier request again, of which nothing has proved an end (promise R113)."""
         self._refuse_in_flight(known)
-        return self._begin(known, asked.scope.key_hint, asked.served_at)
+        return self._begin(_charge_as(asked, known), asked.scope.key_hint, asked.served_at)
 
     def reopen(self, intent: Intent, key_hint: str | None, served_at: float | None) -> Intent:
         """Begins a request again that is unresolved or was not carried out."""
@@ -282,7 +291,7 @@ class JournalTransaction(NamedTuple):
 
     def _build(self, asked: NewIntent, seq: int) -> Intent:
         kept, now = store_call(asked.call, asked.prepared), self.now
-        charge = asked.charge or charge_said(kept)
+        charge = _charge_of(asked, kept)
         return Intent(
             seq,
             self.new_id(),
@@ -324,7 +333,8 @@ class JournalTransaction(NamedTuple):
         # A request that was never carried out starts its 24 hours anew.
         first = intent.first_sent_at if begun else now
         served = intent.served_at if begun else served_at
-        self.tx.execute(_AGAIN, (phase, key_hint, first, now, served, lease, intent.seq))
+        again = (phase, key_hint, first, now, served, lease)
+        self.tx.execute(_AGAIN, (*again, intent.amount, intent.currency, intent.seq))
         if not begun:
             self.book.refuse_beyond([intent])
         return intent._replace(
@@ -337,6 +347,17 @@ class JournalTransaction(NamedTuple):
             lease=lease,
             sent_before=begun,
         )
+
+
+def _charge_of(asked: NewIntent, kept: Stored) -> Charge:
+    return asked.charge or charge_said(kept)
+
+
+def _charge_as(asked: NewIntent, known: Intent) -> Intent:
+    """A request that begins anew moves what is asked for now; another one what it may have."""
+    return (
+        known._replace(**_charge_of(asked, known.stored)._asdict()) if known.begins_anew else known
+    )
 
 
 def by_id(rows: ReadRows, identifier: str) -> Intent | None:

@@ -199,6 +199,51 @@ def test_what_a_person_forgets_still_counts(limited: LimitedJournal) -> None:
     limited.pay(500)
 
 
+def test_a_key_that_was_used_elsewhere_too_forgets_nothing_else(limited: LimitedJournal) -> None:
+    """Each request that is forgotten counts, whatever key it had, and by whom it was refused."""
+    made = limited.pay(400, key="mine")
+    end(limited.journal, made, "done", object_id="po_1")
+    limited.journal.forget(made.id)
+    limited.limits, no = "", limited.limits
+    for ended, scope in (("refused", SCOPE), ("done", OTHERS)):
+        again = limited.pay(1, key="mine", scope=scope)
+        end(limited.journal, again, ended, object_id="po_2" if ended == "done" else None)
+        limited.clock.advance(1)
+        limited.journal.forget(again.id)
+    limited.limits = no
+    limited.refused(101)
+    limited.pay(100)
+
+
+def test_a_row_that_was_corrected_counts_as_what_it_is_now(limited: LimitedJournal) -> None:
+    def row(euros: int) -> Intent:
+        body = {"amount": euros * 100, "currency": "EUR", "destination": PAYEE}
+        new = asked(payouts.create(body), "row-1", batch="b", row=1)
+        return limited.journal.record_many([new])[0]
+
+    end(limited.journal, row(1), "refused", status=429)
+    with pytest.raises(LimitReachedError, match=r"this is 501\.00 EUR"):
+        row(501)
+    end(limited.journal, row(499))  # nobody knows how it ended
+    limited.refused(2)
+
+
+def test_what_was_not_sent_before_the_limit_counts_as_what_is_read_now(
+    limited: LimitedJournal,
+) -> None:
+    limited.limits, no = "", limited.limits
+    refund = asked(refunds.create({"payment": "pay_1"}))
+    end(limited.journal, limited.journal.record(refund), "not_sent")
+    limited.limits = no
+    with pytest.raises(LimitReachedError, match=r"this is 501\.00 EUR"):
+        limited.journal.record(refund._replace(charge=Charge(50100, "EUR")))
+    limited.journal.record(refund._replace(charge=Charge(49900, "EUR")))
+    with pytest.raises(LimitReachedError, match=r"1\.00 EUR is left"):
+        limited.journal.record(
+            asked(refunds.create({"payment": "p"}), "k")._replace(charge=Charge(200, "EUR"))
+        )
+
+
 def test_each_currency_window_mode_and_account_counts_by_itself(limited: LimitedJournal) -> None:
     limited.limits = "500 EUR/day, 200 EUR/hour, 9 USD/day"
     limited.paid(200)
