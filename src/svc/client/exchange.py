@@ -204,11 +204,7 @@ class Collector:
             self._file.write(kept)
 
     def finish(self) -> bytes:
-        """Gives the whole body.
-
-        Raises:
-            WireBroken: when the gzip data of a 2xx ends early.
-        """
+        """Gives the whole body; raises WireBroken: when the gzip data of a 2xx ends early."""
         begun = self._left < self._most
         if self._strict and begun and self._gunzip is not None and not self._gunzip.eof:
             raise WireBroken(Trouble.TRUNCATED, "the compressed body ends early")

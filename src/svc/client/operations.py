@@ -201,11 +201,7 @@ def suggest_command(call: Call) -> str | None:
 
 
 def retrieval(kind: str, identifier: str) -> Call:
-    """Builds the call that reads one object.
-
-    Raises:
-        UsageError: the id is none (promise R25).
-    """
+    """Builds the call that reads one object; raises UsageError: the id is none (promise R25)."""
     (noun, action), identifier = _find_action(kind, "retrieve"), segment(identifier)
     return Call(
         "GET",

@@ -49,11 +49,7 @@ class Tables:
 
 
 def tables(tree: Tree) -> Tables:
-    """Flattens the tree.
-
-    Raises:
-        ValueError: two sets of words have one name.
-    """
+    """Flattens the tree; raises ValueError: two sets of words have one name."""
     commands = tuple(tree.root.walk())
     shared = {group: _specs(options) for group, options in tree.shared.items()}
     long_names = {word: command.name for command in commands for word in command.short}

@@ -77,11 +77,7 @@ class Settings(NamedTuple):
 
     @property
     def base_url(self) -> BaseUrl:
-        """The API root.
-
-        Raises:
-            ConfigError: none is known; says how to give one.
-        """
+        """The API root; raises ConfigError: none is known; says how to give one."""
         if self.address is None:
             raise ConfigError(
                 f"No base URL is known for the profile {self.profile}.",

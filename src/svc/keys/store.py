@@ -267,11 +267,7 @@ class SigningSecrets:
         return None if found is None else found.secret
 
     def put(self, endpoint_id: str, secret: str) -> None:
-        """Stores it.
-
-        Raises:
-            UsageError: it is no signing secret (promise R48).
-        """
+        """Stores it; raises UsageError: it is no signing secret (promise R48)."""
         self.store.put(
             self.place.user_of_endpoint(endpoint_id), parse_signing_secret(secret, "The endpoint")
         )

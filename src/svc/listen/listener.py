@@ -38,11 +38,7 @@ class Listener:
     def __init__(
         self, plan: ListenerPlan, inbox: Inbox, clock: Clock, tell: Callable[[ListenerRecord], None]
     ) -> None:
-        """Checks the secrets first.
-
-        Raises:
-            SignatureError: a secret cannot be one (promise R48).
-        """
+        """Checks the secrets first; raises SignatureError: a secret cannot be one (promise R48)."""
         self._plan = plan
         self._clock = clock
         self._tell = tell

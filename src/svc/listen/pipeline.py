@@ -83,11 +83,7 @@ class Pipeline:
         ended: Callable[[], None],
         connect: Connect = open_connection,
     ) -> None:
-        """Checks the secrets first.
-
-        Raises:
-            SignatureError: a secret cannot be one (promise R48).
-        """
+        """Checks the secrets first; raises SignatureError: a secret cannot be one (promise R48)."""
         self.progress = ListenerProgress(plan.until)
         self.writer = InboxWriter(inbox, results_first=plan.ack == "forwarded")
         # Under `forwarded` the sender tries again; a second hand at it would only double events.

@@ -77,11 +77,7 @@ def read_to_end(stream: BinaryIO, most: int) -> bytes:
 
 
 def read_line(stream: TextIO) -> str:
-    """Reads a line that a person types.
-
-    Raises:
-        Stopped: a signal came.
-    """
+    """Reads a line that a person types; raises Stopped: a signal came."""
     number = _waitable(stream)
     if number is not None:
         signals.wait_ready(number, None)  # a terminal has a line to be read, or none of it

@@ -206,11 +206,7 @@ def _of_this_thread() -> _SignalNote | None:
 
 
 def sleep(seconds: float) -> None:
-    """Waits so long.
-
-    Raises:
-        Stopped: a signal came.
-    """
+    """Waits so long; raises Stopped: a signal came."""
     if _of_this_thread() is None:
         time.sleep(seconds)
     else:

@@ -161,7 +161,7 @@ def test_a_batch_that_is_under_way_sends_a_stranger_no_key(svc: Svc, tmp_path: P
     list_of = tmp_path / "orders.ndjson"
     row = {"amount": 100, "currency": "EUR", "shipping": {"country": "DE"}}
     row["items"] = [{"name": "J", "quantity": 1, "unit_amount": 100}]
-    list_of.write_text("".join(json.dumps(row | {"amount": n}) + "\n" for n in range(1, 81)))
+    list_of.write_text("".join(json.dumps(row | {"amount": n}) + "\n" for n in range(1, 401)))
     argv = ("batch", "orders.create", str(list_of), "--yes")
     program = [sys.executable, "-m", "svc", *argv, "-v", "--max-time", "1", "--rate", "80"]
     with subprocess.Popen(program, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as batch:
@@ -181,4 +181,4 @@ def test_a_batch_that_is_under_way_sends_a_stranger_no_key(svc: Svc, tmp_path: P
     assert again.code == 0, again.err
     made = svc.ok("orders", "list", "--all")
     svc.ok("sandbox", "stop")
-    assert sorted(order["amount"] for order in made) == list(range(1, 81))
+    assert sorted(order["amount"] for order in made) == list(range(1, 401))

@@ -173,11 +173,7 @@ class Report(NamedTuple):
 
 
 def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
-    """Says what a run would do (`--dry-run`).
-
-    Raises:
-        PartlyDone: some rows could not be sent.
-    """
+    """Says what a run would do (`--dry-run`); raises PartlyDone: some rows could not be sent."""
     money = money_planned(todo)
     lines = [build_bad_line(bad) for bad in islice(todo.bad, PROBLEMS_MAX)]
     if out.format == "human":

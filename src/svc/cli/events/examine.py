@@ -201,11 +201,7 @@ def _escape_cell(text: str) -> str:
 
 
 def _conclude(session: Session, given: ExamArguments, verdicts: Sequence[RuleVerdict]) -> None:
-    """Ends as the examination did.
-
-    Raises:
-        CheckFailed: the handler breaks a rule.
-    """
+    """Ends as the examination did; raises CheckFailed: the handler breaks a rule."""
     failed = [each.rule.name for each in verdicts if each.status == "failed"]
     if failed:
         raise CheckFailed(

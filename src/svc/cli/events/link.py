@@ -38,11 +38,7 @@ class TunnelLink:
         register: Register,
         wait_seconds: float = WAIT_SECONDS,
     ) -> None:
-        """Registers the endpoint.
-
-        Raises:
-            SvcError: the service refused, or was not reached.
-        """
+        """Registers the endpoint; raises SvcError: the service refused, or was not reached."""
         self._session = session
         self._tunnel = tunnel
         self._register = register

@@ -46,11 +46,7 @@ class LogOptions:
 def read_log(
     session: Session, address: str, group: str | None, start: str, name: str | None
 ) -> LogOptions:
-    """Reads the options of --from.
-
-    Raises:
-        UsageError: a value is wrong.
-    """
+    """Reads the options of --from; raises UsageError: a value is wrong."""
     for typed, given in (("--group", group), ("--name", name)):
         if given is not None:
             check_name(given, typed)

@@ -80,11 +80,7 @@ def requests(
 
 
 def _verify(session: Session, body: BodyFields) -> None:
-    """Says whether so many requests fit.
-
-    Raises:
-        CheckFailed: there are more or fewer.
-    """
+    """Says whether so many requests fit; raises CheckFailed: there are more or fewer."""
     reply = ask(session, control_call("POST", "requests", "verify", body=body))
     if session.format != "human":
         session.out.one(reply.text, reply.data)

@@ -41,11 +41,7 @@ class RequestLines:
         self._stdout.flush()
 
     def note_left_out(self, count: int) -> None:
-        """Says how many were not shown.
-
-        Raises:
-            OSError: stdout is closed.
-        """
+        """Says how many were not shown; raises OSError: stdout is closed."""
         self._stdout.write(self._layout.row([(f"... {count} more, not shown", "quiet")]))
         self._stdout.flush()
 

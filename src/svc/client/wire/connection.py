@@ -51,11 +51,7 @@ class Connection:
         self.received = False
 
     def exchange(self, request: WireRequest, deadline: Deadline) -> RawReply:
-        """Sends a request and reads its answer.
-
-        Raises:
-            WireBroken: when no whole answer came.
-        """
+        """Sends a request and reads its answer; raises WireBroken: when no whole answer came."""
         self.sent = self.received = False
         self._http = http = HttpExchange(request)
         self._send(http.encode(), deadline)

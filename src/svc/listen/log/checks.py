@@ -242,11 +242,7 @@ def belongs(info: Mapping[str, Any], origin: str | None, mode: str) -> None:
 
 
 def refuse(remark: Remark, param: str) -> None:
-    """Refuses to go on with what has failed.
-
-    Raises:
-        ConfigError: it has.
-    """
+    """Refuses to go on with what has failed; raises ConfigError: it has."""
     if remark.verdict == "failed":
         raise ConfigError(
             f"The log cannot be used: {remark.detail}.",

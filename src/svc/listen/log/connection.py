@@ -282,11 +282,7 @@ class LogConnection:
 
 
 def decode(message: Message) -> dict[str, Any]:
-    """Gives JetStream's answer.
-
-    Raises:
-        LogRefusal: it is an error.
-    """
+    """Gives JetStream's answer; raises LogRefusal: it is an error."""
     try:
         data = json.loads(message.body)
     except ValueError:

@@ -72,11 +72,7 @@ async def find_failed(connection: LogConnection, mode: Mode, which: str) -> SetA
 
 
 async def message_of(connection: LogConnection, mode: Mode, one: SetAside) -> Message:
-    """Gives the message of the event.
-
-    Raises:
-        NotFound: the log has dropped it for its age.
-    """
+    """Gives the message of the event; raises NotFound: the log has dropped it for its age."""
     message = await _message(connection, mode, one.seq)
     if message is None:
         raise NotFound(

@@ -250,11 +250,7 @@ class CursorSource(LogSource):
 
 
 async def check_right(connection: LogConnection, mode: Mode) -> None:
-    """Looks at the start whether the user may hear of events.
-
-    Raises:
-        AuthError: it may not.
-    """
+    """Looks at the start whether the user may hear of events; raises AuthError: it may not."""
 
     async def heard(_: Message) -> None:
         """Nothing is done with it yet."""

@@ -61,11 +61,7 @@ def in_words(error: BaseException) -> str:
 
 
 def check_installed() -> None:
-    """Looks for the client library without loading it.
-
-    Raises:
-        ConfigError: it is not there.
-    """
+    """Looks for the client library without loading it; raises ConfigError: it is not there."""
     from importlib.util import find_spec
 
     if find_spec("nats") is None:

@@ -40,11 +40,7 @@ class SshDestination:
 
     @classmethod
     def parse(cls, text: str) -> "SshDestination":
-        """Reads `[USER@]HOST[:REMOTE_PORT]`.
-
-        Raises:
-            UsageError: it is malformed.
-        """
+        """Reads `[USER@]HOST[:REMOTE_PORT]`; raises UsageError: it is malformed."""
         match = _SHAPE.fullmatch(text)
         port = int(match["port"] or REMOTE_PORT) if match else 0
         if match is None or not 0 < port <= PORT_MAX:

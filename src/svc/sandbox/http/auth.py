@@ -42,11 +42,7 @@ def mode_of(text: str) -> Mode:
 
 
 def authenticate(tx: Transaction, text: str) -> KnownDoc:
-    """The key's document.
-
-    Raises:
-        Problem: 401 `api_key_invalid` or `api_key_expired`.
-    """
+    """The key's document; raises Problem: 401 `api_key_invalid` or `api_key_expired`."""
     plausible = len(text) <= _KEY_MAX and text.isascii() and text.isprintable()
     key = api_keys.find(tx, text) if plausible else None
     if key is None:

@@ -63,11 +63,7 @@ def issue(now: datetime) -> Issued:
 
 
 def ends(certificate: bytes) -> datetime:
-    """When a PEM certificate ends.
-
-    Raises:
-        ValueError: it is none.
-    """
+    """When a PEM certificate ends; raises ValueError: it is none."""
     from cryptography import x509
 
     return x509.load_pem_x509_certificate(certificate).not_valid_after_utc

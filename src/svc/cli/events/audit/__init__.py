@@ -123,11 +123,7 @@ def _find_missed(
 
 
 def _conclude(session: Session, found: Audit, received: ReceivedEvents, begin: float) -> None:
-    """Says what was compared.
-
-    Raises:
-        CheckFailed: an event is missing.
-    """
+    """Says what was compared; raises CheckFailed: an event is missing."""
     told = (
         f"{_count(found.expected, 'event')} since {utc(begin)}, "
         f"in the states of {_count(found.objects, 'object')}"

@@ -16,11 +16,7 @@ def _file(session: "Session", profile: str) -> Path:
 
 
 def keep(session: "Session", report: dict[str, Any]) -> None:
-    """Keeps a report in place of the one before.
-
-    Raises:
-        LocalError: it cannot be written.
-    """
+    """Keeps a report in place of the one before; raises LocalError: it cannot be written."""
     path = _file(session, session.settings.profile)
     try:
         make_private(path.parent)
