@@ -19,6 +19,7 @@ from svc.client.call import (
     segment,
 )
 from svc.client.text import one_line
+from svc.service import noun
 from svc.service.model import Action, Field, Resource
 
 
@@ -68,8 +69,6 @@ def find_failing_fields(call: Call, data: object) -> tuple[str, ...]:
 
 def has_failed(data: object) -> bool:
     """Whether an object's own status means that it has failed, whatever was asked for."""
-    from svc.service import noun
-
     if not isinstance(data, Mapping):
         return False
     resource = noun(str(data.get("object")))

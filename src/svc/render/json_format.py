@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from json import JSONDecoder
 from typing import Any, Final
 
-from svc.render.dump import compact, indent
+from svc.render.dump import compact, dump, indent, scalar
 from svc.render.printer import Objects, Printer, Write
 from svc.render.text import one_line
 
@@ -38,8 +38,6 @@ class Json(Printer):
 
     def value(self, data: object) -> None:
         """Prints a result of our own."""
-        from svc.render.dump import dump
-
         self._write(indent(dump(data)) + "\n")
 
 
@@ -76,8 +74,6 @@ class Ndjson(Printer):
 
     def value(self, data: object) -> None:
         """Prints a result of our own; a list takes a line for each of its values."""
-        from svc.render.dump import dump
-
         self._hand_on([dump(item) for item in (data if isinstance(data, list) else [data])])
 
     def _hand_on(self, lines: list[str]) -> None:
@@ -112,8 +108,6 @@ class Ids(Printer):
 
 
 def _format_plain(value: object) -> str:
-    from svc.render.dump import scalar
-
     return one_line(value) if isinstance(value, str) else scalar(value)
 
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Final, TextIO, TypeGuard
 
 from svc.errors import SvcError
 from svc.inputs import Format
+from svc.render.dump import dump
 from svc.render.json_format import Ids, Json, Ndjson
 from svc.render.printer import PAGE_SIZE, Objects, Printer
-from svc.render.text import escape
+from svc.render.text import escape, wrap_message
 from svc.render.writer import Writer
 
 if TYPE_CHECKING:
@@ -206,8 +207,6 @@ class Output:
 
     def record(self, data: dict[str, object]) -> None:
         """Prints one typed NDJSON record, in any format, and flushes it."""
-        from svc.render.dump import dump
-
         self._out.write(dump(data) + "\n")
         self._out.flush()
 
@@ -267,8 +266,6 @@ class Output:
 
     def _fit(self, safe: str, width: int | None) -> str:
         """Breaks lines on a terminal; a log keeps each message on its line."""
-        from svc.render.text import wrap_message
-
         called = self._called()
         return "\n".join(
             part for each in safe.split("\n") for part in wrap_message(each, width, called)

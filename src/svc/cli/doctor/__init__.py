@@ -25,6 +25,7 @@ from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, SvcError
 from svc.listen.inbox.listeners import places
 from svc.listen.names import log_of
+from svc.service.facts import WEBHOOK_BODY_MAX
 
 app = make_app()
 
@@ -145,7 +146,6 @@ def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: b
     from svc.listen.log.address import LogAddress
     from svc.listen.log.status import look
     from svc.listen.log.streams import stream_info
-    from svc.service.facts import WEBHOOK_BODY_MAX
 
     address, mode = LogAddress.parse(text, "--from"), session.settings.mode
     position = position_here(session, address)

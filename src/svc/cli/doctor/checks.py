@@ -24,6 +24,7 @@ from svc.keys.places import title
 from svc.keys.resolve import VARIABLE
 from svc.redaction import redact
 from svc.service.facts import SIGNATURE_TOLERANCE_SECONDS
+from svc.state import Database
 
 Verdict: TypeAlias = Literal["ok", "warning", "failed", "skipped"]
 
@@ -72,7 +73,6 @@ _TUNNELS: Final = ("cloudflared", "ngrok", "ssh")
 def state(session: Session) -> Finding:
     """Whether the state database is whole and private, and whether a request waits in it."""
     from svc.cli.framework.delivering import journal_of
-    from svc.state import Database
     from svc.state.room import room_of
 
     name, path = "state", session.paths.state_file

@@ -10,6 +10,7 @@ from svc.cli.events.secrets import StoredSecrets, endpoint_of_log, place_of
 from svc.cli.framework.control import sandbox_client
 from svc.cli.framework.session import Session
 from svc.client.call import Call
+from svc.client.operations import post
 from svc.client.sandbox import control_call, in_mode
 from svc.errors import KeyStoreError, SvcError
 from svc.listen.endpoints import EndpointTable
@@ -181,7 +182,6 @@ class Endpoints:
 
     def _register(self, url: str, events: tuple[str, ...]) -> Endpoint:
         from svc.cli.framework.delivering import send_recorded
-        from svc.client.operations import post
 
         session = self._session
         with session.client() as client:

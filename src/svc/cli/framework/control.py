@@ -10,8 +10,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from svc.cli.framework.session import Session
 from svc.client.call import Call
-from svc.client.exchange import Deadline, wait_unwatched
+from svc.client.exchange import Deadline, Waits, wait_unwatched
+from svc.client.reply import Reply
 from svc.client.sandbox import SandboxClient, control_call, in_mode
+from svc.delivery.journal.commands import Say
+from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.idempotency_ages import (
     IdempotencyAges,
     clock_of,
@@ -19,14 +22,10 @@ from svc.delivery.journal.idempotency_ages import (
     state_of,
 )
 from svc.errors import SvcError
-from svc.service.facts import SANDBOX_ROOT
+from svc.service.facts import SANDBOX_KEYS, SANDBOX_ROOT
 
 if TYPE_CHECKING:
     from svc.cli.framework.inputs.times import Moments
-    from svc.client.exchange import Waits
-    from svc.client.reply import Reply
-    from svc.delivery.journal.commands import Say
-    from svc.delivery.journal.entry import Intent
 
 
 _SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secret
@@ -57,8 +56,8 @@ def sandbox_client(
     session: Session,
     *,
     deadline: Deadline | None = None,
-    on_reply: "Callable[[Reply], None]" = lambda _: None,
-    waits: "Waits | None" = None,
+    on_reply: Callable[[Reply], None] = lambda _: None,
+    waits: Waits | None = None,
 ) -> SandboxClient:
     """Makes a client of the controls at the address of the settings, whatever answers there.
 
@@ -91,7 +90,7 @@ def client_secret(session: Session, control: "SandboxClient", order: str) -> str
     return str(control.send(call).data["client_secret"])
 
 
-def ask(session: Session, call: Call, *, patient: bool = False) -> "Reply":
+def ask(session: Session, call: Call, *, patient: bool = False) -> Reply:
     """Uses one control in the mode of the settings.
 
     Raises:
@@ -131,7 +130,7 @@ _KINDS: Final = {
 
 
 def show(
-    session: Session, reply: "Reply", *, next_command: str | None = None, kind: str = ""
+    session: Session, reply: Reply, *, next_command: str | None = None, kind: str = ""
 ) -> None:
     """Prints an answer; `kind` is as in `Output.page`."""
     data = reply.data
@@ -154,7 +153,7 @@ _FRESH_SECONDS: Final = 1.0
 _Found = TypeVar("_Found")
 
 
-def refuse_expired_key(session: Session, intent: "Intent", say: "Say") -> None:
+def refuse_expired_key(session: Session, intent: Intent, say: Say) -> None:
     """Asks a sandbox on this machine how old a request's key is by its clock.
 
     Only of a request that may have been carried out, since the 24 hours of any other begin anew.
@@ -239,7 +238,6 @@ def moments(session: Session, *, ahead: bool = False, local: bool = False) -> "M
 def is_sandbox(session: Session) -> bool:
     """Whether the key or the settings say that the address is a sandbox's; no request is sent."""
     from svc.keys.resolve import ROLLED_SOURCE
-    from svc.service.facts import SANDBOX_KEYS
 
     if not session.base_url.may_be_sandbox:
         return False

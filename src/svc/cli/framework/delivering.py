@@ -2,12 +2,16 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from svc.cli.framework.control import read_sandbox_clock, refuse_expired_key
 from svc.cli.framework.session import Session
+from svc.client.call import Call
 from svc.client.client import Client
+from svc.config.limits import MoneyLimit
 from svc.delivery.account import AccountJudge
+from svc.delivery.ending import Sent
+from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import LimitRules
@@ -15,12 +19,6 @@ from svc.delivery.journal.stored import Scope
 from svc.delivery.send import send_new
 from svc.delivery.sender import Sender
 from svc.system import uptime
-
-if TYPE_CHECKING:
-    from svc.client.call import Call
-    from svc.config.limits import MoneyLimit
-    from svc.delivery.ending import Sent
-    from svc.delivery.journal.entry import Intent
 
 
 @contextmanager
@@ -64,7 +62,7 @@ class _SandboxClock:
     def now(self) -> float | None:
         return read_sandbox_clock(self._session)
 
-    def refuse_expired(self, intent: "Intent") -> None:
+    def refuse_expired(self, intent: Intent) -> None:
         refuse_expired_key(self._session, intent, self._session.say)
 
 
@@ -93,12 +91,12 @@ def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
 def send_recorded(
     session: Session,
     client: Client,
-    call: "Call",
+    call: Call,
     *,
     idempotency_key: str | None = None,
     new_request: bool = False,
     meant_at: float | None = None,
-) -> "Sent":
+) -> Sent:
     """Records a POST of this command, sends it and keeps how it ended; raises as `send_new`.
 
     `meant_at`, in Unix seconds, is when a person decided on it: the command's beginning, unless a

@@ -14,6 +14,7 @@ from svc.errors import SvcError, UsageError, build_wrong_choice, use_one_of
 from svc.inputs import FORMATS, Format
 from svc.paths import CONFIG_FILE, NoFolder, Paths
 from svc.redaction import redact
+from svc.service.facts import SANDBOX_KEYS
 
 if TYPE_CHECKING:
     from svc.base_url import BaseUrl
@@ -166,8 +167,6 @@ class Invocation:
 
     def _secret(self) -> str | None:
         """The key in use, once it is known; the sandbox's constants are no secrets (R39)."""
-        from svc.service.facts import SANDBOX_KEYS
-
         key: ResolvedKey | None = vars(self).get("key")
         return None if key is None or key.secret in SANDBOX_KEYS.values() else key.secret
 

@@ -10,6 +10,7 @@ from typing import Any, Final, NamedTuple
 import typer
 from typer.core import TyperCommand
 
+from svc import service
 from svc.cli.framework.figures import fill
 from svc.service.facts import NOUNS
 
@@ -129,8 +130,6 @@ def _app_of(*words: str) -> Any:
     """The Typer app of a command; of a noun without a module that of its description."""
     if words[0] == "events" or words[0] not in _NOUNS:
         return import_module(module_of(*words)).app
-    from svc import service
-
     noun = service.noun(words[0].replace("-", "_").removesuffix("s"))
     return import_module("svc.cli.framework.nouns").noun_app(noun)
 

@@ -4,18 +4,20 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from svc import service
 from svc.cli.framework.session import Session
 from svc.client.call import Call, build_blank_error, check_id
-from svc.client.operations import retrieval
+from svc.client.operations import failure_of, find_undocumented_status, retrieval
+from svc.clock import utc
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice
 from svc.service.facts import ID_PREFIXES, IDEMPOTENCY_HEADER, LIMIT_MAX
+from svc.service.model import Field
 
 if TYPE_CHECKING:
     from svc.client.client import Client
     from svc.client.polling import Settling
     from svc.client.reply import Reply
     from svc.render.output import Output
-    from svc.service.model import Field
 
 
 MakeCall = Callable[..., Call]
@@ -143,7 +145,7 @@ def send_due(
     session: Session,
     make: MakeCall,
     given: Mapping[str, str | None],
-    deadline: "Field",
+    deadline: Field,
     due: str,
 ) -> None:
     """Prints every object whose deadline comes within a duration, by the service's clock."""
@@ -233,8 +235,6 @@ def _kind_of(session: Session, call: Call) -> str:
     """What the objects of a list are, for a CSV; empty where its path is not a documented one."""
     if session.format != "csv":
         return ""
-    from svc import service
-
     resource = service.resource_at(call.path)
     return resource.name if resource is not None and resource.path == call.path else ""
 
@@ -265,7 +265,6 @@ def tell_answer(session: Session, reply: "Reply") -> None:
     A program has the object itself; only another spelling of a recipient is told to both.
     """
     from svc.client.contradiction import id_in
-    from svc.clock import utc
 
     for warning in reply.warnings:
         session.out.warn(f"{warning}.")
@@ -288,8 +287,6 @@ def finish(
         CheckFailed: the answer has a status that means failure.
         LocalError: `unsaved`.
     """
-    from svc.client.operations import failure_of, find_undocumented_status
-
     show_reply(session, out, call, reply)
     status = find_undocumented_status(call, reply.data)
     if status is not None and session.format == "human":

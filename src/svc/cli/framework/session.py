@@ -11,6 +11,7 @@ from svc.cli.framework.invocation import Invocation
 from svc.cli.framework.streams import FORCING
 from svc.errors import LocalError, UsageError
 from svc.inputs import Format
+from svc.service.facts import SANDBOX_KEYS, Mode
 
 if TYPE_CHECKING:
     from svc.client.call import Call
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from svc.keys.resolve import ResolvedKey
     from svc.keys.store import KeyStore
     from svc.render.output import Output
-    from svc.service.facts import Mode
     from svc.state import Database
 
 
@@ -152,7 +152,6 @@ class Session(Invocation):
     def key(self) -> "ResolvedKey":
         """The API key of this command and where it came from."""
         from svc.keys.resolve import resolve_key
-        from svc.service.facts import SANDBOX_KEYS
 
         key = resolve_key(
             self.settings, self.env, store=self.key_store, facts=lambda: self.key_facts
@@ -201,7 +200,7 @@ class Session(Invocation):
 
         return KeyFacts(self.paths.state_file, self.clock)
 
-    def key_place(self, mode: "Mode | None" = None, slot: "Slot" = "secret") -> "KeyPlace":
+    def key_place(self, mode: Mode | None = None, slot: "Slot" = "secret") -> "KeyPlace":
         """Where a key of the settings' origin and profile is kept."""
         from svc.keys.places import KeyPlace
 
@@ -247,7 +246,7 @@ class Session(Invocation):
         self,
         *,
         secret: str | None = None,
-        mode: "Mode | None" = None,
+        mode: Mode | None = None,
         quota: "RetryQuota | None" = None,
         on_attempt: "Callable[[AttemptRecord], None] | None" = None,
         on_reply: "Callable[[Reply], None] | None" = None,

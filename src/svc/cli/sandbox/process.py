@@ -16,6 +16,7 @@ from svc.cli.sandbox.compare.saved import settings_like
 from svc.cli.sandbox.exported import AllowRemote, read_state
 from svc.cli.sandbox.launch import certificate_for, forget, repoint_profile, report_ready
 from svc.cli.sandbox.reach import AllowHost, Bind, reach_of, warn_of_reach
+from svc.cli.sandbox.served import RequestLines, RequestsShown
 from svc.cli.sandbox.shared import FixtureName, LikeProfile, Port, Seed
 from svc.errors import CheckFailed, LocalError, UsageError, build_wrong_choice, system_words
 from svc.paths import NoFolder
@@ -234,7 +235,6 @@ def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord]
 @contextmanager
 def _requests_shown(session: Session) -> Iterator[Callable[["ServedRequest"], None]]:
     """Prints requests, for as long as the block lasts."""
-    from svc.cli.sandbox.served import RequestLines, RequestsShown
 
     def tell(served: "ServedRequest") -> None:
         now, took = session.clock.now(), f"{served.milliseconds:.0f} ms"

@@ -13,6 +13,7 @@ from svc.cli.framework.session import Session
 from svc.cli.sandbox.exported import AllowRemote, read_state
 from svc.client.amounts import amount_option
 from svc.client.sandbox import control_call, in_mode
+from svc.config.writing import write_atomically
 from svc.errors import ApiError, LocalError, UsageError, build_wrong_choice
 from svc.service.facts import AMOUNT_MAX
 
@@ -133,7 +134,6 @@ def export(
     if path is None:
         show(session, ask(session, control_call("GET", "export")))
         return
-    from svc.config.writing import write_atomically
 
     def fill(file: BinaryIO) -> None:
         with open_control(session, patient=True) as control:

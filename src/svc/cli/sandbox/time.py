@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from threading import Event
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -16,12 +16,10 @@ from svc.cli.framework.progress import LiveLine, beside
 from svc.cli.framework.prompts import confirm
 from svc.cli.framework.session import Session
 from svc.cli.sandbox.shared import FixtureName, Seed
+from svc.client.reply import Reply
 from svc.client.sandbox import control_call
 from svc.errors import SvcError, UsageError
 from svc.sandbox.clock import AdvanceUntil, ClockMode
-
-if TYPE_CHECKING:
-    from svc.client.reply import Reply
 
 app = make_app()
 
@@ -153,7 +151,7 @@ def _time(session: Session, text: str | None) -> str | None:
     return None if text is None else stamp(moments(session, ahead=True).read(text, "--to").begin)
 
 
-def _tell_clock(session: Session, reply: "Reply") -> None:
+def _tell_clock(session: Session, reply: Reply) -> None:
     """Prints it; a job that broke is a bug of the sandbox, and what it was for has not happened."""
     show(session, reply)
     broken = reply.data.get("broken_jobs")

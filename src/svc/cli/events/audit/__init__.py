@@ -3,7 +3,7 @@
 import json
 from collections.abc import Iterator
 from itertools import chain
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -23,9 +23,7 @@ from svc.listen.endpoints import every_endpoint
 from svc.listen.inbox.forgetting import KEEP_SECONDS
 from svc.listen.inbox.received import ReceivedEvents
 from svc.service.facts import EVENT_TYPES, LIMIT_MAX
-
-if TYPE_CHECKING:
-    from svc.state import Database
+from svc.state import Database
 
 app = make_app()
 
@@ -94,7 +92,7 @@ def _add_inbox(session: Session, received: ReceivedEvents, seconds: float) -> No
         session.out.warn(f"The inbox keeps forwarded events for {days} days; older ones are gone.")
 
 
-def _find_types(session: Session, state: "Database") -> frozenset[str]:
+def _find_types(session: Session, state: Database) -> frozenset[str]:
     """The types that the endpoints of this profile and mode get; every type where none is known."""
     settings, origin = session.settings, session.base_url.origin
     here = (origin, settings.profile, settings.mode)

@@ -14,6 +14,7 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import flag
 from svc.cli.framework.progress import bar
 from svc.cli.framework.session import Session
+from svc.cli.sandbox.compare.saved import keep
 from svc.client.exchange import Failure, RawReply
 from svc.client.operations import build_list
 from svc.errors import UsageError
@@ -55,7 +56,6 @@ def compare(
     from svc.cli.sandbox.compare.asking import Inquiry
     from svc.cli.sandbox.compare.judging import judge_all
     from svc.cli.sandbox.compare.report import ComparisonReport
-    from svc.cli.sandbox.compare.saved import keep
 
     secret = session.key.secret
     with session.client() as client:

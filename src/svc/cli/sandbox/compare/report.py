@@ -5,12 +5,12 @@ from collections.abc import Iterator
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, Final
 
+from svc.cli.sandbox.compare.asking import Inquiry
 from svc.cli.sandbox.compare.judging import DIFFERENT, HELD, UNKNOWN
 from svc.clock import utc
 from svc.errors import CheckFailed
 
 if TYPE_CHECKING:
-    from svc.cli.sandbox.compare.asking import Inquiry
     from svc.render.output import Output
 
 _NAMED_MAX: Final = 5
@@ -25,7 +25,7 @@ class ComparisonReport:
     """The findings of one comparison, the objects that it has made and the settings that follow."""
 
     def __init__(
-        self, profile: str, origin: str, inquiry: "Inquiry", findings: list[dict[str, Any]]
+        self, profile: str, origin: str, inquiry: Inquiry, findings: list[dict[str, Any]]
     ) -> None:
         self.profile = profile
         self._origin = origin

@@ -2,20 +2,18 @@
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from svc.cli.framework.session import Session
 from svc.errors import LocalError, UsageError, build_wrong_choice, system_words
 from svc.system.files import make_private, replace_file
 
-if TYPE_CHECKING:
-    from svc.cli.framework.session import Session
 
-
-def _file(session: "Session", profile: str) -> Path:
+def _file(session: Session, profile: str) -> Path:
     return session.paths.state_dir / "compared" / f"{profile}.json"
 
 
-def keep(session: "Session", report: dict[str, Any]) -> None:
+def keep(session: Session, report: dict[str, Any]) -> None:
     """Keeps a report in place of the one before; raises LocalError: it cannot be written."""
     path = _file(session, session.settings.profile)
     try:
@@ -26,7 +24,7 @@ def keep(session: "Session", report: dict[str, Any]) -> None:
     session.out.note(f"Kept in {path}")
 
 
-def settings_like(session: "Session", profile: str | None) -> dict[str, Any]:
+def settings_like(session: Session, profile: str | None) -> dict[str, Any]:
     """The settings with which a sandbox behaves as a profile's service did; none without one.
 
     Says which they are, and how many differences no setting follows.
