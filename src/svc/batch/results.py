@@ -76,10 +76,16 @@ class PastResults(NamedTuple):
 
     Attributes:
         is_old: whether it is of an older form, whose lines do not tell enough to decide anything.
+        damaged: how many lines cannot be read, but for the last one of a run that was killed.
     """
 
     lines: tuple[PastLine, ...] = ()
     is_old: bool = False
+    damaged: int = 0
+
+
+class _DamagedLineError(Exception):
+    """A line that can be read is none that a run has written."""
 
 
 def failure(
@@ -233,7 +239,7 @@ class Results:
         """Reads what an earlier run of the same batch has left (promise R116).
 
         Raises:
-            LocalError: it cannot be read, or a line of it is damaged.
+            LocalError: it cannot be read.
         """
         with self._translate_errors():
             try:
@@ -242,21 +248,31 @@ class Results:
                 return PastResults()
             with os.fdopen(handle, "rb") as file:
                 self._read = os.fstat(file.fileno())
-                found = [line for line in map(self._parse_past, file) if line is not None]
+                found, damaged = [], 0
+                for text in file:
+                    try:
+                        line = self._parse_past(text)
+                    except (ValueError, _DamagedLineError):
+                        damaged += text.endswith(b"\n")  # else a kill or a full disk cut it off
+                    else:
+                        found += [line] if line is not None else []
         is_old = any(line.first_sent is None or not line.likeness for line in found)
-        return PastResults(tuple(found), is_old)
+        return PastResults(tuple(found), is_old, damaged)
 
     def _parse_past(self, text: bytes) -> PastLine | None:
-        """Reads a line; None for one that says nothing of the batch, and for a torn last one."""
-        try:
-            line = json.loads(text)
-        except ValueError:
-            return None  # the last line of a run that was killed
-        if not isinstance(line, dict) or line.get("import") not in self._ids:
-            return None
+        """Reads a line; None for one that says nothing of the batch.
+
+        Raises:
+            ValueError, _DamagedLineError: it is no line that a run has written.
+        """
+        line = json.loads(text)
+        if not isinstance(line, dict):
+            raise _DamagedLineError
         key, outcome = line.get("idempotency_key"), line.get("outcome")
-        if not isinstance(key, str) or outcome not in ("done", "failed", "unknown"):
+        if line.get("import") not in self._ids or outcome not in ("done", "failed", "unknown"):
             return None
+        if not isinstance(key, str):
+            raise _DamagedLineError
         error = line.get("error")
         row, amount = line.get("row"), line.get("amount")
         return PastLine(

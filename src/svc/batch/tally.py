@@ -288,13 +288,17 @@ def _build_passed_line(one: Passed, outcome: str, error: Mapping[str, object] | 
     """The line of a row that is not sent, with what is known of its request."""
     evidence, duplicate = one.evidence, one.duplicate
     line = _line(one.row, outcome)._replace(error=error)
-    if evidence is None:
-        adopted_at = duplicate.settled_at if duplicate is not None and outcome == "done" else None
+    if duplicate is not None:  # what a single command has done, whatever the row itself came to
+        line = line._replace(id=duplicate.object_id, request=duplicate.request)
+        if one.decision is not RowDecision.ADOPT:
+            return line
         return line._replace(
-            id=duplicate.object_id if duplicate else None,
-            request=duplicate.request if duplicate else None,
-            first_sent=None if adopted_at is None else utc(adopted_at),
+            idempotency_key=duplicate.key,
+            world=duplicate.world,
+            key_fingerprint=duplicate.key_hint,
+            first_sent=utc(duplicate.settled_at or 0.0),
         )
+    assert evidence is not None
     settled = evidence.intent.settled if evidence.intent else None
     return line._replace(
         id=evidence.object_id,

@@ -239,6 +239,7 @@ class _Shelf:
         # What was kept before likenesses were, and has no body any more, is known by its digest.
         for same in (row.likeness, row.alike, row.digest):
             shelf = self._by.get(same, _EMPTY)
+            _bring_forward(shelf, row.alike)
             while shelf:
                 found = shelf.popleft()
                 # A key of the row's own says that it is another request than what came to nothing.
@@ -252,14 +253,27 @@ class _Shelf:
         return [one for one in self._by_key.values() if one.key not in self._taken]
 
 
+def _bring_forward(shelf: deque[Evidence], alike: str) -> None:
+    """Puts first what was sent of a named row as it stands now, where that had an effect."""
+    if len(shelf) > 1 and shelf[0].alike != alike:
+        for one in shelf:
+            if one.alike == alike and one.known in EFFECTIVE:
+                shelf.remove(one)
+                shelf.appendleft(one)
+                return
+
+
 def _order(one: Evidence) -> tuple[int, int, int, int]:
     """What was carried out comes first, then what is unknown; of each kind the newest.
+
+    What has failed comes behind: what is unknown may be the request that took its place.
 
     Results files tell whole seconds. Within one, equal rows keep their order, and of the requests
     of one row the journal's numbers say which is newer.
     """
     seq = 0 if one.intent is None else one.intent.seq
-    return -max(one.known, Known.REFUSED), -int(one.at), one.row or 0, -seq
+    known = Known.KEY_TAKEN if one.known is Known.FAILED else max(one.known, Known.REFUSED)
+    return -known, -int(one.at), one.row or 0, -seq
 
 
 class _Others:

@@ -56,6 +56,27 @@ def secret_of(sandbox: Sandbox, order: str) -> str:
     return text[at : text.index('"', at)].rstrip("\\")
 
 
+def test_what_failed_since_is_sent_once_more_and_pays_no_other_row(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R117: a refund fails days later; an equal row that is added then is not skipped for it."""
+    (payment,) = paid(svc, sandbox, 1)
+    row = f"{payment['id']},100"
+    path = write(tmp_path / "r.csv", "payment,amount", row)
+    batch = ("batch", "refunds.create", str(path))
+    assert svc.ok(*batch)["done"] == 1
+    (first,) = svc.ok("refunds", "list")["data"]
+    svc.ok("sandbox", "fail", first["id"])
+    assert svc.ok(*batch)["skipped"] == 1  # nobody has looked
+    assert svc.ok(*batch, "--retry-failed")["done"] == 1
+    assert svc.ok(*batch, "--retry-failed")["skipped"] == 1
+    write(path, "payment,amount", row, row)
+    added = svc(*batch)
+    assert (added.code, added.json["skipped"], added.json["failed"]) == (9, 1, 1)
+    assert svc.ok(*batch, "--retry-failed")["done"] == 1
+    assert len(svc.ok("refunds", "list")["data"]) == 3
+
+
 # --- the operations -----------------------------------------------------------------------------
 
 

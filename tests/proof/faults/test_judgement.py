@@ -86,6 +86,64 @@ def test_a_row_that_was_done_by_hand_since_is_not_sent(
     adopted = run(machine, path, "--skip-done")
     assert (adopted.code, adopted.json["skipped"]) == (0, 2)
     assert run(machine, path).json["skipped"] == 2  # it is kept
+    made = lines(path)
+    assert all(line["id"] for line in made)
+    shutil.rmtree(machine.state)  # on another machine the results file tells it
+    age_results(path, hours=48)
+    assert run(machine, path, "--continue").json["skipped"] == 2
+    assert [line["id"] for line in lines(path)] == [line["id"] for line in made]
+    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
+
+
+def test_what_a_single_command_has_done_of_a_row_never_sent_is_told_to_other_machines(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R116: `--skip-done` puts it into the results file with the key that it was done with."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
+    assert machine.run(*by_hand, "-d", "metadata[note]=mark-2").code == 0
+    assert run(machine, path).code == 9
+    assert run(machine, path, "--skip-done").json["skipped"] == 2
+    shutil.rmtree(machine.state)
+    assert run(machine, path).json["skipped"] == 2
+    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
+
+
+@pytest.mark.parametrize("damage", [b'{"import": "imp_', b"[]", b"NULL"])
+def test_a_damaged_results_file_stops_a_machine_that_has_no_other_record(
+    machine: UserMachine, tmp_path: Path, damage: bytes
+) -> None:
+    """R116: such a line may be of a row that is done; what a kill has cut off at the end is not."""
+    path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2), refund_row(3))
+    assert run(machine, path).code == 0
+    results = path.with_name("r.ndjson.results.ndjson")
+    first, second, third = results.read_bytes().splitlines(keepends=True)
+    broken = second[:60] + damage + b"\n" if damage == b"NULL" else damage + b"\n"
+    results.write_bytes(first + broken + third)
+    assert run(machine, path).json["skipped"] == 3  # the journal has them all
+    results.write_bytes(first + broken + third)
+    shutil.rmtree(machine.state)
+    stopped = run(machine, path)
+    assert (stopped.code, stopped.error["code"]) == (6, "results_damaged")
+    results.write_bytes(first + second + third + third[:40])
+    assert run(machine, path).json["skipped"] == 3
+    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1, "mark-3": 1}
+
+
+def test_an_edited_row_whose_outcome_is_unknown_goes_on_under_its_key(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R115: the same command again is what it is told to give."""
+    path = write(tmp_path / "r.ndjson", refund_row(1, inv="a"))
+    options = ("--row-id", "inv")
+    assert run(machine, path, *options).code == 0
+    write(path, {**refund_row(2, inv="a"), "payment": "pay_1", "amount": 4000})
+    machine.ledger.spoil(*[Fault(closed, carried_out=True)] * 4, mark="mark-2")
+    unknown = run(machine, path, *options, "--edited")
+    assert (unknown.code, unknown.json["unknown"]) == (9, 1)
+    assert run(machine, path, *options).json["done"] == 1
+    assert run(machine, path, *options, "--edited").json["skipped"] == 1
+    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
 
 
 @pytest.mark.parametrize(
@@ -431,6 +489,8 @@ def test_an_object_that_failed_is_not_done(machine: UserMachine, tmp_path: Path)
     machine.ledger.twist(status="failed", failure_reason="declined")
     failed = run(machine, path)
     assert (failed.code, failed.json["failed"], failed.json["done"]) == (9, 1, 0)
+    assert failed.error["outcome"] is None  # it was carried out
+    assert "--retry-failed" in failed.error["message"]
     (line,) = lines(path)
     assert (line["outcome"], line["status"], line["failure_reason"]) == (
         "failed",
@@ -455,9 +515,13 @@ def test_rows_that_ask_for_the_same_are_named(machine: UserMachine, tmp_path: Pa
 def test_a_live_batch_needs_a_name_that_another_run_knows(
     machine: UserMachine, tmp_path: Path
 ) -> None:
-    """R114: from a pipe, or on a machine without a journal: exit 2 with the line to type."""
+    """R114: from a pipe, or on a machine without a journal: exit 2 with the line to type.
+
+    A check before it, as CI makes one, records nothing that a second run would know.
+    """
     path = write(tmp_path / "r.ndjson", refund_row(1))
     env = {"SVC_API_KEY": "sk_live_canary7Qx2Lw9Zp4", "SVC_BASE_URL": "https://api.example.com"}
+    assert run(machine, path, "--live", "--dry-run", env=env).code == 0
     nameless = run(machine, path, "--live", "--yes", env=env)
     assert (nameless.code, nameless.error["code"], nameless.error["param"]) == (
         2,

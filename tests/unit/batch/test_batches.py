@@ -230,6 +230,7 @@ def test_what_was_done_or_is_open_elsewhere_is_seen(floor: Floor) -> None:
             SCOPE.key_hint,
             SCOPE.profile,
             "rf_1",
+            key=done.stored.idempotency_key,
         )
     ]
     assert ledger(floor).duplicates(floor.batch, [done.likeness]) == []

@@ -267,6 +267,17 @@ def test_what_has_failed_is_not_sent_again_unasked(desk: Desk) -> None:
     assert task.key != key
 
 
+def test_a_second_request_whose_outcome_is_unknown_goes_on_before_what_had_failed(
+    desk: Desk,
+) -> None:
+    """R117: it took the place of that, and is not one of a row that is no longer in the file."""
+    desk.run({100: FAILED})
+    (second,) = desk.run({100: UNKNOWN}, may_retry_failed=True)
+    for may in (False, True):
+        todo = desk.plan(100, may_retry_failed=may)
+        assert (sent(todo), todo.orphans) == ([(100, second)], [])
+
+
 def test_a_done_row_that_was_changed_is_not_sent_unasked(desk: Desk) -> None:
     """R115: about the same payment, and the row that was done is no longer in the file."""
     desk.run({100: DONE, 200: DONE})

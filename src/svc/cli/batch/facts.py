@@ -16,7 +16,7 @@ from svc.client.operations import build_list, has_failed
 from svc.delivery.account import can_see
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, gather
 from svc.delivery.journal.batches import BatchTable, Duplicate
-from svc.delivery.journal.entry import NOBODY_ELSE, Account, Intent
+from svc.delivery.journal.entry import NOBODY_ELSE, OBJECT_FAILED, Account, Intent
 from svc.delivery.journal.journal import Journal
 from svc.delivery.plan import BatchFacts, BatchRow, BatchTimes
 from svc.delivery.policy import KeyRelation
@@ -44,11 +44,11 @@ def facts_for(
     """Collects all that decides over the rows; a check asks the service for nothing.
 
     Raises:
-        Conflict: the results file is of an older form, and would decide something.
+        Conflict: the results file is of an older form or damaged, and would decide something.
     """
     intents = tables.journal.list(batch=given.batch.id)
     past = _read_past(tables, results)
-    _refuse_old_form(past, intents, results)
+    _refuse_unread(past, intents, results)
     state = sandbox_state(session) if intents or past.lines or not is_check else None
     served, world = state or (None, None)
     evidence = gather(intents, past.lines, is_named=asked.row_id is not None, world=world)
@@ -99,20 +99,30 @@ def with_duplicates(facts: BatchFacts, found: Sequence[Duplicate]) -> Sequence[D
     return [*found, *(one for one in facts.duplicates if one.likeness not in seen)]
 
 
-def _refuse_old_form(past: PastResults, intents: Sequence[Intent], results: Results | None) -> None:
-    """Stops where lines without times and likenesses would decide anything (promise R116)."""
+def _refuse_unread(past: PastResults, intents: Sequence[Intent], results: Results | None) -> None:
+    """Stops where lines that do not tell enough would decide anything (promise R116)."""
     known = {intent.stored.idempotency_key for intent in intents}
-    if not past.is_old or all(line.key in known for line in past.lines):
-        return
+    told = {line.key for line in past.lines}
     path = results.path if results is not None else "the results file"
-    raise Conflict(
-        f"{path} holds rows that this machine has no record of, in an older form that does not say "
-        "when they were sent. Nothing was sent.",
-        code="results_old",
-        outcome="not_sent",
-        param="--results",
-        hint="Take the rows that are done out of the file, and name another file with --results",
-    )
+    if past.is_old and not told <= known:
+        raise Conflict(
+            f"{path} holds rows that this machine has no record of, in an older form that does not "
+            "say when they were sent. Nothing was sent.",
+            code="results_old",
+            outcome="not_sent",
+            param="--results",
+            hint="Take the rows that are done out of the file, and name another file with "
+            "--results",
+        )
+    if past.damaged > len(known - told):
+        raise Conflict(
+            f"{path} has {past.damaged} damaged lines, which may be of rows that are done. Nothing "
+            "was sent.",
+            code="results_damaged",
+            outcome="not_sent",
+            param="--results",
+            hint="Put the lines back as they were; of a row that was not done, take its line out",
+        )
 
 
 def _account_of_check(
@@ -138,7 +148,7 @@ def _find_expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, S
 def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> BatchFacts:
     """Asks the service what it alone can say: whose keys were used, and what time it is."""
     if facts.permissions.may_retry_failed:
-        facts = facts._replace(evidence=_with_present_status(session, facts.evidence))
+        facts = facts._replace(evidence=_with_present_status(session, tables, facts.evidence))
     hints = {one.key_hint for one in facts.evidence if one.known in EFFECTIVE and one.key_hint}
     hints |= {one.key_hint for one in facts.duplicates}
     hints -= {facts.own_key}
@@ -160,17 +170,28 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
     return facts._replace(account=account, unseen=relation, times=facts.times._replace(dated=now))
 
 
-def _with_present_status(session: Session, evidence: Sequence[Evidence]) -> list[Evidence]:
-    """Reads what became of done rows since: a refund or payout may fail days later (R117)."""
+def _with_present_status(
+    session: Session, tables: BatchTables, evidence: Sequence[Evidence]
+) -> list[Evidence]:
+    """Reads what became of done rows since: a refund or payout may fail days later (R117).
+
+    The journal keeps it, so that what has failed is no other row's payment afterwards.
+    """
+    found = []
     with session.client() as client:
-        return [_now(client, one) if one.known is Known.DONE else one for one in evidence]
+        for one in evidence:
+            has_failed_since = one.known is Known.DONE and _has_failed(client, one)
+            if has_failed_since and one.intent is not None and one.intent.settled is not None:
+                failed = one.intent.settled._replace(error_code=OBJECT_FAILED)
+                tables.journal.settle(one.intent, failed)
+            found.append(one._replace(known=Known.FAILED) if has_failed_since else one)
+    return found
 
 
-def _now(client: Client, one: Evidence) -> Evidence:
+def _has_failed(client: Client, one: Evidence) -> bool:
     if one.object_id is None or not _is_readable(one.object_id):
-        return one
-    data = client.send(find.retrieve(one.object_id)).data
-    return one._replace(known=Known.FAILED) if has_failed(data) else one
+        return False
+    return has_failed(client.send(find.retrieve(one.object_id)).data)
 
 
 def _date_of(client: Client) -> float | None:

@@ -126,7 +126,7 @@ UNION ALL SELECT 1 FROM requests WHERE batch_id > ? LIMIT 1"""
 # What was carried out outside a batch, and what is unresolved there.
 _ELSEWHERE: Final = """
 SELECT likeness, batch_id, state, id, settled_at, key_hint, profile, object_id, world,
-  served_at FROM requests
+  served_at, idempotency_key FROM requests
 WHERE {} AND likeness IN ({}) AND batch_id IS NOT ?"""
 _DONE: Final = f"state = 'done' AND coalesce(error_code, '') != '{OBJECT_FAILED}'"
 _HELD: Final = "SELECT id, lease FROM batches WHERE lease IS NOT NULL AND id != ?"
@@ -150,6 +150,7 @@ class Duplicate(NamedTuple):
         object_id: what it made or changed.
         world: the state of a sandbox that answered.
         served_at: what a sandbox's clock said when it was sent.
+        key: its idempotency key; None where a running batch is about to make it.
     """
 
     likeness: str
@@ -162,6 +163,7 @@ class Duplicate(NamedTuple):
     object_id: str | None = None
     world: str | None = None
     served_at: float | None = None
+    key: str | None = None
 
 
 class BatchTable:
@@ -339,6 +341,7 @@ def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
         row.get("object_id"),
         row.get("world"),
         row.get("served_at"),
+        row.get("idempotency_key"),
     )
 
 
