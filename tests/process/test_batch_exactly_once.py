@@ -309,7 +309,11 @@ def test_two_at_once_do_not_send_twice(svc: Svc, sandbox: Sandbox, tmp_path: Pat
     path = orders_file(tmp_path, range(40))
     process = svc.begin("batch", "orders.create", str(path), "--rate", "60", "-o", "json")
     wait_for_lines(path, 3)
-    second = svc("batch", "orders.create", str(path))
+    os.kill(process.pid, signal.SIGSTOP)  # so that it has not ended, however busy the machine is
+    try:
+        second = svc("batch", "orders.create", str(path))
+    finally:
+        os.kill(process.pid, signal.SIGCONT)
     assert (second.code, second.error["code"]) == (6, "batch_in_progress")
     assert ended(process).code == 0
     assert len(made(svc)) == 40

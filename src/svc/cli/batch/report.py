@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 _OUTCOMES: Final = ("failed", "refused", "invalid", "unknown", "not_sent")
 _NOT_DONE: Final = (*_OUTCOMES, "changed")
+_CARRIED_OUT: Final = ("done", "failed", "unknown")
 # Nothing is moved by a cancellation.
 _DONE_WORDS: Final = {"orders.cancel": "Cancelled now"}
 _WORDS: Final = {"not_sent": "not sent"}
@@ -90,20 +91,28 @@ class Report(NamedTuple):
         totals, reason = self.totals, stop if isinstance(stop, SvcError) else None
         if not totals.not_done:
             return _build_contradicted(totals) if totals.contradicted else None
-        nothing = not (totals.done or totals.skipped or totals.counts["unknown"])
-        if reason is not None and nothing:
+        if reason is not None and not self._may_have_moved:
             return reason
         return self._partly(reason)
+
+    @property
+    def _may_have_moved(self) -> bool:
+        """Whether a row was, or may have been, carried out by this or an earlier run."""
+        totals, counts = self.totals, self.totals.counts
+        return any((totals.skipped, totals.changed, *map(counts.get, _CARRIED_OUT)))
 
     def _partly(self, stop: SvcError | None) -> PartlyDone:
         totals = self.totals
         why = f" The batch was stopped: {stop.message}" if stop is not None else ""
-        some = totals.done or totals.skipped or totals.changed or totals.counts["unknown"]
         counts = _tell_counts(totals, _NOT_DONE)
         return PartlyDone(
             f"{_of(totals.not_done, totals.rows)} not done ({counts}).{why}",
             code=(stop.code if stop is not None else None) or "rows_failed",
-            outcome=None if some else "refused" if totals.counts["refused"] else "not_sent",
+            outcome=None
+            if self._may_have_moved
+            else "refused"
+            if totals.counts["refused"]
+            else "not_sent",
             request_id=stop.request_id if stop is not None else None,
             retryable=stop is not None,
             retry_after=stop.retry_after if stop is not None else None,
@@ -118,6 +127,9 @@ class Report(NamedTuple):
             return f"Correct the rows ({self.results.name} says why), then run this again"
         if self.totals.not_done == self.totals.held:
             return f"{_HELD}{_LIST if counts['unknown'] else ''}"
+        if stop is None and self.totals.not_done == counts["failed"]:
+            again = self.line.but("--retry-failed")
+            return f"See why: {self.results}; to send what has failed once more: {again}"
         if stop is None and counts["unknown"]:
             return f"{self.line}; what stays unknown: svc requests list --unresolved"
         return str(self.line)

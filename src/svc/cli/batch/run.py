@@ -98,11 +98,9 @@ def run_batch(session: Session, asked: BatchOptions) -> None:
         PartlyDone: some rows are not done.
         SvcError: nothing was done, for this reason.
     """
-    had_journal = session.paths.has_state
     asked.results_path()  # whether it can be said at all
     go_over_limit(session, asked=asked.over_limit)
     given = read_input(session, asked, session.scope(session.key.fingerprint))
-    _refuse_nameless(session, asked, had_journal=had_journal)
     refuse_secrets_in(given, session.key.secret)
     with _sum_up_if_stopped(session) as due:
         report, failure = _run_through(session, asked, given, due)
@@ -113,13 +111,11 @@ def run_batch(session: Session, asked: BatchOptions) -> None:
         raise error
 
 
-def _refuse_nameless(session: Session, asked: BatchOptions, *, had_journal: bool) -> None:
+def _refuse_nameless(session: Session, asked: BatchOptions, journal: Journal) -> None:
     """Refuses a live batch whose rows another run could not tell from these (promise R114)."""
-    if (
-        asked.name
-        or session.settings.mode != "live"
-        or (had_journal and not is_read_once(asked.file))
-    ):
+    if asked.name or session.settings.mode != "live":
+        return
+    if not is_read_once(asked.file) and journal.list(limit=1):
         return
     why = (
         "Rows from a pipe have no name"
@@ -165,6 +161,7 @@ def _run_through(
     ended = _End()
     failure: SvcError | None = None
     with _tables(session) as tables:
+        _refuse_nameless(session, asked, tables.journal)
         given = _add_label(session, asked, given, tables)
         path = asked.results_path(given.batch.label)
         with Results(path, given.batch) as results:
