@@ -65,6 +65,7 @@ class Audit:
         missed: how many of these were not received.
         undated: events that were not received, that may have been sent before the first time: no
             field has their time, and their object is older.
+        recent: events that were not received, of after the last time.
     """
 
     def __init__(
@@ -78,7 +79,7 @@ class Audit:
         self._types = types
         self._since = since
         self._until = until
-        self.objects = self.expected = self.missed = self.undated = 0
+        self.objects = self.expected = self.missed = self.undated = self.recent = 0
 
     def compare(self, data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
         """Yields the events of one object that should have come and did not."""
@@ -92,9 +93,10 @@ class Audit:
                 yield event
 
     def _is_in_time(self, event: ExpectedEvent) -> bool:
-        if event.at is not None:
-            return self._since <= event.at <= self._until
-        if event.not_before >= self._since:
-            return event.not_before <= self._until
-        self.undated += not self._has(event.type, event.object_id)
-        return False
+        at = event.not_before if event.at is None else event.at
+        if at > self._until:
+            self.recent += not self._has(event.type, event.object_id)
+            return False
+        if at < self._since and event.at is None:
+            self.undated += not self._has(event.type, event.object_id)
+        return at >= self._since

@@ -59,6 +59,10 @@ class EndpointTable:
         """Those of an id, the newest first."""
         return self._read(" AND endpoint_id = ?", endpoint_id)
 
+    def types(self) -> frozenset[str]:
+        """The types of events that any of them gets."""
+        return frozenset(each for one in self._read("") for each in one.events)
+
     def keep(
         self, endpoint_id: str, url: str, events: Sequence[str], secret: str | None, now: float
     ) -> None:

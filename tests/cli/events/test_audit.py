@@ -71,6 +71,9 @@ def test_looks_only_for_what_the_endpoint_is_sent(
 
 def test_empty_inbox_is_told(sandbox: Sandbox, svc: Svc, pay: Pay) -> None:
     pay()
+    early = svc("events", "audit", "-o", "human")
+    assert (early.code, early.out[:20]) == (0, "All came: 0 events s")
+    assert "within the last minute, and perhaps on the way: 2 events." in early.err
     svc.ok("sandbox", "advance", "1h")
     found = svc("events", "audit", "-o", "human")
     assert found.code == 11

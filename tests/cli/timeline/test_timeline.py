@@ -99,8 +99,50 @@ def test_what_is_missing_is_named(
     assert "The outcome of refunds.create is not known" in missing
     assert "refund.created was not received" in missing
     assert any(what.startswith("order.paid waits for localhost:") for what in missing)
-    [open_request] = [one for one in story["gaps"] if one["next"]]
-    assert open_request["next"] == f"svc requests resume {open_request['id']}"
+    commands = {"rq_": "svc requests resume", "evt": "svc events replay", "rf_": "svc get"}
+    for one in story["gaps"]:
+        assert one["next"] == f"{commands[one['id'][:3]]} {one['id']}"
+
+
+def test_a_command_is_told_by_its_exit_code_and_no_event_is_missed_that_is_not_sent(
+    sandbox: Sandbox, svc: Svc, listen: Listen, pay: Pay, tmp_path: Path
+) -> None:
+    """The endpoint is registered for order.paid alone; what came before its news is told before."""
+    only = ("--events", "order.paid")
+    with listen(tmp_path, *only, "--run", "order.paid=true") as running:
+        order = pay()
+        running.wait("forward")
+        assert running.end() == 130
+    with listen(tmp_path, *only, "--run", "order.paid=false") as running:
+        other = pay()
+        running.wait("forward")
+        assert running.end() == 130
+    svc.ok("sandbox", "advance", "2m")
+    story = svc.ok("timeline", order)
+    assert kinds(story["steps"], "target") == ["order.paid forwarded to run:true: exit code 0"]
+    assert story["gaps"] == []
+    sources = [one["source"] for one in story["steps"]]
+    assert sources.index("service") < sources.index("event")
+    [failed, *_] = kinds(svc.ok("timeline", other)["steps"], "target")
+    assert failed == "order.paid forwarded to run:false: exit code 1, not taken"
+    [waiting] = svc.ok("timeline", other)["gaps"]
+    assert waiting["what"] == "order.paid waits for run:false: exit code 1"
+
+
+def test_what_never_came_is_missing_as_long_as_it_would_be_kept(
+    sandbox: Sandbox, svc: Svc, listen: Listen, pay: Pay, tmp_path: Path
+) -> None:
+    """Nothing of an order came while no listener ran; a month later that cannot be known."""
+    with listen(tmp_path, "--events", "order.paid") as running:
+        pay()
+        running.wait("event")
+        assert running.end() == 130
+    third = pay()
+    svc.ok("sandbox", "advance", "2m")
+    missing = [one["what"] for one in svc.ok("timeline", third)["gaps"]]
+    assert missing == ["order.paid was not received"]
+    svc.ok("sandbox", "advance", "31d")
+    assert svc.ok("timeline", third)["gaps"] == []
 
 
 def test_an_id_without_a_story_is_refused(sandbox: Sandbox, svc: Svc) -> None:

@@ -15,6 +15,7 @@ from svc.cli.framework.control import moments, sandbox_clock
 from svc.cli.framework.options import EventId, flag, option
 from svc.cli.framework.session import Session
 from svc.errors import NotFound
+from svc.listen.endpoints import EndpointTable
 from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory, InboxScope
 from svc.listen.records import iso
 from svc.listen.routes import check_glob
@@ -31,6 +32,13 @@ def scope_of(session: Session) -> InboxScope:
 def archive_of(session: Session, state: Database) -> InboxHistory:
     """The inbox of this profile and mode, and of this origin if one is known."""
     return InboxHistory(state, scope_of(session))
+
+
+def endpoints_of(session: Session) -> EndpointTable:
+    """The endpoints that were registered for this origin, profile and mode."""
+    settings = session.settings
+    origin = session.base_url.origin
+    return EndpointTable(session.state(), origin, settings.profile, settings.mode)
 
 
 def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:

@@ -3,11 +3,12 @@
 `family` reads what the service says; `entries` turns that and what is kept here into steps.
 """
 
+from collections.abc import Collection
 from typing import Annotated, Any, Final
 
 import typer
 
-from svc.cli.events.inbox import archive_of
+from svc.cli.events.inbox import archive_of, endpoints_of
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.delivering import journal_of
 from svc.cli.framework.options import argument
@@ -20,6 +21,7 @@ from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.refusals import build_unknown_request
 from svc.errors import NotFound, SvcError, UsageError
 from svc.listen.inbox.history import InboxHistory
+from svc.service.facts import EVENT_TYPES
 
 app = make_app()
 
@@ -148,14 +150,20 @@ class _Collected:
     def add_family(self, family: Family) -> None:
         """Adds what the service says, and what should have come and did not."""
         came = {(entry.type, entry.object_id) for entry in self._received}
+        types, now = self._find_types(), self._session.now()
         for data in family.objects.values():
             self.steps.extend(entries.steps_of_object(data))
-            if came:  # where nothing is received, nothing is missing
-                now = self._session.now()
-                self.gaps.extend(entries.gaps_of_object(data, lambda *pair: pair in came, now))
+            self.gaps.extend(entries.gaps_of_object(data, types, lambda *pair: pair in came, now))
         for identifier in family.absent:
             what = "The service does not know it: another account, or a sandbox that was reset"
             self.gaps.append({"what": what, "id": identifier, "next": None})
+
+    def _find_types(self) -> Collection[str]:
+        """The types of events that are to come here.
+
+        Where no endpoint is known, as with a team's log, all are where any of this story came.
+        """
+        return endpoints_of(self._session).types() or (EVENT_TYPES if self._received else ())
 
     def as_data(self, identifier: str, family: Family | None, reason: str | None) -> dict[str, Any]:
         """The whole story, as `-o json` shows it."""
@@ -173,7 +181,7 @@ class _Collected:
                 for each in objects
                 if each.get("object") != "event"
             ],
-            "steps": sorted(self.steps, key=lambda each: each["time"] or ""),
+            "steps": sorted(self.steps, key=entries.order_of),
             "gaps": self.gaps,
             "cut": family is not None and family.is_cut,
         }

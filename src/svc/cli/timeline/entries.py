@@ -1,16 +1,19 @@
 """The steps of a timeline, of objects, requests, deliveries and targets, and its gaps."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Container, Iterator
 from typing import Any, Final
 
 from svc import service
 from svc.clock import utc
 from svc.delivery.journal.entry import Intent
 from svc.listen.audit import ON_THE_WAY_SECONDS, derive_events
+from svc.listen.commands import PREFIX
+from svc.listen.inbox.forgetting import KEEP_SECONDS
 from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.money import format_amount
 from svc.service.facts import is_success
+from svc.state import Row
 
 StepRow = dict[str, Any]
 # Who tells of a step: the service itself, or what is kept on this machine.
@@ -26,6 +29,11 @@ def step(
     """One line of a timeline; `time` is in Unix seconds."""
     at = None if time is None else utc(time)
     return {"time": at, "source": source, "what": what, "id": identifier, **more}
+
+
+def order_of(row: StepRow) -> tuple[str, bool]:
+    """Puts steps in the order of time; within a second what the service did comes before news."""
+    return row["time"] or "", row["source"] in (EVENT, TARGET)
 
 
 def steps_of_object(data: StepRow) -> Iterator[StepRow]:
@@ -56,12 +64,18 @@ def steps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow
     about = {"event": entry.id}
     yield step(entry.received_at, EVENT, f"{entry.type} received", entry.object_id, **about)
     for row in archive.forwards(entry):
-        answer = row["error"] if row["status"] is None else str(row["status"])
         word = "replayed" if row["replay"] else "forwarded"
         taken = "" if is_success(row["status"]) else ", not taken"
         address = str(row["url"]).removeprefix("http://")
-        what = f"{entry.type} {word} to {address}: {answer}{taken}"
+        what = f"{entry.type} {word} to {address}: {_answer(row)}{taken}"
         yield step(row["started_at"], TARGET, what, entry.object_id, **about)
+
+
+def _answer(row: Row) -> str:
+    """What a target answered; a command's status only stands for how it ended."""
+    if row["status"] is None or (row["error"] and row["url"].startswith(PREFIX)):
+        return str(row["error"])
+    return "exit code 0" if row["url"].startswith(PREFIX) else str(row["status"])
 
 
 def gaps_of_request(intent: Intent, status: str, operation: str) -> Iterator[StepRow]:
@@ -79,16 +93,22 @@ def gaps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow]
             reason = target.error or (str(target.status) if target.status else "")
             address = target.url.removeprefix("http://")
             what = f"{entry.type} {ended} for {address}" + (f": {reason}" if reason else "")
-            again = f"svc events replay {entry.id}" if target.state == "failed" else None
-            yield {"what": what, "id": entry.id, "next": again}
+            yield {"what": what, "id": entry.id, "next": f"svc events replay {entry.id}"}
 
 
-def gaps_of_object(data: StepRow, has: Callable[[str, str], bool], now: float) -> Iterator[StepRow]:
-    """Yields the events that an object shows and that were not received here."""
+def gaps_of_object(
+    data: StepRow, types: Container[str], has: Callable[[str, str], bool], now: float
+) -> Iterator[StepRow]:
+    """Yields the events of some types that an object shows and that were not received here.
+
+    Of what was sent longer ago than events are kept nothing can be said.
+    """
     for event in derive_events(data):
         at = event.not_before if event.at is None else event.at
-        if at <= now - ON_THE_WAY_SECONDS and not has(event.type, event.object_id):
-            yield {"what": f"{event.type} was not received", "id": event.object_id, "next": None}
+        is_due = now - KEEP_SECONDS <= at <= now - ON_THE_WAY_SECONDS
+        if is_due and event.type in types and not has(event.type, event.object_id):
+            what, look = f"{event.type} was not received", f"svc get {event.object_id}"
+            yield {"what": what, "id": event.object_id, "next": look}
 
 
 def main_amount(data: StepRow) -> object:

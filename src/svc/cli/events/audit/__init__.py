@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from svc import service
-from svc.cli.events.inbox import scope_of
+from svc.cli.events.inbox import endpoints_of, scope_of
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.control import moments
 from svc.cli.framework.options import option
@@ -19,11 +19,9 @@ from svc.client.pages import pages
 from svc.clock import utc
 from svc.errors import CheckFailed, UsageError
 from svc.listen.audit import ON_THE_WAY_SECONDS, Audit
-from svc.listen.endpoints import every_endpoint
 from svc.listen.inbox.forgetting import KEEP_SECONDS
 from svc.listen.inbox.received import ReceivedEvents
 from svc.service.facts import EVENT_TYPES, LIMIT_MAX
-from svc.state import Database
 
 app = make_app()
 
@@ -67,15 +65,15 @@ def audit(
         oldest = clock.read(created_since, "--created-since").begin.timestamp()
     if begin >= now:
         raise UsageError(f"--since {since} is not in the past.", param="--since")
-    state = session.state()
-    received = ReceivedEvents(state)
+    received = ReceivedEvents(session.state())
     if log is None:
         _add_inbox(session, received, now - begin)
     else:
         from svc.cli.events.audit.log import add_log
 
         add_log(session, log, received)
-    found = Audit(received.has, _find_types(session, state), begin, now - ON_THE_WAY_SECONDS)
+    types = endpoints_of(session).types() or EVENT_TYPES  # where none is known
+    found = Audit(received.has, types, begin, now - ON_THE_WAY_SECONDS)
     missed = _find_missed(session, found, oldest, now)
     first = next(missed, None)
     if first is not None or session.format != "human":
@@ -90,14 +88,6 @@ def _add_inbox(session: Session, received: ReceivedEvents, seconds: float) -> No
     if seconds > KEEP_SECONDS:
         days = KEEP_SECONDS // 86400
         session.out.warn(f"The inbox keeps forwarded events for {days} days; older ones are gone.")
-
-
-def _find_types(session: Session, state: Database) -> frozenset[str]:
-    """The types that the endpoints of this profile and mode get; every type where none is known."""
-    settings, origin = session.settings, session.base_url.origin
-    here = (origin, settings.profile, settings.mode)
-    known = [one for one in every_endpoint(state) if (one.origin, one.profile, one.mode) == here]
-    return frozenset(each for one in known for each in one.events) or frozenset(EVENT_TYPES)
 
 
 def _find_missed(
@@ -131,6 +121,10 @@ def _conclude(session: Session, found: Audit, received: ReceivedEvents, begin: f
             f"Not received, and perhaps sent before {utc(begin)}: "
             f"{_count(found.undated, 'event')} of older objects that have no time of it. "
             "An earlier --since includes them."
+        )
+    if found.recent:
+        session.out.note(
+            f"Sent within the last minute, and perhaps on the way: {_count(found.recent, 'event')}."
         )
     if found.missed and not received.count():
         session.out.warn("No event of this profile and mode was received here at all.")
