@@ -19,7 +19,7 @@ from svc.sandbox.control.app import ControlApi
 from svc.sandbox.control.fixtures import FIXTURES, fill
 from svc.sandbox.engine import Engine
 from svc.sandbox.faults.api import send_broken
-from svc.sandbox.http.auth import check_framing, check_host
+from svc.sandbox.http.auth import NOT_PUBLISHABLE, check_framing, check_host
 from svc.sandbox.http.exchange import (
     AsgiScope,
     CallerGoneError,
@@ -126,6 +126,7 @@ class SandboxApp:
     async def run(self) -> AsyncIterator[None]:
         """Opens the store and runs the engine for as long as the block takes."""
         memory = RunMemory()
+        self._requests = memory.log
         # Opened here and not before: SQLite binds a connection to its thread, and this is the
         # loop's.
         engine = self._open_engine(memory)
@@ -186,6 +187,8 @@ class SandboxApp:
         except CallerGoneError:
             return None
         except Problem as problem:
+            if problem.code == NOT_PUBLISHABLE:
+                self._requests.leaked.append(scope["path"].partition(ROOT)[0] + ROOT)
             return refuse(problem, scope)
         except Exception as error:  # noqa: BLE001  an answer in the room's shape, whatever broke
             # Not the path: a shopper's has the client secret in it.

@@ -56,14 +56,12 @@ def parse(value: str) -> datetime:
 
 
 def in_utc(value: str) -> datetime:
-    """Reads a date, or a moment with its offset, as ISO 8601 writes it; cuts parts of seconds.
+    """Reads a date, or a moment in UTC, as ISO 8601 writes it; cuts parts of seconds.
 
     Raises:
-        ValueError, OverflowError: there is no such moment.
+        ValueError: there is no such moment.
     """
-    read = datetime.fromisoformat(value)
-    aware = read.replace(tzinfo=UTC) if read.tzinfo is None else read.astimezone(UTC)
-    return aware.replace(microsecond=0)
+    return datetime.fromisoformat(value).replace(tzinfo=UTC, microsecond=0)
 
 
 ClockMode = Literal["realtime", "frozen"]

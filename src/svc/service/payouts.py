@@ -136,6 +136,7 @@ RESOURCE: Final = Resource(
             "The balance to debit, by its currency.",
             "--source-currency CODE",
             "create",
+            clearable=False,
             example="USD",
             proof="equal",
             csv="source_amount",

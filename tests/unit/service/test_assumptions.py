@@ -391,6 +391,7 @@ def test_particulars() -> None:
         "order.capture_method",
         "refund.amount",
         "payout.amount",
+        "payout.source_currency",
         "landed_cost_quote.shipping_amount",
     }
     assert {path for path, field in FOUND.items() if field.assumed} == {

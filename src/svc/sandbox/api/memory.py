@@ -57,10 +57,13 @@ class LoggedRequest:
 
 
 class RequestLog:
-    """The latest requests, newest first; older ones are forgotten."""
+    """The latest requests, newest first; older ones are forgotten.
+
+    `leaked` names the addresses of the checkout, which are none of the API, that got a secret key.
+    """
 
     def __init__(self) -> None:
-        self._entries: deque[LoggedRequest] = deque(maxlen=KEPT)
+        self.clear()
 
     def begin(self) -> Callable[[LoggedRequest], None]:
         """Gives what writes a request that begins now, at its end.
@@ -70,7 +73,8 @@ class RequestLog:
         return self._entries.appendleft
 
     def clear(self) -> None:
-        self._entries = deque(maxlen=KEPT)
+        self._entries: deque[LoggedRequest] = deque(maxlen=KEPT)
+        self.leaked: deque[str] = deque(maxlen=KEPT)
 
     def list_oldest_first(self, mode: str) -> list[LoggedRequest]:
         """What was asked in a mode, or with a key that tells none."""

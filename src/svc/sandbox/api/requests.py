@@ -116,7 +116,7 @@ def _body(request: AsgiRequest, only: str | None) -> DecodedInput:
     given = decode_body(request.header("content-type"), request.content)
     if request.body and only is not None and given.textual is not (only == "form"):
         wanted = FORM_TYPE if only == "form" else JSON_TYPE
-        message = f"The specification shows this operation with {wanted}: encodings=documented."
+        message = f"This operation takes {wanted} alone: encodings=documented."
         raise Problem(415, "unsupported_media_type", message)
     return given
 

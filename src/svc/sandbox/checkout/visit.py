@@ -147,9 +147,7 @@ async def visit(engine: Engine, address: Address) -> Visit:
 
 def _look(tx: Transaction, address: Address, key: str) -> Visit:
     shown = shopper.view(tx, {"client_secret": address.secret})
-    if auth.authenticate(tx, key)["type"] != "publishable":
-        message = "The checkout takes a publishable key; secret keys stay on the server."
-        raise Problem(403, "publishable_key_required", message)
+    auth.permit_checkout(auth.authenticate(tx, key)["type"])
     order = tx.stored(orders.KIND, shown["order"])
     latest = order["latest_payment"]
     return Visit(

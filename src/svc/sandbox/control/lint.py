@@ -6,6 +6,7 @@ from typing import Any, Final, NamedTuple
 
 from svc.sandbox.api.memory import LoggedRequest, RequestLog
 from svc.sandbox.control.call import ControlCall, ControlEndpoint
+from svc.sandbox.resources.api_keys import OTHER_SECRETS
 from svc.sandbox.store import deliveries
 from svc.sandbox.store.deliveries import DeliveryRow
 from svc.sandbox.store.documents import Doc
@@ -16,7 +17,6 @@ _POLLS_MAX: Final = 4  # retrievals of one object; a fifth is no look but a wait
 _SLOW_MS: Final = 2000
 _DELIVERIES_MAX: Final = 1000
 _EXAMPLES_MAX: Final = 5
-_WRONG_KINDS: Final = ("secret_key_required", "publishable_key_required")
 _WAITED_FOR: Final = ("/v1/orders/", "/v1/payments/")
 
 Requests = Sequence[LoggedRequest]  # oldest first
@@ -75,11 +75,7 @@ RULES: Final = (
     LintRule(
         "post_without_key",
         "A POST had no Idempotency-Key: a retry after a timeout does it twice.",
-        _each(
-            lambda one: (
-                one.method == "POST" and one.idempotency_key is None and one.status < _FAILED
-            )
-        ),
+        _each(lambda one: one.method == "POST" and one.idempotency_key is None),
     ),
     LintRule(
         "key_reused",
@@ -98,8 +94,12 @@ RULES: Final = (
     ),
     LintRule(
         "wrong_key_kind",
-        "A publishable key was used on the server, or a secret key in the checkout.",
-        _each(lambda one: one.code in _WRONG_KINDS),
+        "In place of a secret key stood a publishable key, a signing secret or a client secret.",
+        _each(
+            lambda one: (
+                one.code == "secret_key_required" or (one.key or "").startswith(OTHER_SECRETS)
+            )
+        ),
     ),
     LintRule(
         "no_version",
@@ -112,6 +112,7 @@ RULES: Final = (
         _each(_is_unsummed),
     ),
 )
+LEAKED: Final = "A secret key was used in the checkout: it is for the server alone."
 SLOW: Final = "A handler took over 2 seconds: queue the work and answer first."
 UNVERIFIED: Final = "A receiver took a delivery whose signature is wrong."
 
@@ -129,6 +130,7 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
             _build_finding(rule.name, rule.message, rule.broken_by(requests)) for rule in RULES
         ]
         slow = (each.id for each in made if (each.ms or 0) > _SLOW_MS)
+        found += [_build_finding("secret_key_in_checkout", LEAKED, log.leaked)]
         found += [_build_finding("slow_handler", SLOW, slow)]
         found += [_build_finding("unverified_webhook", UNVERIFIED, fooled)]
         return {

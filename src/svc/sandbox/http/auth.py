@@ -15,6 +15,7 @@ from svc.system.loopback import host_of, is_loopback
 CHALLENGE: Final = "WWW-Authenticate"
 _CHALLENGE: Final = {CHALLENGE: 'Basic realm="svc"'}
 _KEY_MAX: Final = 255
+NOT_PUBLISHABLE: Final = "publishable_key_required"
 
 
 def key_text(authorization: str | None) -> str:
@@ -67,6 +68,13 @@ def permit(key: KnownDoc, resource: str, level: str) -> None:
         if api_keys.LEVELS.index(granted) < api_keys.LEVELS.index(level):
             message = f"This restricted key needs {resource}:{level}."
             raise Problem(403, "permission_denied", message)
+
+
+def permit_checkout(kind: str) -> None:
+    """Refuses what is no publishable key (403): a secret key was given to a browser."""
+    if kind != "publishable":
+        message = "The checkout takes a publishable key; secret keys stay on the server."
+        raise Problem(403, NOT_PUBLISHABLE, message)
 
 
 def https_required() -> Problem:

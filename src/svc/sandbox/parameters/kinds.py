@@ -43,7 +43,7 @@ _HS_CODE: Final = re.compile(r"[0-9. -]*")
 _CURRENCY: Final = re.compile(r"[A-Z]{3}")
 _TIME: Final = re.compile(
     r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
-    r"(T[0-9]{2}:[0-9]{2}:[0-9]{2}(?P<part>\.[0-9]{1,9})?(Z|[-+ ][0-9]{2}:[0-9]{2}))?"
+    r"(T[0-9]{2}:[0-9]{2}:[0-9]{2}(?P<part>\.[0-9]{1,9})?(Z|[+ ]00:00))?"
 )
 _SHARE: Final = re.compile(r"[01]|[01]?\.[0-9]{1,6}")
 _UNIX: Final = re.compile(r"[0-9]{1,10}")
@@ -202,7 +202,7 @@ class Boolean(ParameterKind):
 
 @dataclass(frozen=True, slots=True)
 class Timestamp(ParameterKind):
-    """A moment in any spelling of ISO 8601 that programs print, or a date: its first second.
+    """A moment in UTC, in any spelling of it that programs print, or a date: its first second.
 
     A part of a second is cut, or with `up` leads to the next second.
     """
@@ -330,8 +330,8 @@ class Url(ParameterKind):
         allow_http = bool(settings["allow_http_webhooks"])
         if len(url) > self.most or not _is_receiver(url, allow_http=allow_http):
             http = " or http://localhost" if allow_http else ""
-            message = f"{name} must be an https:// address{http}, without a user name."
-            raise problems.build_invalid("url_invalid", name, message)
+            wanted = f"an https:// address{http}, without a user name, up to {self.most} characters"
+            raise problems.build_invalid("url_invalid", name, f"{name} must be {wanted}.")
         return url
 
     def codes(self) -> Codes:

@@ -23,7 +23,7 @@ SOFT_DECLINES: Final = frozenset(
 HARD_DECLINES: Final = frozenset(
     "stolen_card lost_card pickup_card account_closed expired_card incorrect_cvc incorrect_number "
     "fraudulent revocation_of_authorization authentication_failed live_mode_test_card "
-    "test_mode_live_card".split()
+    "test_card_required".split()
 )
 
 _NUMBER_LENGTHS: Final = range(13, 20)
@@ -53,11 +53,7 @@ APPROVED: Final = {
     "discover": "6011111111111117",
     "diners": "3056930009020004",
 }
-# Further numbers that are approved: test cards of other services, which are in many programs.
-_ALSO_APPROVED: Final = frozenset(
-    "4111111111111111 5105105105105100 2223003122003222 371449635398431".split()
-)
-NOT_A_TEST_CARD: Final = "test_mode_live_card"
+NOT_A_TEST_CARD: Final = "test_card_required"
 _PLAIN: Final = Behaviour()
 _UNKNOWN: Final = Behaviour(NOT_A_TEST_CARD)
 BEHAVIOURS: Final[dict[str, Behaviour]] = {
@@ -79,9 +75,6 @@ BEHAVIOURS: Final[dict[str, Behaviour]] = {
     "4000000000005126": Behaviour(refund_scenario="fails"),
     "4000000000008039": Behaviour(suspended=True),
 }
-
-
-_PLAIN_CARDS: Final = _ALSO_APPROVED.union(APPROVED.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +134,7 @@ def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) ->
     brand = _brand_of(digits)
     if brand is None:
         return _profile("unknown", digits, "unavailable", "incorrect_number", _PLAIN)
-    behaviour = BEHAVIOURS.get(digits, _PLAIN if digits in _PLAIN_CARDS else _UNKNOWN)
+    behaviour = BEHAVIOURS.get(digits, _PLAIN if digits in APPROVED.values() else _UNKNOWN)
     token = "suspended" if behaviour.suspended else "active" if brand.tokens else "unavailable"
     problem = next(_problems(brand, exp_month, exp_year, cvc, today), None)
     return _profile(brand.name, digits, token, problem, behaviour)

@@ -16,14 +16,16 @@ from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import (
     KEY_GRACE_MAX_SECONDS,
     KEY_KINDS,
-    KEY_PREFIX_LENGTH,
     KEY_PREFIXES,
+    NOUNS,
     RESTRICTED_RESOURCES,
+    SECRET_PREFIX,
 )
 
 KIND: Final = "api_key"
 LEVELS: Final = ("none", "read", "write")
 _PREFIXES: Final = {"secret": "sk", "publishable": "pk", "restricted": "rk"}
+OTHER_SECRETS: Final = (SECRET_PREFIX, NOUNS["order"].prefix)  # whsec_, and a client secret's
 _KEY_LENGTH: Final = 20  # shorter than what scanners take for a leaked key
 
 CREATE: Final = (
@@ -93,9 +95,9 @@ def has_expired(tx: Transaction, key: KnownDoc) -> bool:
 
 
 def mask(text: str) -> str:
-    """A key's prefix, if it has one of a key, and its last four characters."""
-    prefix = text[:KEY_PREFIX_LENGTH]
-    return f"{prefix if prefix in KEY_PREFIXES else ''}…{text[-4:]}"
+    """The prefix of a key, or of what is taken for one, and its last four characters."""
+    prefix = next(filter(text.startswith, (*KEY_PREFIXES, *OTHER_SECRETS)), "")
+    return f"{prefix}…{text[-4:]}"
 
 
 def _issue(tx: Transaction, kind: str, permissions: Params | None) -> Doc:

@@ -194,15 +194,14 @@ SPELLINGS = [
     "2026-10-01T09:59:30Z",
     "2026-10-01T09:59:30.000Z",
     "2026-10-01T09:59:30.000000+00:00",
-    "2026-10-01T11:59:30+02:00",
-    "2026-09-30T21:59:30-12:00",
+    "2026-10-01T09:59:30+00:00",
 ]
 
 
 @pytest.mark.parametrize("text", SPELLINGS)
 @pytest.mark.parametrize("escaped", [True, False])
 def test_created_takes_what_programs_print(full: AsgiSandbox, text: str, escaped: bool) -> None:
-    """Parts of a second and offsets, the plus of an offset unescaped as well."""
+    """Parts of a second and +00:00, its plus unescaped as well."""
     wanted = ids(full.get("/v1/orders", **{"created[gte]": SPELLINGS[0]}))
     assert len(wanted) > 0
     query = urlencode({"created[gte]": text}) if escaped else f"created[gte]={text}"
@@ -239,17 +238,18 @@ def test_seconds_since_1970_are_refused_with_the_form(full: AsgiSandbox) -> None
     assert "1790845200 is 2026-10-01T09:00:00Z" in answer.json["message"]
 
 
-BAD_TIMES = ["", "2026-10-01T09:00:00", "1790845200", "2026-10-01T09:00Z", "0001-01-01T00:00:00+01:00",
+BAD_TIMES = ["", "2026-10-01T09:00:00", "1790845200", "2026-10-01T09:00Z", "2026-10-01T11:59:30+02:00",
              "2026-02-30T00:00:00Z", "2026-10-01t09:00:00z", "2026-02-30", "20261001", "now",
              "٢026-10-01T09:00:00Z"]  # fmt: skip
 
 
 @pytest.mark.parametrize("text", BAD_TIMES)
 def test_created_takes_timestamps_only(full: AsgiSandbox, text: str) -> None:
-    """Anything but `YYYY-MM-DDTHH:MM:SSZ` is refused."""
+    """Anything but a moment in UTC or a date is refused, and shown how one is written."""
     answer = full.get("/v1/orders", **{"created[gte]": text})
     code = "parameter_invalid_timestamp" if text else "parameter_invalid_empty"
     assert (answer.code, answer.param) == (code, "created[gte]")
+    assert not text or "such as 2026-10-01T09:00:00Z" in answer.json["message"]
 
 
 def test_created_has_four_bounds(full: AsgiSandbox) -> None:

@@ -8,6 +8,7 @@ import pytest
 from support.sandbox_calls import AsgiSandbox
 
 VERSION = {"svc-version": "2026-09-01"}
+PUBLIC = "pk_test_sandbox"
 
 
 def findings(sandbox: AsgiSandbox) -> dict[str, Any]:
@@ -64,6 +65,39 @@ def test_each_rule_finds_what_breaks_it(sandbox: AsgiSandbox, rule: str) -> None
     assert list(found) == [rule]
     latest = sandbox.control("/requests", method="GET").json["data"][0]["id"]
     assert (found[rule]["count"], found[rule]["examples"]) == (1, [latest])
+
+
+def test_post_without_a_key_is_found_also_where_it_failed(sandbox: AsgiSandbox) -> None:
+    """It is the one that may have been done: to send it again may do it twice."""
+    sandbox.control("/faults", {"effect": {"status": 503}})
+    create(sandbox, None)
+    create(sandbox, None)
+    assert findings(sandbox)["post_without_key"]["count"] == 2
+
+
+@pytest.mark.parametrize(
+    ("secret", "shown"),
+    [("whsec_5f3a", "whsec_…5f3a"), ("ord_1_secret_2", "ord_…et_2"), (PUBLIC, "pk_test_…dbox")],
+)
+def test_secret_of_another_kind_is_found(sandbox: AsgiSandbox, secret: str, shown: str) -> None:
+    """A signing secret and a client secret are no keys; of none is more shown than its kind."""
+    assert sandbox.call("GET", "/v1/orders", key=secret, headers=VERSION).status in (401, 403)
+    assert list(findings(sandbox)) == ["wrong_key_kind"]
+    (entry,) = sandbox.control("/requests", method="GET").json["data"]
+    assert entry["key"] == shown
+
+
+def test_secret_key_in_the_checkout_is_found(sandbox: AsgiSandbox) -> None:
+    """On its page as in its control; what is shown has no client secret in it."""
+    order = create(sandbox)
+    secret = order["client_secret"]
+    page = sandbox.call("GET", f"/checkout/{secret}", query=f"key={sandbox.secret}", key=None)
+    body = {"client_secret": secret}
+    view = sandbox.control("/checkout/view", body, key=sandbox.secret)
+    assert (page.status, view.code) == (403, "publishable_key_required")
+    found = findings(sandbox)
+    assert list(found) == ["secret_key_in_checkout"]
+    assert found["secret_key_in_checkout"]["examples"] == ["/checkout", "/_sandbox/checkout"]
 
 
 def test_what_was_sent_again_after_a_failure_is_no_finding(sandbox: AsgiSandbox) -> None:

@@ -165,6 +165,14 @@ def test_empty_capture_method_captures_nothing(sandbox: AsgiSandbox, empty: Any)
         assert (answer.code, answer.param) == ("parameter_invalid_empty", "capture_method")
 
 
+@pytest.mark.parametrize("empty", EMPTY, ids=["null", "text", "list"])
+def test_empty_source_currency_debits_no_balance(sandbox: AsgiSandbox, empty: Any) -> None:
+    """R132: it is not the balance that is debited where none is named."""
+    answer = sandbox.post("/v1/payouts", {**sandbox.payout_params, "source_currency": empty})
+    assert (answer.code, answer.param) == ("parameter_invalid_empty", "source_currency")
+    assert sandbox.get("/v1/payouts").json["data"] == []
+
+
 def test_indexed_lists_start_anywhere_and_are_ordered(sandbox: AsgiSandbox) -> None:
     """`items[9]` and `items[2]` are two items, 2 first; errors count positions."""
     text = (

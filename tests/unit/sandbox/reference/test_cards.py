@@ -29,13 +29,11 @@ def assess(
         ("6200000000000005", "unionpay", "unavailable"),
         ("6011111111111117", "discover", "unavailable"),
         ("3056930009020004", "diners", "unavailable"),
-        ("4111111111111111", "visa", "active"),
-        ("2223003122003222", "mastercard", "active"),
         ("4000000000008039", "visa", "suspended"),
     ],
 )
 def test_card_is_approved_in_its_brand(number: str, brand: str, token: str) -> None:
-    """The approved numbers, and any other number of a brand's prefix, simply work."""
+    """One number of each brand simply works."""
     expected = cards.CardProfile(
         brand=brand,
         last4=number[-4:],
@@ -209,5 +207,5 @@ def test_any_other_number_is_declined_as_no_test_card(body: str) -> None:
     wrong = body + str((int(number[-1]) + 1) % 10)
     assert assess(number).problem is None
     known = number in cards.BEHAVIOURS or number in cards.APPROVED.values()
-    assert known or assess(number).decline_code == "test_mode_live_card"
+    assert known or assess(number).decline_code == "test_card_required"
     assert assess(wrong).problem == "incorrect_number"

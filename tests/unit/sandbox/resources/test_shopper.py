@@ -16,7 +16,6 @@ APPROVED = [
     ("6011111111111117", "discover", "unavailable"),
     ("3056930009020004", "diners", "unavailable"),
     ("4000000000008039", "visa", "suspended"),
-    ("4111111111111111", "visa", "active"),
     ("4242 4242-4242 4242", "visa", "active"),
 ]
 SOFT = [
@@ -301,7 +300,7 @@ def test_number_that_is_no_test_card_is_declined(sandbox: AsgiSandbox, number: s
     """Its check digit is right, and it may be somebody's: the code says why, and nothing is paid."""
     order = sandbox.order()
     refused = sandbox.pay(order, number).json
-    assert (refused["code"], refused["decline_code"]) == ("card_declined", "test_mode_live_card")
+    assert (refused["code"], refused["decline_code"]) == ("card_declined", "test_card_required")
     assert refused["decline_type"] == "hard"
     assert "no test card" in refused["message"]
     assert sandbox.again(order)["status"] == "requires_payment"
