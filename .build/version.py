@@ -1,14 +1,17 @@
 """The version that a build gets: the release, and how many commits it has come since.
 
 `0.1.0` where a tag `v0.1.0` is checked out, else `0.1.0+321.g1a2b3c4`, with `.changed` where files
-differ from what is committed. Without git, as in an archive, it is the release alone; in a source
-distribution it is what was noted when that was made.
+differ from what is committed. An archive that git or its host has made says the commit itself, and
+sources of which nothing is known are `0.1.0+unknown`; in a source distribution it is what was noted
+when that was made.
 """
 
 import re
 import subprocess
 from email.parser import HeaderParser
 from pathlib import Path
+
+ARCHIVED = "$Format:%h %D$"  # in an archive git puts the commit here, and its names
 
 
 def version_of(root: Path) -> str:
@@ -22,7 +25,8 @@ def version_of(root: Path) -> str:
         re.MULTILINE,
     )[1]
     if Path(_git(root, "rev-parse", "--show-toplevel") or "/") != root.resolve():
-        return release  # no git, or a folder inside somebody else's repository
+        # No git, or a folder inside somebody else's repository.
+        return _version_of_archive(release, ARCHIVED)
     commit = _git(root, "rev-parse", "--short=7", "HEAD")
     changed = bool(_git(root, "status", "--porcelain", "--untracked-files=no"))
     if not commit or (
@@ -32,6 +36,13 @@ def version_of(root: Path) -> str:
     shallow = _git(root, "rev-parse", "--is-shallow-repository") == "true"  # it has not all commits
     count = [] if shallow else [_git(root, "rev-list", "--count", "HEAD")]
     return f"{release}+{'.'.join([*count, f'g{commit}', *['changed'] * changed])}"
+
+
+def _version_of_archive(release: str, noted: str) -> str:
+    commit, _, names = noted.partition(" ")
+    if f"tag: v{release}" in names.split(", "):
+        return release
+    return f"{release}+unknown" if commit.startswith("$") else f"{release}+g{commit[:7]}"
 
 
 def _git(root: Path, *words: str) -> str:

@@ -83,7 +83,7 @@ class Paths:
             return found
         raise NoFolder(
             f"This user has no home folder, and {own} names no other place.",
-            hint=f"Set HOME, or {own}",
+            hint=f"Set HOME, or {own}, to the same folder for every run: no other one knows of it",
         )
 
 

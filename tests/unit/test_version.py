@@ -1,5 +1,6 @@
 """The version tells one build from another: by the commits, by a tag, by what was noted."""
 
+import shutil
 import subprocess
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -14,8 +15,8 @@ MAKER = ROOT / ".build" / "version.py"
 pytestmark = pytest.mark.skipif(not MAKER.exists(), reason="an installed package is not a checkout")
 
 
-def version_of(folder: Path) -> str:
-    spec = spec_from_file_location("version_maker", MAKER)
+def version_of(folder: Path, maker: Path = MAKER) -> str:
+    spec = spec_from_file_location("version_maker", maker)
     assert spec is not None
     assert spec.loader is not None
     module = module_from_spec(spec)
@@ -76,11 +77,31 @@ def test_source_distribution_keeps_what_it_was_made_with(project: Path) -> None:
 
 
 def test_archive_inside_another_repository_is_not_its_commit(project: Path) -> None:
-    """Unpacked without its history, it is the release alone."""
+    """Unpacked without its history, it is not said to be the release."""
     inner = project / "vendor" / "svc-cli"
     (inner / "src" / "svc").mkdir(parents=True)
     (inner / "src" / "svc" / "__init__.py").write_text('RELEASE = "1.0.0"\n')
-    assert version_of(inner) == "1.0.0"
+    assert version_of(inner) == "1.0.0+unknown"
+
+
+def test_an_archive_knows_its_commit_and_its_tag(project: Path, tmp_path: Path) -> None:
+    """As a host of repositories gives it to people without git."""
+    (project / ".build").mkdir()
+    shutil.copy(MAKER, project / ".build")
+    shutil.copy(ROOT / ".gitattributes", project)
+    git(project, "add", ".")
+    git(project, "commit", "-qm", "third")
+
+    def unpack(name: str) -> str:
+        folder = tmp_path / name
+        folder.mkdir()
+        git(project, "archive", "-o", str(folder / "a.tar"), "HEAD")
+        subprocess.run(["tar", "xf", "a.tar"], cwd=folder, check=True)
+        return version_of(folder, folder / ".build" / "version.py")
+
+    assert unpack("untagged") == f"1.2.3+g{git(project, 'rev-parse', '--short=7', 'HEAD')}"
+    git(project, "tag", "v1.2.3")
+    assert unpack("tagged") == "1.2.3"
 
 
 def test_sources_that_were_not_built_say_so() -> None:

@@ -168,13 +168,15 @@ class SandboxClient(WireOwner):
         )
 
     def _build_error(self, call: Call, finding: AttemptResult) -> SvcError:
-        if finding.refusal is not None and finding.meaning not in OPEN:
-            error = refused(call, finding)
-            if self._version != __version__:
-                error.hint = other_version(self._version)
-            return error
         if finding.trouble is not None and finding.meaning not in OPEN:
             return self._build_unreached(finding)
+        is_refused = finding.refusal is not None and finding.meaning not in OPEN
+        error = refused(call, finding) if is_refused else self._build_unusable(call, finding)
+        if self._version != __version__:
+            error.hint = other_version(self._version)
+        return error
+
+    def _build_unusable(self, call: Call, finding: AttemptResult) -> SvcError:
         said = f"The sandbox at {self.base_url} gave no usable answer to {call.path}"
         if call.changes:
             return OutcomeUnknown(

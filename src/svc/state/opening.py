@@ -242,8 +242,8 @@ def _build_newer(path: Path) -> LocalError:
         f"The state database {path} was written by a newer svc. It records what was sent from "
         "here; requests without a known outcome may be among it, and this svc cannot tell them.",
         code=NEWER,
-        hint="Upgrade svc, then see them: svc requests list --unresolved. Until then reading works "
-        "and sending does not: svc would know of none of them, and send one a second time",
+        hint="Upgrade svc, then see them: svc requests list --unresolved. Until then svc shows "
+        "what the service has and sends nothing: it might send one of them a second time",
     )
 
 

@@ -1,12 +1,15 @@
 """A sandbox that still runs from another svc."""
 
+import os
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from support.running import Sandbox, Svc
 from support.servers.misbehaving import ScriptedServer
 from svc import __version__
+from svc.sandbox.process.records import RunRecord, hold
 
 OLD = "0.0.7+12.g1234567"
 
@@ -27,6 +30,8 @@ def old_sandbox(monkeypatch: pytest.MonkeyPatch) -> Iterator[ScriptedServer]:
         pytest.param(("pay", "ord_1"), 200, 10, id="less than it should"),
         pytest.param(("pay", "ord_1"), 404, 5, id="no such control"),
         pytest.param(("keys", "list"), 404, 5, id="no such list"),
+        pytest.param(("pay", "ord_1"), 500, 8, id="a bug of its own"),
+        pytest.param(("keys", "list"), 500, 8, id="a list of no use"),
     ],
 )
 def test_it_is_told_in_one_line_with_both_versions(
@@ -41,6 +46,19 @@ def test_it_is_told_in_one_line_with_both_versions(
     assert result.code == code
     assert f"The sandbox is svc {OLD} and this is svc {__version__}: svc sandbox stop" in text
     assert "bug" not in text
+
+
+def test_a_start_beside_it_tells_the_two_apart(
+    svc: Svc, old_sandbox: ScriptedServer, isolated: Path
+) -> None:
+    """Who starts one after an upgrade learns that what runs is the old one."""
+    old_sandbox.play(old_sandbox.reply(200, {"object": "sandbox", "version": OLD}))
+    port = int(old_sandbox.url.rsplit(":", 1)[1])
+    there = RunRecord(os.getpid(), port, old_sandbox.url, ":memory:", "", "")
+    with hold(isolated / "state" / "sandbox", there):
+        refused = svc("sandbox", "start", "--port", str(port), "--db", ":memory:")
+    assert refused.code == 10
+    assert f"it is svc {OLD} and this is svc {__version__}" in refused.error["message"]
 
 
 def test_one_that_left_no_note_is_not_said_to_have_ended(svc: Svc, sandbox: Sandbox) -> None:

@@ -92,6 +92,17 @@ def test_kill_loses_nothing(start: Start, folder: Path) -> None:
 
 
 @pytest.mark.usefixtures("quick_sandboxes")
+def test_what_a_newer_svc_notes_beside_is_left_out(start: Start, folder: Path) -> None:
+    """Its sandbox is found and stopped as one of ours."""
+    record = start()
+    note = folder / f"run-{record.port}.json"
+    text = json.dumps({**json.loads(note.read_text()), "newer": 1})
+    note.write_text(text)
+    assert list_running(folder) == [record]
+    assert launch.stop(folder, record, SystemClock()) == "stopped"
+
+
+@pytest.mark.usefixtures("quick_sandboxes")
 def test_stop_of_one_that_is_gone_signals_nobody(start: Start, folder: Path) -> None:
     """A record whose process has ended is `gone`; its pid may be a stranger's by now."""
     record = start()

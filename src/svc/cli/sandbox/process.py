@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from svc import __version__
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.local_sandbox import find_running_sandbox
 from svc.cli.framework.options import flag, option
@@ -254,8 +255,10 @@ def _holder(options: LaunchOptions) -> RunRecord | None:
 
 def _build_already(there: RunRecord, options: LaunchOptions) -> LocalError:
     same_file = there.db == options.db != MEMORY
+    version = (health(there) or {}).get("version", __version__)
+    other = "" if version == __version__ else f"; it is svc {version} and this is svc {__version__}"
     return LocalError(
-        f"A sandbox is already running at {there.url} (pid {there.pid}).",
+        f"A sandbox is already running at {there.url} (pid {there.pid}){other}.",
         code="sandbox_running" if same_file else "port_taken",
         hint="svc sandbox stop ends it; another beside it: svc sandbox start --port 0 --db FILE",
     )

@@ -158,7 +158,9 @@ def _read(path: Path) -> RunRecord | None:
 def _parse(data: bytes) -> RunRecord | None:
     # Between its lock and its first byte a record is empty; a reader finds none then.
     with suppress(ValueError, TypeError):
-        return RunRecord(**json.loads(data))
+        noted = json.loads(data)
+        # A newer svc may note more, and its sandbox is to be stopped from here all the same.
+        return RunRecord(**{name: noted[name] for name in RunRecord._fields if name in noted})
     return None
 
 
