@@ -51,19 +51,16 @@ class Query:
     def search(self, data: object) -> object:
         """Applies the expression to parsed JSON; a number that is only selected stays as spelled.
 
-        Raises LocalError when the data does not fit the expression; the request is done by then.
+        Raises LocalError when the data does not fit the expression; what was sent is not undone.
         """
         try:
             result: object = self._compiled.search(_convert_numbers(data))
         except (JMESPathError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
-            listed = _is_listed(data)
-            known = "" if listed else _describe_done(data)
             raise LocalError(
-                f"--query does not fit this result: {_misfit(error)}{known}",
+                f"--query does not fit this result: {_misfit(error)}.",
                 code="query_failed",
                 param="query",
-                outcome="done",
-                hint="Leave --query out to see the whole list" if listed else None,
+                hint="Leave --query out to see the whole list" if _is_listed(data) else None,
             ) from error
         return result
 
@@ -157,11 +154,6 @@ def _misfit(error: Exception) -> str:
 def _is_listed(data: object) -> bool:
     """Whether a result is a list, which was read: the same command again changes nothing (R120)."""
     return isinstance(data, list) or (isinstance(data, dict) and isinstance(data.get("data"), list))
-
-
-def _describe_done(data: object) -> str:
-    known = data.get("id") if isinstance(data, dict) else None
-    return f". The request was carried out{f' and gave {known}' if known else ''}."
 
 
 def explain_null(whole: object, *, paged: bool) -> str:

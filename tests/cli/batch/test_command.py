@@ -77,6 +77,21 @@ def test_what_failed_since_is_sent_once_more_and_pays_no_other_row(
     assert len(svc.ok("refunds", "list")["data"]) == 3
 
 
+def test_a_query_that_fails_says_what_became_of_the_rows(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """R120: a row that was refused is not told as carried out; the ids are in the results file."""
+    path = write(tmp_path / "r.csv", "payment,amount", "pay_1,100")
+    batch = ("batch", "refunds.create", str(path), "--query", "length(rows)")
+    checked = svc(*batch, "--dry-run")
+    assert (checked.code, checked.error["outcome"]) == (10, None)
+    assert "carried out" not in checked.err
+    ended = svc(*batch)
+    assert (ended.code, ended.error["outcome"]) == (10, None)
+    assert "refunds.create: 1 row: 1 refused." in ended.error["message"]
+    assert f"{path}.results.ndjson" in ended.error["message"]
+
+
 # --- the operations -----------------------------------------------------------------------------
 
 

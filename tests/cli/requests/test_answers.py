@@ -176,6 +176,11 @@ def test_a_query_that_fails_is_answered_with_the_object(svc: Svc, service: Scrip
     service.play(service.reply(200, {"object": "list", "data": [], "has_more": False}))
     listed = svc("orders", "list", "--query", "length(has_more)", env=HUMAN)
     assert "Leave --query out to see the whole list" in listed.err
+    checked = svc(*REFUND, "--dry-run", "--query", "length(method)")
+    assert checked.code == 0
+    checked = svc(*REFUND, "--dry-run", "--query", "abs(method)")
+    assert (checked.code, checked.error["outcome"]) == (10, None)
+    assert "carried out" not in checked.err
 
 
 def asked_about(object_: dict[str, Any], *argv: str, **given: Any) -> str:

@@ -17,6 +17,7 @@ from svc.errors import (
     ExitCode,
     Forbidden,
     LocalError,
+    Outcome,
     PartlyDone,
     ReplyContradiction,
     SvcError,
@@ -74,6 +75,11 @@ class Report(NamedTuple):
             out.value(self._data())
         except OSError as error:
             raise self._build_lost(error) from error
+        except LocalError as error:  # a query that does not fit says nothing of the rows
+            error.message = f"{error.message} {self._tell_rows()}."
+            error.outcome = self._outcome
+            error.hint = f"How each row ended is in {self.results}"
+            raise
 
     def show_interrupted(self, out: "Output") -> None:
         """Shows the summary of a run that the user stopped, and the command that continues it."""
@@ -160,8 +166,7 @@ class Report(NamedTuple):
         for line in totals.problems:
             out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
         _note_more(out, totals.wrong)
-        counts = _tell_counts(totals, ("done", "skipped", *_NOT_DONE))
-        out.note(": ".join(filter(None, (self.given.operation.name, _rows(totals.rows), counts))))
+        out.note(self._tell_rows())
         if totals.money.rows:
             word = _DONE_WORDS.get(self.given.operation.name, "Done now")
             out.note(f"{word}: {in_words(totals.money)}")
@@ -171,12 +176,22 @@ class Report(NamedTuple):
         if totals.skipped == totals.rows > 0 and not totals.contradicted:
             out.note("Every row was done before.")
 
+    @property
+    def _outcome(self) -> Outcome | None:
+        """What is said of all rows together; None where they differ."""
+        return None if self.totals.not_done else "done"
+
+    def _tell_rows(self) -> str:
+        totals = self.totals
+        counts = _tell_counts(totals, ("done", "skipped", *_NOT_DONE))
+        return ": ".join(filter(None, (self.given.operation.name, _rows(totals.rows), counts)))
+
     def _build_lost(self, error: OSError) -> LocalError:
         why = system_words(error)
         lost = LocalError(
             f"{self.totals.done} rows were done, but the summary could not be written: {why}.",
             code="result_not_written",
-            outcome="done",
+            outcome=self._outcome,
             hint=f"The ids are in {self.results}",
         )
         if isinstance(error, BrokenPipeError):

@@ -216,6 +216,8 @@ def _filter(name: str, value: str) -> str:
 
 def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> None:
     """Prints one answer; where a query fails, the hint sends nothing again (promise R120)."""
+    from svc.client.contradiction import id_in
+
     data = reply.data
     try:
         if isinstance(data, dict) and data.get("object") == "list":
@@ -228,6 +230,10 @@ def show_reply(session: Session, out: "Output", call: Call, reply: "Reply") -> N
     except LocalError as error:
         if error.param == "query":
             error.hint = _where_it_is(session, data) or error.hint
+            if call.method == "POST":
+                made = f" and gave {known}" if (known := id_in(data)) else ""
+                error.message = f"{error.message} The request was carried out{made}."
+                error.outcome = "done"
         raise
 
 
