@@ -8,7 +8,7 @@ import typer
 
 from svc import service
 from svc.cli.framework.app import make_word, verb
-from svc.cli.framework.control import moments, read_sandbox_clock, refuse_expired_key
+from svc.cli.framework.control import moments, read_sandbox_clock
 from svc.cli.framework.delivering import journal_of, sender_of
 from svc.cli.framework.options import argument, flag, option
 from svc.cli.framework.prompts import confirm_money, confirm_other_key
@@ -301,13 +301,13 @@ def resume_request(session: Session, identifier: str) -> None:
             raise build_unknown_request(identifier)
         with before_sending(known.stored.path, known):
             _go_where_it_went(session, known)
-            if known.is_unresolved:
-                refuse_expired_key(session, known, session.say)
             out, unopened = session.out, session.client()
         with unopened as client:
             with before_sending(known.stored.path, known):
                 call, _ = restore_call(known.stored, session.base_url)
                 sender = sender_of(session, client, journal)
+                if known.is_unresolved:
+                    sender.served.refuse_expired(known)
                 if not sender.accounts.is_own(known.scope.key_hint):
                     confirm_other_key(session, known)
                 confirm_money(session, call)

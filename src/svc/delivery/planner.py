@@ -199,7 +199,7 @@ class _Planner:
         if evidence.request in self._facts.expired:
             return True
         ages = [age_of(evidence.at, evidence.served_at, times.now, times.served)]
-        dated = intent.settled.dated_at if intent and intent.settled else None
+        dated = intent.dated_at if intent else None
         if dated is not None and times.dated is not None:
             ages.append(times.dated - dated)
         return max(ages) >= KEY_SAFE_SECONDS or times.now < evidence.at - 10.0

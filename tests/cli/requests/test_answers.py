@@ -162,6 +162,27 @@ def test_what_another_machine_did_is_told_without_a_header(
     assert "rf_1 was done before, at 2023-11-14T22:13:00Z." in told.err
 
 
+@pytest.mark.parametrize("way", ["resume", "key"])
+def test_a_key_is_as_old_as_the_service_says(svc: Svc, service: ScriptedServer, way: str) -> None:
+    """R4: by the `Date` of its first answer, however this machine's clock is turned."""
+    refund = (*REFUND, *(("--idempotency-key", "k-1") if way == "key" else ()))
+
+    def dated(hours: int, status: int = 408) -> Any:
+        day, hour = divmod(hours, 24)
+        return service.reply(status, b"", {"Date": f"Tue, {14 + day} Nov 2023 {hour:02}:00:00 GMT"})
+
+    service.play(dated(0))
+    unknown = svc(*refund)
+    again = refund if way == "key" else ("requests", "resume", unknown.error["request"])
+    for hours, posts in ((22, 2), (30, 2)):
+        # A sandbox is looked for first; what is asked of this service has this hour.
+        service.play(dated(hours))
+        told = svc(*again)
+        assert (unknown.code, told.code) == (7, 7)
+        assert sum(b"POST /v1/" in one for one in service.requests) == posts
+    assert told.error["code"] == "idempotency_key_too_old"
+
+
 def test_a_query_that_fails_is_answered_with_the_object(svc: Svc, service: ScriptedServer) -> None:
     """R120: what was sent once is read, never sent again for the sake of a query."""
     service.play(service.reply(200, {**FAILED_REFUND, "status": "pending"}))

@@ -8,11 +8,11 @@ from svc.batch.results import PastResults, Results
 from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.rows import BatchInput
 from svc.cli.framework.control import idempotency_ages_here, sandbox_state
-from svc.cli.framework.delivering import accounts_of
+from svc.cli.framework.delivering import accounts_of, read_service_date
 from svc.cli.framework.session import Session
 from svc.client import find
 from svc.client.client import Client
-from svc.client.operations import build_list, has_failed
+from svc.client.operations import has_failed
 from svc.delivery.account import can_see
 from svc.delivery.evidence import EFFECTIVE, Evidence, Known, gather
 from svc.delivery.journal.batches import BatchTable, Duplicate
@@ -166,7 +166,7 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
         seen = [can_see(client, one) for one in islice(filter(_is_readable, unseen), _RETRIEVED)]
         if seen and None not in seen:
             relation = KeyRelation.SAME if all(seen) else KeyRelation.OTHER
-        now = _date_of(client) if dated else None
+        now = read_service_date(client) if dated else None
     return facts._replace(account=account, unseen=relation, times=facts.times._replace(dated=now))
 
 
@@ -194,19 +194,9 @@ def _has_failed(client: Client, one: Evidence) -> bool:
     return has_failed(client.send(find.retrieve(one.object_id)).data)
 
 
-def _date_of(client: Client) -> float | None:
-    """What the service's clock says; None where it does not answer."""
-    try:
-        return client.send(build_list("order", {"limit": 1})).served_at
-    except SvcError as error:
-        return error.served_at
-
-
 def _has_date(one: Evidence) -> bool:
     """Whether the service's own clock tells how old an open request's key is (promise R4)."""
-    settled = one.intent.settled if one.intent is not None else None
-    is_open = one.known is Known.UNKNOWN and settled is not None
-    return is_open and settled is not None and settled.dated_at is not None
+    return one.known is Known.UNKNOWN and one.intent is not None and one.intent.dated_at is not None
 
 
 def _is_readable(identifier: str) -> bool:

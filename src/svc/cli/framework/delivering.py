@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import Any, Final
 
 from svc.cli.framework.control import read_sandbox_clock, refuse_expired_key
 from svc.cli.framework.session import Session
 from svc.client.call import Call
 from svc.client.client import Client
+from svc.client.operations import build_list
+from svc.client.retry import KEY_SAFE_SECONDS
 from svc.config.limits import MoneyLimit
 from svc.delivery.account import AccountJudge
 from svc.delivery.ending import Sent
@@ -15,10 +17,14 @@ from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import LimitRules
+from svc.delivery.journal.refusals import KEY_SPENT, KEY_TOO_OLD
 from svc.delivery.journal.stored import Scope
 from svc.delivery.send import send_new
 from svc.delivery.sender import Sender
+from svc.errors import SvcError
 from svc.system import uptime
+
+_DATE_SECONDS: Final = 10.0
 
 
 @contextmanager
@@ -53,8 +59,16 @@ def accounts_of(session: Session, client: Client, journal: Journal) -> AccountJu
     return AccountJudge(journal, client, scope, rolls)
 
 
-class _SandboxClock:
-    """The clock of the sandbox that a session's settings point at, if they point at one."""
+def read_service_date(client: Client) -> float | None:
+    """What the service's own clock says (unix seconds); None where it does not answer."""
+    try:
+        return client.send(build_list("order", {"limit": 1}), within=_DATE_SECONDS).served_at
+    except SvcError as error:
+        return error.served_at
+
+
+class _ServiceClock:
+    """The service's clock as a session's settings point at it: a sandbox's own, or its `Date`."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -63,7 +77,16 @@ class _SandboxClock:
         return read_sandbox_clock(self._session)
 
     def refuse_expired(self, intent: Intent) -> None:
-        refuse_expired_key(self._session, intent, self._session.say)
+        """Raises where the service may have forgotten a request's key, by either (promise R4)."""
+        session = self._session
+        refuse_expired_key(session, intent, session.say)
+        if intent.dated_at is None or not (intent.is_unresolved or intent.state == "done"):
+            return
+        with session.client() as client:
+            now = read_service_date(client)
+        if now is not None and now - intent.dated_at >= KEY_SAFE_SECONDS:
+            refusal = KEY_SPENT if intent.state == "done" else KEY_TOO_OLD
+            raise refusal.about(intent, session.say)
 
 
 def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
@@ -79,7 +102,7 @@ def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
         session.scope(session.key.fingerprint),
         session.base_url,
         accounts_of(session, client, journal),
-        _SandboxClock(session),
+        _ServiceClock(session),
         session.say,
         session.clock,
         session.out.warn,

@@ -140,6 +140,7 @@ class Intent(NamedTuple):
         served_at: what a sandbox's clock said before the first byte left, if the service has one.
         sent_with: `key_hint` of the API key of this sending, where it is not the first one's.
         amount, currency: what it moves at most, where that is known.
+        dated_at: the service's own `Date` of the first answer since it may have been carried out.
     """
 
     seq: int
@@ -166,6 +167,7 @@ class Intent(NamedTuple):
     row_id: str | None = None
     amount: int | None = None
     currency: str | None = None
+    dated_at: float | None = None
 
     @property
     def is_unresolved(self) -> bool:
@@ -302,6 +304,7 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
         row_id=row["row_id"],
         amount=row["amount"],
         currency=row["currency"],
+        dated_at=row["dated_at"],
     )
 
 

@@ -58,14 +58,15 @@ INSERT INTO requests
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 _AGAIN = """
 UPDATE requests SET state = ?, key_hint = ?, first_sent_at = ?, last_sent_at = ?, served_at = ?,
-  sendings = sendings + 1, lease = ?, amount = ?, currency = ? WHERE seq = ?"""
+  dated_at = ?, sendings = sendings + 1, lease = ?, amount = ?, currency = ? WHERE seq = ?"""
 _CORRECT = """
 UPDATE requests SET api_version = ?, path = ?, encoding = ?, body = ?, body_sha256 = ?,
   identity = ?, likeness = ? WHERE seq = ?"""
 # What was carried out once stays so, whatever a later sending of the same key meets.
 _SETTLE = """
 UPDATE requests SET state = ?, status = ?, object_id = ?, request_id = ?, error_code = ?,
-  error_message = ?, world = ?, proved = ?, object_status = ?, dated_at = ?,
+  error_message = ?, world = ?, proved = ?, object_status = ?,
+  dated_at = coalesce(dated_at, ?),
   amount = coalesce(?, amount), currency = coalesce(?, currency), settled_at = ?,
   key_hint = ?, boot = ?, uptime = ?
   WHERE id = ? AND (state != 'done' OR ? = 'done')"""
@@ -333,7 +334,8 @@ class JournalTransaction(NamedTuple):
         # A request that was never carried out starts its 24 hours anew.
         first = intent.first_sent_at if begun else now
         served = intent.served_at if begun else served_at
-        again = (phase, key_hint, first, now, served, lease)
+        dated = intent.dated_at if begun else None
+        again = (phase, key_hint, first, now, served, dated, lease)
         self.tx.execute(_AGAIN, (*again, intent.amount, intent.currency, intent.seq))
         if not begun:
             self.book.refuse_beyond([intent])
@@ -343,6 +345,7 @@ class JournalTransaction(NamedTuple):
             first_sent_at=first,
             last_sent_at=now,
             served_at=served,
+            dated_at=dated,
             sendings=intent.sendings + 1,
             lease=lease,
             sent_before=begun,
