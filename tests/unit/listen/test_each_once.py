@@ -102,6 +102,24 @@ def test_target_that_is_away_is_tried_as_soon_as_its_port_opens(world: ListenerW
     assert len([one for one in listener.records if isinstance(one, TargetAway)]) == 3
 
 
+def test_answer_that_was_under_way_brings_no_target_back(world: ListenerWorld) -> None:
+    """A server that ends after its last answers is away, and told so, until its port opens."""
+    target = world.target(3001, lambda event, _: Reaction(delay=0.5 if event.name == "evt_1" else 0))
+    listener = world.listener(concurrency=2)
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(0.1)
+    target.up = False
+    world.send(listener, world.event(2))
+    world.loop.run_for(31)
+    told = [one.status for one in listener.records if isinstance(one, Forwarded)]
+    away = [one.seconds for one in listener.records if isinstance(one, TargetAway)]
+    assert (told, [round(seconds) for seconds in away]) == ([None, 200], [30])
+    target.up = True
+    world.loop.run_for(1.1)
+    assert tried(target) == ["evt_1", "evt_2"]
+
+
 def test_unfit_target_is_probed_by_one_lane(world: ListenerWorld) -> None:
     """It accepts and closes: 2,000 events cost some dozens of attempts, until it answers."""
     target = world.target(3001, lambda *_: Reaction("close"))

@@ -51,7 +51,6 @@ class TargetHealth:
             self._silent += reply.trouble != "forbidden"
         else:
             self._silent = self.probes = 0
-            self.why = None
         if not reply.is_taken:
             self._failing = True
             self._ails |= ailing

@@ -337,12 +337,11 @@ class Pump:
                 later = min(later, _TOGETHER_SECONDS)
             self._look_soon(self._clock.now() + later)
         self._hooks.tried(item, Attempted(reply, verdict, anew, later, ailing))
-        left_alone = self.health.why is not None
         if self.health.note_reply(reply, ailing=ailing):
             self._hooks.well()
             self._look_at = 0.0
-        if left_alone and self.health.why is None:
-            self._hooks.rests(None)
+        if reply.status is not None and self.health.why is not None and not self._is_away:
+            self._wake()
         if fast and self.health.is_unfit and self._resting is None:
             self._rest(self.health.rest_of(self._options.rest), reply.error, self._wake)
 
@@ -379,8 +378,15 @@ class Pump:
 
         link.probe(self._options.seconds, probed)
 
+    @property
+    def _is_away(self) -> bool:
+        """True while its port is looked at: what had reached it before may still be answered."""
+        return self._resting is not None and self.health.next_at is None
+
     def _wake(self) -> None:
-        self._resting = None
+        if self._resting is not None:
+            self._resting.cancel()
+            self._resting = None
         self._look_at = 0.0
         if self.health.wakes():
             self._hooks.rests(None)

@@ -75,8 +75,11 @@ class AbsenceTracker:
         return ForwardNotice("still" if grown else "nothing")
 
     def _describe_answered(self, record: Forwarded) -> ForwardNotice:
+        absence = self._absent.get(record.url)
+        if absence and record.time - record.milliseconds / 1000 < absence.since:
+            return ForwardNotice()  # it was under way before, and says nothing of now
+        self._absent.pop(record.url, None)
         self._asked.discard(record.url)
-        absence = self._absent.pop(record.url, None)
         return ForwardNotice(back_after=record.time - absence.since if absence else None)
 
     def _is_to_ask(self, record: Forwarded) -> bool:

@@ -169,6 +169,8 @@ def test_absent_target_is_told_once() -> None:
         "14:03:24.104    still away  http://localhost:3000/webhooks  next try 14:03:26\n"
     )
     assert [bool(text) for text in later] == [True] * 5 + [False] * 2
+    under_way = shown.forward(replace(FORWARD, time=AT + 60, milliseconds=61_000.0))
+    assert ("200 OK" in under_way, "back" in under_way) == (True, False)
     back = shown.forward(replace(FORWARD, time=AT + 125, attempt=9))
     assert "200 OK" in back
     assert "back after 2 min" in back
