@@ -29,8 +29,8 @@ _TYPES: Final = ("order.paid", "payment.captured", "payout.paid")
 _URLS: Final = (3001, 3002)
 _BOUNDS: Final = {
     (pump, "_WINDOW_ITEMS"): 4,
-    (pump, "_LOW"): 2,
-    (ledger, "PAGE_ROWS"): 3,
+    (pump, "_PAGE_ITEMS"): 3,
+    (ledger, "_LEFT_ROWS"): 3,
 }
 
 

@@ -109,7 +109,7 @@ def test_what_is_open_is_what_can_be_read_back(opens: Opens) -> None:
     inbox = opens()
     kept = store(inbox, 1, 2)
     inbox.begin((TARGET,), ordered=False, anew=True)
-    there = [one.event_id for one in inbox.due(TARGET, 0)]
+    there = [one.event_id for one in inbox.due(TARGET, 0, 256)]
     assert there == [f"evt_{number}" for number, one in enumerate(kept, 1) if one.open]
     assert inbox.count((TARGET,)) == len(there)
-    assert inbox.again(TARGET, NOW, 0).items == []
+    assert inbox.again(TARGET, NOW, 256).items == []

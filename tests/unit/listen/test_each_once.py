@@ -104,7 +104,9 @@ def test_target_that_is_away_is_tried_as_soon_as_its_port_opens(world: ListenerW
 
 def test_answer_that_was_under_way_brings_no_target_back(world: ListenerWorld) -> None:
     """A server that ends after its last answers is away, and told so, until its port opens."""
-    target = world.target(3001, lambda event, _: Reaction(delay=0.5 if event.name == "evt_1" else 0))
+    target = world.target(
+        3001, lambda event, _: Reaction(delay=0.5 if event.name == "evt_1" else 0)
+    )
     listener = world.listener(concurrency=2)
     listener.start()
     world.send(listener, world.event(1))
@@ -118,6 +120,27 @@ def test_answer_that_was_under_way_brings_no_target_back(world: ListenerWorld) -
     target.up = True
     world.loop.run_for(1.1)
     assert tried(target) == ["evt_1", "evt_2"]
+
+
+def test_kill_marks_what_was_under_way_and_little_else(world: ListenerWorld) -> None:
+    """R124: what waits for a slow target was not sent; a mark on all of it would tell nothing."""
+    target = world.target(3001, lambda *_: Reaction(delay=2.0))
+    listener = world.listener(concurrency=4)
+    listener.start()
+    world.send(listener, *[world.event(number) for number in range(200)])
+    for seconds in (5.0, 1.0, 0.001):
+        world.loop.run_for(seconds)
+        listener.lose()
+        listener.start()
+    target.script = lambda *_: Reaction()
+    world.loop.run_for(60)
+    first: dict[str, int] = {}
+    again = []
+    for one in target.tries:
+        again += [one.redelivered] if one.event.name in first else []
+        first.setdefault(one.event.name, one.redelivered)
+    assert (len(first), len(again) > 4, all(again)) == (200, True, True)
+    assert sum(map(bool, first.values())) <= 3 * 2 * 4
 
 
 def test_unfit_target_is_probed_by_one_lane(world: ListenerWorld) -> None:

@@ -164,8 +164,8 @@ class Dispatcher:
         url = str(target)
         read = partial(writer.read, after_results=True)  # what has ended by now is open no more
         return PumpHooks(
-            due=lambda after: read(partial(inbox.due, url, after)),
-            again=lambda now, more: read(partial(inbox.again, url, now, more)),
+            due=lambda *page: read(partial(inbox.due, url, *page)),
+            again=lambda *page: read(partial(inbox.again, url, *page)),
             limit=lambda item: waiters.seconds_left(key_of(item.event_id, item.body)),
             tried=partial(self._note_tried, target),
             well=partial(writer.well, url),
@@ -218,9 +218,8 @@ class Dispatcher:
 
     # --- targets that are left alone ------------------------------------------------------------
 
-    def _rests(self, url: str, why: str | None) -> None:
-        unsent = why is not None and self._pumps[url].health.next_at is None
-        self._deps.writer.rest(TargetRest(url, self._deps.clock.now(), why, unsent))
+    def _rests(self, url: str, why: str | None, last: int | None) -> None:
+        self._deps.writer.rest(TargetRest(url, self._pumps[url].health.since, why, last))
         if why is not None and self._saying is None and not self._closed:
             self._saying = asyncio.get_running_loop().create_task(own_task(self._say))
 

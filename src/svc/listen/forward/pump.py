@@ -25,7 +25,7 @@ from svc.listen.values import value_class
 
 _WINDOW_ITEMS: Final = 512
 _WINDOW_BYTES: Final = 8 * 1024 * 1024
-_LOW: Final = 256
+_PAGE_ITEMS: Final = 256
 _FRESH_SECONDS: Final = 1.0  # for so long what the ledger had as open is taken to be open
 _REREAD_SECONDS: Final = 1.0
 _TOLERANCE_SECONDS: Final = 0.001
@@ -69,18 +69,18 @@ class Attempted:
 class PumpHooks:
     """What a pump asks and tells.
 
-    `due` reads what was not tried behind a seq, `again` what is due again and so many more.
+    `due` reads so many of what was not tried behind a seq, `again` of what is due again.
     `limit` gives the seconds that an item's attempt may take. `tried` hears of each attempt,
-    `well` when the first success comes after failures, `rests` why the target is left alone, None
-    when it no longer is.
+    `well` when the first success comes after failures, `rests` why the target is left alone (None:
+    it is not), and after which seq nothing is sent before more is read (None: as before).
     """
 
-    due: Callable[[int], Awaitable[list[OpenItem]]]
+    due: Callable[[int, int], Awaitable[list[OpenItem]]]
     again: Callable[[float, int], Awaitable[Retries]]
     limit: Callable[[OpenItem], float]
     tried: Callable[[OpenItem, Attempted], None]
     well: Callable[[], None]
-    rests: Callable[[str | None], None]
+    rests: Callable[[str | None, int | None], None]
 
 
 class Pump:
@@ -104,6 +104,9 @@ class Pump:
         self._window: deque[tuple[float, OpenItem]] = deque()
         self._due_again: deque[tuple[float, OpenItem]] = deque()
         self._bytes = 0
+        # Where they wait for a lane: a kill has all marked that was read (R124).
+        self._few = min(options.concurrency, _PAGE_ITEMS)
+        self._page = self._few  # so many are read at once
         self._cursor = 0
         # For how many reasons the ledger may have more; what an earlier run left open is the first.
         self._behind = 1
@@ -186,6 +189,7 @@ class Pump:
         first = next(iter(self._due_again or self._window), None)
         # What was read so long ago may have been closed by another program.
         if first is not None and self._loop.time() - first[0] > _FRESH_SECONDS:
+            self._page = self._few
             self._forget()
         if self._due_again:
             return self._due_again.popleft()[1]
@@ -218,7 +222,7 @@ class Pump:
             return
         self._wind()
         due = self._is_due() and not self._due_again
-        if due or (self._behind and len(self._window) < _LOW):
+        if due or (self._behind and len(self._window) < self._page / 2):
             read = self._read_again if due else self._read_on
             self._reading = self._loop.create_task(own_task(partial(self._patiently, read)))
 
@@ -256,13 +260,16 @@ class Pump:
         """Reads what was not tried, behind the cursor."""
         self._gone.clear()  # here, where the cursor is looked at, and not when the task was made
         turn, behind = self._turn, self._behind
-        page = await self._hooks.due(self._cursor)
+        if self._idle:
+            self._page = min(2 * self._page, _PAGE_ITEMS)
+        page = await self._hooks.due(self._cursor, self._page)
         if turn != self._turn:  # memory was dropped meanwhile, and the cursor is another one
             return
         for seen_at, item in self._select_fresh(page):
             self._add(seen_at, item)
         if page:
             self._cursor = page[-1].seq
+            self._hooks.rests(self.health.why, max(self.held, default=0))
         else:  # what was declined meanwhile is still to be read
             self._behind -= behind
 
@@ -273,7 +280,7 @@ class Pump:
         self._look_at = None  # what is put off meanwhile may be missing in the page
         found: Retries | None = None
         try:
-            found = await self._hooks.again(now, len(self._hand))
+            found = await self._hooks.again(now, self._page + len(self._hand))
         finally:
             if found is None or turn != self._turn:
                 self._look_at = 0.0
@@ -361,7 +368,7 @@ class Pump:
         if not self._closed:
             self._resting = self._loop.call_later(seconds, own(then))
         if self.health.rests(why):
-            self._hooks.rests(why or "")
+            self._hooks.rests(why or "", max(self.held, default=0) if self._is_away else None)
 
     def _probe(self) -> None:
         """Looks whether the port is open: connects and sends nothing."""
@@ -389,5 +396,5 @@ class Pump:
             self._resting = None
         self._look_at = 0.0
         if self.health.wakes():
-            self._hooks.rests(None)
+            self._hooks.rests(None, None)
         self.pump()

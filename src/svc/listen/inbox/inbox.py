@@ -140,15 +140,15 @@ class EndedEvent:
 
 @dataclass(frozen=True, slots=True)
 class TargetRest:
-    """A target is left alone, since a moment (unix seconds) and why; None: no longer.
+    """A target is left alone, since a moment (unix seconds) and why; None: it is not.
 
-    `unsent`: nothing that comes after this is sent there before it is no longer left alone.
+    Nothing after the seq `last` is under way there before more is read; None: as before.
     """
 
     target: str
     since: float
     why: str | None
-    unsent: bool = False
+    last: int | None = None
 
 
 @dataclass(slots=True)
@@ -246,11 +246,14 @@ class Inbox(Protocol):
     def leave(self, target: str) -> list[OpenItem]:
         """Leaves alone, for this run, some of what is open at a target; none when all is."""
 
-    def due(self, target: str, after: int) -> list[OpenItem]:
-        """Gives the next items behind the seq `after` that were not tried, oldest first."""
+    def due(self, target: str, after: int, most: int) -> list[OpenItem]:
+        """Gives the next items behind the seq `after` that were not tried, oldest first.
 
-    def again(self, target: str, now: float, more: int) -> Retries:
-        """Gives a page of what is due again at `now` (unix seconds), and `more`, soonest first."""
+        They may be under way from now on, as what `again` gives; where there are none, anything.
+        """
+
+    def again(self, target: str, now: float, most: int) -> Retries:
+        """Gives what is due again at `now` (unix seconds), soonest first."""
 
     def count(self, targets: Sequence[str]) -> int:
         """Counts the events that are open at any of these targets and were not left alone."""

@@ -20,11 +20,12 @@ from svc.listen.inbox.inbox import (
 from svc.listen.inbox.statements import ROWS, chunks, list_of, rows_of
 from svc.state import Database, Row, Tx
 
-PAGE_ROWS: Final = 256
+_LEFT_ROWS: Final = 256
 _PAGE_BYTES: Final = 4 * 1024 * 1024
 # Rows that one transaction changes: a delivery, or a journal, waits for no more than that.
 PIECE_ROWS: Final = 1_000
 _TURNS_UNKNOWN: Final = 2  # in place of whether a target's rows are ordered
+_NOTHING_READ: Final = 2  # of a run: no event is under way
 
 
 class State(IntEnum):
@@ -170,18 +171,22 @@ class ForwardLedger:
         """Leaves a page of what is open alone."""
         number = self._numbers[url]
         with self._state.write() as tx:
-            found = tx.rows(_page_of(_OPEN), (number, PAGE_ROWS, _PAGE_BYTES))
+            found = tx.rows(_page_of(_OPEN), (number, _LEFT_ROWS, _PAGE_BYTES))
             left = [(State.LEFT, number, row["event"]) for row in found]
             tx.many("UPDATE ledger SET state = ?, next_at = 0 WHERE target = ? AND event = ?", left)
         return [self._item(row, url) for row in found]
 
-    def due(self, url: str, after: int) -> list[OpenItem]:
+    def due(self, url: str, after: int, most: int) -> list[OpenItem]:
         """Gives a page of what was not tried, oldest first."""
-        return self._page(_NEW, url, (after, PAGE_ROWS, _PAGE_BYTES))
+        items = self._page(_NEW, url, (after, most, _PAGE_BYTES))
+        self._let_run(url, items[-1].seq if items else None)
+        return items
 
-    def again(self, url: str, now: float, more: int) -> Retries:
+    def again(self, url: str, now: float, most: int) -> Retries:
         """Gives a page of what is due again."""
-        items = self._page(_LATER, url, (now, PAGE_ROWS + more, _PAGE_BYTES))
+        items = self._page(_LATER, url, (now, most, _PAGE_BYTES))
+        if items:
+            self._let_run(url, max(one.seq for one in items))
         [row] = self._state.rows(_SOONEST, (self._numbers[url], now))
         return Retries(items, row["soonest"])
 
@@ -258,10 +263,19 @@ class ForwardLedger:
             if low >= State.DONE
         ]
 
+    def _let_run(self, url: str, last: int | None) -> None:
+        """Notes that events up to this one may be under way; None: all that will come."""
+        number = self._numbers[url]
+        [row] = self._state.rows("SELECT running FROM targets WHERE id = ?", (number,))
+        running = 1 if last is None else last + 2
+        if row["running"] > 1 and (running == 1 or running > row["running"]):
+            with self._state.write() as tx:
+                tx.execute("UPDATE targets SET running = ? WHERE id = ?", (running, number))
+
     def _note_rest(self, tx: Tx, rest: TargetRest) -> None:
         since = rest.since if rest.why is not None else None
         number = self.number(tx, rest.target)
-        tx.execute(_REST, (rest.why, since, rest.unsent, number))
+        tx.execute(_REST, (rest.why, since, rest.last, number))
 
     def _page(self, which: str, url: str, values: Sequence[object]) -> list[OpenItem]:
         rows = self._state.rows(_page_of(which), (self._numbers[url], *values))
@@ -314,7 +328,14 @@ def _begin(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> bool:
         tx.execute(_CUT, number)
     looks = (_IS_LEFT, _IS_PUT_OFF) if anew else (_IS_LEFT,)
     is_ready = row["ordered"] == ordered and not any(tx.rows(each, number) for each in looks)
-    tx.execute(_RUN, (is_ready or row["running"], ordered if is_ready else _TURNS_UNKNOWN, *number))
+    tx.execute(
+        _RUN,
+        (
+            _NOTHING_READ if is_ready else row["running"],
+            ordered if is_ready else _TURNS_UNKNOWN,
+            *number,
+        ),
+    )
     return is_ready
 
 
@@ -325,7 +346,7 @@ def _begin_in_pieces(state: Database, row: Row, *, ordered: bool, anew: bool) ->
     if ordered or row["ordered"]:
         _find_turns(state, row["id"], ordered=ordered)
     with state.write() as tx:
-        tx.execute(_RUN, (1, ordered, row["id"]))
+        tx.execute(_RUN, (_NOTHING_READ, ordered, row["id"]))
 
 
 def _find_turns(state: Database, number: int, *, ordered: bool) -> None:
@@ -381,13 +402,13 @@ _ADD_TARGET: Final = "INSERT OR IGNORE INTO targets (listener, url) VALUES (?, ?
 _TARGET: Final = "SELECT id FROM targets WHERE listener = ? AND url = ?"
 _TARGETS: Final = "SELECT id, url, ordered, running, cut FROM targets WHERE listener = ?"
 _REST: Final = """
-UPDATE targets SET resting = ?, since = ?,
-  running = IIF(?, 2 + (SELECT COALESCE(MAX(seq), 0) FROM inbox), 1) WHERE id = ?"""
-# The run before was killed: what may have been under way is all that had come, or, where its target
-# was away, what had come before that.
+UPDATE targets SET resting = ?, since = ?, running = COALESCE(2 + ?, running) WHERE id = ?"""
+# The run before was killed: all that had come may have been under way, or, where it had read less,
+# what it had read.
 _CUT: Final = """
 UPDATE targets SET
-  cut = IIF(running > 1, running - 2, (SELECT COALESCE(MAX(seq), 0) FROM inbox)) WHERE id = ?"""
+  cut = MAX(cut, IIF(running > 1, running - 2, (SELECT COALESCE(MAX(seq), 0) FROM inbox)))
+WHERE id = ?"""
 _ADD: Final = "INSERT OR FAIL INTO ledger (target, event) VALUES "
 _ADD_IN_TURN: Final = "INSERT INTO ledger (target, event, state, object) VALUES (?, ?, ?, ?)"
 _FIRST_OF_OBJECT: Final = """

@@ -62,11 +62,11 @@ class SqliteInbox:
     def leave(self, target: str) -> list[OpenItem]:
         return self._ledger.leave(target)
 
-    def due(self, target: str, after: int) -> list[OpenItem]:
-        return self._ledger.due(target, after)
+    def due(self, target: str, after: int, most: int) -> list[OpenItem]:
+        return self._ledger.due(target, after, most)
 
-    def again(self, target: str, now: float, more: int) -> Retries:
-        return self._ledger.again(target, now, more)
+    def again(self, target: str, now: float, most: int) -> Retries:
+        return self._ledger.again(target, now, most)
 
     def count(self, targets: Sequence[str]) -> int:
         return self._ledger.count(targets)

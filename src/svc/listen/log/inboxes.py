@@ -47,10 +47,10 @@ class _NothingOpen:
     def leave(self, target: str) -> list[OpenItem]:  # noqa: ARG002  the seam's signature
         return []
 
-    def due(self, target: str, after: int) -> list[OpenItem]:  # noqa: ARG002
+    def due(self, target: str, after: int, most: int) -> list[OpenItem]:  # noqa: ARG002
         return []
 
-    def again(self, target: str, now: float, more: int) -> Retries:  # noqa: ARG002
+    def again(self, target: str, now: float, most: int) -> Retries:  # noqa: ARG002
         return Retries([], None)
 
     def count(self, targets: Sequence[str]) -> int:  # noqa: ARG002  the seam's signature

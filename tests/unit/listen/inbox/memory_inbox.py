@@ -16,8 +16,6 @@ from svc.listen.inbox.inbox import (
     Retries,
 )
 
-PAGE = 16
-
 
 @dataclass
 class KeptRow:
@@ -83,16 +81,16 @@ class MemoryInbox:
     def leave(self, target: str) -> list[OpenItem]:
         raise NotImplementedError
 
-    def due(self, target: str, after: int) -> list[OpenItem]:
+    def due(self, target: str, after: int, most: int) -> list[OpenItem]:
         with self._lock:
             found = [
                 _item(one, target)
                 for one in self._by_seq.values()
                 if one.seq > after and target in one.rows and one.rows[target].verdict is None
             ]
-            return found[:PAGE]
+            return found[:most]
 
-    def again(self, target: str, now: float, more: int) -> Retries:
+    def again(self, target: str, now: float, most: int) -> Retries:
         with self._lock:
             later = {
                 one.seq: one.rows[target].next_at
@@ -101,7 +99,7 @@ class MemoryInbox:
             }
         found = [_item(self._by_seq[seq], target) for seq, at in later.items() if at <= now]
         soonest = min((at for at in later.values() if at > now), default=None)
-        return Retries(found[: PAGE + more], soonest)
+        return Retries(found[:most], soonest)
 
     def count(self, targets: Sequence[str]) -> int:
         with self._lock:

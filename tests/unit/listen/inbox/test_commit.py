@@ -54,10 +54,10 @@ class FakeInbox:
     def leave(self, target: str) -> list[OpenItem]:
         raise NotImplementedError
 
-    def due(self, target: str, after: int) -> list[OpenItem]:
+    def due(self, target: str, after: int, most: int) -> list[OpenItem]:
         raise NotImplementedError
 
-    def again(self, target: str, now: float, more: int) -> Retries:
+    def again(self, target: str, now: float, most: int) -> Retries:
         raise NotImplementedError
 
     def count(self, targets: Sequence[str]) -> int:

@@ -84,7 +84,7 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     inbox.store(Batch(attempts=[*ended([1], "failed"), *ended([2]), attempt(3, verdict="later")]))
     inbox.store(Batch([arrival(2, A)], well=[A]))
     for target in (A, B):
-        inbox.due(target, 0), inbox.again(target, NOW, 1), inbox.count([target])
+        inbox.due(target, 0, 256), inbox.again(target, NOW, 256), inbox.count([target])
     inbox.count([A, B]), inbox.count_failed([1, 2]), inbox.leave(B)
     inbox.adopt(lambda _: [A], [A])
     inbox.begin([A], ordered=False, anew=True)
@@ -158,7 +158,7 @@ def test_a_target_that_is_well_again_gets_its_events_in_pieces(
     first = Batch(well=[A])
     inbox.store(first)
     assert (first.hastening, first.freed) == ([A], {A})
-    assert len(inbox.again(A, NOW, 0).items) == 3
+    assert len(inbox.again(A, NOW, 256).items) == 3
 
     async def story() -> None:
         writer = InboxWriter(inbox)
@@ -169,7 +169,7 @@ def test_a_target_that_is_well_again_gets_its_events_in_pieces(
         await writer.close()
 
     asyncio.run(story())
-    assert len(inbox.again(A, NOW, 0).items) == 8
+    assert len(inbox.again(A, NOW, 256).items) == 8
 
 
 @pytest.mark.parametrize("piece", [1, 1000])
@@ -180,13 +180,13 @@ def test_turns_are_found_again_after_an_adoption(
     monkeypatch.setattr(ledger, "PIECE_ROWS", piece)
     inbox.begin([A], ordered=True, anew=True)
     inbox.store(Batch([arrival(n, A, ordered=True, about=1) for n in (1, 2, 3)]))
-    assert [one.seq for one in inbox.due(A, 0)] == [1]
+    assert [one.seq for one in inbox.due(A, 0, 256)] == [1]
     inbox.adopt(lambda _: [A], [A])
     inbox.begin([A], ordered=True, anew=True)
-    assert [one.seq for one in inbox.due(A, 0)] == [1]
+    assert [one.seq for one in inbox.due(A, 0, 256)] == [1]
     inbox.adopt(lambda _: [A], [A])
     inbox.begin([A], ordered=False, anew=True)
-    assert [one.seq for one in inbox.due(A, 0)] == [1, 2, 3]
+    assert [one.seq for one in inbox.due(A, 0, 256)] == [1, 2, 3]
 
 
 def test_a_reset_that_was_cut_off_is_ended_by_the_next_start(
