@@ -11,7 +11,7 @@ import pytest
 from support.listening import SECRET, TargetServer, event
 from support.servers.relays import Relay
 from support.team.commands import TeamCommands
-from support.team.log import KEY, ORIGIN, connect, make_streams, publish, wait_for
+from support.team.log import KEY, ORIGIN, arrival, connect, make_streams, publish, wait_for
 from support.team.members import SOUND, EventSender, Member
 from support.team.servers import Servers, servers
 from svc.errors import SignatureError
@@ -244,7 +244,10 @@ def forge(server: Servers, number: int, secret: str) -> None:
 def test_signature_that_the_given_secret_did_not_make_is_refused(
     more: tuple[str, ...], server: Servers, tmp_path: Path
 ) -> None:
-    """R49: a machine that was given the endpoint's secret forwards nothing that it did not sign."""
+    """R49: a machine that was given the endpoint's secret forwards nothing that it did not sign.
+
+    R129: a group's event is put aside by no job's secret; another job has it.
+    """
     forge(server, 1, "whsec_of_somebody_else")
     forge(server, 2, SECRET)
     with TargetServer() as target:
@@ -255,9 +258,40 @@ def test_signature_that_the_given_secret_did_not_make_is_refused(
     assert target.ids == ["evt_2"]
     [event_] = member.told("event")
     assert (event_["id"], event_["verified"]) == ("evt_2", "end_to_end")
-    [rejected] = member.told("rejected")
+    rejected = member.told("rejected")[0]
     assert rejected["reason"] == "signature_mismatch"
     assert "Message 1 of the log is put aside" in rejected["message"]
+    if more:
+        with TargetServer() as target:
+            again = listen(server.url(), *until, "--forward-to", str(target.port), *more)
+            assert returncode(ended(tmp_path / "b", *again, secret="")) == 0
+        assert target.ids == ["evt_1"]
+
+
+@pytest.mark.slow(seconds=15)
+@pytest.mark.parametrize("more", [(), ("--group", "ci")])
+def test_listener_ends_when_the_log_has_another_key(
+    more: tuple[str, ...], server: Servers, tmp_path: Path
+) -> None:
+    """R128: by its own key what receivers put in would be forged, and all of it be passed."""
+    key = "logkey_" + "n" * 43
+    with connect(server) as connection, TargetServer() as target:
+        argv = listen(server.url(), "--forward-to", str(target.port), *more)
+        member = Member(tmp_path / "a", argv, secret="")
+        member.start()
+        publish(connection, [1])
+        wait_for(lambda: target.ids == ["evt_1"])
+        wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 30, key)
+        connection.run(streams.make(connection, wanted, {"metadata"}))
+        LogInbox(connection, "test", key).store(Batch([arrival(2)]))
+        assert member.process is not None
+        assert member.process.wait(20) == 4, member.errors
+        assert error_of(member)["code"] == "log_key_wrong"
+        assert member.told("rejected") == []
+        member.key = f"{key}\n{KEY}"
+        member.start()
+        wait_for(lambda: target.ids == ["evt_1", "evt_2"], 40)
+        member.end()
 
 
 def test_events_are_the_receivers_word_where_no_secret_is_known(

@@ -8,7 +8,7 @@ import base64
 import binascii
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Self
 
@@ -22,6 +22,7 @@ _NAME: Final = re.compile(r"[^A-Za-z0-9_-]")
 _SEED_BYTES: Final = slice(2, 34)  # between two bytes that say what it is and a checksum
 _SEED_LENGTH: Final = 36
 _MOST_KEYS: Final = 2
+KEY_WRONG: Final = "log_key_wrong"
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,13 +111,18 @@ def keys_of(
             hint="It stands below USER:PASSWORD in the credentials; svc events log create "
             "--print-key shows it to an admin",
         )
+    check_keys(held, stream, fingerprint)
+    return tuple(sorted(held, key=lambda one: proof.fingerprint(one) != fingerprint))
+
+
+def check_keys(held: Iterable[str], stream: str, fingerprint: str | None) -> None:
+    """Raises AuthError where a log names a key as its own that is not among those held."""
     if fingerprint is not None and fingerprint not in map(proof.fingerprint, held):
         raise AuthError(
             f"The log's key in these credentials is not the one of {stream}.",
-            code="log_key_wrong",
+            code=KEY_WRONG,
             hint="Ask for the credentials of this log, and store them: svc events log login LOG",
         )
-    return tuple(sorted(held, key=lambda one: proof.fingerprint(one) != fingerprint))
 
 
 def from_environment(env: Mapping[str, str]) -> Credentials | None:

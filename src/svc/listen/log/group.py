@@ -20,6 +20,7 @@ from svc.listen.commands import CommandTarget
 from svc.listen.forward.waiting import AWAY
 from svc.listen.http.dial import CannotConnect, Connect, open_connection
 from svc.listen.log.connection import LogConnection, Message
+from svc.listen.log.credentials import KEY_WRONG
 from svc.listen.log.messages import (
     Ticket,
     Trust,
@@ -74,7 +75,7 @@ class GroupSource(LogSource):
         tell: Callable[[ListenerRecord], None],
         connect: Connect = open_connection,
     ) -> None:
-        super().__init__(connection, clock, reception, tell)
+        super().__init__(connection, clock, reception, tell, queue.trust)
         self._connect = connect
         self._queue = queue
         self._targets = tuple(targets)
@@ -109,11 +110,13 @@ class GroupSource(LogSource):
                 found = await self._next()
                 if found is not None:
                     self._tell_state(None)
-                    self._give(*found, self._clock.now())
+                    await self._give(*found, self._clock.now())
             except NoResponder as error:  # a queue that was deleted; where another one begins is
                 self._tell_state(await self._why_silent() or error.message)  # not ours to say
                 await asyncio.sleep(_PAUSE_SECONDS)
             except SvcError as error:
+                if error.code == KEY_WRONG:  # only another run has another key
+                    raise
                 self._tell_state(error.message)
                 await asyncio.sleep(_PAUSE_SECONDS)
 
@@ -153,13 +156,17 @@ class GroupSource(LogSource):
             await asyncio.sleep(_PROBE_SECONDS)  # its leader changes, or a person deletes it
         return None
 
-    def _give(self, one: Message, ticket: Ticket, now: float) -> None:
+    async def _give(self, one: Message, ticket: Ticket, now: float) -> None:
         receipt, delivered = one.reply, ticket.delivered
         try:
             delivery = delivery_of(one, now, self._queue.trust)
         except Unreadable as error:
-            self._refuse(error, ticket.seq, len(one.body))
-            self._say(receipt, f"+TERM {error.message}".encode())
+            word = back_after(delivered)  # another job may have the key or secret that it needs
+            try:
+                await self._refuse(error, ticket.seq, len(one.body))
+                word = word if error.by == "secret" else f"+TERM {error.message}".encode()
+            finally:
+                self._say(receipt, word)
             return
         if self._away:  # it was asked for before that was known: another job may have it
             self._say(receipt, back_after(delivered))

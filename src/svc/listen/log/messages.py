@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Final
+from typing import Final, Literal
 
 from svc import signature
 from svc.errors import SignatureError
@@ -39,12 +39,19 @@ _ACK_OLD, _ACK_NEW = 9, 11  # how many words the subject of a receipt has; the n
 
 
 class Unreadable(Exception):  # noqa: N818  it says what a message is
-    """A message that is put aside: why, in a word and in a sentence."""
+    """A message that is put aside: why, in a word and in a sentence.
 
-    def __init__(self, reason: str, message: str) -> None:
+    `by`: what it was judged by and another member may have another one of: the log's key, or a
+    secret that was given here.
+    """
+
+    def __init__(
+        self, reason: str, message: str, by: Literal["key", "secret"] | None = None
+    ) -> None:
         super().__init__(message)
         self.reason = reason
         self.message = message
+        self.by = by
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +176,8 @@ def check_proof(message: Message, trust: Trust) -> None:
     if not proof.is_proved(
         trust.keys, _list_proved_parts(trust.stream, message.headers, message.body), given
     ):
-        raise Unreadable("proof_invalid", f"Its {_PROOF} was not made with the log's key.")
+        why = f"Its {_PROOF} was not made with the log's key."
+        raise Unreadable("proof_invalid", why, by="key")
 
 
 def _list_proved_parts(stream: str, headers: LogHeaders, body: bytes) -> tuple[bytes, ...]:
@@ -203,7 +211,7 @@ def _is_end_to_end(body: bytes, lines: bytes, came_at: float, trust: Trust) -> b
             _verify(body, lines, trust.given, came_at)
         except SignatureError as error:  # R49: what is not authentic is never forwarded
             why = f"Its signature was not made with the given secret: {error.message}"
-            raise Unreadable(error.reason, why) from None
+            raise Unreadable(error.reason, why, by="secret") from None
         return True
     try:
         _verify(body, lines, trust.known, came_at)

@@ -16,6 +16,7 @@ from svc.clock import Clock
 from svc.errors import AuthError, LocalError, SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection, Message
+from svc.listen.log.credentials import KEY_WRONG
 from svc.listen.log.messages import (
     Trust,
     Unreadable,
@@ -70,7 +71,7 @@ class CursorSource(LogSource):
         reception: Reception,
         tell: Callable[[ListenerRecord], None],
     ) -> None:
-        super().__init__(connection, clock, reception, tell)
+        super().__init__(connection, clock, reception, tell, cursor.trust)
         self._cursor = cursor
         self._place = place
         everything = connection.address.subjects(cursor.mode)
@@ -102,6 +103,8 @@ class CursorSource(LogSource):
                 await self._follow()
                 failures = 0
             except SvcError as error:
+                if error.code == KEY_WRONG:  # only another run has another key
+                    raise
                 if not isinstance(error, LocalError):
                     self._tell_state(error.message)
                 await asyncio.sleep(_PAUSES[min(failures, len(_PAUSES) - 1)])
@@ -167,7 +170,7 @@ class CursorSource(LogSource):
             try:
                 delivery = delivery_of(one.message, now, self._cursor.trust)
             except Unreadable as error:
-                self._refuse(error, one.seq, len(one.message.body))
+                await self._refuse(error, one.seq, len(one.message.body))
                 passed = one
                 continue
             if group_of(one.message):  # given to a group again: it was in the log before

@@ -7,7 +7,9 @@ from typing import Any, TypeVar
 
 from svc.clock import Clock
 from svc.listen.log.connection import LogConnection
-from svc.listen.log.messages import Unreadable
+from svc.listen.log.credentials import check_keys
+from svc.listen.log.messages import Trust, Unreadable
+from svc.listen.log.streams import key_fingerprint
 from svc.listen.owners import own
 from svc.listen.receive import Reception
 from svc.listen.records import ListenerRecord, LogState, Rejected
@@ -27,8 +29,10 @@ class LogSource:
         clock: Clock,
         reception: Reception,
         tell: Callable[[ListenerRecord], None],
+        trust: Trust,
     ) -> None:
         self._connection = connection
+        self._trust = trust
         self._clock = clock
         self._reception = reception
         self._tell = tell
@@ -73,8 +77,15 @@ class LogSource:
     async def _ask(self, call: Coroutine[Any, Any, T]) -> T:
         return await asyncio.wrap_future(self._connection.submit(call))
 
-    def _refuse(self, error: Unreadable, seq: int, size: int) -> None:
-        """Tells of a message that is put aside; it stays in the log."""
+    async def _refuse(self, error: Unreadable, seq: int, size: int) -> None:
+        """Tells of a message that is put aside; it stays in the log.
+
+        Raises:
+            AuthError: the log has another key by now: what its receivers put in would be passed.
+        """
+        if error.by == "key":
+            info = await self._ask(self._connection.info(f"STREAM.INFO.{self._trust.stream}"))
+            check_keys(self._trust.keys, self._trust.stream, key_fingerprint(info["config"]))
         text = f"Message {seq} of the log is put aside. {error.message}"
         self._reception.reject(Rejected(self._clock.now(), error.reason, text, size))
 
