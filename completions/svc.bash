@@ -503,7 +503,7 @@ _svc_own() {
       ;;
     'events log template')
       commands=''
-      options='--name:t --node:t --host:+t --events-per-minute:t --max-file-store:t --environment:- --systemd:- --trial:- '
+      options='--name:t --node:t --host:+t --events-per-minute:t --max-file-store:t --environment:- --systemd:- --trial:- --single:- '
       arguments=''
       shared='global'
       ;;

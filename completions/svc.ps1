@@ -269,7 +269,7 @@ $script:SvcCommands = @{
         Shared = @(,'global')
     }
     'events log' = @{
-        Commands = @(@('login', 'Store credentials of a log in the OS keyring, for the servers of this address alone.'), @('status', 'Show how a log is: what it holds, its copies, groups and laptops, and what was put aside.'), @('refill', 'Put the copies that receivers of this machine have kept into a log that has lost events.'), @('forget', 'Have svc doctor look at a log no more, until it is used again; what was read stays known.'), @('template', 'Print the configuration of one of the three servers of a log.'), @('create', 'Make the streams of a log, with an admin''s credentials; what is there is left as it is.'), @('user', 'Add, remove and renew the users of a log.'), @('failed', 'See what groups have put aside, and give it to them again.'))
+        Commands = @(@('login', 'Store credentials of a log in the OS keyring, for the servers of this address alone.'), @('status', 'Show how a log is: what it holds, its copies, groups and laptops, and what was put aside.'), @('refill', 'Put the copies that receivers of this machine have kept into a log that has lost events.'), @('forget', 'Have svc doctor look at a log no more, until it is used again; what was read stays known.'), @('template', 'Print the configuration of one of the three servers of a log, or of one alone.'), @('create', 'Make the streams of a log, with an admin''s credentials; what is there is left as it is.'), @('user', 'Add, remove and renew the users of a log.'), @('failed', 'See what groups have put aside, and give it to them again.'))
         Options = @()
         Arguments = @()
         Shared = @(,'global')
@@ -300,7 +300,7 @@ $script:SvcCommands = @{
     }
     'events log template' = @{
         Commands = @()
-        Options = @(@('--name', 't', 'The log''s name.'), @('--node', 't', 'Which of the three servers it is for.'), @('--host', '+t', 'The name of a server, for each of the three in order.'), @('--events-per-minute', 't', 'Size it for so many events a minute, kept for seven days.'), @('--max-file-store', 't', 'How much each server may store, such as 20GiB.'), @('--environment', '-', 'Print the variables that servers read, with new secrets.'), @('--systemd', '-', 'Print a unit of systemd that runs one.'), @('--trial', '-', 'All servers on this machine, without certificates.'))
+        Options = @(@('--name', 't', 'The log''s name.'), @('--node', 't', 'Which of the three servers it is for.'), @('--host', '+t', 'The name of a server, for each of the three in order.'), @('--events-per-minute', 't', 'Size it for so many events a minute, kept for seven days.'), @('--max-file-store', 't', 'How much each server may store, such as 20GiB.'), @('--environment', '-', 'Print the variables that servers read, with new secrets.'), @('--systemd', '-', 'Print a unit of systemd that runs one.'), @('--trial', '-', 'All servers on this machine, without certificates.'), @('--single', '-', 'One server in place of three, for a team that can wait for it.'))
         Arguments = @()
         Shared = @(,'global')
     }

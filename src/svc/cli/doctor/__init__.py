@@ -112,16 +112,28 @@ _WORSE: Final = ("ok", "warning", "failed")
 
 
 def logs(session: Session, monitors: Sequence[str]) -> Iterator[Finding]:
-    """One finding for each log; none, and nothing loaded, where no log was ever used."""
+    """One finding for each log that was used here, or of the monitors alone where none was."""
     try:
         known = _find_logs(session)
     except (LocalError, OSError):  # the check of the state has said so
         return
+    if monitors and not known:
+        yield _look_at_monitors(monitors)
     for address, fills in known.items():
         try:
             yield _check_log(session, address, monitors, fills=fills)
         except SvcError as error:
             yield build_failed("log", error)
+
+
+def _look_at_monitors(monitors: Sequence[str]) -> Finding:
+    from svc.listen.log import checks
+
+    try:
+        seen = checks.sync(monitors, len(monitors))
+    except SvcError as error:
+        return build_failed("log", error)
+    return Finding("log", seen.verdict, f"{seen.detail}; no log was used from here", seen.fix)
 
 
 def _find_logs(session: Session) -> dict[str, bool]:

@@ -61,7 +61,7 @@ def payload(connection: LogConnection, max_body: int) -> Remark:
     """Looks whether the largest delivery fits, with its headers; `max_body` is in bytes."""
     most, needed = connection.max_payload, max_body + HEADER_ROOM
     if most >= needed:
-        return Remark("max_payload", "ok", f"{most} bytes")
+        return Remark("max_payload", "ok", f"messages of {most} bytes")
     return Remark(
         "max_payload",
         "failed",

@@ -97,7 +97,7 @@ async def look(
         events=events,
         bytes=int(state["bytes"]),
         max_bytes=int(config["max_bytes"]),
-        oldest_seconds=max(now - moment(state["first_ts"]), 0.0) if events else None,
+        oldest_seconds=round(max(now - moment(state["first_ts"]), 0.0), 1) if events else None,
         replicas=wanted,
         replicas_current=current,
         failed=None if failed is None else failed.total(),

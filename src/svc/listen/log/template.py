@@ -22,7 +22,7 @@ _SPARE: Final = 1.2  # of a disk, beside the streams
 class Cluster:
     """The servers of a log: its name and mode, their names, and how much each may store.
 
-    `trial`: all of them on this machine, without certificates.
+    `trial`: all of them on this machine, without certificates. `single`: one alone.
     """
 
     log: str
@@ -30,6 +30,7 @@ class Cluster:
     hosts: tuple[str, ...]
     file_bytes: int
     trial: bool
+    single: bool = False
 
     def route(self, number: int) -> str:
         """Where the others find a server, counted from 1."""
@@ -60,12 +61,15 @@ def configuration(cluster: Cluster, number: int) -> str:
         host, port, monitor = "127.0.0.1", 4221 + number, 8221 + number
     name = f"{cluster.log}-{number}"
     others = " --node ".join(str(n) for n in range(1, NODES + 1) if n != number)
-    return f"""# Server {number} of {NODES} of the log {cluster.log}, for {cluster.mode} mode.
-# Those of the others: the same command with --node {others}.
+    which = f"""# Server {number} of {NODES} of the log {cluster.log}, for {cluster.mode} mode.
+# Those of the others: the same command with --node {others}. Replace no server before all copies
+# of another are current, and never peer-remove one that is only away."""
+    if cluster.single:
+        which = f"# The one server of the log {cluster.log}, for {cluster.mode} mode."
+    return f"""{which}
 # Beside it: {USERS_FILE} (svc events log user), and in its environment {ENVIRONMENT_FILE}
 # (svc events log template --environment), the same on all servers and readable by them alone.
-# nats-server 2.12.3 or later. Replace no server before all copies of another are current, and
-# never peer-remove one that is only away.
+# nats-server 2.12.3 or later.
 server_name: "{name}"
 listen: "{host}:{port}"
 http: "127.0.0.1:{monitor}"  # for svc ... --log-monitor; not for the world
@@ -80,16 +84,20 @@ jetstream {{
   cipher: chachapoly
   key: $LOG_KEY
 }}
+{"" if cluster.single else _describe_routes(cluster, number)}{"" if trial else _CLIENT_TLS}
+include "{USERS_FILE}"
+"""
 
+
+def _describe_routes(cluster: Cluster, number: int) -> str:
+    return f"""
 cluster {{
   name: "{cluster.log}"
   listen: "{cluster.route(number)}"
   # A server of the cluster reads and writes everything: a password of its own.
   authorization {{ user: {_ROUTE}, password: $LOG_CLUSTER_PASSWORD, timeout: 5 }}
-  routes: $LOG_ROUTES{"" if trial else _CLUSTER_TLS}
+  routes: $LOG_ROUTES{"" if cluster.trial else _CLUSTER_TLS}
 }}
-{"" if trial else _CLIENT_TLS}
-include "{USERS_FILE}"
 """
 
 
@@ -110,12 +118,14 @@ def environment(cluster: Cluster) -> str:
 
     For a shell, and for systemd's EnvironmentFile; the same on all servers.
     """
-    password = f"r{token_hex(_SECRET_BYTES)}"  # a word of digits alone is read as a number
+    key = f"LOG_KEY=k{token_hex(_SECRET_BYTES)}\n"  # a word of digits alone is read as a number
+    if cluster.single:
+        return key
+    password = f"r{token_hex(_SECRET_BYTES)}"
     routes = ", ".join(
         f'"nats://{_ROUTE}:{password}@{cluster.route(number)}"' for number in range(1, NODES + 1)
     )
-    return f"""LOG_KEY=k{token_hex(_SECRET_BYTES)}
-LOG_CLUSTER_PASSWORD={password}
+    return f"""{key}LOG_CLUSTER_PASSWORD={password}
 LOG_ROUTES='[{routes}]'
 """
 

@@ -61,7 +61,8 @@ def create(ctx: typer.Context, given: CreateArguments) -> None:
 
     Says how a stream that is there differs from what svc would make. Its size is changed where
     that was asked for. The log's key, with which receivers prove what they have verified, is made
-    at first and kept with the credentials in the keyring; without one it must be printed.
+    at first and kept with the credentials in the keyring; where those are not from there it must
+    be printed.
 
     $ svc events log create --to nats+tls://log.example.com/shop --group ci
     $ svc events log create --to nats+tls://log.example.com/shop --max-bytes 120GiB
@@ -92,9 +93,14 @@ def _streams(
     change = {"max_bytes"} if given.max_bytes or given.events_per_minute else set()
     change |= {"metadata"} if given.new_key else set()
     origin = session.base_url.origin
-    yield _make(connection, streams.events_stream(address, mode, origin, copies, held, key), change)
+    wanted = streams.events_stream(address, mode, origin, copies, held, key)
+    events = _make(connection, wanted, change)
+    yield events
     for make in (streams.describe_failed_stream, streams.readers_stream):
-        yield _make(connection, make(address, mode, copies), set())
+        made = _make(connection, make(address, mode, copies), set())
+        if events["made"] and not made["made"]:  # what it holds is of a log that is gone
+            connection.run(connection.api(f"STREAM.PURGE.{made['name']}"))
+        yield made
 
 
 def _key(session: Session, connection: LogConnection, *, new: bool, printed: bool) -> str:
@@ -111,8 +117,11 @@ def _key(session: Session, connection: LogConnection, *, new: bool, printed: boo
     if not new and (known is not None or (credentials is not None and credentials.keys)):
         return keys_of(credentials, stream, known)[0]
     key = proof.make_key()
-    if not printed:
+    try:
         _keep_key(session, connection, key)
+    except ConfigError:
+        if not printed:
+            raise
     return key
 
 

@@ -36,8 +36,11 @@ def template_(
     trial: Annotated[
         bool, flag("--trial", "All servers on this machine, without certificates.")
     ] = False,
+    single: Annotated[
+        bool, flag("--single", "One server in place of three, for a team that can wait for it.")
+    ] = False,
 ) -> None:
-    """Print the configuration of one of the three servers of a log.
+    """Print the configuration of one of the three servers of a log, or of one alone.
 
     svc writes it and runs no server. Beside it lie the users' file, which svc events log user
     writes, and the variables of --environment, the same on all servers.
@@ -48,15 +51,17 @@ def template_(
     """
     session = Session.of(ctx)
     LogAddress.parse(f"nats://127.0.0.1/{name}", "--name")
-    if host and (len(set(host)) != template.NODES or trial):
+    if host and (len(set(host)) != template.NODES or trial or single):
         raise UsageError("--host is given three times, once for each server.", param="--host")
+    if single and node != 1:
+        raise UsageError("--single has one server.", param="--node")
     for one in host or ():
         LogAddress.parse(f"nats+tls://{one}/{name}", "--host")
     stored = template.file_bytes_for(events_per_minute or 1)
     if max_file_store is not None:
         stored = size_of(max_file_store, "--max-file-store")
     mode = session.settings.mode
-    cluster = template.Cluster(name, mode, template.hosts_of(host or ()), stored, trial)
+    cluster = template.Cluster(name, mode, template.hosts_of(host or ()), stored, trial, single)
     text = template.configuration(cluster, node)
     if environment:
         text = template.environment(cluster)
