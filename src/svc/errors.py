@@ -266,10 +266,7 @@ class SignatureError(CheckFailed):
 def build_wrong_choice(
     name: str, word: str, words: Iterable[str], near: str | None = None
 ) -> UsageError:
-    """The one sentence for a word that is none of a closed set; `name` is the option's.
-
-    `near` is what was probably meant, where that is no matter of spelling.
-    """
+    """The sentence for a word of no closed set; `name` is the option's, `near` what was meant."""
     return UsageError(f"{name} {_choice(word, words, near)}.", param=name)
 
 

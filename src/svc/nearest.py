@@ -36,10 +36,7 @@ def explain_meant(words: Iterable[str]) -> str:
 
 
 def slips(left: str, right: str, most: int) -> int:
-    """How many letters are wrong, too many, missing or swapped with their neighbour.
-
-    More than `most` are not counted.
-    """
+    """How many letters are wrong, too many, missing or swapped with a neighbour, up to `most`."""
     if abs(len(left) - len(right)) > most:
         return most + 1
     before: list[int] = []

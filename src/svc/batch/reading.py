@@ -167,10 +167,7 @@ def _records(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_separator(lines: Iterator[str]) -> str:
-    """The first separator in the head; spreadsheets of many countries write semicolons.
-
-    What stands in quotes is part of a name.
-    """
+    """The first separator in the head that is not in quotes; many spreadsheets write semicolons."""
     quoted = False
     for mark in dropwhile("\r\n".__contains__, chain.from_iterable(lines)):
         if mark == '"':

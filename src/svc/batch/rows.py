@@ -9,10 +9,7 @@ RowFields: TypeAlias = dict[str, Any]
 
 
 class BadRow(Exception):  # noqa: N818  it describes a row
-    """A row that cannot be sent; never leaves this package.
-
-    `param` names the field as the service does (`items[0][unit_amount]`).
-    """
+    """A row that cannot be sent; `param` names its field as the service does (`items[0][name]`)."""
 
     def __init__(
         self,

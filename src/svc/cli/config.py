@@ -101,10 +101,7 @@ def path(ctx: typer.Context) -> None:
 
 
 def _confirm_limit(session: Session, name: str, value: str | None) -> None:
-    """Asks a person before a limit is changed of which the file has one already.
-
-    Also where another name would go before it: a machine is not to lift what limits it.
-    """
+    """Asks a person before a limit that the file has is changed, or another name goes before it."""
     limit, config = limit_of(name), session.config
     if limit not in LIMITS or _value(config, name) == value:
         return

@@ -101,10 +101,7 @@ def _moment(text: object) -> float | None:
 
 
 def read_server_time(headers: Headers) -> float | None:
-    """What the clock of the service said, in Unix seconds; None where it did not say it.
-
-    A sandbox's clock can be turned and has a header of its own.
-    """
+    """The service's clock in Unix seconds, or None; a sandbox's has a header of its own."""
     turned = header(headers, SANDBOX_TIME_HEADER)
     return http_date(header(headers, "date") or "") if turned is None else _moment(turned)
 

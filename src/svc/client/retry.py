@@ -166,10 +166,7 @@ def explain_repeat(key: str | None, what: str = "it") -> str:
 
 
 def classify_reply(method: str, status: int, code: str | None, *, replayed: bool) -> Meaning:
-    """Classifies an answer that is not a 2xx by its status, then by its code.
-
-    `replayed` is whether the service says that the answer is a stored one.
-    """
+    """Classifies an answer that is no 2xx by status, then code; `replayed`: it is a stored one."""
     if status < 400:  # noqa: PLR2004
         return Meaning.REDIRECT
     if status == 429:  # noqa: PLR2004

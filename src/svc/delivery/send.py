@@ -87,10 +87,7 @@ def send_new(
 
 
 def deliver(sender: Sender, intent: Intent) -> Sent:
-    """Sends a request whose lease this process has, and keeps how it ended.
-
-    The bytes are those of the record, whatever was typed now (promise R1).
-    """
+    """Sends the recorded bytes of a request whose lease is ours (R1), and keeps how it ended."""
     end: Reply | SvcError | None = None
     try:
         end = _send(sender, intent)

@@ -74,10 +74,7 @@ class Roll:
 
 
 class KeyFacts:
-    """The table of key facts; the database is opened for each use and only if it is there.
-
-    All methods raise LocalError where the database cannot be used.
-    """
+    """The table of key facts, opened for each use if it is there; methods raise LocalError."""
 
     def __init__(self, state_file: Path, clock: Clock) -> None:
         self._path = state_file

@@ -22,10 +22,7 @@ ROLLED_SOURCE: Final = "state database (rolled sandbox key)"
 
 
 class ResolvedKey(NamedTuple):
-    """A key that may be sent to the address of the settings, and its source in words.
-
-    Its text form shows no secret (promise R39).
-    """
+    """A key that may be sent to the settings' address, and its source; it shows no secret (R39)."""
 
     secret: str
     kind: KeyKind

@@ -84,10 +84,7 @@ class KeyStore:
         )
 
     def get(self, user: str, *, prefer: str | None = None) -> StoredSecret | None:
-        """Reads a secret, or gives None where there is none.
-
-        `prefer` names the keyring that the secret was put into; it is asked first.
-        """
+        """Reads a secret, or gives None; `prefer` names the keyring that is asked first."""
         backend, secret = self._first_present(user, prefer)
         if secret is None:
             # A replacement that was cut off between the two (promise R36).
@@ -253,10 +250,7 @@ def _name_keyring(backend: Backend) -> str:
 
 @dataclass(frozen=True, slots=True)
 class SigningSecrets:
-    """The signing secrets of one origin, profile and mode (spec: they rotate apart from keys).
-
-    Every method raises KeyStoreError where the keyring cannot be used.
-    """
+    """The signing secrets of one origin, profile and mode; every method raises KeyStoreError."""
 
     store: KeyStore
     place: KeyPlace

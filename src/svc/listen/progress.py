@@ -80,10 +80,7 @@ class ListenerProgress:
         return "" if self.until is None else self.until.glob
 
     def summary(self, now: float, seconds: float, pending: int) -> Summary:
-        """Gives the counts as a record; `now` is in unix seconds.
-
-        `pending` events are still to be forwarded.
-        """
+        """Gives the counts at `now` (unix seconds); `pending` events are still to be forwarded."""
         return Summary(
             time=now,
             seconds=seconds,

@@ -57,10 +57,7 @@ class Reception:
         only: Collection[str] | None = None,
         where: Callable[[bytes], bool] | None = None,
     ) -> None:
-        """Takes `only` these event types, and payloads that `where` wants, where that is given.
-
-        Others are kept and left alone.
-        """
+        """Takes `only` these types and payloads that `where` wants; others are kept, left alone."""
         self._intake = intake
         self._routes = routes
         self._live = mode == "live"

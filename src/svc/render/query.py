@@ -34,10 +34,7 @@ _Spelled.__name__ = "float"
 
 
 class Query:
-    """One expression, checked when it is made: a mistake in it is found before anything is sent.
-
-    Raises UsageError, with the place of the mistake.
-    """
+    """One expression, checked when it is made, before anything is sent; raises UsageError."""
 
     def __init__(self, expression: str, option: str = "--query") -> None:
         try:

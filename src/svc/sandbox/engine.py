@@ -152,10 +152,7 @@ class Engine:
     async def set_clock(
         self, mode: ClockMode, to: int | None = None, gone: asyncio.Event | None = None
     ) -> None:
-        """Freezes the clock or lets it run, after going forward to a moment (microseconds).
-
-        Jobs that fall due on the way run as they do in an advance.
-        """
+        """Freezes the clock or lets it run, after an advance to a moment (microseconds)."""
         if mode == "frozen":
             self._clock.switch(mode)  # first: the moment then is reached exactly
         if to is not None:

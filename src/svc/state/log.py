@@ -26,10 +26,7 @@ class SyncedLog:
         self._trouble = ""
 
     def reserve(self, room: int) -> None:
-        """Sets so many bytes aside, if the disk has plenty; what is in the file stays.
-
-        No other process may write to the log meanwhile.
-        """
+        """Sets bytes aside if the disk has plenty, keeping the content; none else may write."""
         before = os.fstat(self._file).st_size
         posix: Any = os
         if not hasattr(os, "posix_fallocate"):  # macOS and Windows: it grows as it is written

@@ -79,10 +79,7 @@ def is_mine(facts: os.stat_result) -> bool:
 
 
 def others_may(facts: os.stat_result, what: int) -> bool:
-    """Says whether others have one of the rights in `what`; false where modes mean nothing.
-
-    A symbolic link's own mode means nothing.
-    """
+    """Says whether others have a right of `what`; false for links and where modes mean nothing."""
     means = _HAS_OWNERS and not stat.S_ISLNK(facts.st_mode)
     return means and bool(stat.S_IMODE(facts.st_mode) & what)
 

@@ -157,10 +157,7 @@ def send_signal(pid: int, number: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """A process in a session of its own, which may outlive us; its output comes through a pipe.
-
-    The caller closes the pipe.
-    """
+    """A process in its own session, which may outlive us; the caller closes its output's pipe."""
 
     pid: int
     pipe: int

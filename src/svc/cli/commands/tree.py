@@ -183,10 +183,7 @@ def _option(
 
 
 def _default(param: Any) -> object:
-    """Returns the parser's own default: false for a flag, empty for a repeatable option.
-
-    Where the parser has none, it is what help says.
-    """
+    """The parser's default (false of a flag, empty of a repeatable option), else what help says."""
     value, said = param.default, getattr(param, "show_default", None)
     if value is None and isinstance(said, str):
         value = int(said) if said.isdigit() else said

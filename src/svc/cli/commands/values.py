@@ -217,10 +217,7 @@ class Declared(NamedTuple):
 
 
 def values_of(command: str, param: Declared, words: str = "") -> Values:
-    """What can stand for the value of a parameter.
-
-    `words` is the set that the option of a request's field names.
-    """
+    """What can stand for a parameter's value; `words` is the set that a request's field names."""
     if words:
         return _FIELDS[words]
     known = _HERE.get((command, param.name)) or _EVERYWHERE.get(param.name)

@@ -1,7 +1,4 @@
-"""`svc events listen --inspect`: the page's part in a listener's life.
-
-What draws the page is imported only when the page is wanted.
-"""
+"""`svc events listen --inspect`: the page beside a listener, imported only when it is wanted."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,4 @@
-"""The top of the command tree as data, and Typer's command for words of it.
-
-So help needs no import, and a command only its own.
-"""
+"""The top of the command tree as data: help imports nothing, and a command only its own."""
 
 from collections.abc import Callable, Container, Sequence
 from importlib import import_module

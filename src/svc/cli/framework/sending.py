@@ -170,10 +170,7 @@ def send_list(
     *,
     wanted: Callable[[Any], bool] | None = None,
 ) -> None:
-    """Prints one page as the service sent it, or with `--all` and `--max` every object.
-
-    `wanted` chooses among the objects of all pages.
-    """
+    """Prints one page as it was sent, or with `--all` and `--max` every object that is `wanted`."""
     filters = {name: _filter(name, one) for name, one in given.items() if one is not None}
     asked = session.given.listing
     if asked.limit is not None and not 1 <= asked.limit <= LIMIT_MAX:

@@ -193,10 +193,7 @@ def split_line(argv: Sequence[str]) -> CommandWords:
 
 
 def find_lines(typed: CommandWords) -> list[Suggestion]:
-    """The lines that may have been meant, the likeliest first.
-
-    A reading of the first two words comes before one of the first word alone.
-    """
+    """The lines that may have been meant, the likeliest first: by two words, then by the first."""
     orders = list(_orders_of(typed.words))
     typed_so = orders[:1]
     for read, tried in ((_read_two, orders), (_read_first, typed_so), (_read_anywhere, typed_so)):

@@ -54,10 +54,7 @@ class SvcProcesses:
 
     @contextmanager
     def beside(self, *argv: str, log: Path) -> Iterator["subprocess.Popen[bytes]"]:
-        """Keeps one command running inside the `with` block; its output goes to `log`.
-
-        It is killed with us: no later run would know of it.
-        """
+        """Keeps a command running inside the `with` block, its output in `log`; it dies with us."""
         with log.open("wb") as out:
             process = subprocess.Popen(  # noqa: S603  our own program
                 wrap_to_die_with_us([*self._program, *argv]),

@@ -242,10 +242,7 @@ def settle_by_reply(reply: Reply, failure: str | None = None) -> Settled:
 
 
 def _read_moved(data: Any) -> dict[str, Any]:
-    """What an answer says was moved, where it says both amount and currency.
-
-    Nothing is no amount: an order says so before it is captured.
-    """
+    """What an answer says was moved, with its currency; zero is none: an order before capture."""
     noun = service.noun(str(data.get("object"))) if isinstance(data, dict) else None
     if noun is None:
         return {}
@@ -309,10 +306,7 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
 
 
 def row_of(new: Intent, kind: str) -> tuple[object, ...]:
-    """What `transaction` inserts of a request that is recorded for the first time.
-
-    `kind` is the group whose limits it counts in, empty for none.
-    """
+    """What is inserted of a request at first; `kind` is the group of its limits, or empty."""
     kept = new.stored
     return (
         new.seq,

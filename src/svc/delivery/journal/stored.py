@@ -96,10 +96,7 @@ def restore_call(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
 
 
 def digests_of(scope: Scope, kept: Stored) -> tuple[str, str]:
-    """Gives parameters digest and likeness of a kept request (promise R91).
-
-    Of one whose body is no body of ours, both stand for its bytes.
-    """
+    """Parameters digest and likeness of a kept request (R91); of no body of ours, of its bytes."""
     try:
         fields = fields_of(kept.encoding, kept.body)
     except UnreadableBody:

@@ -38,10 +38,7 @@ class ReplayLoop:
     def send(
         self, sender: ForwardSender, headers: bytes, body: bytes, seconds: float
     ) -> TargetReply | None:
-        """Sends one delivery and waits for its answer, at most so many seconds.
-
-        None when a signal has ended it.
-        """
+        """Sends one delivery and waits so many seconds for its answer; None when a signal came."""
         request = sender.request(headers, body).data
         return self.run(lambda: exchange_once(sender.link(), request, seconds))
 

@@ -31,10 +31,7 @@ _RESOLUTION_SECONDS: Final = 0.001
 
 @value_class
 class TargetReply:
-    """How one exchange ended: with a status, or with trouble and a sentence about it.
-
-    `sent` counts the requests that may have arrived.
-    """
+    """How an exchange ended: a status, or trouble in words; `sent` counts what may have arrived."""
 
     milliseconds: float
     status: int | None = None

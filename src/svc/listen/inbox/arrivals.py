@@ -15,10 +15,7 @@ _Known = dict[_Identity, int]  # the seq of each
 
 
 class ArrivalKeeper:
-    """Keeps the arrivals of one listener.
-
-    `retake_failed`: a copy of an event whose forward failed is taken for new.
-    """
+    """Keeps one listener's arrivals; `retake_failed`: a copy of what failed is taken for new."""
 
     def __init__(
         self, listener: int, ids: EventIds, ledger: ForwardLedger, *, retake_failed: bool

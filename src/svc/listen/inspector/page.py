@@ -199,10 +199,7 @@ _KEYS: Final = (
 
 @dataclass(frozen=True, slots=True)
 class PageFrame:
-    """What all pages of one inspector have in common; `root` is `/TOKEN/`.
-
-    `way` says in words where deliveries go.
-    """
+    """What all pages of an inspector share; `root` is `/TOKEN/`, `way` says where deliveries go."""
 
     root: str
     mode: str

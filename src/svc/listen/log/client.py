@@ -339,10 +339,7 @@ class LogClient:
         return self._credentials.user if self._credentials is not None else None
 
     def _refuse_waiting(self, verb: str, lowered: str) -> None:
-        """Tells all who wait for an answer that there will be none, and why.
-
-        nats-py hands the subject on in lower case.
-        """
+        """Tells all who wait that no answer comes, and why; the subject is in lower case."""
         for subject, refusal in self._waiting:
             if subject.lower() == lowered and not refusal.done():
                 refusal.set_result(build_right_missing(self._user, verb, subject))

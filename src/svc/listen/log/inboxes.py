@@ -104,10 +104,7 @@ class LogInbox(_NothingOpen):
 
 
 class CopiedInbox(_NothingOpen):
-    """Another inbox, and before it a copy on the disk of this machine.
-
-    What is withheld stays here.
-    """
+    """A copy on this machine's disk, then another inbox; what is withheld stays here."""
 
     def __init__(self, copy: Inbox, log: Inbox) -> None:
         self._copy = copy

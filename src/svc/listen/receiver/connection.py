@@ -188,10 +188,7 @@ class ReceiverConnection(ReadingProtocol):
             self._transport.close()
 
     def _run_step(self, step: Callable[[], None]) -> None:
-        """Runs a step; what it raises ends this connection alone.
-
-        That the peer is gone is no bug, anything else is one.
-        """
+        """Runs a step; an error ends this connection alone, and is a bug but for a gone peer."""
         try:
             step()
         except Exception as error:  # noqa: BLE001  this connection is the owner

@@ -39,10 +39,7 @@ def parse(text: str) -> datetime | None:
 
 
 def format_exact(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
-    """Writes date, time and offset: `2026-10-01 11:00:00 +02:00`, or `... UTC`.
-
-    `zone` is the local one; None means the machine's.
-    """
+    """Writes `2026-10-01 11:00:00 +02:00`, or `... UTC`; without `zone` in the machine's."""
     if utc:
         return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     local = moment.astimezone(zone).isoformat(sep=" ", timespec="seconds")
@@ -87,10 +84,7 @@ NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 
 
 def cell(field: ViewField, record: Record, screen: Screen) -> Cell | None:
-    """Reads one field of an object; None when it has no value.
-
-    A value of another type than its view expects is shown as it is.
-    """
+    """Reads one field of an object, or None; a value of an unexpected type is shown as it is."""
     value = record.take(field.path)
     if value is None and field.instead:
         value = record.take(field.instead)

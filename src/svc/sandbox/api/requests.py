@@ -54,10 +54,7 @@ POST: Final = "POST"
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """A decoded request, ready to run.
-
-    `stray` names query parameters of a POST, `key` is who asks.
-    """
+    """A decoded request; `stray` names query parameters of a POST, `key` is who asks."""
 
     operation: ApiOperation
     identity: str

@@ -111,10 +111,7 @@ def codes_of(fields: Fields) -> Codes:
 
 
 def schema_of(fields: Fields, empty: Schema, *, partial: bool) -> Schema:
-    """The object that a table describes, with what counts as an empty value in it.
-
-    `partial` is an update: nothing is required.
-    """
+    """The object that a table describes, with what counts as empty; `partial` requires nothing."""
     optional = [field.name for field in fields if partial or not field.required]
     return build_strict({field.name: field.schema(empty) for field in fields}, optional)
 

@@ -102,10 +102,7 @@ class RunRecord(NamedTuple):
 
 @contextmanager
 def hold(folder: Path, record: RunRecord) -> Iterator[None]:
-    """Writes the record of this process and holds it until the block ends.
-
-    Raises LocalError when the folder cannot be written.
-    """
+    """Holds this process's record; raises LocalError: the folder cannot be written."""
     path = _path(folder, record.port)
     try:
         files.make_private(folder)

@@ -86,10 +86,7 @@ def normalize_iban(text: str) -> str:
 
 
 def iban_problem(iban: str, country: str | None) -> Literal["iban_invalid"] | None:
-    """Checks an IBAN's length, check digits and country; None when all is well.
-
-    `country` None leaves the country open, as for a shopper's IBAN.
-    """
+    """Checks an IBAN's length, check digits and `country`, if given; None when all is well."""
     plain = normalize_iban(iban)
     own = plain[:2]
     if country is not None and own != country:

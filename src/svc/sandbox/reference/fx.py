@@ -129,10 +129,7 @@ def share(amount: int, basis_points: int) -> int:
 
 
 def payout_cost(amount: int, currency: str, source_currency: str) -> PayoutCost:
-    """Computes what a payout of `amount` minor units of `currency` costs (assumptions: Payout).
-
-    Raises KeyError for a currency without a rate.
-    """
+    """The cost of a payout, minor units (assumptions: Payout); raises KeyError without a rate."""
     fx_rate = rate(source_currency, currency)
     shift = _digits(source_currency) - _digits(currency)
     converted = round_half_up(_shift(_WIDE.divide(Decimal(amount), fx_rate), shift))

@@ -43,10 +43,7 @@ def create(tx: Transaction, params: Params) -> Doc:
 
 
 def succeed(tx: Transaction, refund: Doc) -> None:
-    """The network confirmed a pending refund: the balance pays for it, at the payment's rate.
-
-    Where it cannot, the refund fails.
-    """
+    """The network confirmed a refund: the balance pays at the payment's rate, or it fails."""
     payment = tx.stored(payments.KIND, refund["payment"])
     if not _is_covered(tx, payment, refund["amount"]):
         fail(tx, refund, "insufficient_funds")

@@ -155,10 +155,7 @@ def view(tx: Transaction, params: Params) -> Doc:
 
 
 def pay(tx: Transaction, params: Params) -> Doc | Problem:
-    """Plays one attempt to pay.
-
-    A declined attempt is returned as its 402, not raised: the failed payment and its event stay.
-    """
+    """Plays one attempt to pay; a declined one is returned as its 402, for its event stays."""
     order = _order_of(tx, params)
     tx.act_for(order.get("_key"), order["id"])
     if order["status"] != "requires_payment":

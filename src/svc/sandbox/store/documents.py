@@ -1,7 +1,4 @@
-"""Documents: plain JSON objects as a GET shows them, plus private keys that begin with `_`.
-
-Their rows are paged by key, never by OFFSET.
-"""
+"""Documents: JSON as a GET shows it, plus private `_` keys; paged by key, never by OFFSET."""
 
 import json
 import re

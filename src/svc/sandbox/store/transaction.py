@@ -122,10 +122,7 @@ class Transaction(DocumentRows):
         return self._shared.ids.new(prefix, length)
 
     def new(self, kind: str, fields: Doc, identity: str | None = None) -> Doc:
-        """A document that is not stored yet: its fields, and what all documents have around them.
-
-        It draws an id of its kind unless it is given one.
-        """
+        """A document not stored yet: its fields and what all have; its id is drawn unless given."""
         return {
             "id": identity or self.new_id(ID_PREFIXES[kind]),
             "object": kind,

@@ -32,10 +32,7 @@ KEPT_SECONDS = 4.0  # less than the 5 s after which many servers close an idle c
 
 @dataclass(frozen=True, slots=True)
 class Outgoing:
-    """One request to a receiver, complete and signed.
-
-    `trusts_any` takes whatever certificate the receiver shows.
-    """
+    """One signed request to a receiver; `trusts_any` takes whatever certificate it shows."""
 
     url: str
     headers: tuple[tuple[str, str], ...]
