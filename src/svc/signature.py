@@ -150,7 +150,7 @@ def _parse(header: bytes) -> tuple[bytes, list[bytes]]:
             times.append(value)
         elif name == b"v1":
             macs.append(value)
-    if len(times) != 1 or not _is_timestamp(times[0]):
+    if len(times) != 1 or not (times[0].isdigit() and len(times[0]) <= _TIMESTAMP_DIGITS_MAX):
         raise _build_malformed("it needs exactly one t, in unix seconds")
     if not macs:
         raise SignatureError("signature_no_v1", "The Svc-Signature header holds no v1 signature.")
@@ -160,10 +160,6 @@ def _parse(header: bytes) -> tuple[bytes, list[bytes]]:
             f"it needs 1 to {SIGNATURES_MAX} v1 values of {_MAC_LENGTH} hex digits"
         )
     return times[0], known
-
-
-def _is_timestamp(value: bytes) -> bool:
-    return value.isdigit() and len(value) <= _TIMESTAMP_DIGITS_MAX
 
 
 def _is_mac(value: bytes) -> bool:

@@ -186,7 +186,12 @@ def _identifier(operation: BatchOperation, given: RowFields) -> str:
     if found is None or found == "":
         raise BadRow("it has no id", param="id", code="id_missing")
     identifier = check_id(found, "id")
-    _check_prefix(identifier, "id", operation.id_prefix)
+    if not identifier.startswith(operation.id_prefix):
+        raise BadRow(
+            f"id {identifier[:40]!r} does not begin with {operation.id_prefix}",
+            param="id",
+            code="id_invalid",
+        )
     return identifier
 
 
@@ -221,15 +226,6 @@ def _refuse_order_price(operation: BatchOperation, given: RowFields) -> None:
             param="amount",
             code="amount_ambiguous",
             hint="keep the column id alone to capture all, or id and amount",
-        )
-
-
-def _check_prefix(identifier: str, name: str, prefix: str) -> None:
-    if not identifier.startswith(prefix):
-        raise BadRow(
-            f"{name} {identifier[:40]!r} does not begin with {prefix}",
-            param=name,
-            code="id_invalid",
         )
 
 

@@ -176,7 +176,7 @@ def _stop_unresolved(run: StoppedRun) -> Conflict:
     rows = run.rows
     first = rows[0].duplicate
     assert first is not None
-    count = f"{_row_at(rows[0])} is" if len(rows) == 1 else f"{len(rows)} rows are"
+    count = f"Line {rows[0].row.line} is" if len(rows) == 1 else f"{len(rows)} rows are"
     where = "a single command" if first.batch is None else f"the batch {_name(first)}"
     return _stop(
         f"{count} like a request of {where} whose outcome is not known.",
@@ -371,10 +371,6 @@ def _here(batch: BatchName) -> str:
 
 def _name(one: Duplicate | None) -> str:
     return _here(one.batch) if one is not None and one.batch is not None else "of a single command"
-
-
-def _row_at(one: Passed) -> str:
-    return f"Line {one.row.line}"
 
 
 def _rows_are(count: int) -> str:

@@ -7,6 +7,7 @@ notice it. These tables were typed from the assumed contract (`svc help assumpti
 import pytest
 
 from svc import service
+from svc.service.facts import COUNTRIES, EU_COUNTRIES, EVENT_TYPES
 from svc.service.model import Field, Kind
 
 # Of each object: field, kind (with the least of a number, or the most characters of a text that is
@@ -425,6 +426,62 @@ def test_particulars() -> None:
         "payout.destination.last4": "[0-9A-Za-z]{4}",
         "webhook_endpoint.secret": "whsec_[0-9A-Za-z]{32}",
     }
+
+
+# Of each list: its columns, in their order; those that something inside has are below it.
+COLUMNS = {
+    "order": "id status amount_total created latest_payment amount_captured amount_refunded "
+    "settlement_currency capture_method",
+    "payment": "id status amount method created order amount_captured amount_refunded failure_code",
+    "payment_method": "id",
+    "refund": "id status amount created payment reason order",
+    "payout": "id status amount created source_amount reference estimated_arrival",
+    "landed_cost_quote": "id guaranteed total expires_at duty vat",
+    "webhook_endpoint": "id status url events created",
+    "event": "id type created",
+    "dispute": "id status amount evidence_due_by reason evidence_status payment",
+}
+# What a limit of the configuration counts, and which amount holds another.
+LIMITS = {
+    "orders.capture": "captures",
+    "refunds.create": "refunds",
+    "payouts.create": "payouts",
+    "disputes.accept": "disputes",
+}
+PARTS = {
+    "order.amount_refunded": "amount_captured",
+    "payment.amount_refunded": "amount_captured",
+}
+
+
+def test_columns_and_limits() -> None:
+    """A column that is lost, or a limit that counts nothing, shows in no story of another noun."""
+    for noun in service.nouns():
+        listed = sorted((each.column[0], each.name) for each in noun.fields if each.column)
+        assert [name for _, name in listed] == COLUMNS[noun.name].split()
+    limits = {
+        f"{noun.word}.{action.verb}": action.limit
+        for noun in service.nouns()
+        for action in noun.actions
+        if action.limit
+    }
+    assert limits == LIMITS
+    assert {path: field.part_of for path, field in FOUND.items() if field.part_of} == PARTS
+    assert [path for path, field in FOUND.items() if field.due_while] == ["dispute.evidence_due_by"]
+
+
+def test_what_every_event_follows_from() -> None:
+    """An audit finds an event by the object that shows it; none is left out."""
+    implied = {each.event for noun in service.nouns() for each in noun.implies}
+    assert implied == set(EVENT_TYPES)
+
+
+def test_countries() -> None:
+    """ISO 3166-1 has 249 codes; 27 of them are members of the European Union."""
+    assert len(COUNTRIES) == 249
+    assert len(EU_COUNTRIES) == 27
+    assert EU_COUNTRIES < COUNTRIES
+    assert all(len(code) == 2 and code.isupper() for code in COUNTRIES)
 
 
 # Of each verb: what it does with money, whose money that is, what a batch says and adds up, and

@@ -261,7 +261,7 @@ def _check_data(
         "changed": _count_held(todo, RowDecision.STOP_ROW_CHANGED),
         "known_otherwise": _count_held(todo, RowDecision.STOP_ROW_KEY_TAKEN),
         "largest": _describe_largest(todo),
-        "equal": _equal_data(todo),
+        "equal": [{"rows": len(each), "lines": each[:20]} for each in _equal(todo)[:20]],
         "totals": money.as_data(),
         "without_amount": money.without_amount if given.operation.total else 0,
         "without_currency": money.without_currency if given.operation.total else 0,
@@ -361,10 +361,6 @@ def _equal(todo: BatchPlan) -> list[list[int]]:
         if todo.digests.repeats(row.alike):
             lines.setdefault(row.alike, []).append(row.line)
     return sorted((one for one in lines.values() if len(one) > 1), key=len, reverse=True)
-
-
-def _equal_data(todo: BatchPlan) -> list[dict[str, object]]:
-    return [{"rows": len(lines), "lines": lines[:20]} for lines in _equal(todo)[:20]]
 
 
 def _before(totals: Totals) -> str:

@@ -262,11 +262,6 @@ DisputeId = Annotated[str, argument("ID", "The dispute, dp_...")]
 EventId = Annotated[str, argument("ID", "The event, evt_...")]
 
 
-def explain_only(words: Sequence[str]) -> str:
-    """The help of an option that lets only some through, with every word that it takes."""
-    return f"Only those that are {', '.join(words[:-1])} or {words[-1]}."
-
-
 Wait = Annotated[bool, flag("--wait", "Wait until it is settled, at most --max-time seconds.")]
 OverLimit = Annotated[
     bool, flag("--over-limit", "Send more than a limit allows; a person must say yes to it.")
@@ -281,7 +276,7 @@ def until(words: Sequence[str]) -> Any:
 
 def status(words: Sequence[str]) -> Any:
     """The option that lists only objects in one of these states."""
-    return option("STATUS", explain_only(words))
+    return option("STATUS", f"Only those that are {', '.join(words[:-1])} or {words[-1]}.")
 
 
 def id_of(kind: str) -> Any:

@@ -118,7 +118,8 @@ def _pay(session: Session, order: str, body: BodyFields) -> None:
     key = session.publishable_key()
     with open_control(session) as control:
         if "card" in body:
-            body["card"].setdefault("exp_year", _year(control.health().data) + _YEARS_GOOD)
+            year = int(control.health().data["now"].partition("-")[0])
+            body["card"].setdefault("exp_year", year + _YEARS_GOOD)
         body["client_secret"] = client_secret(session, control, order)
         reply = control.send(
             control_call("POST", "checkout", "pay", body=body), key=key, accept=(_DECLINED,)
@@ -157,10 +158,6 @@ def _card_fields(number: str, expiry: str | None, cvc: str | None) -> BodyFields
     if not plain.isdigit():
         raise UsageError(f"--card {number!r} is no number.", param="--card", hint=_CARDS)
     return without_empty(number=plain, exp_month=month, exp_year=year, cvc=cvc or usual)
-
-
-def _year(health: Any) -> int:
-    return int(health["now"].partition("-")[0])
 
 
 def _expiry(text: str) -> tuple[int, int]:

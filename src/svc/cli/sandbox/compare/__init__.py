@@ -50,7 +50,12 @@ def compare(
     $ svc sandbox compare --profile shop --save -o json
     """
     session = Session.of(ctx)
-    _refuse_live(session)
+    if session.settings.mode != "test":
+        raise UsageError(
+            "svc sandbox compare works in test mode only; nothing was sent.",
+            code="test_mode_only",
+            hint="Leave --live out",
+        )
     out = session.out  # a mistake in --query is found before anything is sent
     session.is_long_running()
     from svc.cli.sandbox.compare.asking import Inquiry
@@ -70,15 +75,6 @@ def compare(
     if save:
         keep(session, data)
     report.conclude(saved=save)
-
-
-def _refuse_live(session: Session) -> None:
-    if session.settings.mode != "test":
-        raise UsageError(
-            "svc sandbox compare works in test mode only; nothing was sent.",
-            code="test_mode_only",
-            hint="Leave --live out",
-        )
 
 
 def _is_limited(session: Session, call: "Call") -> bool:
