@@ -1,6 +1,5 @@
 """The sandbox as one ASGI application: store, engine and rooms, put together."""
 
-import logging
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -42,7 +41,6 @@ from svc.service.facts import API_ROOT, SANDBOX_ROOT
 
 _CONTROLS: Final = f"{SANDBOX_ROOT}/"
 _UNSENT: Final = ("close", "reset")  # faults that leave no answer at all
-_log: Final = logging.getLogger(__name__)
 
 
 class Room(Protocol):
@@ -192,8 +190,7 @@ class SandboxApp:
             return refuse(problem, scope)
         except Exception as error:  # noqa: BLE001  an answer in the room's shape, whatever broke
             # Not the path: a shopper's has the client secret in it.
-            _log.exception("a %s broke", scope["method"])
-            return refuse(failure(error), scope)
+            return refuse(failure(error, f"a {scope['method']}"), scope)
 
     def _room(self, path: str) -> Room:
         if path in self._alone:

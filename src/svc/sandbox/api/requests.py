@@ -1,9 +1,10 @@
 """The `/v1` surface: every request through its checks (assumptions: Order of checks)."""
 
-import logging
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Final
 
 from svc.clock import Clock
@@ -41,6 +42,7 @@ from svc.sandbox.store.documents import KnownDoc, compact
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import (
     IDEMPOTENCY_HEADER,
+    NOUNS,
     REPLAYED_HEADER,
     REQUEST_ID_HEADER,
     SANDBOX_TIME_HEADER,
@@ -145,7 +147,8 @@ def too_many(retry_after: int) -> Problem:
     return Problem(429, "rate_limit", "Too many requests; wait a moment.", headers=headers)
 
 
-_log: Final = logging.getLogger(__name__)
+_OF_ORDERS: Final = {NOUNS[kind].prefix: kind for kind in ("payment", "refund", "dispute")}
+_IDS: Final = re.compile(rf"({'|'.join(_OF_ORDERS)})([0-9A-Za-z]{{24}})")
 
 
 @dataclass(slots=True)
@@ -191,8 +194,8 @@ class Api:
         except Problem as problem:
             reply = self._answer_problem(context, problem)
         except Exception as error:  # noqa: BLE001  an answer in the error shape, whatever broke
-            _log.exception("request %s broke", context.id)
-            reply = self._answer_problem(context, failure(error))
+            problem = failure(error, f"request {context.id}")
+            reply = self._answer_problem(context, problem)
         self._note(context, reply)
         if SITE in request.headers:
             reply = reply.without_header(auth.CHALLENGE)  # a browser would ask for a password
@@ -214,7 +217,7 @@ class Api:
     async def _pass(self, context: RequestContext) -> HttpReply:
         operation, identity, caller = await self._admit(context)
         request, key = context.request, context.idempotency_key
-        fault = self.memory.faults.pick(request, key)
+        fault = self.memory.faults.pick(request, key, partial(self._is_about, context))
         # Only a rule makes a pause in which others come between the claim and what is done with it.
         finished = fault is not None and self._is_finished(context)
         with self._in_flight.claim(context.mode, key, finished=finished) as claim:
@@ -252,6 +255,20 @@ class Api:
         if settings["rate_limit"] == "on":
             self.limit.take(context.mode)
         return operation, identity, key
+
+    def _is_about(self, context: RequestContext, order: str) -> bool:
+        """Whether a request names an order, or what belongs to it, in its address or its body."""
+        request = context.request
+        body = request.body if isinstance(request.body, bytes) else b""
+        text = b" ".join((request.path.encode(), request.query, body)).decode(errors="replace")
+
+        def look(tx: Transaction) -> bool:
+            found = (
+                tx.get(_OF_ORDERS[prefix], prefix + rest) for prefix, rest in _IDS.findall(text)
+            )
+            return any(doc is not None and doc["order"] == order for doc in found)
+
+        return order in text or self.engine.peek(context.mode, look)
 
     def _is_finished(self, context: RequestContext) -> bool:
         key = context.idempotency_key

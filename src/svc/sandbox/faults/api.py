@@ -3,10 +3,10 @@
 import asyncio
 import socket
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from svc.sandbox.faults import STATUSES
 from svc.sandbox.faults.rules import Rule, Rules, Sleep
@@ -16,6 +16,7 @@ from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store.documents import Doc
 
 PHASES: Final = ("before", "after")
+IsAbout: TypeAlias = Callable[[str], bool]
 
 _GARBAGE: Final = b"\x00\xff<not json>"
 _FILLER: Final = b'{"id":"cut_off_by_a_fault_rule","object":"nothing","data":[]}'
@@ -28,21 +29,21 @@ class ApiRule(Rule):
     phase: str = "before"
     effect: Mapping[str, Any]
 
-    def fires(self, request: AsgiRequest, key: str | None) -> bool:
+    def fires(self, request: AsgiRequest, key: str | None, is_about: IsAbout) -> bool:
         """Counts a matching request and says whether the rule applies to it."""
-        return self._matches(request, key) and self.counts()
+        return self._matches(request, key, is_about) and self.counts()
 
     def describe_effect(self) -> Doc:
         return {"phase": self.phase, "effect": dict(self.effect)}
 
-    def _matches(self, request: AsgiRequest, key: str | None) -> bool:
-        wanted = self.match
+    def _matches(self, request: AsgiRequest, key: str | None, is_about: IsAbout) -> bool:
+        wanted, order = self.match, self.match.get("order")
         return (
             (wanted.get("method") or request.method).upper() == request.method
             and fnmatchcase(request.path, wanted.get("path") or "*")
             and wanted.get("idempotency_key") in (None, key)
             and wanted.get("api_key") in (None, _sender(request))
-            and _names(request, wanted.get("order"))
+            and (order is None or is_about(order))
         )
 
 
@@ -54,14 +55,6 @@ def _sender(request: AsgiRequest) -> str | None:
         return None
 
 
-def _names(request: AsgiRequest, order: str | None) -> bool:
-    """Whether a request names an order, in its address or in its body; true where none is asked."""
-    if order is None:
-        return True
-    body = request.body if isinstance(request.body, bytes) else b""
-    return order in request.path or order.encode() in request.query + b" " + body
-
-
 class Faults(Rules[ApiRule]):
     """The rules, and what they make of requests. `sleep` takes real seconds."""
 
@@ -69,9 +62,9 @@ class Faults(Rules[ApiRule]):
         super().__init__(ApiRule.kind)
         self._sleep = sleep
 
-    def pick(self, request: AsgiRequest, key: str | None) -> ApiRule | None:
-        """The first rule that applies to a request."""
-        return next((rule for rule in self if rule.fires(request, key)), None)
+    def pick(self, request: AsgiRequest, key: str | None, is_about: IsAbout) -> ApiRule | None:
+        """The first rule that applies to a request; `is_about` says which orders it is about."""
+        return next((rule for rule in self if rule.fires(request, key, is_about)), None)
 
     def spare(self, rule: ApiRule | None) -> None:
         """A refused request has no answer to spoil: the rule is kept for the next one."""

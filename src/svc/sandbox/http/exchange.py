@@ -5,6 +5,7 @@ costs a millisecond (promise R59).
 """
 
 import asyncio
+import logging
 import os
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import dataclass, replace
@@ -17,6 +18,7 @@ from svc.sandbox.store.documents import compact
 from svc.sandbox.store.sqlite import DISK_FULL
 from svc.service.facts import REQUEST_BODY_MAX, SANDBOX_STATE_MAX
 
+_log: Final = logging.getLogger(__name__)
 AsgiScope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -191,10 +193,15 @@ def refusal(problem: Problem, request_id: str, *, nested: bool = False) -> HttpR
     return HttpReply(problem.status, shown, tuple(problem.headers.items()))
 
 
-def failure(error: Exception) -> Problem:
-    """What the caller learns of an exception: that the disk is full, or nothing."""
+def failure(error: Exception, what: str) -> Problem:
+    """Logs an exception that ended `what`, and returns what the caller learns of it.
+
+    It is that the disk is full, which has no traceback: nothing is broken; or nothing.
+    """
     if isinstance(error, LocalError) and error.code == DISK_FULL:
+        _log.error("%s was not carried out: %s", what, error.message)
         return Problem(507, "storage_full", f"{error.message} Nothing was done; make room.")
+    _log.error("%s broke", what, exc_info=error)
     return internal()
 
 

@@ -60,11 +60,24 @@ def test_rule_for_one_key_leaves_another_alone(sandbox: AsgiSandbox) -> None:
 
 
 def test_rule_for_one_order_leaves_another_alone(sandbox: AsgiSandbox) -> None:
-    """Whether the order stands in the address or in the body."""
-    one, two = sandbox.order(), sandbox.order()
-    match = {"match": {"order": one["id"]}, "effect": {"status": 503}, "times": 2}
-    sandbox.control("/faults", match)
-    assert sandbox.get(f"/v1/orders/{two['id']}").status == 200
-    assert sandbox.get(f"/v1/orders/{one['id']}").status == 503
-    assert sandbox.get("/v1/payments", order=two["id"]).status == 200
-    assert sandbox.get("/v1/payments", order=one["id"]).status == 503
+    """Whether the order stands in the address or the body, or what belongs to it: its payment."""
+    one, two = sandbox.paid(), sandbox.paid()
+    refund, other = (
+        sandbox.post("/v1/refunds", {"payment": each["id"], "amount": 1}).json
+        for each in (one, two)
+    )
+    rule = {"match": {"order": one["order"]}, "effect": {"status": 503}, "times": 9}
+    sandbox.control("/faults", rule)
+
+    def ask(payment: Any, refund: Any) -> list[int]:
+        return [
+            sandbox.get(f"/v1/orders/{payment['order']}").status,
+            sandbox.get("/v1/payments", order=payment["order"]).status,
+            sandbox.post("/v1/refunds", {"payment": payment["id"], "amount": 1}).status,
+            sandbox.form("/v1/refunds", f"payment={payment['id']}&amount=1").status,
+            sandbox.get(f"/v1/refunds/{refund['id']}").status,
+            sandbox.get("/v1/disputes", payment=payment["id"]).status,
+        ]
+
+    assert ask(two, other) == [200] * 6
+    assert ask(one, refund) == [503] * 6

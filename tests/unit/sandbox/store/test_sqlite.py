@@ -153,9 +153,15 @@ def test_every_table_has_a_check_of_its_rows_before_it_is_restored() -> None:
 
 
 def test_full_disk_is_said_in_words(
-    make_sandbox: Callable[..., AsgiSandbox], monkeypatch: pytest.MonkeyPatch, path: Path
+    make_sandbox: Callable[..., AsgiSandbox],
+    monkeypatch: pytest.MonkeyPatch,
+    path: Path,
+    caplog: pytest.LogCaptureFixture,
 ) -> None:
-    """SQLite may not grow: 507 with a sentence on every surface, nothing is done, reads go on."""
+    """SQLite may not grow: 507 with a sentence on every surface, nothing is done, reads go on.
+
+    The log has a line of each and no traceback.
+    """
     connect = sqlite3.connect
 
     def small(*args: Any, **options: Any) -> sqlite3.Connection:
@@ -175,3 +181,6 @@ def test_full_disk_is_said_in_words(
         assert len(sandbox.get("/v1/orders", limit=100).json["data"]) == done
         control = sandbox.control("/events/trigger", {"type": "order.paid"})
         assert (control.status, control.code) == (507, "storage_full")
+        told = [record for record in caplog.records if "is full" in record.getMessage()]
+        assert len(told) > len(answers) - done
+        assert not any(record.exc_info for record in told)
