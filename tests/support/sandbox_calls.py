@@ -186,11 +186,14 @@ class AsgiSandbox:
     def event_types(self) -> list[str]:
         return [event["type"] for event in self.events()]
 
+    def path_of(self, doc: Doc) -> str:
+        """Where an object is retrieved."""
+        paths = {"landed_cost_quote": "landed-cost/quotes"}
+        return f"/v1/{paths.get(doc['object'], doc['object'] + 's')}/{doc['id']}"
+
     def again(self, doc: Doc) -> Doc:
         """The object as a GET shows it now."""
-        paths = {"landed_cost_quote": "landed-cost/quotes"}
-        plural = paths.get(doc["object"], doc["object"] + "s")
-        found: Doc = self.get(f"/v1/{plural}/{doc['id']}").json
+        found: Doc = self.get(self.path_of(doc)).json
         return found
 
     # --- ASGI -----------------------------------------------------------------------------------

@@ -194,8 +194,8 @@ class Api:
         except Problem as problem:
             reply = self._answer_problem(context, problem)
         except Exception as error:  # noqa: BLE001  an answer in the error shape, whatever broke
-            problem = failure(error, f"request {context.id}")
-            reply = self._answer_problem(context, problem)
+            told = failure(error, f"request {context.id}")
+            reply = self._answer_problem(context, told)
         self._note(context, reply)
         if SITE in request.headers:
             reply = reply.without_header(auth.CHALLENGE)  # a browser would ask for a password
