@@ -259,7 +259,7 @@ attempts AS (
     CROSS JOIN ledger ON target = targets.id AND event = shown.seq AND (at NOTNULL OR error NOTNULL)
   UNION ALL
   SELECT seq, started_at, status, error, target, replay
-  FROM shown JOIN forwards ON inbox_seq = seq),
+  FROM shown CROSS JOIN forwards ON inbox_seq = seq),
 last AS (
   SELECT seq, MAX(COALESCE(at, 0)), status, error, url, SUM(replays) AS replays
   FROM attempts GROUP BY seq)

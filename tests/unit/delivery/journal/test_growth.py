@@ -84,6 +84,7 @@ def run_batch(desk: Desktop) -> None:
     desk.batches.labels_of(BATCH)
 
 
+@pytest.mark.smoke  # each SQLite has plans of its own
 @pytest.mark.parametrize("work", [send_one, list_some, run_batch])
 def test_no_query_reads_all_requests(tmp_path: Path, work: Callable[[Desktop], None]) -> None:
     """Whatever a command looks for is found by an index, or among the newest."""

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
-from contextlib import closing, suppress
+from contextlib import ExitStack, closing, suppress
 from pathlib import Path
 from typing import Any
 
@@ -31,18 +31,19 @@ class LimitedJournal:
 
     def __init__(self, path: Path) -> None:
         self.path, self.clock = path, ManualClock()
+        self.opened = ExitStack()
         self.limits = "500 EUR/day"
         self.boot: str | None = "first"
         self._up = ManualClock(0.0)
         self._number = 0
 
-    def open(self) -> tuple[Journal, Leases]:
-        leases = Leases(self.path.parent / "senders")
+    def open(self) -> Journal:
+        leases = self.opened.enter_context(closing(Leases(self.path.parent / "senders")))
         rules = LimitRules(
             lambda _, group: (limits_in(self.limits) or ()) if group else (), self.up
         )
-        state = Database.open(self.path, clock=self.clock)
-        return Journal(lambda: state, leases, self.clock, rules=rules), leases
+        state = self.opened.enter_context(Database.open(self.path, clock=self.clock))
+        return Journal(lambda: state, leases, self.clock, rules=rules)
 
     def up(self) -> Uptime | None:
         return Uptime(self.boot, self._up.now()) if self.boot else None
@@ -78,8 +79,8 @@ class LimitedJournal:
 @pytest.fixture
 def limited(path: Path) -> Iterator[LimitedJournal]:
     found = LimitedJournal(path)
-    found.journal, leases = found.open()
-    with closing(leases):
+    with found.opened:
+        found.journal = found.open()
         yield found
 
 
@@ -301,7 +302,7 @@ def test_a_hundred_processes_at_once_do_not_pass_a_limit_together(limited: Limit
     """Real ones, each with a connection of its own: 500 of 700 euros go through, to the cent."""
 
     def one() -> int:
-        limited.journal, _ = limited.open()
+        limited.journal = limited.open()
         with suppress(LimitReachedError):
             limited.pay(7)
             return 0

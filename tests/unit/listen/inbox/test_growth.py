@@ -76,6 +76,7 @@ def arrival(number: int, *targets: str, ordered: bool = False, about: int | None
     return Arrival(delivery, None, targets=targets, ordered=ordered)
 
 
+@pytest.mark.smoke  # each SQLite has plans of its own
 def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) -> None:
     """Each question and change of a listener and of the commands goes by an index."""
     inbox.begin([A, B], ordered=True, anew=True)
