@@ -88,11 +88,7 @@ def parse(text: str, source: str) -> ApiKey:
 
 
 def parse_to_send(text: str) -> ApiKey:
-    """Does the same for a key that a caller wants to send; nothing was.
-
-    Raises:
-        AuthError: it is no key.
-    """
+    """Does the same for a key that is to be sent; nothing was; raises AuthError: it is no key."""
     try:
         return parse(text, "This")
     except UsageError as error:

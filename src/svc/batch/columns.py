@@ -95,11 +95,7 @@ class Columns:
         self._build = _object(tree)
 
     def row(self, cells: Cells) -> RowFields:
-        """Builds a row's fields.
-
-        Raises:
-            BadRow: a cell does not hold what its column says, or there are too few or too many.
-        """
+        """Builds a row's fields; raises BadRow: a cell, or their number, is wrong."""
         if len(cells) != self._width:
             raise BadRow(f"it has {len(cells)} cells, the head has {self._width}")
         if any(cells[index] for index in self._nameless):

@@ -72,11 +72,7 @@ def names() -> tuple[str, ...]:
 
 @cache
 def find_operation(name: str) -> BatchOperation:
-    """Finds an operation by its name on the command line.
-
-    Raises:
-        UsageError: there is none of that name.
-    """
+    """Finds an operation by its name on the command line; raises UsageError: there is none."""
     known = service.operation(name)
     if known is None or not known[1].many:
         raise build_wrong_choice("OPERATION", name, names())

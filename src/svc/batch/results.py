@@ -236,11 +236,7 @@ class Results:
         return writer if isinstance(writer, str) else None
 
     def read_past(self) -> PastResults:
-        """Reads what an earlier run of the same batch has left (promise R116).
-
-        Raises:
-            LocalError: it cannot be read.
-        """
+        """Reads what an earlier run of the batch has left (R116); raises LocalError: unreadable."""
         with self._translate_errors():
             try:
                 handle = files.open_private(self.path, os.O_RDONLY)

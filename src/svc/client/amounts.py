@@ -52,11 +52,7 @@ def parse_whole_number(
 def amount_option(
     text: str | None, name: str, currency: str | None, *, least: int = 1
 ) -> int | None:
-    """Reads an option that holds an amount; None stays None.
-
-    Raises:
-        UsageError: as `parse_whole_number` does.
-    """
+    """Reads an option's amount; None stays None; raises UsageError as `parse_whole_number`."""
     if text is None:
         return None
     return parse_whole_number(text, name, least=least, currency=currency, is_text=True)

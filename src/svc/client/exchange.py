@@ -186,11 +186,7 @@ class Collector:
         self.full = False
 
     def add(self, data: bytes) -> None:
-        """Takes the next piece.
-
-        Raises:
-            WireBroken: when a 2xx exceeds the cap, or is not the gzip that it says it is.
-        """
+        """Takes the next piece; raises WireBroken: a 2xx exceeds the cap, or its gzip is none."""
         plain = data if self._gunzip is None else self._inflate(self._gunzip, data)
         if len(plain) > self._left:
             if self._strict:

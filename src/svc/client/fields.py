@@ -96,11 +96,7 @@ def check_body(
 
 
 def check_value(operation: str, name: str, value: object) -> None:
-    """Checks one code or id by the kind that a field of the operation's noun has.
-
-    Raises:
-        UsageError: it is none of that kind.
-    """
+    """Checks a code or id by the kind of a field of the operation's noun; raises UsageError."""
     rules = rules_of(operation)
     kind = rules.kind_of((name,)) if rules is not None else None
     if rules is not None and kind is not None and kind.type not in _WHOLE:

@@ -31,11 +31,7 @@ def get(path: str, query: QueryParams = ()) -> Call:
 
 
 def post(path: str, body: Body | None = None, *, encoding: Encoding = "json") -> Call:
-    """Posts to any path of the API.
-
-    Raises:
-        UsageError: on a path that would leave the API (promise R25).
-    """
+    """Posts to any path of the API; raises UsageError: the path would leave the API (R25)."""
     known = operation_at(check_path(path))
     if known is None:
         return Call("POST", path, body=body, encoding=encoding)

@@ -129,11 +129,7 @@ def remove_profile(path: Path, name: str) -> Config:
 
 
 def field_of(name: str) -> ConfigField:
-    """Finds what is known of a dotted name.
-
-    Raises:
-        ConfigError: nothing is; names the nearest that is known.
-    """
+    """Finds what is known of a dotted name; raises ConfigError, naming the nearest: nothing is."""
     parts = name.split(".")
     known, last = SETTINGS, parts[0]
     if limit := limit_of(name):

@@ -70,11 +70,7 @@ def load(path: Path) -> Config:
 
 
 def read_text(path: Path) -> str | None:
-    """Reads the file's text, or gives None where there is no file.
-
-    Raises:
-        ConfigError, LocalError: as `load`.
-    """
+    """Reads the file's text, or gives None where there is none; raises as `load`."""
     try:
         _refuse_strangers_folder(path.parent)
         with path.open("rb") as file:
@@ -120,11 +116,7 @@ def refuse_strangers(path: Path, facts: os.stat_result, mode: str) -> None:
 
 
 def parse(text: str, path: Path) -> Config:
-    """Turns the text into values.
-
-    Raises:
-        ConfigError: it is no TOML, or a name or value is not known; the message names the line.
-    """
+    """Turns text into values; raises ConfigError, naming the line: no TOML, or not known."""
     data = _toml(text, path)
     reader = _Checker(text, path)
     tables = data.pop("profiles", {})

@@ -141,11 +141,7 @@ def _length_prefixed(parts: list[str]) -> bytes:
 
 
 def fields_of(encoding: Encoding, body: bytes) -> dict[str, object]:
-    """Reads kept bytes back to fields, nested as in JSON.
-
-    Raises:
-        UnreadableBody: they are no body of this encoding.
-    """
+    """Reads kept bytes back to nested fields; raises UnreadableBody: no body of this encoding."""
     try:
         text = body.decode("utf-8")
         found = _form(text) if encoding == "form" else parse(text or "{}")

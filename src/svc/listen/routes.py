@@ -164,11 +164,7 @@ def _run(text: str, command: Callable[[str], CommandTarget]) -> Route:
 
 
 def parse_known(url: str, env: Mapping[str, str], *, allow_remote: bool) -> AnyTarget:
-    """Reads a target's text form, as the ledger has it.
-
-    Raises:
-        UsageError: an address that cannot be forwarded to.
-    """
+    """Reads a target's text form, as the ledger has it; raises UsageError."""
     if url.startswith(PREFIX):
         return CommandTarget.parse(url, env)
     return Target.parse(url, allow_remote=allow_remote)

@@ -45,11 +45,7 @@ def _second_text(second: int) -> str:
 
 
 def parse(value: str) -> datetime:
-    """Reads `YYYY-MM-DDTHH:MM:SSZ` and nothing else.
-
-    Raises:
-        ValueError: on any other shape, or a date that does not exist.
-    """
+    """Reads `YYYY-MM-DDTHH:MM:SSZ` and nothing else; raises ValueError: any other, or no date."""
     if _SHAPE.fullmatch(value) is None:
         raise ValueError(value)
     return datetime.fromisoformat(value)
@@ -125,11 +121,7 @@ class VirtualClock:
         return {"mode": self._mode, "offset": self._offset, "now": self._read_exact()}
 
     def load(self, state: Mapping[str, Any]) -> None:
-        """Takes up a state that was saved.
-
-        Raises:
-            KeyError, ValueError: it is none, or leads to a time that has no date.
-        """
+        """Takes up a saved state; raises KeyError, ValueError: it is none, or has no date."""
         mode, offset, now = state["mode"], state["offset"], state["now"]
         if mode not in get_args(ClockMode):
             raise ValueError(f"the mode {mode}")

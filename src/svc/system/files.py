@@ -37,11 +37,7 @@ _MOVES_OPEN_FILES: Final = _OPENS_FOLDERS  # Windows alone does neither
 
 
 def open_private(path: Path, flags: int, *, through_link: bool = False) -> int:
-    """Opens a file, a new one for the user alone; a symbolic link is refused unless told.
-
-    Raises:
-        OSError: it cannot be opened.
-    """
+    """Opens a file, a new one for the user alone, no symbolic link unless told; raises OSError."""
     return os.open(path, flags | _BINARY | (0 if through_link else _NO_LINK), PRIVATE_FILE)
 
 
@@ -199,11 +195,7 @@ def advice(error: OSError) -> str | None:
 
 
 def put_open_in_place(file: BinaryIO, fresh: Path, path: Path) -> BinaryIO:
-    """Puts an open file in its place as `put_in_place` does and gives it back, open, at its end.
-
-    Raises:
-        OSError: as `put_in_place`.
-    """
+    """Puts an open file in its place and gives it back, at its end; raises as `put_in_place`."""
     file.flush()
     sync(file.fileno())
     if _MOVES_OPEN_FILES:

@@ -25,11 +25,7 @@ _NOBODY: Final = (errno.ESRCH, errno.EINVAL)  # the second is how Windows says i
 
 
 def split_command(text: str) -> list[str]:
-    """Parts a command line as a POSIX shell does; on Windows a backslash is only a backslash.
-
-    Raises:
-        ValueError: a quote is open.
-    """
+    """Parts a command line as a POSIX shell (Windows keeps backslashes); raises ValueError."""
     import shlex
 
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
@@ -165,11 +161,7 @@ class Apart:
 
 
 def start_apart(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
-    """Starts a program without input; its stdout and stderr are one pipe.
-
-    Raises:
-        OSError: it cannot be started.
-    """
+    """Starts a program without input, with stdout and stderr as one pipe; raises OSError."""
     return _spawn(argv, env) if hasattr(os, "posix_spawn") else _open_process(argv, env)
 
 

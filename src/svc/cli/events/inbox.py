@@ -42,11 +42,7 @@ def endpoints_of(session: Session) -> EndpointTable:
 
 
 def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:
-    """Gives one entry.
-
-    Raises:
-        NotFound: no listener of this profile and mode has received the event.
-    """
+    """Gives one entry; raises NotFound: no listener of this profile and mode has received it."""
     entry = archive.find(event_id)
     if entry is None:
         raise NotFound(

@@ -134,11 +134,7 @@ class ListenerLoop:
     _bugs: BugCounter = field(default_factory=BugCounter, init=False)
 
     def run(self, bound: "socket.socket | OpenSource") -> Ended:
-        """Serves until the listener ends.
-
-        Raises:
-            LocalError, OSError: what ended it too early, such as a closed stdout.
-        """
+        """Serves until the listener ends; raises LocalError, OSError: what ended it too early."""
         with (
             asyncio.Runner() as runner,
             # Before the loop runs at all: it would drop what a handler raises.

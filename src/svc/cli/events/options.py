@@ -272,11 +272,7 @@ def of_a_log(group: str | None, from_start: str, name: str | None, signature: st
 
 
 def condition(where: str | None) -> Meets | None:
-    """What `--where` asks of an event's body; None where it was not given.
-
-    Raises:
-        UsageError: it is no expression.
-    """
+    """What `--where` asks of an event's body, or None; raises UsageError: it is no expression."""
     if where is None:
         return None
     from svc.render.query import Condition
@@ -285,11 +281,7 @@ def condition(where: str | None) -> Meets | None:
 
 
 def content_filter(where: str | None, text: str | None, object_id: str | None) -> Meets | None:
-    """What all three ask of an event's body; None where none was given.
-
-    Raises:
-        UsageError: one of them cannot be.
-    """
+    """What all three ask of an event's body, or None; raises UsageError: one of them cannot be."""
     asked = [condition(where)] if where is not None else []
     if object_id is not None:
         named = json.dumps(check_id(object_id, "--object")).encode()

@@ -67,11 +67,7 @@ class ReplaySecrets:
         self._known: dict[str, tuple[str, ...]] = {}
 
     def of(self, entry: InboxEntry) -> tuple[str, ...]:
-        """Gives the secrets with which an event is signed.
-
-        Raises:
-            UsageError: none is known here.
-        """
+        """Gives the secrets that an event is signed with; raises UsageError: none is known here."""
         if self._given:
             return self._given
         name = entry.endpoint_id

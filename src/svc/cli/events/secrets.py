@@ -34,11 +34,7 @@ def from_environment(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def from_stdin(session: Session) -> tuple[str, ...]:
-    """Gives the secrets on standard input, one a line.
-
-    Raises:
-        UsageError: as above, or there is none.
-    """
+    """Gives the secrets on standard input, one a line; raises UsageError: as above, or none."""
     return _check(
         read_secret(session, "Signing secret: ", stdin=True).split("\n"), "Standard input"
     )

@@ -160,11 +160,7 @@ def refuse_command(argv: Sequence[str], context: Any) -> UsageError:
 
 
 def check_operation(argv: Sequence[str]) -> None:
-    """Refuses a batch of what is no operation, where one was probably meant.
-
-    Raises:
-        UsageError: with the line of that operation.
-    """
+    """Refuses a batch of no operation with the line that was meant; raises UsageError."""
     from svc.batch.operations import names
 
     typed = split_line(argv)

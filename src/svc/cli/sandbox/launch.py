@@ -171,11 +171,7 @@ def _write_profile(session: Session, record: RunRecord, *, stale_bundle: bool) -
 def report_ready(
     session: Session, record: RunRecord, ready_file: Path | None, *, detached: bool
 ) -> None:
-    """Writes the profile and the ready file, then prints how to go on.
-
-    Raises:
-        LocalError: the ready file cannot be written.
-    """
+    """Writes profile and ready file, then prints how to go on; raises LocalError: unwritable."""
     profile = point_profile_at(session, record)
     if ready_file is not None:
         _write_ready_file(ready_file, record.url + "\n")
@@ -199,11 +195,7 @@ def report_ready(
 
 
 def forget(ready_file: Path | None) -> None:
-    """Removes the ready file of an earlier run, so that no script believes it.
-
-    Raises:
-        LocalError: it cannot be removed.
-    """
+    """Removes an earlier run's ready file, so that no script believes it; raises LocalError."""
     if ready_file is not None:
         try:
             ready_file.unlink(missing_ok=True)

@@ -23,11 +23,7 @@ class RequestLines:
         self._layout = session.layout(session.streams.stdout)
 
     def show(self, at: float, method: str, path: str, status: int | None, more: str) -> None:
-        """Prints one; `at` is in unix seconds, `status` None where no answer left.
-
-        Raises:
-            OSError: stdout is closed.
-        """
+        """Prints one; `at` in unix seconds, `status` None without an answer; raises OSError."""
         layout = self._layout
         row = (
             (layout.format_brief(at) if layout.narrow else layout.clock(at), "quiet"),

@@ -57,11 +57,7 @@ class HttpExchange:
             self._careful.receive_data(data)
 
     def head(self) -> Head | None:
-        """Status and headers of the answer (names in lower case); None until they are there.
-
-        Raises:
-            NotHttp: they are none.
-        """
+        """Status and headers (names in lower case), None until they are there; raises NotHttp."""
         if self._careful is None:
             end = self._waiting.find(b"\r\n\r\n")
             if end < 0 and not self._over and _may_be_quick(self._waiting):

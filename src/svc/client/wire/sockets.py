@@ -173,11 +173,7 @@ SocketAddress: TypeAlias = tuple[socket.AddressFamily, tuple[str | int | bytes, 
 
 
 def connect(host: str, port: int, limit: Deadline) -> socket.socket:
-    """Connects to the first address that answers.
-
-    Raises:
-        WireBroken: NO_ADDRESS or NO_CONNECTION.
-    """
+    """Connects to the first address that answers; raises WireBroken: NO_ADDRESS, NO_CONNECTION."""
     found = addresses(host, port, limit)
     reasons: dict[str, None] = {}
     for index, address in enumerate(found):

@@ -38,11 +38,7 @@ def context(ca_bundle: str | None, directory: str | None = None) -> ssl.SSLConte
 def shake_hands(
     sock: socket.socket, host: str, trusted: ssl.SSLContext, limit: Deadline
 ) -> ssl.SSLSocket:
-    """Shakes hands and verifies the certificate for `host`.
-
-    Raises:
-        WireBroken: CERTIFICATE, which is not tried again, or NO_TLS.
-    """
+    """Shakes hands, verifies `host`; raises WireBroken: CERTIFICATE, not tried again, or NO_TLS."""
     try:
         # Bytes, because text would pass through the slow import of the IDNA tables.
         made = trusted.wrap_socket(

@@ -222,11 +222,7 @@ async def rights(connection: LogConnection, mode: Mode) -> Remark:
 
 
 def belongs(info: Mapping[str, Any], origin: str | None, mode: str) -> None:
-    """Refuses a stream of another service or mode; `origin` is None for a reader.
-
-    Raises:
-        UsageError: it is one.
-    """
+    """Refuses a stream of another service (`origin`, None for a reader) or mode: UsageError."""
     its_origin, its_mode = origin_and_mode(info["config"])
     if its_mode is not None and its_mode != mode:
         raise UsageError(

@@ -152,11 +152,7 @@ class LogConnection:
         self._client.told = told
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
-        """Runs a coroutine in the loop here and waits for its end.
-
-        Raises:
-            Stopped: a signal came.
-        """
+        """Runs a coroutine in the loop and waits for its end; raises Stopped: a signal came."""
         done = self.submit(call)
         ended = threading.Event()
         done.add_done_callback(lambda _: ended.set())

@@ -126,11 +126,7 @@ def check_keys(held: Iterable[str], stream: str, fingerprint: str | None) -> Non
 
 
 def from_environment(env: Mapping[str, str]) -> Credentials | None:
-    """Gives the credentials of SVC_LOG_CREDENTIALS; None where it is not set.
-
-    Raises:
-        UsageError: it holds none.
-    """
+    """Gives SVC_LOG_CREDENTIALS, None where it is not set; raises UsageError: it holds none."""
     text = env.get(LOG_VARIABLE, "")
     return Credentials.parse(text, LOG_VARIABLE) if text else None
 

@@ -44,20 +44,12 @@ class SetAside:
 
 
 async def list_failed(connection: LogConnection, mode: Mode, group: str | None) -> list[SetAside]:
-    """Gives what was put aside, of one group or of all, the oldest first.
-
-    Raises:
-        AuthError: the user may not look.
-    """
+    """Gives what was put aside, of a group or all, the oldest first; raises AuthError."""
     return [one async for one in _read_noted(connection, mode) if group in (None, one.group)]
 
 
 async def find_failed(connection: LogConnection, mode: Mode, which: str) -> SetAside:
-    """Gives one by its number in the list or by its event's id, the newest of an id.
-
-    Raises:
-        NotFound: it is not there.
-    """
+    """Gives one by its number or its event's id, the newest of an id; raises NotFound."""
     ours = [
         one async for one in _read_noted(connection, mode) if which in (str(one.number), one.event)
     ]
@@ -108,11 +100,7 @@ async def retry(connection: LogConnection, mode: Mode, trust: Trust, one: SetAsi
 
 
 async def drop(connection: LogConnection, mode: Mode, one: SetAside) -> None:
-    """Takes an event off the list; it stays in the log.
-
-    Raises:
-        AuthError: the user may not change the list.
-    """
+    """Takes an event off the list; it stays in the log; raises AuthError."""
     stream = connection.address.name_failed_stream(mode)
     done = await connection.api(f"STREAM.MSG.DELETE.{stream}", {"seq": one.number})
     if not done.get("success"):

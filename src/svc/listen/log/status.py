@@ -77,11 +77,7 @@ class LogStatus:
 async def look(
     connection: LogConnection, mode: Mode, position: Position | None, now: float
 ) -> LogStatus:
-    """Asks a log how it is; `now` is in unix seconds.
-
-    Raises:
-        NotFound: it has no stream of this mode.
-    """
+    """Asks a log how it is; `now` in unix seconds; raises NotFound: no stream of this mode."""
     info = await stream_info(connection, mode)
     state, config = info["state"], info["config"]
     current, wanted = replicas_current(info)

@@ -175,11 +175,7 @@ class Made:
 async def make(
     connection: LogConnection, wanted: dict[str, Any], change: Collection[str] = ()
 ) -> Made:
-    """Makes a stream, or changes of the one that is there what may be of its fields.
-
-    Raises:
-        LogRefusal: the log does not do it.
-    """
+    """Makes a stream, or changes what may be of the one that is there; raises LogRefusal."""
     name = wanted["name"]
     try:
         info = await connection.info(f"STREAM.INFO.{name}")

@@ -61,11 +61,7 @@ class HeadCheck:
         self._hosts.add(host.lower().encode())
 
     def check(self, head: HttpHead) -> None:
-        """Lets a head pass.
-
-        Raises:
-            Refused: 421 for another host, 403 with an Origin, 404 for all but the one POST.
-        """
+        """Lets a head pass; raises Refused: 421 other host, 403 an Origin, 404 all but the POST."""
         hosts = head.values(b"host")
         if not hosts or _without_port(hosts[0].lower()) not in self._hosts:
             raise Refused(421)

@@ -65,11 +65,7 @@ class FidelityRow:
 
 
 def parse(text: str) -> Iterator[FidelityRow]:
-    """Reads the rows of a text.
-
-    Raises:
-        KeyError, TypeError, ValueError: a line is none of the kinds.
-    """
+    """Reads the rows of a text; raises KeyError, TypeError, ValueError: a line is of no kind."""
     subject = section = test = ""
     row: FidelityRow | None = None
     for line in text.strip().splitlines():

@@ -55,11 +55,7 @@ def authenticate(tx: Transaction, text: str) -> KnownDoc:
 
 
 def permit(key: KnownDoc, resource: str, level: str) -> None:
-    """Refuses what the key may not do.
-
-    Raises:
-        Problem: 403 `secret_key_required` or `permission_denied`.
-    """
+    """Refuses what a key may not: 403 `secret_key_required` or `permission_denied` (Problem)."""
     if key["type"] == "publishable":
         message = "A publishable key cannot read or change data; use a secret key."
         raise Problem(403, "secret_key_required", message)

@@ -206,11 +206,7 @@ def failure(error: Exception, what: str) -> Problem:
 
 
 async def read_request(scope: AsgiScope, receive: Receive, limit: Limit = BODY) -> AsgiRequest:
-    """Reads a request and its body.
-
-    Raises:
-        CallerGoneError: the caller has closed the connection.
-    """
+    """Reads a request and its body; raises CallerGoneError: the connection was closed."""
     body: bytes | Problem
     try:
         body = await read_body(scope, receive, limit)

@@ -53,11 +53,7 @@ class Metadata(ParameterKind):
 
 
 def merge(present: dict[str, str], changes: dict[str, str] | None) -> dict[str, str]:
-    """Merges key by key; an empty value deletes its key, None deletes them all.
-
-    Raises:
-        Problem: more than 50 keys would be left.
-    """
+    """Merges key by key, an empty value deletes one, None all; raises Problem: over 50 are left."""
     if changes is None:
         return {}
     result = {key: text for key, text in {**present, **changes}.items() if text}

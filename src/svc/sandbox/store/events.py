@@ -56,11 +56,7 @@ def body(store: Store, identity: str) -> bytes | None:
 def page(
     store: Store, mode: str, now: int, *, event_type: str | None, limit: int, after: str | None
 ) -> tuple[list[bytes], bool]:
-    """One page of events, newest first, and whether more follow.
-
-    Raises:
-        KeyError: `after` names no event of this mode.
-    """
+    """A page of events, newest first, and whether more follow; raises KeyError: no such `after`."""
     terms = ["mode = ?", "created > ?"]
     args: list[str | int] = [mode, now - _RETENTION]
     if event_type is not None:

@@ -33,11 +33,7 @@ class Job(NamedTuple):
 
     @property
     def args(self) -> dict[str, Any]:
-        """What it was scheduled with.
-
-        Raises:
-            ValueError: the row is damaged; the runner sets the job aside.
-        """
+        """What it was scheduled with; raises ValueError: damaged; the runner sets the job aside."""
         return _read(self.due, self.written)
 
 

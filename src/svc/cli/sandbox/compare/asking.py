@@ -95,11 +95,7 @@ class Inquiry:
         return Query(filled, "the probe").search({**others, **own})
 
     def fill(self, text: str) -> str:
-        """Puts ids of earlier answers between the braces of a text.
-
-        Raises:
-            AnswerMissing: an earlier answer has no such id.
-        """
+        """Puts ids of earlier answers between a text's braces; raises AnswerMissing: no such id."""
         return _PLACE.sub(lambda place: self._id(place[1]), text)
 
     def _id(self, expression: str) -> str:

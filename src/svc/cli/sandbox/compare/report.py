@@ -94,11 +94,7 @@ class ComparisonReport:
             out.words(f"Made in test mode ({len(self.objects)}): {', '.join(self.objects)}")
 
     def conclude(self, *, saved: bool) -> None:
-        """Ends as the comparison did.
-
-        Raises:
-            CheckFailed: a row is different, or none could be told.
-        """
+        """Ends as the comparison did; raises CheckFailed: a row differs, or none could be told."""
         different = self._of(DIFFERENT)
         if different:
             names = ", ".join(each["name"] for each in different[:_NAMED_MAX])
