@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
@@ -187,7 +187,18 @@ def replace_file(state: Path) -> None:
         other.execute("CREATE TABLE something (name TEXT)")
 
 
-@pytest.mark.parametrize("how", ["deleted", "replaced"])
+def delete_log(state: Path) -> None:
+    state.with_name("state.db-wal").unlink()
+
+
+LOSSES: Final[dict[str, Callable[[Path], None]]] = {
+    "deleted": Path.unlink,
+    "replaced": replace_file,
+    "log": delete_log,
+}
+
+
+@pytest.mark.parametrize("how", LOSSES)
 def test_a_store_that_is_gone_ends_the_listener(
     how: str, sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
@@ -197,7 +208,7 @@ def test_a_store_that_is_gone_ends_the_listener(
         target_port = str(target.port)
         with listen(tmp_path, "--forward-to", target_port, env=OWN) as running:
             is_served(running, range(1, 21))
-            state.unlink() if how == "deleted" else replace_file(state)
+            LOSSES[how](state)
             started = time.monotonic()
             assert running.process.wait(10) == 10
             assert time.monotonic() - started < patient(1)
@@ -206,6 +217,7 @@ def test_a_store_that_is_gone_ends_the_listener(
     assert "20 events of this run" in error["message"]
     [saved] = state.parent.glob("state.db.saved-*")
     assert str(saved) in error["message"]
+    assert ("state.db.before" in error["message"]) == (how != "deleted")
     with closing(sqlite3.connect(saved)) as copy:
         assert copy.execute("SELECT COUNT(*) FROM inbox").fetchone() == (20,)
 

@@ -1,5 +1,6 @@
 """What to do and to say where the file of an inbox is damaged, deleted or replaced (R67, R121)."""
 
+from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
 
 from svc.errors import LocalError
@@ -33,9 +34,10 @@ def explain_loss(error: LocalError, inbox: Inbox, received: int) -> LocalError:
     if copy is None:
         lost = f"{events} that were answered 200 were in it, and are kept nowhere else."
         return LocalError(f"{what} {lost}", code=error.code, hint=error.hint)
+    place = copy.rpartition(".saved-")[0]
+    before = f"mv '{place}' '{place}.before'; " if Path(place).exists() else ""
     return LocalError(
         f"{what} What it held, {events} included, was saved in {copy}.",
         code=error.code,
-        hint=f"Before other svc commands run, put it back: mv -n '{copy}' "
-        f"'{copy.rpartition('.saved-')[0]}'",
+        hint=f"Before other svc commands run, put it back: {before}mv -n '{copy}' '{place}'",
     )
