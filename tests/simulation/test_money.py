@@ -56,6 +56,11 @@ def test_a_row_that_a_signal_cuts_off_is_not_told_as_done_before_the_journal_kno
     assert _played(100002294)[0].broken is None
 
 
+def test_a_row_that_two_profiles_have_tried_is_kept_as_done_where_its_account_did_it() -> None:
+    """R91: of two requests with its key, the one that was tried with the API key in use."""
+    assert _played(728021181)[0].broken is None
+
+
 def test_no_history_of_months_pays_twice_or_leaves_out_a_row_in_silence() -> None:
     """R112 to R118: two machines, lost and old journals, results files that move, edited rows."""
     with Occasions() as occasions:

@@ -49,6 +49,7 @@ class ResultLine(NamedTuple):
         key_fingerprint: of the API key that it was sent with.
         about, amount: the digest of what it is about, and its amount; a later run knows by them
             a row that was changed.
+        warnings: what the answer says otherwise than the row, which proves nothing.
     """
 
     row: int
@@ -69,6 +70,7 @@ class ResultLine(NamedTuple):
     key_fingerprint: str | None = None
     about: str | None = None
     amount: int | None = None
+    warnings: tuple[str, ...] = ()
 
 
 class PastResults(NamedTuple):

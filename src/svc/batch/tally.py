@@ -7,6 +7,8 @@ from typing import Final, NamedTuple
 
 from svc.batch.results import ResultLine, failure
 from svc.client.contradiction import CONTRADICTED
+from svc.client.operations import find_undocumented_status
+from svc.client.reply import Reply
 from svc.clock import utc
 from svc.delivery.evidence import Known
 from svc.delivery.hints import ROW_CHANGED
@@ -79,6 +81,8 @@ class Totals:
         money_before: what the service said of rows that were carried out before.
         wrong: how many rows ended with an error.
         problems: the first of them.
+        warned: how many rows were answered with another name, or a status that is not documented.
+        warnings: the first of them.
     """
 
     rows: int
@@ -92,6 +96,8 @@ class Totals:
     money_before: Money = field(default_factory=Money)
     wrong: int = 0
     problems: list[ResultLine] = field(default_factory=list)
+    warned: int = 0
+    warnings: list[ResultLine] = field(default_factory=list)
 
     def skip(self, line: ResultLine) -> None:
         """Counts a row that an earlier run has carried out."""
@@ -107,6 +113,9 @@ class Totals:
         self.replayed += line.replayed
         if moved is not None:
             (self.money_before if line.replayed else self.money).add(moved.total)
+        if line.warnings:
+            self.warned += 1
+            self.warnings += [line] if self.warned <= PROBLEMS_MAX else []
         self._remember(line)
 
     def _remember(self, line: ResultLine) -> None:
@@ -201,7 +210,15 @@ def line_of(end: RowEnd) -> ResultLine:
         created=_text(data.get("created")) if replayed else None,
         error=error,
         world=None if settled is None else settled.world,
+        warnings=() if reply is None else _warnings_of(job, reply),
     )
+
+
+def _warnings_of(job: RowJob, reply: Reply) -> tuple[str, ...]:
+    """What is told of an answer beside its outcome, as of a single command's (promise R119)."""
+    status = find_undocumented_status(job.call, reply.data)
+    told = () if status is None else (f"the status {status!r} is not documented",)
+    return tuple(map(redact, (*reply.warnings, *told)))
 
 
 def job_line(job: RowJob, outcome: str) -> ResultLine:

@@ -161,6 +161,8 @@ def test_a_refund_run_from_csv(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> No
         "results": f"{path}.results.ndjson",
         "left_out": [],
         "problems": [],
+        "warned": 0,
+        "warnings": [],
     }
     refunded = {line["id"]: line["row"] for line in results_of(path)}
     for refund in svc.ok("refunds", "list")["data"]:

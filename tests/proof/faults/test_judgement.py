@@ -455,6 +455,29 @@ def test_a_currency_of_the_file_is_compared_before_the_row_is_sent(
     assert right.code == 0, right.out
 
 
+def test_what_an_answer_spells_otherwise_is_told_with_its_row(
+    machine: UserMachine, tmp_path: Path
+) -> None:
+    """R117, R119: another name, and a status that nobody has documented: done, and told."""
+    bank = {"country": "DE", "iban": "DE89370400440532013000", "account_holder_name": "Ann"}
+    row = {"amount": 500, "currency": "EUR", "destination": bank}
+    path = write(tmp_path / "p.ndjson", {**row, "metadata": {"note": "mark-1"}})
+    answered = {"country": "DE", "account_holder_name": "Bob", "last4": "3000"}
+    machine.ledger.twist(destination=answered, status="parked")
+    argv = ("batch", "payouts.create", str(path), "-o")
+    done = machine.run(*argv, "json")
+    assert (done.code, done.json["done"], done.json["warned"]) == (0, 1, 1)
+    (line,), (warning,) = lines(path), done.json["warnings"]
+    assert (warning["line"], warning["id"]) == (1, line["id"])
+    assert warning["messages"] == line["warnings"]
+    assert line["warnings"] == [
+        "account_holder_name is 'Bob' in the answer and 'Ann' in the request",
+        "the status 'parked' is not documented",
+    ]
+    forget(machine, path)
+    assert "Warning: line 1 (po_" in machine.run(*argv, "human").err
+
+
 @pytest.mark.parametrize("status", [408, 409, 425, 499])
 def test_a_gateways_4xx_after_the_effect_is_unknown(machine: UserMachine, status: int) -> None:
     """R113, line 9: typed again, it is the same request with the same key."""

@@ -69,6 +69,7 @@ def test_a_finished_file_has_every_row_once_in_order(path: Path) -> None:
         "key_fingerprint": None,
         "about": None,
         "amount": None,
+        "warnings": [],
     }
     assert [one["id"] for one in found] == [None, "rf_2", None, None, None]
 

@@ -32,6 +32,7 @@ KINDS = "a kind of value, which the model calls so"
 NAMED = {
     "batch/tally.py": ("failure_reason", "names of svc's own results"),
     "batch/validate.py": ("amount_total", "of two amounts of a row, which is meant"),
+    "cli/batch/report.py": ("warnings", "names of svc's own summary"),
     "cli/commands/values.py": (
         "card country paid payment visa",
         "names of sets of words that completion has",

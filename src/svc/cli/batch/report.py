@@ -159,13 +159,21 @@ class Report(NamedTuple):
             "results": str(self.results),
             "left_out": list(self.given.left_out),
             "problems": _problems(totals.problems),
+            "warned": totals.warned,
+            "warnings": [
+                {"row": line.row, "line": line.line, "id": line.id, "messages": list(line.warnings)}
+                for line in totals.warnings
+            ],
         }
 
     def _tell(self, out: "Output") -> None:
         totals = self.totals
         for line in totals.problems:
             out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
-        _note_more(out, totals.wrong)
+        _note_more(out, totals.wrong, "that are not right")
+        for line in totals.warnings:
+            out.warn(f"line {line.line} ({line.id}): {'; '.join(line.warnings)}.")
+        _note_more(out, totals.warned, "with such a warning")
         out.note(self._tell_rows())
         if totals.money.rows:
             word = _DONE_WORDS.get(self.given.operation.name, "Done now")
@@ -206,7 +214,7 @@ def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
     if out.format == "human":
         for line in lines:
             out.note(f"line {line.line}: {_why(line)}")
-        _note_more(out, len(todo.bad))
+        _note_more(out, len(todo.bad), "that are not right")
         out.note(_check_in_words(given, todo, money))
     else:
         out.value(_check_data(given, todo, money, lines))
@@ -420,9 +428,9 @@ def _problems(lines: Iterable[ResultLine]) -> list[dict[str, object]]:
     ]
 
 
-def _note_more(out: "Output", count: int) -> None:
+def _note_more(out: "Output", count: int, words: str) -> None:
     if count > PROBLEMS_MAX:
-        out.note(f"and {count - PROBLEMS_MAX} rows more that are not right")
+        out.note(f"and {count - PROBLEMS_MAX} rows more {words}")
 
 
 def _why(line: ResultLine) -> str:

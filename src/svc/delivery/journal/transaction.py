@@ -375,7 +375,10 @@ def by_key(rows: ReadRows, key: str, scope: Scope) -> Intent | None:
 
 
 def _find_used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
-    """The one of a scope; another profile with the same API key is no other one (promise R91)."""
+    """The one of a scope; another profile with the same API key is no other one (promise R91).
+
+    Of several that came to nothing, the one of that API key: the others may be of other accounts.
+    """
     here = place_of(scope.base_url)
     found = [
         one
@@ -383,7 +386,8 @@ def _find_used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
         if (place_of(one.scope.base_url), one.scope.mode) == (here, scope.mode)
         and (one.scope.profile == scope.profile or one.scope.key_hint == scope.key_hint)
     ]
-    return min(found, key=lambda one: one.begins_anew, default=None)
+    own = scope.key_hint
+    return min(found, key=lambda one: (one.begins_anew, one.scope.key_hint != own), default=None)
 
 
 def _choose_key(intent: Intent, end: Settled) -> str:
