@@ -313,7 +313,7 @@ function __svc_words
         case sandbox_clock_mode
             printf '%s\t%s\n' 'realtime' '' 'frozen' ''
         case sandbox_setting
-            printf '%s\t%s\n' 'smart_retries=' '' 'settlement_currency=' '' 'country=' '' 'collect_landed_cost=' '' 'pinned_version=' '' 'unknown_parameters=' '' 'error_envelope=' '' 'insecure_http=' '' 'allow_http_webhooks=' '' 'allow_remote_webhooks=' '' 'allow_self_signed_webhooks=' '' 'rate_limit=' '' 'signature_time=' '' 'webhook_delivery=' '' 'encodings=' '' 'require_idempotency_key=' '' 'chaos=' '' 'voucher_days=' '' 'payment_fee_bps=' '' 'negative_balances=' ''
+            printf '%s\t%s\n' 'smart_retries=' '' 'settlement_currency=' '' 'country=' '' 'collect_landed_cost=' '' 'pinned_version=' '' 'unknown_parameters=' '' 'error_envelope=' '' 'insecure_http=' '' 'allow_http_webhooks=' '' 'allow_remote_webhooks=' '' 'allow_self_signed_webhooks=' '' 'rate_limit=' '' 'signature_time=' '' 'webhook_delivery=' '' 'encodings=' '' 'require_idempotency_key=' '' 'chaos=' '' 'voucher_days=' '' 'payment_fee_bps=' '' 'negative_balance=' ''
         case completion_shell
             printf '%s\t%s\n' 'bash' '' 'zsh' '' 'fish' '' 'powershell' ''
         case help

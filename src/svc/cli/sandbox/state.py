@@ -25,8 +25,8 @@ _SETTINGS_HELP: Final = (
     "allow_remote_webhooks, allow_self_signed_webhooks, require_idempotency_key. A code: "
     "settlement_currency, country. A version: pinned_version. unknown_parameters: reject or "
     "ignore; error_envelope: flat or nested; insecure_http: allow or reject; rate_limit: off or "
-    "on; signature_time: wall or virtual; webhook_delivery: auto or manual; encodings: any or "
-    "documented; negative_balances: allow or refuse. A number: chaos (0 to 1), voucher_days, "
+    "on; signature_time: wall or virtual; webhook_delivery: auto or manual; encodings: all or "
+    "documented; negative_balance: allow or refuse. A number: chaos (0 to 1), voucher_days, "
     "payment_fee_bps."
 )
 _ALL_WORDS: Final = "All with their words: svc sandbox settings --help"

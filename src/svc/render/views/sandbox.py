@@ -125,7 +125,7 @@ _NAMES_OF_SETTINGS: Final = (
     "chaos",
     "voucher_days",
     "payment_fee_bps",
-    "negative_balances",
+    "negative_balance",
 )
 
 

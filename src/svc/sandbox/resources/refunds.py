@@ -86,7 +86,7 @@ def _refundable(tx: Transaction, payment: Doc, wanted: int | None) -> int:
 
 def _is_covered(tx: Transaction, payment: Doc, amount: int) -> bool:
     """Whether the balance pays for a refund: it may fall below zero unless the setting says no."""
-    if tx.settings["negative_balances"] == "allow":
+    if tx.settings["negative_balance"] == "allow":
         return True
     return tx.balance(payment["settlement_currency"]) >= payments.cost_of(payment, amount)
 

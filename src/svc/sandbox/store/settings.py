@@ -31,12 +31,12 @@ _TABLE: Final[tuple[tuple[str, Any, ParameterKind], ...]] = (
     ("rate_limit", "off", Choice(("off", "on"))),
     ("signature_time", "wall", Choice(("wall", "virtual"))),
     ("webhook_delivery", "auto", Choice(("auto", "manual"))),
-    ("encodings", "any", Choice(("any", "documented"))),
+    ("encodings", "all", Choice(("all", "documented"))),
     ("require_idempotency_key", False, Boolean()),
     ("chaos", 0, Share()),
     ("voucher_days", 0, Integer(0, VOUCHER_DAYS_MAX)),
     ("payment_fee_bps", 0, Integer(0, FEE_BPS_MAX)),
-    ("negative_balances", "allow", Choice(("allow", "refuse"))),
+    ("negative_balance", "allow", Choice(("allow", "refuse"))),
 )
 DEFAULTS: Final[Mapping[str, Any]] = MappingProxyType({name: value for name, value, _ in _TABLE})
 FIELDS: Final[Fields] = tuple(Parameter(name, kind, clearable=False) for name, _, kind in _TABLE)
@@ -46,7 +46,7 @@ META_OF: Final = "settings_of"  # of one key or one order, by its id
 OF_ONE: Final = frozenset(
     "smart_retries settlement_currency country collect_landed_cost unknown_parameters "
     "error_envelope rate_limit encodings require_idempotency_key chaos voucher_days "
-    "payment_fee_bps negative_balances".split()
+    "payment_fee_bps negative_balance".split()
 )
 
 

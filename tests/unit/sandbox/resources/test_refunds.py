@@ -167,7 +167,7 @@ def test_refund_needs_balance_where_the_setting_says_so(sandbox: AsgiSandbox) ->
     payment = sandbox.paid()
     body = {"payment": payment["id"], "amount": 10000}
     sandbox.control("/balances", {"currency": "USD", "amount": 10999})
-    sandbox.settings(negative_balances="refuse")
+    sandbox.settings(negative_balance="refuse")
     refused = sandbox.post("/v1/refunds", body)
     assert (refused.status, refused.code) == (400, "balance_insufficient")
     sandbox.control("/balances", {"currency": "USD", "amount": 11000})
