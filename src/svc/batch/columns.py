@@ -26,6 +26,8 @@ _PART: Final = re.compile(r"[^\[\]]+")
 _JSON_MARK: Final = ":="
 # One level of names that the merchant chose: `[`, `]` and digits are letters like any other.
 _FREE: Final = "metadata"
+# The code of a row whose amount --decimals would read.
+AMOUNT_IN_DECIMALS: Final = "amount_in_decimals"
 _ABSENT: Final = object()
 _WORDS: Final = {"true": True, "false": False}
 
@@ -82,6 +84,7 @@ class Columns:
         self._unknown: list[UnknownName] = []
         self._currency: int | None = None
         self._spellings: dict[str, _Spelling] = {}
+        self._reads_decimals = False
         tree: dict[str, Any] = {}
         for index, text in enumerate(head):
             name = restore(text, raw=raw)
@@ -92,6 +95,14 @@ class Columns:
                 if len(path) == 1 or path[-1] not in operation.made.get(path[0], ()):
                     _plant(tree, path, plain, build)
         refuse_unknown(operation, self._unknown)
+        if self._reads_decimals and self._currency is None:
+            raise UsageError(
+                "--decimals reads an amount by the currency beside it, and the file has no column "
+                "currency. Nothing was sent.",
+                code="column_missing",
+                param="currency",
+                hint="Add a column currency, with a code such as EUR in each row",
+            )
         self._build = _object(tree)
 
     def row(self, cells: Cells) -> RowFields:
@@ -146,6 +157,7 @@ class Columns:
         if is_json or (kind is not None and kind.type in ("object", "list", "free")):
             return _build_filled(index, lambda text: parse(self._text(text), name))
         if self._decimals and kind is not None and kind.type == "amount":
+            self._reads_decimals = True
             return self._in_decimals(index, name, kind)
         if kind is not None and kind.type in ("amount", "integer"):
             return self._build_whole(index, name, kind)
@@ -168,7 +180,10 @@ class Columns:
                 )
             except UsageError as error:
                 spelling.add(text, error)
-                raise BadRow.of(error) from None
+                bad = BadRow.of(error)
+                if is_money and "." in text and from_decimal_text(text, currency or "EUR"):
+                    bad.code = AMOUNT_IN_DECIMALS
+                raise bad from None
             spelling.is_mixed = True
             return number
 
@@ -186,7 +201,12 @@ class Columns:
                 why = f"{name} cannot be read with --decimals: no currency is beside it"
                 raise BadRow(f"{why}, but {currency!r}" if currency else why)
             if number is None:
-                raise BadRow(f"{name} {text!r} has not the {places} decimals of {currency}")
+                pointed = text.replace(",", ".", 1)
+                meant = pointed if from_decimal_text(pointed, currency) is not None else None
+                raise BadRow(
+                    f"{name} {text!r} has not the {places} decimals of {currency}",
+                    hint=meant and f"write {meant}",
+                )
             try:
                 return parse_whole_number(
                     str(number), name, least=kind.least, currency=currency, is_text=True

@@ -221,6 +221,31 @@ def test_decimals_go_out_and_come_back(svc: Svc, sandbox: Sandbox, tmp_path: Pat
     bare = tmp_path / "bare.csv"
     bare.write_text("payment,amount\npay_1,129.00\n")
     refused = svc("batch", "refunds.create", str(bare), "--decimals", "--dry-run")
-    assert "no currency is beside it" in refused.out
+    assert (refused.code, refused.error["code"]) == (2, "column_missing")
     for words in (("-o", "json"), ("-o", "csv", "--query", "[]")):
         assert svc("orders", "list", "--decimals", *words).error["param"] == "--decimals"
+
+
+def test_what_a_file_needs_is_told_once(svc: Svc, sandbox: Sandbox, tmp_path: Path) -> None:
+    """Amounts in euros name the option that reads them, and orders how their payments are found."""
+    file = tmp_path / "refunds.csv"
+
+    def check(*rows: str, decimals: bool = False) -> list[str]:
+        file.write_text("\n".join(rows))
+        words = ("--dry-run", "-o", "human", *(("--decimals",) if decimals else ()))
+        return svc("batch", "refunds.create", str(file), *words).err.splitlines()
+
+    bare, beside = "payment,amount", "payment,amount,currency"
+    said = check(bare, "pay_1,49.99", "pay_2,49.99")
+    assert said[0].startswith("lines 2 to 3: amount '49.99' is not a whole number")
+    assert said[-1].endswith("to read amounts with decimals: --decimals, with a column currency")
+    said = check(beside, "pay_1,49.99,EUR", "pay_2,5,EUR", decimals=True)
+    assert said[0] == "line 3: amount '5' has not the 2 decimals of EUR"
+    assert said[-1].endswith("or run without --dry-run to send the others")
+    said = check(beside, 'pay_1,"49,99",EUR', decimals=True)
+    assert said[0].endswith("has not the 2 decimals of EUR; write 49.99")
+    assert said[-1] == "  Next: Correct them"  # there are no others to send
+    said = check("order,amount", "ord_1,4999")
+    assert said[1:2] == ["line 2: payment is missing"]
+    assert "svc payments list --all -o csv --query '[].{order: order, payment: id}'" in said[-1]
+    assert check(beside, "pay_1,49.99,EUR", decimals=True)[0].startswith("refunds.create: 1 row")

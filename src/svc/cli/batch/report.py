@@ -1,10 +1,11 @@
 """What `svc batch` shows: its summary, its check, and the error that it ends with."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from svc.batch.columns import AMOUNT_IN_DECIMALS
 from svc.batch.results import ResultLine
 from svc.batch.run import Run
 from svc.batch.tally import PROBLEMS_MAX, Money, Totals, build_bad_line, money_of, money_planned
@@ -40,6 +41,11 @@ _NEW_KEY: Final = "Give svc the new key, then run the same command again: done r
 _AGAIN: Final = (
     "Run the same command again: the row is sent again under its own key. If the answer stays the "
     "same, ask the service, naming the request id"
+)
+_DECIMALS: Final = "Correct them; to read amounts with decimals: --decimals, with a column currency"
+_PAYMENTS: Final = (
+    "Give each row its payment; those of all orders: svc payments list --all -o csv --query "
+    "'[].{order: order, payment: id}'"
 )
 _LIST: Final = ". To see all: svc requests list --unresolved"
 _HELD: Final = "Another run would not send them; settle each as its line says"
@@ -130,7 +136,8 @@ class Report(NamedTuple):
             return _NEW_KEY
         counts = self.totals.counts
         if stop is None and counts["invalid"] + counts["refused"]:
-            return f"Correct the rows ({self.results.name} says why), then run this again"
+            advice = _advise(self.given, self.totals.problems)
+            return advice or f"Correct the rows ({self.results.name} says why), then run this again"
         if self.totals.not_done == self.totals.held:
             return f"{_HELD}{_LIST if counts['unknown'] else ''}"
         if stop is None and self.totals.not_done == counts["failed"]:
@@ -168,9 +175,12 @@ class Report(NamedTuple):
 
     def _tell(self, out: "Output") -> None:
         totals = self.totals
-        for line in totals.problems:
-            out.note(f"line {line.line}: {_WORDS.get(line.outcome, line.outcome)}: {_why(line)}")
-        _note_more(out, totals.wrong, "that are not right")
+        _note_problems(
+            out,
+            totals.problems,
+            totals.wrong,
+            lambda line: f"{_WORDS.get(line.outcome, line.outcome)}: {_why(line)}",
+        )
         for line in totals.warnings:
             out.warn(f"line {line.line} ({line.id}): {'; '.join(line.warnings)}.")
         _note_more(out, totals.warned, "with such a warning")
@@ -212,9 +222,7 @@ def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
     money = money_planned(todo)
     lines = [build_bad_line(bad) for bad in islice(todo.bad, PROBLEMS_MAX)]
     if out.format == "human":
-        for line in lines:
-            out.note(f"line {line.line}: {_why(line)}")
-        _note_more(out, len(todo.bad), "that are not right")
+        _note_problems(out, lines, len(todo.bad), _why)
         out.note(_check_in_words(given, todo, money))
     else:
         out.value(_check_data(given, todo, money, lines))
@@ -223,7 +231,8 @@ def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
             f"{len(todo.bad)} of {_rows(todo.rows)} cannot be sent. Nothing was sent.",
             code="rows_invalid",
             outcome="not_sent",
-            hint="Correct them, or run without --dry-run to send the others",
+            hint=_advise(given, lines)
+            or f"Correct them{', or run without --dry-run to send the others' * bool(todo.tasks)}",
         )
 
 
@@ -428,9 +437,36 @@ def _problems(lines: Iterable[ResultLine]) -> list[dict[str, object]]:
     ]
 
 
+def _advise(given: BatchInput, lines: Iterable[ResultLine]) -> str | None:
+    """What mends rows that are refused for one plain reason; None where it is another."""
+    errors = [line.error or {} for line in lines]
+    if any(error.get("code") == AMOUNT_IN_DECIMALS for error in errors):
+        return _DECIMALS
+    if "order" in given.left_out and any(error.get("param") == "payment" for error in errors):
+        return _PAYMENTS
+    return None
+
+
+def _note_problems(
+    out: "Output", lines: Iterable[ResultLine], count: int, words: Callable[[ResultLine], str]
+) -> None:
+    """Names what is wrong with the first lines, and once where it is the same from line to line."""
+    said: list[tuple[int, int, str]] = []
+    for line in lines:
+        first, last, why = said[-1] if said else (0, 0, "")
+        if words(line) == why and line.line == last + 1:
+            said[-1] = (first, line.line, why)
+        else:
+            said.append((line.line, line.line, words(line)))
+    for first, last, why in said:
+        named = f"line {first}" if first == last else f"lines {first} to {last}"
+        out.note(f"{named}: {why}")
+    _note_more(out, count, "with a fault")
+
+
 def _note_more(out: "Output", count: int, words: str) -> None:
     if count > PROBLEMS_MAX:
-        out.note(f"and {count - PROBLEMS_MAX} rows more {words}")
+        out.note(f"and {_rows(count - PROBLEMS_MAX)} more {words}")
 
 
 def _why(line: ResultLine) -> str:
