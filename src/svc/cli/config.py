@@ -10,7 +10,7 @@ from svc.cli.framework.options import argument
 from svc.cli.framework.prompts import confirm_in_person
 from svc.cli.framework.session import Session
 from svc.config import Config
-from svc.config.editing import field_of, limit_of, remove_value, set_value
+from svc.config.editing import field_of, limit_of, parse_value, remove_value, set_value
 from svc.config.model import LIMITS, PROFILE, SETTINGS
 from svc.config.settings import DEFAULTS
 from svc.redaction import redact
@@ -60,7 +60,7 @@ def set_(
     $ svc config set limits.refunds '500 EUR/day'
     """
     session = Session.of(ctx)
-    _confirm_limit(session, name, value)
+    _confirm_limit(session, name, parse_value(name, value))
     config = set_value(session.paths.config_file, name, value)
     if not config.cache:
         from svc.cli.framework.recent import forget

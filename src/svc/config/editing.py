@@ -1,5 +1,6 @@
 """Changing the file: comments stay, the result is checked before it replaces the old one."""
 
+import shlex
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -25,11 +26,7 @@ def set_value(path: Path, name: str, text: str) -> Config:
         ConfigError: the name is not known or the value does not fit it; nothing was written.
         LocalError: the file cannot be written; the old one is kept.
     """
-    field = field_of(name)
-    value = field.from_text(text)
-    complaint = field.check(value)
-    if complaint:
-        raise ConfigError(f"{name} {complaint}.", param=name)
+    value = parse_value(name, text)
     *tables, last = name.split(".")
     if last == "base_url":
         _refuse_plain_http(value, name)
@@ -38,6 +35,20 @@ def set_value(path: Path, name: str, text: str) -> Config:
         if tables[1] not in there.profiles:
             raise there.no_profile(tables[1])
     return _edit(path, lambda document: _table(document, tables).update({last: value}))
+
+
+def parse_value(name: str, text: str) -> Any:
+    """Returns the value of a dotted name from its text.
+
+    Raises:
+        ConfigError: the name is not known or the value does not fit it.
+    """
+    field = field_of(name)
+    value = field.from_text(text)
+    complaint = field.check(value)
+    if complaint:
+        raise ConfigError(f"{name} {complaint}.", param=name)
+    return value
 
 
 def remove_value(path: Path, name: str) -> Config:
@@ -61,6 +72,14 @@ def remove_value(path: Path, name: str) -> Config:
     return _edit(path, change)
 
 
+def _change_line(name: str, values: Mapping[str, str | bool], known: Any) -> str:
+    """The line that gives a profile which is there the first value that it has not yet."""
+    for field, value in values.items():
+        if known.get(field) != value:
+            return f"Change it: svc config set profiles.{name}.{field} {shlex.quote(str(value))}"
+    return f"It is as asked for: svc profiles use {name}"
+
+
 def create_profile(
     path: Path, name: str, values: Mapping[str, str | bool], *, replace: bool = False
 ) -> Config:
@@ -82,7 +101,7 @@ def create_profile(
             raise ConfigError(
                 f"There is a profile {name!r} already.",
                 code="profile_exists",
-                hint=f"Change it: svc config set profiles.{name}.base_url URL",
+                hint=_change_line(name, values, profiles[name]),
             )
         _table(document, ["profiles", name]).update(values)
         if not document.get("active_profile"):

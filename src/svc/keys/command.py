@@ -3,6 +3,7 @@
 import shlex
 import subprocess
 from collections.abc import Mapping
+from pathlib import Path
 from threading import Thread
 from typing import Final
 
@@ -26,6 +27,9 @@ def key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> 
     argv = shlex.split(command)
     program = find_program(argv[0], env)
     if program is None:
+        if "/" in argv[0] and not Path(argv[0]).is_absolute():
+            where = "Change it: svc config set profiles.NAME.key_command COMMAND"
+            raise _build_error(command, "its path is to be whole, from /", where)
         raise _build_error(command, f"there is no program {argv[0]} on PATH")
     try:
         process = subprocess.Popen(  # noqa: S603  the user's own command, from a private file
@@ -73,10 +77,12 @@ def _first_line(data: bytes) -> str:
     return text.splitlines()[0].strip() if text else ""
 
 
-def _build_error(command: str, why: str) -> AuthError:
+def _build_error(
+    command: str, why: str, hint: str = "Run it by itself to see what it prints"
+) -> AuthError:
     return AuthError(
         f"The key command {shlex.split(command)[0]!r} gave no key: {redact(why)[:_LINE_MAX]}.",
         code="key_command_failed",
         outcome="not_sent",
-        hint="Run it by itself to see what it prints",
+        hint=hint,
     )

@@ -41,7 +41,7 @@ def resolve_key(
     store: "Callable[[], KeyStore]",
     facts: "Callable[[], KeyFacts]",
 ) -> ResolvedKey:
-    """Finds the key: SVC_API_KEY, the sandbox's constant, the profile's command, or the keyring.
+    """Finds the key: SVC_API_KEY, the profile's command, the sandbox's constant, or the keyring.
 
     `store` and `facts` are called only where they are needed; of the keyring, one item is read
     (promise R38).
@@ -100,16 +100,16 @@ def _find_key(
     if env.get(VARIABLE):
         return api_keys.parse(api_keys.without_line_end(env[VARIABLE]), VARIABLE), VARIABLE
     place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
-    if settings.sandbox:
-        found = _of_sandbox(place, facts())
-        if found is not None:
-            return found
     if settings.key_command is not None:
         from svc.keys.command import key_from
 
         source = f"key command (profile {settings.profile})"
         key = key_from(settings.key_command, api_keys.without_secrets(env))
         return api_keys.parse(key, f"The {source}"), source
+    if settings.sandbox:
+        found = _of_sandbox(place, facts())
+        if found is not None:
+            return found
     source = f"keyring (profile {settings.profile})"
     return api_keys.parse(_load_stored(place, store(), facts), f"The {source}"), source
 

@@ -297,7 +297,11 @@ def test_a_report_of_a_bug_has_all_but_secrets(
     assert report.json["svc"] == svc("--version").out.split()[1]
     assert "SVC_API_KEY" in report.json["variables"]
     assert "profiles.shop.proxy" in report.json["settings"]
+    assert "profiles.shop.limits" not in report.json["settings"]
     assert {"httpx", "typer"} <= set(report.json["libraries"])
     assert "service" in {each["name"] for each in report.json["checks"]}
-    assert not {secret, "hidden"} & set(re.findall(r"\w+", report.out))
+    shown = svc("doctor", "--report", "-o", "human")
+    assert re.search("^ok +state +", shown.out, re.MULTILINE)
+    assert "Attach this where you have svc from" in shown.err
+    assert not {secret, "hidden"} & set(re.findall(r"\w+", report.out + shown.out))
     assert "svc doctor --report" in svc("help", "changes").out

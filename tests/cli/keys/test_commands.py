@@ -476,16 +476,18 @@ def test_a_key_comes_from_a_command_and_is_kept_nowhere(
         ("echo 'op: sign in first' >&2; exit 3", "gave no key: op: sign in first."),
         ("exit 3", "gave no key: it ended with 3."),
         ("echo", "gave no key: its first line is empty."),
+        (None, "gave no key: its path is to be whole, from /."),
     ],
 )
 def test_a_key_command_that_fails_says_why(
-    svc: Svc, sandbox: Sandbox, tmp_path: Path, fake_ring: FakeRing, body: str, said: str
+    svc: Svc, sandbox: Sandbox, tmp_path: Path, fake_ring: FakeRing, body: str | None, said: str
 ) -> None:
     """Exit 4 with its own words; nothing was sent."""
     vault = tmp_path / "vault"
     vault.write_text(f"#!/bin/sh\n{body}\n")
     vault.chmod(0o755)
-    svc.ok("profiles", "create", "shop", "--base-url", sandbox.url, "--key-command", str(vault))
+    command = str(vault) if body else "./vault"
+    svc.ok("profiles", "create", "shop", "--base-url", sandbox.url, "--key-command", command)
     env = {"SVC_BASE_URL": "", "SVC_API_KEY": ""}
     failed = svc("orders", "list", "--profile", "shop", env=env)
     assert (failed.code, failed.error["code"]) == (4, "key_command_failed")

@@ -147,7 +147,12 @@ def test_a_value_set_from_text_has_its_type(path: Path, name: str, text: str, va
         (
             lambda p: editing.create_profile(p, "shop", {"base_url": URL}),
             "a profile 'shop' already",
-            "config set profiles.shop.base_url",
+            "svc profiles use shop",
+        ),
+        (
+            lambda p: editing.create_profile(p, "shop", {"base_url": URL, "key_command": "op a"}),
+            "a profile 'shop' already",
+            "svc config set profiles.shop.key_command 'op a'",
         ),
     ],
 )

@@ -98,6 +98,15 @@ def test_a_sandbox_needs_no_key(key_of: Resolve, fake: FakeKeyring) -> None:
     assert fake.calls == []
 
 
+def test_a_vaults_command_is_asked_at_a_sandbox_too(key_of: Resolve, tmp_path: Path) -> None:
+    """It is what the user chose; the public key is for those who chose nothing."""
+    vault = tmp_path / "vault"
+    vault.write_text("#!/bin/sh\necho rk_test_readonly\n")
+    vault.chmod(0o755)
+    key = key_of(settings(profile="sandbox")._replace(key_command=str(vault)))
+    assert (key.secret, key.source) == ("rk_test_readonly", "key command (profile sandbox)")
+
+
 def test_a_key_added_for_a_sandbox_is_used_there(
     key_of: Resolve, fake: FakeKeyring, facts: KeyFacts
 ) -> None:

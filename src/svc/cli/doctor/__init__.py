@@ -36,6 +36,10 @@ _MACHINE: Final[tuple[tuple[str, Check], ...]] = (
     ("completion", completion),
 )
 
+_TO_REPORT: Final = (
+    "Attach this where you have svc from, with what you typed, what came and what you expected"
+)
+
 
 @repairing(app)
 def doctor(
@@ -63,7 +67,14 @@ def doctor(
     if report:
         from svc.cli.doctor.report import report_of
 
-        out.value(report_of(session, findings), name="svc")
+        told = report_of(session, findings)
+        if out.format != "human":
+            out.value(told, name="svc")
+            return
+        out.value({name: value for name, value in told.items() if name != "checks"})
+        out.line("")
+        out.checkup(told["checks"])
+        out.hint(_TO_REPORT)
         return
     shown = [finding.as_data() for finding in findings]
     if out.format == "id":

@@ -50,12 +50,13 @@ def _settings(session: Session) -> list[str]:
         config = session.config
     except SvcError:
         return []
-    own = [name for name in ("output", "color", "max_time") if getattr(config, name) is not None]
+    names = ("output", "color", "max_time", "limits")
+    own = [name for name in names if getattr(config, name)]
     profiles = [
         f"profiles.{profile.name}.{name}"
         for profile in config.profiles.values()
         for name, value in profile._asdict().items()
-        if name != "name" and value not in (None, False)
+        if name != "name" and value
     ]
     return own + profiles
 
