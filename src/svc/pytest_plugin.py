@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
+    from datetime import timedelta
     from queue import Queue
 
     from svc.sandbox.process.records import RunRecord
@@ -62,16 +63,20 @@ class SandboxFixture:
         """Empties it: no test sees the objects of another."""
         self.call("POST", "/_sandbox/reset", {})
 
-    def advance(self, seconds: float) -> Any:
+    def advance(self, seconds: "int | timedelta") -> Any:
         """Turns its clock forward; what falls due on the way happens, webhooks too."""
-        return self.call("POST", "/_sandbox/clock/advance", {"seconds": seconds})
+        number = seconds if isinstance(seconds, int) else int(seconds.total_seconds())
+        return self.call("POST", "/_sandbox/clock/advance", {"seconds": number})
 
-    def pay(self, order: Mapping[str, Any], number: str | None = None) -> Any:
-        """Pays an order, as it was created, with a test card."""
+    def pay(self, order: Mapping[str, Any] | str, number: str | None = None) -> Any:
+        """Pays an order, or the one with an id, with a test card."""
         from svc.sandbox.reference import cards
 
+        of = order if isinstance(order, str) else order["id"]
+        secret = self.call("GET", f"/_sandbox/orders/{of}/checkout_url")["client_secret"]
+
         card = {"number": number or cards.APPROVED["visa"], "exp_month": 12, "exp_year": 2099}
-        body = {"client_secret": order["client_secret"], "method": "card"}
+        body = {"client_secret": secret, "method": "card"}
         return self.call(
             "POST",
             "/_sandbox/checkout/pay",

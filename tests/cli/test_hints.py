@@ -22,6 +22,8 @@ NEXT = {
     "webhook-endpoints list": "svc sandbox endpoints list",
     "refunds create pay_x1": "svc refunds create --payment pay_x1",
     "refunds create --payment ord_abc": "svc payments list --order ord_abc",
+    "refunds create --order ord_abc --amount 1": "svc payments list --order ord_abc",
+    "refunds list --created-since 7d": "Next: svc refunds list --created-gte 7d",
     "payments list --payment ord_abc": "svc payments list --order ord_abc",
     "payments list --payment=ord_abc": "svc payments list --order ord_abc",
     "payments list --payment pay_abc": "svc payments retrieve pay_abc",

@@ -106,7 +106,13 @@ _NEVER_MEANT: Final = frozenset(
     ).split()
 )
 # What one command calls so, and another otherwise.
-_SAME_OPTION: Final = {"--limit": "--max", "--since": "--created-gte", "--created-gte": "--since"}
+_SAME_OPTION: Final = {
+    "--limit": "--max",
+    "--since": "--created-gte",
+    "--created-since": "--created-gte",
+    "--created-gte": "--since",
+    "--until": "--created-lte",
+}
 
 
 class CommandWords(NamedTuple):
@@ -424,6 +430,8 @@ def option_for(context: Any, word: str) -> str | None:
         return f"No payout belongs to an order; its payments: svc payments list --order {word}"
     if f"--{kind}" in _options_of(context.command):
         return f"{context.command_path} --{kind} {word}"
+    if kind == "order" and "--payment" in _options_of(context.command):
+        return f"It takes a payment; those of the order: svc payments list --order {word}"
     if above is not None and above.info_name == f"{kind}s":
         return f"{above.command_path} retrieve {word}"
     return None

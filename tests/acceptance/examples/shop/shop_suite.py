@@ -1,5 +1,6 @@
 """The shop's own tests: the service, its clock and its webhooks are fixtures of svc."""
 
+from datetime import timedelta
 from typing import Any
 from urllib.error import HTTPError
 
@@ -25,10 +26,10 @@ def test_a_cart_that_is_sent_twice_is_one_order(svc_sandbox: Any, shop: SmallSho
 
 
 def test_a_refund_settles_in_time(svc_sandbox: Any, svc_webhooks: Any, shop: SmallShop) -> None:
-    svc_sandbox.pay(shop.order("Jacket", 12900, "cart-1"))
+    svc_sandbox.pay(shop.order("Jacket", 12900, "cart-1")["id"])
     payment = svc_webhooks.wait("payment.captured")["data"]["object"]["id"]
     shop.refund(payment, 4900, "refund-1")
-    svc_sandbox.advance(10 * 86400)
+    svc_sandbox.advance(timedelta(days=10))
     assert svc_webhooks.wait("refund.succeeded")["data"]["object"]["amount"] == 4900
     assert [one["type"] for one in svc_sandbox.events("refund.succeeded")] == ["refund.succeeded"]
 
