@@ -440,7 +440,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'disputes update'
             set commands 
-            set options --tracking-number 't' 'The number by which the parcel is followed.' --shipping-carrier 't' 'Who carried it.' --evidence '+w.dispute_evidence' 'Any other evidence, repeatable; KEY=@FILE takes the text of a file.' --submit '-' 'Submit it; without this it stays a draft.'
+            set options --tracking-number 't' 'The number by which the parcel is followed.' --shipping-carrier 't' 'Who carried it.' --evidence '+w.dispute_evidence' 'Other evidence, repeatable, such as receipt=TEXT; KEY=@FILE takes the text of a file.' --submit '-' 'Submit it; without this it stays a draft.'
             set arguments 'i.dp_'
             set shared 'request preview global'
         case 'disputes retrieve'

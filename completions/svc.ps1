@@ -204,7 +204,7 @@ $script:SvcCommands = @{
     }
     'disputes update' = @{
         Commands = @()
-        Options = @(@('--tracking-number', 't', 'The number by which the parcel is followed.'), @('--shipping-carrier', 't', 'Who carried it.'), @('--evidence', '+w.dispute_evidence', 'Any other evidence, repeatable; KEY=@FILE takes the text of a file.'), @('--submit', '-', 'Submit it; without this it stays a draft.'))
+        Options = @(@('--tracking-number', 't', 'The number by which the parcel is followed.'), @('--shipping-carrier', 't', 'Who carried it.'), @('--evidence', '+w.dispute_evidence', 'Other evidence, repeatable, such as receipt=TEXT; KEY=@FILE takes the text of a file.'), @('--submit', '-', 'Submit it; without this it stays a draft.'))
         Arguments = @(,'i.dp_')
         Shared = @('request', 'preview', 'global')
     }

@@ -102,7 +102,7 @@ def decode(data: bytes, called: str, param: str | None = None) -> str:
             f"Line {line} of {called} is not UTF-8 text.",
             code="file_invalid",
             param=param,
-            hint="Save it as UTF-8; in a spreadsheet: CSV UTF-8",
+            hint="Save it as UTF-8, in a spreadsheet as CSV UTF-8; what is no text cannot be sent",
         ) from None
 
 

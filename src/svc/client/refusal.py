@@ -35,8 +35,20 @@ def parameter(call: Call, code: str | None, param: str | None) -> str | None:
     if call.path.startswith(_CONTROLS):  # whose fields are options of other names
         return None
     if code == "parameter_unknown":
-        return "The documented fields are in the command's --help; a name may be misspelt"
+        known = _list_inside(call.operation, param or "")
+        return known or "The documented fields are in the command's --help; a name may be misspelt"
     return f"{'Add' if code in _ABSENT else 'Change'} {option(call.operation, param or '')}"
+
+
+def _list_inside(operation: str, param: str) -> str | None:
+    """Names what an object such as `evidence` may hold, where a parameter is inside of one."""
+    outer, bracket, _ = param.partition("[")
+    known = service.operation(operation) if bracket else None
+    for field in known[0].list_given(known[1].verb) if known else ():
+        names = [each.name for each in field.kind.fields if not each.made]
+        if field.name == outer and names:
+            return f"Inside {outer} may stand {', '.join(names)}"
+    return None
 
 
 def option(operation: str, param: str) -> str:

@@ -98,7 +98,7 @@ RESOURCE: Final = Resource(
         Field(
             "evidence",
             EVIDENCE,
-            "Any other evidence, repeatable; KEY=@FILE takes the text of a file.",
+            "Other evidence, repeatable, such as receipt=TEXT; KEY=@FILE takes the text of a file.",
             "--evidence KEY=TEXT",
             "update",
             label="Evidence",

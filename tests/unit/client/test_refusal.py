@@ -277,6 +277,9 @@ def test_a_wrong_parameter_is_to_be_changed_or_left_out() -> None:
     assert raised(400, wrong).hint == "Change --amount N (minor units)"
     unknown = wrong | {"code": "parameter_unknown"}
     assert (raised(400, unknown).hint or "").startswith("The documented fields")
+    inside = unknown | {"param": "evidence[letter]"}
+    told = raised(400, inside, disputes.update("dp_1", {})).hint or ""
+    assert told.startswith("Inside evidence may stand tracking_number, shipping_carrier, ")
     assert raised(400, wrong, orders.list()).hint is None
     assert raised(400, wrong | {"code": "iban_invalid"}).hint is None
 

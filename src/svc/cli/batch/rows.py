@@ -69,9 +69,10 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
         named_so = normalize("NFC", asked.name.strip()) if asked.name else ""
         name = named_so or default_name(STDIN if is_read_once(asked.file) else asked.file, file)
     batch = BatchName(name, operation.name, scope)
-    read = {"currency"} if asked.decimals else set()  # by which amounts were read
     left_out = dict.fromkeys((*shaper.left_out, *names))
-    return BatchInput(operation, batch, rows, tuple(each for each in left_out if each not in read))
+    if asked.decimals:
+        left_out.pop("currency", None)  # it was read: amounts are by it
+    return BatchInput(operation, batch, rows, tuple(left_out))
 
 
 def _row_of(record: tuple[Any, ...]) -> BatchRow | Bad:

@@ -75,7 +75,7 @@ def _parameter(row: RequestOption) -> inspect.Parameter:
 def _value(
     row: RequestOption, given: Any, currency: str | None, read: Callable[[str], str] | None
 ) -> object:
-    from svc.cli.framework.inputs import pairs_of, parse_item
+    from svc.cli.framework.inputs import pairs_of, parse_item, text_of
     from svc.client.amounts import amount_option
 
     match row.kind:
@@ -91,7 +91,7 @@ def _value(
             return True if given else None
     if given is not None and row.field.kind.type == "identifier":
         return check_id(given, row.name)
-    return given
+    return given and text_of(given, row.name, None)
 
 
 def _put(body: dict[str, Any], row: RequestOption, value: object) -> None:

@@ -111,6 +111,7 @@ _SAME_OPTION: Final = {
     "--since": "--created-gte",
     "--created-since": "--created-gte",
     "--created-gte": "--since",
+    "--file": "--evidence",
     "--until": "--created-lte",
 }
 

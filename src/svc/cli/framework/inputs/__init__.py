@@ -175,7 +175,7 @@ def parse_item(text: str, currency: str | None, read: ReadFile | None = None) ->
             raise UsageError(f"--item {text!r} is not a list of name=value.", hint=hint)
         check_name(known, name, "")
         _refuse_repeated(item, name, "--item")
-        item[name] = _item_value(name, _text_of(value, f"--item {name}", read), currency)
+        item[name] = _item_value(name, text_of(value, f"--item {name}", read), currency)
     return item
 
 
@@ -226,9 +226,10 @@ def pairs_of(
         if not equals or not key:
             named = option.startswith("--")
             what = f"{option} {text!r} is not KEY=TEXT." if named else f"{text!r} is not {option}."
-            raise UsageError(what, param=option, hint=hint)
+            takes = f"{option} KEY=@{text} takes the text of a file" if named and read else None
+            raise UsageError(what, param=option, hint=hint or takes)
         _refuse_repeated(found, key, option)
-        found[key] = _text_of(value, f"{option} {key}", read)
+        found[key] = text_of(value, f"{option} {key}", read)
     return found
 
 
@@ -237,13 +238,20 @@ def _refuse_repeated(found: Mapping[str, object], name: str, option: str) -> Non
         raise UsageError(f"{option} has {name} twice.", code="given_twice", param=option)
 
 
-def _text_of(text: str, named: str, read: ReadFile | None) -> str:
-    """The text behind a `=`, or that of the file behind `=@`."""
+def text_of(text: str, named: str, read: ReadFile | None) -> str:
+    """Returns a text that was given, or that of the file whose name stands behind its @.
+
+    Raises:
+        UsageError: the file cannot be read, or none is taken.
+    """
     if not text.startswith("@"):
         return text
     if read is None:
         raise UsageError(
-            f"{named} takes no file.", code="file_not_taken", param=named.split(maxsplit=1)[0]
+            f"{named} takes no file.",
+            code="file_not_taken",
+            param=named.split(maxsplit=1)[0],
+            hint="-d PATH=@FILE takes one; for the text itself: -d 'PATH:=\"@...\"'",
         )
     try:
         return read(text.removeprefix("@"))
