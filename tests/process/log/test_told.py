@@ -181,9 +181,14 @@ def debians(greeting: bytes) -> bytes:
 def test_server_that_calls_itself_old_is_refused(
     argv: tuple[str, ...], server: Servers, tmp_path: Path
 ) -> None:
-    """The one that a distribution has loses what it acknowledged; only its greeting is played here."""
+    """The one that a distribution has loses what it acknowledged; only its greeting is played here.
+
+    A receiver looks at every server of the address.
+    """
+    first = f"{server.hosts}," if argv[0] == "receive" else ""
     with Relay(server.nodes[0].port, debians) as relay:
-        member = ended(tmp_path / "a", "events", *argv, f"nats://127.0.0.1:{relay.port}/shop")
+        address = f"nats://{first}127.0.0.1:{relay.port}/shop"
+        member = ended(tmp_path / "a", "events", *argv, address)
     assert returncode(member) == 2
     error = error_of(member)
     assert (error["code"], error["param"]) == ("log_version", argv[1])
