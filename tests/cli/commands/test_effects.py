@@ -193,7 +193,7 @@ def test_options_of_many_commands_are_sent(svc: Svc, sandbox: Sandbox) -> None:
     [
         (("--node", "2"), "# Server 2 of 3"),
         (("--name", "other"), 'server_name: "other-1"'),
-        (("--events-per-minute", "1000"), "max_file_store: 15GB"),
+        (("--events-per-minute", "1000"), "max_file_store: 20GB"),
         (("--max-file-store", "20GiB"), "max_file_store: 20G"),
         (("--host", "a.example", "--host", "b.example", "--host", "c.example"), "a.example:6222"),
         (("--systemd",), "[Service]"),

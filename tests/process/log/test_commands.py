@@ -12,6 +12,7 @@ from support.forks.program import Forking
 from support.listening import TargetServer
 from support.running import Sandbox, Svc
 from support.team.commands import RunningCommand, TeamCommands, server_of
+from svc.listen.log.streams import EVENT_BYTES
 from svc.signature import verify
 
 
@@ -52,6 +53,7 @@ def test_an_event_goes_through_the_whole_team(  # noqa: PLR0915  one story
             time.sleep(0.02)
         status = team.run("admin", "events", "log", "status", "--from", team.url).json
         assert (status["events"], status["failed"], status["behind"]) == (2, 0, 0)
+        assert 0.9 < status["bytes"] / (2 * EVENT_BYTES) < 1  # what a log is sized by
         assert [one["name"] for one in status["groups"]] == ["ci"]
         found = team.svc("doctor", "-o", "json", env=team.env("anna"))
         [log] = [one for one in found.json if one["name"] == "log"]

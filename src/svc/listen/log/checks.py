@@ -21,6 +21,7 @@ _NANO: Final = 1_000_000_000
 _MAJORITY_OF: Final = 3
 _SKEW_SECONDS: Final = 30.0
 _WARNED_DAYS: Final = 14
+_LARGER: Final = "Make it larger (svc events log create --max-bytes)"
 # A message that no stream takes: it is for another one, and comes after one that never was.
 _NOWHERE: Final = {"Nats-Expected-Stream": "none", "Nats-Expected-Last-Msg-Id": "none"}
 
@@ -115,9 +116,9 @@ def limits(info: Mapping[str, Any]) -> Remark:
     share = used / most
     text = f"{used / 2**20:,.0f} of {most / 2**20:,.0f} MiB used, events stay {days:g} days"
     if share >= 1 - 4 * 2**20 / most:
-        return Remark("space", "failed", f"the log is full: {text}", "Raise max_bytes, or wait")
+        return Remark("space", "failed", f"the log is full: {text}", f"{_LARGER}, or wait")
     if share > 0.8:  # noqa: PLR2004  a fifth is left
-        return Remark("space", "warning", text, "Raise max_bytes before it is full")
+        return Remark("space", "warning", text, f"{_LARGER} before it is full")
     short = config.get("max_age", 0) < MAX_AGE_SECONDS * _NANO
     if short:
         return Remark("space", "warning", text, "Set max_age to 7d: people are away for longer")

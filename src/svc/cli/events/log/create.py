@@ -65,7 +65,7 @@ def create(ctx: typer.Context, given: CreateArguments) -> None:
     be printed.
 
     $ svc events log create --to nats+tls://log.example.com/shop --group ci
-    $ svc events log create --to nats+tls://log.example.com/shop --max-bytes 120GiB
+    $ svc events log create --to nats+tls://log.example.com/shop --max-bytes 160GiB
     $ svc events log create --to nats+tls://log.example.com/shop --group e2e --from now
     """
     session = Session.of(ctx)
