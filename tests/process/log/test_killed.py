@@ -1,5 +1,8 @@
 """Members of a team that are killed at the one moment that matters, and started again."""
 
+import random
+import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -144,3 +147,95 @@ def test_job_killed_between_target_and_log(server: Servers, tmp_path: Path) -> N
             lives.kill()
     assert target.ids == ["evt_0", "evt_0"]
     assert marks(target.received) == [b"1"]
+
+
+RUN = """#!/bin/sh
+echo "begin $SVC_EVENT_ID $SVC_OBJECT_ID ${SVC_REDELIVERED:-0}" >> LOG
+cat > /dev/null
+sleep 0.05
+echo "end $SVC_EVENT_ID $SVC_OBJECT_ID" >> LOG
+"""
+WAYS = {
+    "a laptop": ("--from", "LOG", "--from-start", "all", "--name", "anna"),
+    "a job": ("--from", "LOG", "--from-start", "all", "--group", "ci"),
+    "no log": ("--tunnel", "none", "--ack", "forwarded"),
+}
+
+
+class RunShop:
+    """A listener whose command notes its runs, and events of four objects on their way to it."""
+
+    def __init__(self, server: Servers, folder: Path, way: str) -> None:
+        self.log = folder / "runs"
+        self.log.touch()
+        script = folder / "fulfil.sh"
+        script.write_text(RUN.replace("LOG", str(self.log)))
+        script.chmod(0o755)
+        words = [server.url() if word == "LOG" else word for word in WAYS[way]]
+        argv = ("events", "listen", *words, "--run", f"*={script}")
+        self.listener = Member(folder / "listener", argv)
+        self.over = False
+        self.deliver = self._publish if "--from" in words else self._send
+        self._server = server
+
+    def start(self) -> None:
+        self.listener.start()
+        wait_for(lambda: len(self.listener.ready) == self.listener.starts)
+
+    def lines(self, what: str) -> list[list[str]]:
+        found = map(str.split, self.log.read_text().splitlines())
+        return [one[1:] for one in found if one[0] == what]
+
+    def _publish(self) -> int:
+        count = 0
+        with connect(self._server) as connection:
+            while not self.over:
+                publish(connection, [count], data={"object": {"id": f"ord_{count % 4}"}})
+                count += 1
+                time.sleep(0.05)
+        return count
+
+    def _send(self) -> int:
+        sender, count = EventSender(lambda: self.listener.door, 0, 1), 0
+        while not self.over:
+            count += sender.try_once(count) == 200
+        return count
+
+
+@pytest.mark.slow(seconds=60, rare=True)
+@pytest.mark.limit(300)
+@pytest.mark.parametrize("way", WAYS)
+def test_a_command_runs_once_or_marked_wherever_events_come_from(
+    way: str, server: Servers, tmp_path: Path
+) -> None:
+    """R50, R124: twelve kills of the listener at drawn moments, by way of a log or without one."""
+    shop, drawn = RunShop(server, tmp_path, way), random.Random(37)
+    with ThreadPoolExecutor(1) as pool:
+        shop.start()
+        sending = pool.submit(shop.deliver)
+        try:
+            for _ in range(12):
+                time.sleep(drawn.uniform(0.1, 0.5))
+                shop.listener.kill()
+                shop.start()
+            shop.over = True
+            sent = {f"evt_{number}" for number in range(sending.result())}
+            wait_for(lambda: {name for name, _ in shop.lines("end")} >= sent, 120)
+            assert shop.listener.end() == 143
+        finally:
+            shop.over = True
+            shop.listener.kill()
+    assert check_runs(shop.lines("begin"), in_order=way == "a laptop") > 0
+
+
+def check_runs(begun: list[list[str]], *, in_order: bool) -> int:
+    """Holds that what was begun again was marked; gives how many were."""
+    seen: list[str] = []
+    for name, _, mark in begun:
+        assert int(mark) > 0 or name not in seen, f"{name} came again unmarked"
+        if name not in seen:
+            seen.append(name)
+    for of in range(4) if in_order else ():
+        numbers = [int(name[4:]) for name in seen if int(name[4:]) % 4 == of]
+        assert numbers == sorted(numbers)
+    return len(begun) - len(seen)
