@@ -230,3 +230,22 @@ def test_a_profile_with_limits_is_removed_by_a_person_alone(
     assert svc(*remove, "--yes").error["code"] == "person_required"
     assert "shop" in svc.ok("profiles", "list", "-o", "json")[0]["name"]
     assert at_terminal("y\ny\n", *remove, prompt=ASKED).code == 0
+
+
+def test_a_damaged_journal_is_given_up_by_a_person_alone_where_a_limit_counts_in_it(
+    svc: Svc, sandbox: Sandbox, at_terminal: AtTerminal, isolated: Path
+) -> None:
+    svc.ok("config", "set", "limits.payouts", "5 EUR/day")
+    svc.ok(*payout(5))
+    [state] = isolated.rglob("state.db")
+    for one in state.parent.glob("state.db*"):
+        one.write_bytes(b"no database" * 1000)
+    damaged = svc(*payout(4))
+    assert (damaged.code, len(posts(sandbox))) == (10, 1)
+    [aside] = state.parent.glob("state.db.corrupt-?")
+    for argv in (("start-empty",), ("adopt", str(aside)), ("adopt", __file__)):
+        refused = svc("requests", *argv, "--yes")
+        assert (refused.code, refused.error["code"]) == (2, "person_required")
+    assert svc(*payout(4)).code == 10
+    assert at_terminal("y\n", "requests", "start-empty", prompt=ASKED).code == 0
+    svc.ok(*payout(4))

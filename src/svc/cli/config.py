@@ -106,8 +106,7 @@ def _confirm_limit(session: Session, name: str, value: str | None) -> None:
     if limit not in LIMITS or _value(config, name) == value:
         return
     group = limit.rpartition(".")[2]
-    tables = (config.limits, *(profile.limits for profile in config.profiles.values()))
-    if any(one.rpartition(".")[2] == group for table in tables for one in table):
+    if any(one.rpartition(".")[2] == group for one in config.limit_names()):
         what = f"changed: {name} = {value}" if value else f"removed: {name}"
         confirm_in_person(session, name, f"A limit of {group} is {what}.")
 

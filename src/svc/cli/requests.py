@@ -11,7 +11,7 @@ from svc.cli.framework.app import make_word, verb
 from svc.cli.framework.control import moments, read_sandbox_clock
 from svc.cli.framework.delivering import journal_of, sender_of
 from svc.cli.framework.options import argument, flag, option
-from svc.cli.framework.prompts import confirm_money, confirm_other_key
+from svc.cli.framework.prompts import confirm_in_person, confirm_money, confirm_other_key
 from svc.cli.framework.sending import finish, tell_answer
 from svc.cli.framework.session import Session
 from svc.client import find
@@ -212,6 +212,7 @@ def adopt(
     """Take over what can be read of another state database.
 
     For one that was damaged and set aside, and for a backup. What is known already stays as it is.
+    Where a limit is set and there is no state database, a person at a terminal is asked.
 
     $ svc requests adopt ~/.local/state/svc/state.db.corrupt-1
     """
@@ -221,6 +222,7 @@ def adopt(
     source = Path(file)
     if not source.is_file():
         raise UsageError(f"There is no file {file}.", param="FILE")
+    _confirm_lost_count(session, "requests adopt")
     found = adopt_state(session.paths.state_file, source, session.clock)
     with journal_of(session) as journal:
         unresolved = len(journal.list(unresolved=True))
@@ -248,12 +250,14 @@ def start_empty(ctx: typer.Context) -> None:
     """Begin without the state database that was damaged and set aside.
 
     What is recorded in it is not known any more: look at recent orders, refunds and payouts first.
+    Where a limit is set a person at a terminal is asked, for it begins anew.
 
     $ svc requests start-empty
     """
     from svc.state.salvage import begin_empty
 
     session = Session.of(ctx)
+    _confirm_lost_count(session, "requests start-empty")
     aside = begin_empty(session.paths.state_file, session.clock)
     session.out.value(
         {
@@ -262,6 +266,12 @@ def start_empty(ctx: typer.Context) -> None:
             "set_aside": [str(one) for one in aside],
         }
     )
+
+
+def _confirm_lost_count(session: Session, command: str) -> None:
+    """Asks a person where limits no longer know what was moved: a machine is not to begin anew."""
+    if session.config.limit_names() and not session.paths.has_state:
+        confirm_in_person(session, command, "What counted in the limits may not be known any more.")
 
 
 @verb(app)

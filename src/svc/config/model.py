@@ -86,6 +86,11 @@ class Config(NamedTuple):
             else f"Create it: svc profiles create {name} --base-url URL",
         )
 
+    def limit_names(self) -> frozenset[str]:
+        """The limits that stand in any table of the file, such as `live.refunds`."""
+        own = (profile.limits for profile in self.profiles.values())
+        return frozenset(self.limits).union(*own)
+
     def limits_for(self, profile: str, mode: str, group: str) -> "tuple[MoneyLimit, ...]":
         """What requests of a profile, mode and group may move; empty where nothing limits them.
 
