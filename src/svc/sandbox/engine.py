@@ -138,6 +138,11 @@ class Engine:
         """The settings in force (assumptions: Settings)."""
         return self._shared.settings.current
 
+    @property
+    def has_settings_of_one(self) -> bool:
+        """Whether there are settings that hold for a key or an order alone."""
+        return self._shared.settings.has_own
+
     def settings_of(self, *whose: str) -> Mapping[str, object]:
         """The settings for a key or an order, by id."""
         return self._shared.settings.of(*whose)

@@ -4,7 +4,6 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Final
 
 from svc.clock import Clock
@@ -147,7 +146,7 @@ def too_many(retry_after: int) -> Problem:
     return Problem(429, "rate_limit", "Too many requests; wait a moment.", headers=headers)
 
 
-_OF_ORDERS: Final = {NOUNS[kind].prefix: kind for kind in ("payment", "refund", "dispute")}
+_OF_ORDERS: Final = {NOUNS[kind].prefix: kind for kind in ("order", "payment", "refund", "dispute")}
 _IDS: Final = re.compile(rf"({'|'.join(_OF_ORDERS)})([0-9A-Za-z]{{24}})")
 
 
@@ -217,7 +216,9 @@ class Api:
     async def _pass(self, context: RequestContext) -> HttpReply:
         operation, identity, caller = await self._admit(context)
         request, key = context.request, context.idempotency_key
-        fault = self.memory.faults.pick(request, key, partial(self._is_about, context))
+        fault = self.memory.faults.pick(
+            request, key, lambda order: order in self._find_orders(context)
+        )
         # Only a rule makes a pause in which others come between the claim and what is done with it.
         finished = fault is not None and self._is_finished(context)
         with self._in_flight.claim(context.mode, key, finished=finished) as claim:
@@ -251,24 +252,25 @@ class Api:
             await self.engine.run(context.mode, _pin)
         operation, identity = self.routes.find(request.method, request.path)
         auth.permit(key, operation.permission, operation.level)
-        context.settings = settings = self.engine.settings_of(key["id"], identity)
+        orders = self._find_orders(context) if self.engine.has_settings_of_one else []
+        context.settings = settings = self.engine.settings_of(key["id"], *orders)
         if settings["rate_limit"] == "on":
             self.limit.take(context.mode)
         return operation, identity, key
 
-    def _is_about(self, context: RequestContext, order: str) -> bool:
-        """Whether a request names an order, or what belongs to it, in its address or its body."""
+    def _find_orders(self, context: RequestContext) -> list[str]:
+        """The orders that a request is about: it names them, or a payment, refund or dispute."""
         request = context.request
         body = request.body if isinstance(request.body, bytes) else b""
         text = b" ".join((request.path.encode(), request.query, body)).decode(errors="replace")
 
-        def look(tx: Transaction) -> bool:
-            found = (
+        def look(tx: Transaction) -> set[str]:
+            named = (
                 tx.get(_OF_ORDERS[prefix], prefix + rest) for prefix, rest in _IDS.findall(text)
             )
-            return any(doc is not None and doc["order"] == order for doc in found)
+            return {str(doc.get("order") or doc["id"]) for doc in named if doc is not None}
 
-        return order in text or self.engine.peek(context.mode, look)
+        return sorted(self.engine.peek(context.mode, look))
 
     def _is_finished(self, context: RequestContext) -> bool:
         key = context.idempotency_key

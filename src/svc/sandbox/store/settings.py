@@ -86,6 +86,11 @@ class StoredSettings:
         own = [self._of_one[one] for one in whose if one in self._of_one] if self._of_one else ()
         return ChainMap(*reversed(own), dict(current)) if own else current
 
+    @property
+    def has_own(self) -> bool:
+        """Whether something holds for one key or one order alone."""
+        return bool(self.current and self._of_one)
+
     def is_set(self, name: str) -> bool:
         """Whether a setting that is off by default is on for all, or for one key or order."""
         return bool(self.current[name]) or any(own.get(name) for own in self._of_one.values())

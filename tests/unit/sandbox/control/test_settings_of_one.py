@@ -70,7 +70,13 @@ def test_one_order_has_its_own(sandbox: AsgiSandbox) -> None:
 
 
 def test_chaos_for_one_order_loses_the_answers_about_it(sandbox: AsgiSandbox) -> None:
-    """Every answer of it, and none of another one."""
+    """Every answer of it and of a refund of its payment, and none of another one."""
+    mine, other = sandbox.paid(), sandbox.paid()
+    set_for(sandbox, mine["order"], chaos=1)
+    with pytest.raises(ConnectionError):
+        sandbox.post("/v1/refunds", {"payment": mine["id"], "amount": 1})
+    assert sandbox.post("/v1/refunds", {"payment": other["id"], "amount": 1}).status == 200
+    assert sandbox.again(mine)["amount_refunded"] == 1
     one, two = sandbox.order(), sandbox.order()
     set_for(sandbox, one["id"], chaos=1)
     with pytest.raises(ConnectionError):
