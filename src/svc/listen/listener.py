@@ -131,6 +131,7 @@ class Listener:
             plan.mode,
             plan.endpoint,
             plan.inspector,
+            plan.pending,
         )
 
     async def _wait(self, source: Source) -> None:

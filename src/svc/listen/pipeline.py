@@ -40,6 +40,7 @@ class ListenerPlan:
     they came, or by a signer of one's own; `trust` whose certificates are good. `verdict` turns a
     target's reply into the answer for the sender that waits for it. `only` are the types that are
     wanted of an endpoint that sends others too; `where` says of a payload whether it is wanted.
+    `pending` counts what earlier runs have left open.
     """
 
     mode: Mode
@@ -66,6 +67,7 @@ class ListenerPlan:
     verdict: Callable[[TargetReply], int] = status_for_sender
     only: frozenset[str] | None = None
     where: Callable[[bytes], bool] | None = None
+    pending: int = 0
 
 
 class Pipeline:

@@ -41,7 +41,8 @@ def _convert_plain(name: str, value: Any) -> Any:
 class Ready(FieldRecord):
     """Deliveries are accepted from now on. `events` is empty when the endpoint is not ours.
 
-    `inspector` is the address of the page that shows them, if there is one.
+    `inspector` is the address of the page that shows them, if there is one. `pending` events of
+    earlier runs are still to be forwarded, or, with --no-resume, are left alone.
     """
 
     kind = "ready"
@@ -53,6 +54,7 @@ class Ready(FieldRecord):
     mode: str
     endpoint: str | None
     inspector: str | None
+    pending: int = 0
 
 
 @value_class

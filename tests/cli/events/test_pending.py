@@ -96,7 +96,9 @@ def test_pending_events_are_left_to_the_listener_that_runs(
     """`replay --pending` beside a running listener sends nothing and names it; afterwards it may."""
     routes = ("--forward-to", f"*.paid=:{waiting}/a", "--forward-to", f":{waiting}/b")
     with listen(tmp_path, *routes) as running:
-        port = running.wait("ready")[0]["url"].split(":")[2].split("/")[0]
+        [ready] = running.wait("ready")
+        assert ready["pending"] == 2
+        port = ready["url"].split(":")[2].split("/")[0]
         refused = svc("events", "replay", "--pending", "-o", "json")
         assert refused.code == 11
         assert refused.error["code"] == "listener_running"

@@ -57,6 +57,20 @@ def test_less_than_a_second_of_waiting_is_waited_out(world: ListenerWorld) -> No
     assert target.tries[1].at - target.tries[0].at == pytest.approx(60, abs=0.1)
 
 
+def test_what_was_due_while_the_machine_slept_is_tried_soon(world: ListenerWorld) -> None:
+    """A lid closed over night: an hour's wait is over when it is opened, not an hour later."""
+    target = world.target(3001, lambda _, number: Reaction(status=503 if number < 6 else 200))
+    listener = world.listener()
+    listener.start()
+    world.send(listener, world.event(1))
+    world.loop.run_for(700)
+    assert len(target.tries) == 5  # the next one is to come in an hour
+    awake = world.now
+    with patch.object(world, "now", lambda: awake() + 8 * 3600):
+        world.loop.run_for(61)
+    assert [one.heard for one in target.tries] == [503] * 5 + [200]
+
+
 def test_what_is_handed_over_is_not_read_from_the_ledger(world: ListenerWorld) -> None:
     """The newest event goes to its target from memory where nothing older is ready."""
     target = world.target(3001)

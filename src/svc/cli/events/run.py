@@ -112,10 +112,10 @@ def run_listener(
     retake = plan.ack == "forwarded"
     inbox = open_inbox(session.state, setup.claim.scope, session.clock, retake_failed=retake)
     into, way_in = ways(inbox)
-    waiting = _take_over(session, asked, setup, inbox)
+    plan = replace(plan, pending=_take_over(session, asked, setup, inbox))
     printing = Printing(session.streams, session.paths.state_dir, session.format != "human")
     session.print_to(printing.streams)
-    screen = RecordPrinter(session, asked, setup.endpoint, waiting)
+    screen = RecordPrinter(session, asked, setup.endpoint)
     beside = ExecProcess(asked.command, session.env, plan.secrets[0]) if asked.command else None
     try:
         signatures = None

@@ -28,6 +28,7 @@ _WINDOW_BYTES: Final = 8 * 1024 * 1024
 _PAGE_ITEMS: Final = 256
 _FRESH_SECONDS: Final = 1.0  # for so long what the ledger had as open is taken to be open
 _REREAD_SECONDS: Final = 1.0
+_TIMER_SECONDS: Final = 60.0  # a loop's timer stands still while the machine sleeps
 _TOLERANCE_SECONDS: Final = 0.001
 # Where a target dies with several events under way, one of them may be to blame, and not the rest.
 _TOGETHER_SECONDS: Final = 10.0
@@ -236,7 +237,7 @@ class Pump:
         """Keeps one timer, for the soonest of what is to be tried again."""
         if self._look_at is None or self._is_due():
             return
-        at = self._loop.time() + self._look_at - self._clock.now()
+        at = self._loop.time() + min(self._look_at - self._clock.now(), _TIMER_SECONDS)
         if self._timer is not None:
             if self._timer.when() < at + _TOLERANCE_SECONDS:  # it may ring early
                 return

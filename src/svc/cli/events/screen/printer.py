@@ -63,15 +63,11 @@ class RecordPrinter:
     as they come and which `close` ends (promise R72).
     """
 
-    def __init__(
-        self, session: Session, asked: ListenOptions, endpoint: Endpoint, waiting: int
-    ) -> None:
-        """Takes the number of events that an earlier run has left `waiting`."""
+    def __init__(self, session: Session, asked: ListenOptions, endpoint: Endpoint) -> None:
         streams = session.streams
         self._session = session
         self._asked = asked
         self._endpoint = endpoint
-        self._waiting = waiting
         self._format = session.format
         self._stdout, self._stderr = session.stdout, session.stderr
         self._quiet = bool(session.given.everywhere.quiet)
@@ -129,7 +125,7 @@ class RecordPrinter:
             case Ready():
                 if self._quiet:
                     return ""
-                return welcome(record, self._asked, self._endpoint, self._layout, self._waiting)
+                return welcome(record, self._asked, self._endpoint, self._layout)
             case Summary():
                 start = "\n" if self._session.streams.person_reads else ""  # behind the ^C
                 return "" if self._quiet else start + farewell(record, self._layout)
@@ -147,19 +143,14 @@ class RecordPrinter:
 _STOP = "(Ctrl-C to stop)"
 
 
-def welcome(
-    ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: LineLayout, waiting: int
-) -> str:
-    """Says what comes from where and goes where, and where the signing secret is.
-
-    `waiting` counts the events that an earlier run could not forward.
-    """
+def welcome(ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: LineLayout) -> str:
+    """Says what comes from where and goes where, and where the signing secret is."""
     lines = [
         *_first(ready, layout),
         *_routes(ready, asked),
         *_way_in(ready, endpoint),
         _secret(endpoint, asked),
-        *_describe_left(waiting, asked),
+        *_describe_left(ready.pending, asked),
     ]
     return _fit(lines, layout)
 
