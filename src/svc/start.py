@@ -39,7 +39,7 @@ def run_program() -> None:
         # Answered before Typer is imported: five times faster.
         from svc import __version__
 
-        os._exit(_write_text(f"svc {__version__}\n"))
+        os._exit(_write_line(f"svc {__version__}\n".encode()))
     _leave_no_core()
     code = _run()
     for stream in (sys.stdout, sys.stderr):
@@ -132,10 +132,10 @@ def _leave_no_core() -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, hard))
 
 
-def _write_text(text: str) -> int:
+def _write_line(line: bytes) -> int:
     """Writes to stdout and gives the exit code: it may be closed or full (promise R77)."""
     try:
-        sys.stdout.write(text)
+        sys.stdout.buffer.write(line)
         sys.stdout.flush()
     except BrokenPipeError:
         return 141

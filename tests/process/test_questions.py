@@ -3,6 +3,7 @@
 import os
 import pty
 import select
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -67,6 +68,23 @@ def test_what_was_typed_before_the_question_is_no_answer(
     os.waitpid(child, 0)
     os.close(terminal)
     assert b"Go ahead? [y/N]" in seen
+
+
+def test_a_typed_yes_is_read_whatever_encoding_python_is_told(svc: Svc) -> None:
+    """Two bytes a letter is what neither a person types nor a script reads."""
+    svc.ok("profiles", "create", "shop", "--base-url", "http://127.0.0.1:9")
+    told = {**os.environ, "PYTHONIOENCODING": "utf-16"}
+    program = [sys.executable, "-m", "svc"]
+    child, terminal = pty.fork()
+    if child == 0:
+        os.execve(sys.executable, [*program, "profiles", "remove", "shop"], told)
+    _until(terminal, b"[y/N] ")
+    os.write(terminal, b"y\n")
+    _, status = os.waitpid(child, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 0
+    assert svc.ok("profiles", "list") == []
+    assert subprocess.check_output([*program, "--version"], env=told).startswith(b"svc 0.")
 
 
 def _until(terminal: int, words: bytes) -> bytes:

@@ -168,8 +168,9 @@ def _explain_rest(shell: str, env: Mapping[str, str], path: Path) -> tuple[str, 
     if shell == "powershell" or _knows(env, path.parent):
         return "New shells complete svc.", ""
     place = shlex.quote(str(path))
+    folder = env.get("ZDOTDIR") or "~"
     # Once the file is taken away, the line does nothing.
-    return "Put this line into ~/.zshrc:", f"[[ ! -r {place} ]] || source {place}"
+    return f"Put this line into {folder}/.zshrc:", f"[[ ! -r {place} ]] || source {place}"
 
 
 def _knows(env: Mapping[str, str], folder: Path) -> bool:

@@ -13,12 +13,12 @@ _READ: Final = 64 * 1024
 _ESCAPES: Final = 0x0004  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
 
 
-def write_alike(stream: TextIO, platform: str = sys.platform) -> None:
-    """Has a standard stream write the same bytes on every system, and fail at no character.
+def set_encoding(stream: TextIO, platform: str = sys.platform) -> None:
+    """Has a standard stream read and write alike on every system, and fail at no character.
 
     Windows would write pipes and files in an old code page, and line feeds as two bytes (R74).
-    Two bytes a letter, as PYTHONIOENCODING=utf-16 has it, is no encoding for lines that are written
-    at different times.
+    Two bytes a letter, as PYTHONIOENCODING=utf-16 has it, is no encoding for lines that are typed
+    or written at different times.
     """
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is None:

@@ -159,6 +159,8 @@ def test_zsh_is_told_what_its_settings_lack(svc: Svc, isolated: Path) -> None:
     place = shlex.quote(str(folder / "_svc"))
     line = f"[[ ! -r {place} ]] || source {place}"
     assert line in svc("completion", "zsh", "--install", "-o", "human").out.splitlines()
+    elsewhere = svc("completion", "zsh", "--install", "-o", "human", env={"ZDOTDIR": "/z"})
+    assert "Put this line into /z/.zshrc:" in elsewhere.err
     told = svc("completion", "zsh", "--install", "-o", "human", env={"FPATH": f"/x:{folder}"})
     assert "source" not in told.out
     (isolated / ".zshrc").write_text(f"{line}\n")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from support.on_terminal import TtyStream
-from svc.system.consoles import forget_what_was_typed, takes_color, write_alike
+from svc.system.consoles import forget_what_was_typed, set_encoding, takes_color
 
 
 class Console:
@@ -64,7 +64,7 @@ def test_pipe_gets_the_same_bytes_as_elsewhere(platform: str, written: bytes) ->
     """R74: UTF-8 and plain line feeds on Windows, too; elsewhere the user's own encoding."""
     sink = io.BytesIO()
     stream = io.TextIOWrapper(sink, encoding="cp1252", newline="\r\n")
-    write_alike(stream, platform)
+    set_encoding(stream, platform)
     stream.write("山\n")
     stream.flush()
     assert sink.getvalue() == written
@@ -85,8 +85,8 @@ def test_what_was_typed_before_a_question_is_no_answer_to_it(
 def test_an_encoding_that_is_no_text_of_lines_is_not_written(encoding: str) -> None:
     """PYTHONIOENCODING=utf-16: what is written in parts has a mark in front of each, or none."""
     stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    write_alike(stream, "linux")
+    set_encoding(stream, "linux")
     assert stream.encoding == "utf-8"
     latin = io.TextIOWrapper(io.BytesIO(), encoding="latin-1")
-    write_alike(latin, "linux")
+    set_encoding(latin, "linux")
     assert latin.encoding == "latin-1"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Final, NamedTuple, TextIO
 
 from svc.inputs import ClosedInput
-from svc.system.consoles import takes_color, write_alike
+from svc.system.consoles import set_encoding, takes_color
 
 FORCING: Final = ("CLICOLOR_FORCE", "FORCE_COLOR")
 
@@ -24,8 +24,8 @@ class Streams(NamedTuple):
     def of_process(cls) -> "Streams":
         if None in (sys.stdin, sys.stdout, sys.stderr):
             replace_closed_streams()
-        for stream in (sys.stdout, sys.stderr):
-            write_alike(stream)
+        for stream in (sys.stdin, sys.stdout, sys.stderr):
+            set_encoding(stream)
         return cls(sys.stdin, sys.stdout, sys.stderr)
 
     @property
