@@ -241,7 +241,7 @@ def _check_identifier(kind: Kind, name: str, value: str, *, is_raw: bool) -> Non
         )
     if not is_raw:
         raise UsageError(
-            f"{name} {value[:_SHOWN]!r} does not begin with {prefix}",
+            f"{name} {value[:_SHOWN]!r} does not begin with {prefix}.",
             code="id_invalid",
             param=name,
         )

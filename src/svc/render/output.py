@@ -195,6 +195,14 @@ class Output:
             self._printer.value(data)
         self._out.flush()
 
+    def result(self, data: Any, *lines: str, name: str | None = None) -> None:
+        """Prints what a command has done: lines for people, `data` for programs and a query."""
+        if self.format != "human" or self._search:
+            self.value(data, name=name)
+        else:
+            for line in lines:
+                self.line(line)
+
     def checkup(self, findings: list[dict[str, Any]]) -> None:
         """Prints findings, each with its verdict and its remedy; `--fields` makes them a table."""
         from svc.render.human import Human

@@ -91,6 +91,14 @@ def test_query_applies_to_our_own_results(printed: Any) -> None:
     assert printed("json", query="mode").value({"mode": "test"}) == '"test"\n'
 
 
+def test_a_query_finds_data_where_people_read_a_sentence(printed: Any) -> None:
+    """`svc sandbox export FILE --query file` on a terminal is answered as well."""
+    for query, shown in ((None, "Written.\n"), ("file", "a\n")):
+        output = printed("human", query=query)
+        output.output.result({"file": "a"}, "Written.")
+        assert output.out == shown
+
+
 @pytest.mark.parametrize(
     ("query", "why"),
     [

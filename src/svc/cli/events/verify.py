@@ -76,11 +76,8 @@ def _tell(session: Session, verified: signature.Verified, age: int, facts: Facts
     if mode not in (None, session.settings.mode):
         session.out.warn(f"It is an event of {mode} mode; this is {session.settings.mode} mode.")
     when = iso(verified.timestamp).replace(".000Z", "Z")
-    if session.format == "human":
-        distance = f"{age} s ago" if age >= 0 else f"{-age} s ahead"
-        session.out.line(f"Verified: authentic and unaltered, signed {when} ({distance}).")
-        return
-    session.out.value(
+    distance = f"{age} s ago" if age >= 0 else f"{-age} s ahead"
+    session.out.result(
         {
             "object": "verification",
             "verified": True,
@@ -90,7 +87,8 @@ def _tell(session: Session, verified: signature.Verified, age: int, facts: Facts
             "id": facts.id,
             "type": facts.type or None,
             "livemode": facts.livemode,
-        }
+        },
+        f"Verified: authentic and unaltered, signed {when} ({distance}).",
     )
 
 

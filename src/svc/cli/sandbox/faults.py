@@ -181,10 +181,8 @@ def clear(
         else:
             replies = [control.send(control_call("DELETE", kind)) for kind in (API, WEBHOOK)]
             removed = sum(reply.data["deleted"] for reply in replies)
-    if session.format == "human":
-        out.line(f"{removed} {'rule' if removed == 1 else 'rules'} removed.")
-    else:
-        out.value({"object": "fault", "deleted": removed})
+    said = f"{removed} {'rule' if removed == 1 else 'rules'} removed."
+    out.result({"object": "fault", "deleted": removed}, said)
 
 
 def _request_rule(

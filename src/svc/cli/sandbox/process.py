@@ -127,13 +127,10 @@ def stop(
     if not found and port is not None:
         _refuse_unrecorded(port)
     ended = [_stop(session, folder, record) for record in found]
-    if session.format != "human":
-        session.out.value(ended, name="url")
+    session.out.result(ended, *(f"{each['url']} {each['result']}." for each in ended), name="url")
     if not ended:
         where = "" if port is None else f" on port {port}"
         session.out.note(f"No sandbox is running{where}.")
-    for each in ended if session.format == "human" else ():
-        session.out.line(f"{each['url']} {each['result']}.")
 
 
 def _refuse_unrecorded(port: int) -> None:

@@ -167,11 +167,9 @@ def logs(ctx: typer.Context, port: Port = None, follow: Follow = False) -> None:
     lines = _read(path, 0).decode("utf-8", "replace").splitlines()
     if follow:
         _follow_log(session, path)
-    elif session.format != "human":
-        session.out.value({"object": "log", "file": str(path), "lines": lines})
     else:
-        for line in lines or [f"Nothing is written in {path}."]:
-            session.out.line(line)
+        shown = {"object": "log", "file": str(path), "lines": lines}
+        session.out.result(shown, *(lines or [f"Nothing is written in {path}."]))
 
 
 def _follow_log(session: Session, path: Path) -> None:

@@ -141,10 +141,7 @@ def export(
         file.write(b"\n")
 
     write_atomically(path, fill)
-    if session.format == "human":
-        session.out.line(f"Written to {path}.")
-    else:
-        session.out.value({"object": "sandbox_export", "file": str(path)})
+    session.out.result({"object": "sandbox_export", "file": str(path)}, f"Written to {path}.")
 
 
 @verb(app, "import")
