@@ -95,7 +95,8 @@ _LATE_SECONDS: Final = 60.0
 _MARK_WIDTH: Final = 9
 _REPLY_WIDTH: Final = 200
 _IS_IT: Final = "Is your server running?"
-_FAILED: Final = "svc events replay --failed"
+_REPLAY: Final = "svc events replay"
+_FAILED: Final = f"{_REPLAY} --failed"
 
 
 class HumanLines:
@@ -103,7 +104,8 @@ class HumanLines:
 
     `holds` says that a target that is away is waited for: then its absence is told, not each of
     the attempts to reach it. `alone` says that there is one target only, which need not be named
-    where there is no room. `again` is the command that sends later what was not taken.
+    where there is no room. `again` is the command that sends later what was not taken. `final`: the
+    first answer of a target that is not waited out says how to send the event again.
     """
 
     def __init__(
@@ -114,12 +116,15 @@ class HumanLines:
         holds: bool = False,
         alone: bool = False,
         again: str = _FAILED,
+        final: bool = False,
     ) -> None:
         self._layout = layout
         self._payload = payload
         self._alone = alone
         self._ask = f"{_IS_IT} Send them again later: {again}"
         self._away = AbsenceTracker(holds=holds)
+        self._final = final
+        self._refusing: set[str] = set()  # targets of which the latest answers were final
         self._last = ""
 
     def interrupt(self) -> None:
@@ -150,7 +155,22 @@ class HumanLines:
         text = self._layout.row(row) + self._reply(record)
         if told.what == "away":
             return text + self._layout.note(self._describe_waiting(record, told), "waiting")
-        return text + (self._layout.note(self._ask, "waiting") if told.ask else "")
+        is_first = self._is_first_refusal(record)
+        if told.ask:
+            return text + self._layout.note(self._ask, "waiting")
+        if self._final and is_first:
+            again = f"Not tried again. Send it later: {_REPLAY} {one_line(record.id)}"
+            return text + self._layout.note(again, "waiting")
+        return text
+
+    def _is_first_refusal(self, record: Forwarded) -> bool:
+        """Says whether it is final, and the first that is since the target took something."""
+        if record.succeeded:
+            self._refusing.discard(record.url)
+        if record.succeeded or record.retry_in is not None or record.url in self._refusing:
+            return False
+        self._refusing.add(record.url)
+        return True
 
     def rejected(self, record: Rejected) -> str:
         """One line for what did not verify; nothing of its payload (promise R49)."""

@@ -77,6 +77,7 @@ class RecordPrinter:
             payload=asked.shown == "payload",
             holds=asked.forwarding.retry == "fast" and asked.ack == "received",
             alone=len(asked.routes.targets) == 1,
+            final=asked.ack == "received",  # else the service sends it again
         )
         self._warnings = HumanLines(session.layout(streams.stderr))
         array = session.format == "json"

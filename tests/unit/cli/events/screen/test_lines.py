@@ -196,6 +196,16 @@ def test_the_command_that_sends_again_is_whole_at_forty_columns() -> None:
     assert max(map(len, told)) <= 40
 
 
+def test_an_answer_that_is_final_says_how_to_send_the_event_again() -> None:
+    """Once, until the target has taken something: a wrong path refuses them all."""
+    shown = HumanLines(LineLayout(100, color=False, utc=True), final=True)
+    refused = replace(FORWARD, status=404)
+    texts = [shown.forward(one) for one in (refused, refused, FORWARD, refused)]
+    how = f"Not tried again. Send it later: svc events replay {EVENT.id}\n"
+    assert [text.endswith(how) for text in texts] == [True, False, False, True]
+    assert "replay" not in shown.forward(replace(refused, url="other", status=503, retry_in=2.0))
+
+
 def test_next_try_of_the_real_schedule_is_shown() -> None:
     """`--retry real`: each event has its own next attempt."""
     refused = replace(FORWARD, status=500, retry_in=3600.0)
