@@ -1,6 +1,7 @@
 """`svc timeline` against a real sandbox, a listener and a target: was she paid back, and who knows?"""
 
 import json
+import re
 from pathlib import Path
 from typing import NamedTuple
 
@@ -163,3 +164,11 @@ def test_an_order_has_the_amount_that_its_shopper_pays(svc: Svc, refunded: Refun
     story = svc.ok("timeline", refunded.order)
     [amount] = [one["amount"] for one in story["objects"] if one["object"] == "order"]
     assert amount == svc.ok("orders", "retrieve", refunded.order)["amount_total"]
+
+
+def test_what_was_refunded_does_not_look_paid(svc: Svc, refunded: Refunded) -> None:
+    """Beside what was paid stands what went back: was she paid back?"""
+    told = svc("timeline", refunded.order, "-o", "human").out
+    assert re.search(r"OBJECT +STATUS +AMOUNT +REFUNDED\n", told)
+    assert re.search(r"ord_\w+ +paid +\d+\.\d\d EUR +5\.00 EUR\n", told)
+    assert re.search(r"rf_\w+ +succeeded +5\.00 EUR\n", told)

@@ -176,6 +176,7 @@ class _Collected:
                 {
                     **{name: each.get(name) for name in ("id", "object", "status")},
                     "amount": entries.main_amount(each),
+                    "amount_refunded": each.get("amount_refunded"),
                     "currency": each.get("currency"),
                 }
                 for each in objects

@@ -133,7 +133,14 @@ def for_people(told: StepRow) -> StepRow:
         "object": told["object"],
         "id": told["id"],
         "objects": [
-            {"id": one["id"], "status": one["status"], "amount": _amount(one)}
+            {
+                "id": one["id"],
+                "status": one["status"],
+                "amount": _amount(one, "amount"),
+                "amount_refunded": _amount(one, "amount_refunded")
+                if one["amount_refunded"]
+                else None,
+            }
             for one in told["objects"]
         ],
         "steps": [
@@ -149,7 +156,7 @@ def _teller(source: str) -> str:
     return "service" if source == SERVICE else "here"
 
 
-def _amount(data: StepRow) -> str | None:
-    amount, currency = data["amount"], data["currency"]
+def _amount(data: StepRow, name: str) -> str | None:
+    amount, currency = data[name], data["currency"]
     known = isinstance(amount, int) and isinstance(currency, str)
     return format_amount(amount, currency) if known else None

@@ -66,6 +66,7 @@ TIMELINE: Final = View(
                 ViewField("id", "Object", "id"),
                 ViewField("status", "Status", "status"),
                 ViewField("amount", "Amount", "counter"),
+                ViewField("amount_refunded", "Refunded", "counter"),
             ),
         ),
         Part(
