@@ -9,6 +9,7 @@ from svc.service.facts import WEBHOOK_RETRY_WINDOW_SECONDS
 
 # A delivery that was sent within the last minute may still be on its way.
 ON_THE_WAY_SECONDS: Final = 60
+_TRIED_SECONDS: Final = WEBHOOK_RETRY_WINDOW_SECONDS - ON_THE_WAY_SECONDS
 
 
 class ExpectedEvent(NamedTuple):
@@ -63,6 +64,7 @@ class Audit:
         objects: how many were compared.
         expected: how many events they show in that time.
         missed: how many of these were not received.
+        tried: how many of those the service still tries to deliver.
         undated: events that were not received, that may have been sent before the first time: no
             field has their time, and their object is older.
         recent: events that were not received, of after the last time.
@@ -79,7 +81,7 @@ class Audit:
         self._types = types
         self._since = since
         self._until = until
-        self.objects = self.expected = self.missed = self.undated = self.recent = 0
+        self.objects = self.expected = self.missed = self.tried = self.undated = self.recent = 0
 
     def compare(self, data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
         """Yields the events of one object that should have come and did not."""
@@ -90,6 +92,7 @@ class Audit:
             self.expected += 1
             if not self._has(event.type, event.object_id):
                 self.missed += 1
+                self.tried += event.at is not None and event.at > self._until - _TRIED_SECONDS
                 yield event
 
     def _is_in_time(self, event: ExpectedEvent) -> bool:

@@ -12,6 +12,7 @@ from svc.keys.places import SANDBOX_DATA
 from svc.state import Database, Row
 
 _ALL: Final = "SELECT origin, profile, mode, url, events, endpoint_id, secret FROM endpoints"
+_FIRST: Final = "SELECT MIN(created_at) AS first FROM endpoints"
 _HERE: Final = " WHERE origin = ? AND profile = ? AND mode = ?"
 # A sandbox that was reset to its seed may give another listener's endpoint an id of before.
 _NEWEST: Final = " ORDER BY created_at DESC"
@@ -62,6 +63,11 @@ class EndpointTable:
     def types(self) -> frozenset[str]:
         """The types of events that any of them gets."""
         return frozenset(each for one in self._read("") for each in one.events)
+
+    def first_time(self) -> float | None:
+        """When the first of them was registered, in Unix seconds of this machine; None: none is."""
+        found = self._state.rows(_FIRST + _HERE, self._who)
+        return found[0]["first"] if found else None
 
     def keep(
         self, endpoint_id: str, url: str, events: Sequence[str], secret: str | None, now: float

@@ -42,7 +42,11 @@ def test_lists_what_came_while_nothing_listened(
     assert shown.code == 11
     assert shown.out.splitlines()[0].split() == ["EVENT", "OBJECT", "SENT", "TRIED", "UNTIL"]
     assert "refund.created" in shown.out
-    assert "svc get ID" in shown.err
+    assert "come while svc events listen runs; of the others, see what" in " ".join(
+        shown.err.split()
+    )
+    earlier = svc("events", "audit", "--since", "2d", "-o", "human")
+    assert "The first endpoint that is known here was registered at 20" in earlier.err
 
     # Days later the refund is older than what is asked about, and has no time of its end.
     svc.ok("sandbox", "advance", "3d")

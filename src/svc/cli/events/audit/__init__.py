@@ -27,6 +27,11 @@ app = make_app()
 
 # Objects may change long after they were made: a payout arrives days later, a dispute ends weeks
 # later.
+_GO_BY: Final = "Go by what each object is now: svc get ID"
+_STILL_TRIED: Final = (
+    "Those that are still tried come while svc events listen runs; of the others, see what each "
+    "object is now: svc get ID"
+)
 _OLDER_SECONDS: Final = 30 * 24 * 3600
 
 
@@ -128,11 +133,17 @@ def _conclude(session: Session, found: Audit, received: ReceivedEvents, begin: f
         )
     if found.missed and not received.count():
         session.out.warn("No event of this profile and mode was received here at all.")
+    first_time = endpoints_of(session).first_time()
+    if found.missed and first_time and first_time > begin and session.format == "human":
+        session.out.note(
+            f"The first endpoint that is known here was registered at {utc(first_time)}: what was "
+            "sent before went to none of them."
+        )
     if found.missed:
         raise CheckFailed(
             f"{found.missed:,} of {told} never came.",
             code="events_missed",
-            hint="Go by what each object is now: svc get ID",
+            hint=_STILL_TRIED if found.tried else _GO_BY,
         )
     tell = session.out.words if session.format == "human" else session.out.note
     tell(f"All came: {told}.")
