@@ -32,7 +32,7 @@ from svc.listen.log.address import LogAddress
 from svc.listen.log.failed import list_failed, retry
 from svc.listen.log.inboxes import LogInbox, ids_since
 from svc.listen.log.messages import headers_of
-from svc.listen.log.streams import stream_info
+from svc.listen.log.streams import report, stream_info
 from svc.listen.records import Rejected
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value
@@ -141,6 +141,22 @@ def test_a_laptop_hears_nothing_that_is_for_another(team: TeamCommands) -> None:
     said = attack(team.running, team.users["anna"], act)
     assert got == []
     assert len([one for one in said if "subscription" in one.lower()]) == 6
+
+
+def test_a_laptops_report_hides_nobody_elses(team: TeamCommands) -> None:
+    """What it writes in its own is read as what it may be, and no more: the admin sees the others."""
+    bodies = (b"x", b'{"seq": 1e400, "time": 1}', b'{"seq": 1, "time": NaN}', b"[" * 1000, b"{}")
+    status = ("events", "log", "status", "--from", team.url)
+    with connect(team.running, f"{team.users['ben']}\n{KEY}") as ben:
+        ben.run(report(ben, "test", "ben", 0, 1.5))
+    for body in bodies:
+
+        async def act(client: Any, body: bytes = body) -> None:
+            await client.publish("reader.shop.test.anna", body)
+
+        assert attack(team.running, team.users["anna"], act) == []
+        [reader] = team.run("admin", *status).json["readers"]
+        assert (reader["name"], reader["behind"]) == ("ben", 0)
 
 
 def forged(number: int, header: str, value: str | None) -> tuple[bytes, dict[str, str]]:
