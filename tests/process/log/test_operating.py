@@ -164,6 +164,8 @@ def test_a_log_is_sized_and_its_groups_begin_where_they_are_told_to(team: TeamCo
     team.run("admin", *create, "--group", "early", "--from", "1h")
     groups = team.run("admin", "events", "log", "status", "--from", team.url).json["groups"]
     assert {one["name"]: one["waiting"] for one in groups} == {"ci": 3, "late": 0, "early": 3}
+    share = ("events", "listen", "--from", team.url, "--group", "ci", "--forward-to", "9")
+    assert "the group ci, 3 waiting" in team.run("ci", *share, "--timeout", "0").err
     status = team.run("admin", "events", "log", "status", "--from", team.url).json
     assert status["max_bytes"] == 151 << 30  # as the page says
 

@@ -143,9 +143,11 @@ def _source(
     trust = Trust(log.address.stream(mode), reader.keys, asked.secrets, tuple(known))
     if log.group is not None:
         queue = group.Queue(log.group, mode, asked.forwarding.concurrency, trust)
-        connection.run(group.ensure(connection, queue, delivery_policy(session, log.start)))
+        start = delivery_policy(session, log.start)
+        waiting = connection.run(group.ensure(connection, queue, start))
         inbox.hand_back()
-        session.out.note(f"Sharing {log.address} with the others of the group {log.group}.")
+        others = f"the others of the group {log.group}, {waiting:,} waiting"
+        session.out.note(f"Sharing {log.address} with {others}.")
         return group.make_open(connection, queue, asked.routes.targets, session.clock)
     name = choose_name(log, connection)
     subjects = [log.address.subject(mode, kind) for kind in asked.events] if asked.chosen else []
@@ -155,8 +157,8 @@ def _source(
     if position is None:
         position = connection.run(_first_position(session, log, connection))
         inbox.begin_at(position)
-    start = connection.run(streams.find_start(connection, mode, position))
-    session.out.note(f"Reading {log.address} as {name}, {start.behind:,} behind.")
+    behind = connection.run(streams.find_start(connection, mode, position)).behind
+    session.out.note(f"Reading {log.address} as {name}, {behind:,} behind.")
     place = own_cursor.Place(inbox.position, inbox.begin_at)
     return own_cursor.make_open(connection, cursor, place, session.clock)
 

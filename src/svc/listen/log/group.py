@@ -131,10 +131,12 @@ class GroupSource(LogSource):
     async def _why_silent(self) -> str | None:
         """Says so where there is no queue any more; None where it is only not led."""
         try:
-            there = await self._ask(is_there(self._connection, self._queue))
+            waiting = await self._ask(count_waiting(self._connection, self._queue))
         except SvcError:
             return None
-        return None if there else _build_missing(self._connection, self._queue).message
+        return (
+            None if waiting is not None else _build_missing(self._connection, self._queue).message
+        )
 
     async def _pull(self) -> tuple[Message, Ticket] | None:
         """Waits for one event; gives None where none has come in half a minute.
@@ -267,14 +269,17 @@ class GroupSource(LogSource):
                 self._say(receipt, b"+WPI")
 
 
-async def ensure(connection: LogConnection, queue: Queue, start: dict[str, Any]) -> None:
-    """Makes sure that the queue is there; one that is missing is made where that is allowed.
+async def ensure(connection: LogConnection, queue: Queue, start: dict[str, Any]) -> int:
+    """Makes sure that the queue is there and gives how many events wait in it.
+
+    One that is missing is made, to begin at `start`, where that is allowed.
 
     Raises:
         NotFound: it is missing and the user may not make it.
     """
-    if await is_there(connection, queue):
-        return
+    waiting = await count_waiting(connection, queue)
+    if waiting is not None:
+        return waiting
     info = await stream_info(connection, queue.mode)
     wanted = group_consumer(queue.group, int(info["config"]["num_replicas"]), start=start)
     try:
@@ -283,18 +288,19 @@ async def ensure(connection: LogConnection, queue: Queue, start: dict[str, Any])
         raise _build_missing(
             connection, queue, f", and it could not be made: {error.message}"
         ) from error
+    return await count_waiting(connection, queue) or 0
 
 
-async def is_there(connection: LogConnection, queue: Queue) -> bool:
-    """Says whether the log has the queue."""
+async def count_waiting(connection: LogConnection, queue: Queue) -> int | None:
+    """Counts the events that wait in the queue; None where the log has none of that name."""
     stream = connection.address.stream(queue.mode)
     try:
-        await connection.info(f"CONSUMER.INFO.{stream}.{group_name(queue.group)}")
+        found = await connection.info(f"CONSUMER.INFO.{stream}.{group_name(queue.group)}")
     except LogRefusal as error:
         if not is_missing(error):
             raise
-        return False
-    return True
+        return None
+    return int(found.get("num_pending", 0))
 
 
 def _build_missing(connection: LogConnection, queue: Queue, why: str = ".") -> NotFound:
