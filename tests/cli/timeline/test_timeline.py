@@ -3,7 +3,7 @@
 import json
 import re
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -103,6 +103,13 @@ def test_what_is_missing_is_named(
     commands = {"rq_": "svc requests resume", "evt": "svc events replay", "rf_": "svc get"}
     for one in story["gaps"]:
         assert one["next"] == f"{commands[one['id'][:3]]} {one['id']}"
+    shown = svc("timeline", payment, "-o", "human", env={"COLUMNS": "40"}).out
+    assert max(map(len, shown.splitlines())) <= 40
+    assert f"Next: {open_request(story)}" in " ".join(shown.split())
+
+
+def open_request(story: dict[str, Any]) -> str:
+    return next(str(one["next"]) for one in story["gaps"] if one["id"].startswith("rq_"))
 
 
 def test_a_command_is_told_by_its_exit_code_and_no_event_is_missed_that_is_not_sent(

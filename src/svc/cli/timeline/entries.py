@@ -147,7 +147,10 @@ def for_people(told: StepRow) -> StepRow:
             {"time": row["time"], "what": f"{_teller(row['source'])}: {named(row)}"}
             for row in told["steps"]
         ],
-        "gaps": [{"what": named(row), "next": row["next"]} for row in told["gaps"]],
+        "gaps": [
+            {"what": f"{named(row)}. Next: {row['next']}" if row["next"] else named(row)}
+            for row in told["gaps"]
+        ],
     }
 
 

@@ -80,10 +80,7 @@ TIMELINE: Final = View(
         Part(
             "gaps",
             "Missing",
-            columns=(
-                ViewField("what", "What"),
-                ViewField("next", "Next"),
-            ),
+            columns=(ViewField("what", "What"),),
         ),
     ),
 )

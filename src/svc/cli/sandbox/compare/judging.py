@@ -75,7 +75,7 @@ def _find_answer(probe: Probe, answer: Mapping[str, Any], inquiry: Inquiry) -> A
     try:
         return inquiry.search(probe.answered, answer)
     except LocalError as error:
-        return _words(error)
+        return f"nothing of this form: {_words(error)}"
 
 
 def _words(error: Exception) -> str:
