@@ -71,12 +71,15 @@ def start(
     $ svc sandbox start --db :memory: --fixture demo
     $ svc sandbox start --bind 0.0.0.0 --allow-host svc
     $ svc sandbox start --like shop
+
+    Receivers of webhooks are trusted by --ca-bundle, too: for https with a certificate of your own.
     """
     session = Session.of(ctx)
     _refuse_two_beginnings(import_, fixture=fixture, seed=seed)
     reach = reach_of(bind, allow_host or (), tls=tls)
     folder = None if db == MEMORY and not tls else session.paths.sandbox_dir
     pair = certificate_for(session, folder, tls=tls, own=(certificate, private_key))
+    bundle = session.settings.ca_bundle
     options = LaunchOptions(
         db=_database(folder, db),
         port=port,
@@ -91,6 +94,7 @@ def start(
         hosts=reach.hosts,
         state=_state(session, import_, allow_remote=allow_remote),
         settings=settings_like(session, like),
+        ca_bundle=None if bundle is None else str(Path(bundle).absolute()),
     )
     _start(session, options, None if ready_file is None else Path(ready_file), detach=detach)
 

@@ -29,7 +29,8 @@ class LaunchOptions:
     `strict_https` makes plain HTTP answer 401, as the real service does. `bind` is the address
     that it listens on, beside loopback; `hosts` are names that it answers to, beside those of
     loopback. `state` is the file of an exported state that a new one begins with. `settings` are
-    changed before the first request, in a sandbox that exists already too.
+    changed before the first request, in a sandbox that exists already too. `ca_bundle` is a file
+    of authorities that receivers' certificates are checked by, besides the system's.
     """
 
     db: str
@@ -45,6 +46,7 @@ class LaunchOptions:
     hosts: Sequence[str] = ()
     state: str | None = None
     settings: dict[str, Any] = field(default_factory=dict)
+    ca_bundle: str | None = None
 
     @property
     def tls(self) -> bool:

@@ -21,6 +21,7 @@ from svc.sandbox.app import OnServed, SandboxApp
 from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
 from svc.sandbox.process.records import LOOPBACK, RunRecord, hold, listen_on
+from svc.sandbox.webhooks.sender import HttpSender
 from svc.system.signals import STOPPING
 
 OnReady = Callable[[RunRecord], None]
@@ -45,6 +46,7 @@ def _app(options: LaunchOptions) -> SandboxApp:
         hosts=options.hosts,
         state=state,
         settings=options.settings,
+        sender=HttpSender(ca_bundle=options.ca_bundle),
     )
 
 

@@ -74,8 +74,9 @@ class KeptConnections(httpx.AsyncBaseTransport):
     It carries no cookies, follows no redirects, knows no proxies and sends nothing twice.
     """
 
-    def __init__(self, connections_max: int) -> None:
+    def __init__(self, connections_max: int, ca_bundle: str | None = None) -> None:
         self._connections_max = connections_max
+        self._ca_bundle = ca_bundle
         self._kept: list[tuple[Origin, KeptConnection]] = []  # the one used last is last
         self._taken = 0
         self._waiters: deque[asyncio.Future[None]] = deque()
@@ -175,6 +176,8 @@ class KeptConnections(httpx.AsyncBaseTransport):
         # Since 3.13 Python refuses a private authority that earlier ones trust: on all alike.
         context.verify_flags &= ~ssl.VERIFY_X509_STRICT
         context.set_alpn_protocols(["http/1.1"])
+        if self._ca_bundle is not None:
+            context.load_verify_locations(self._ca_bundle)
         return context
 
     @cached_property
@@ -212,16 +215,21 @@ class _AnswerBody(httpx.AsyncByteStream, AsyncIterator[bytes]):
 
 
 class HttpSender:
-    """Sends over connections that are kept; `deadline` is in seconds, for the whole exchange."""
+    """Sends over connections that are kept; `deadline` is in seconds, for the whole exchange.
+
+    `ca_bundle` is a file of authorities, or of receivers' own certificates, trusted besides the
+    system's.
+    """
 
     def __init__(
         self,
         deadline: float = WEBHOOK_DEADLINE_SECONDS,
         *,
         connections_max: int = CONNECTIONS_MAX,
+        ca_bundle: str | None = None,
     ) -> None:
         self._deadline = deadline
-        self._transport = KeptConnections(connections_max)
+        self._transport = KeptConnections(connections_max, ca_bundle)
 
     async def send(self, outgoing: Outgoing) -> ReceiverReply:
         """Makes one attempt; whatever goes wrong is in the reply."""

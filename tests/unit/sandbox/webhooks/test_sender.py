@@ -235,6 +235,28 @@ def test_self_signed_receiver_here_is_trusted_where_the_setting_says_so(
     assert lab.play(story) == ((200, None) if allowed else (None, "tls_failed"))
 
 
+def test_receiver_of_an_own_authority_is_trusted_by_its_bundle(lab: Lab, tmp_path: Path) -> None:
+    """`svc sandbox start --ca-bundle`: its file, besides what the system trusts."""
+    bundle = self_signed(tmp_path)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(bundle)
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(BODY)
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        writer.close()
+
+    async def story() -> ReceiverReply:
+        sender = HttpSender(5, ca_bundle=str(bundle))
+        async with await asyncio.start_server(serve, "127.0.0.1", 0, ssl=context) as server:
+            port = server.sockets[0].getsockname()[1]
+            reply = await sender.send(Outgoing(f"https://127.0.0.1:{port}/", HEADERS, BODY))
+        await sender.close()
+        return reply
+
+    assert lab.play(story).accepted
+
+
 def self_signed(folder: Path) -> Path:
     """A certificate for 127.0.0.1 that signs itself, with its key, in one file."""
     key = ec.generate_private_key(ec.SECP256R1())
