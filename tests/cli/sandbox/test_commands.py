@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 from support.orders import ORDER
+from support.servers.certificates import Authority, TlsServer
 from support.suite.patience import patient
 
 Svc = Any  # the fixture's classes live in the conftest, which no test can import
@@ -178,6 +179,21 @@ def test_second_start_on_the_file_names_the_first_and_mends_the_profile(
     )
     assert svc.ok("sandbox", "settings")["object"] == "settings"
     assert len(svc.ok("sandbox", "status")) == 1
+
+
+def test_receiver_with_a_certificate_of_its_own_is_trusted_by_the_bundle(
+    svc: Svc, start: Start, tmp_path: Path
+) -> None:
+    """`start --ca-bundle` is for the sandbox, whose webhooks go to https on this machine."""
+    authority = Authority(tmp_path)
+    with TlsServer(authority.issue("127.0.0.1")) as receiver:
+        start("--db", ":memory:", "--ca-bundle", str(authority.file))
+        url = f"https://127.0.0.1:{receiver.port}/"
+        svc.ok("webhook-endpoints", "create", "--url", url, "--events", "order.cancelled")
+        svc.ok("sandbox", "trigger", "order.cancelled")
+        svc.ok("sandbox", "advance", "0s")
+        (sent,) = svc.ok("sandbox", "deliveries")["data"]
+    assert (sent["status"], sent["error"], len(receiver.requests)) == ("succeeded", None, 1)
 
 
 def test_stop_with_nothing_to_stop_is_no_error(svc: Svc, start: Start) -> None:
