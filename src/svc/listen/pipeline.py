@@ -116,6 +116,7 @@ class Pipeline:
             only=plan.only,
             where=plan.where,
         )
+        self.writer.on_trouble(self.reception.tell_store)
 
     def use_secrets(self, secrets: Sequence[str]) -> None:
         """Verifies, and signs anew, by these secrets from now on.

@@ -11,7 +11,7 @@ from simulation.listener_world import Event, ListenerWorld, Reaction, tried
 from svc.errors import LocalError
 from svc.listen.forward.waiting import AWAY, key_of, status_for_group
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.records import Forwarded, TargetAway
+from svc.listen.records import Forwarded, StoreState, TargetAway
 
 
 def test_event_that_is_taken_up_is_not_read_once_more(world: ListenerWorld) -> None:
@@ -141,6 +141,23 @@ def test_kill_marks_what_was_under_way_and_little_else(world: ListenerWorld) -> 
         first.setdefault(one.event.name, one.redelivered)
     assert (len(first), len(again) > 4, all(again)) == (200, True, True)
     assert sum(map(bool, first.values())) <= 3 * 2 * 4
+
+
+def test_forwards_that_cannot_be_noted_are_told(world: ListenerWorld) -> None:
+    """R121: a disk that is full stops forwarding: once it is said, also where no delivery comes."""
+    world.target(3001, lambda *_: Reaction(delay=1.0))
+    listener = world.listener()
+    listener.start()
+    world.send(listener, *[world.event(number) for number in range(1, 20)])
+    world.loop.run_for(0.5)
+    world.full_spans.append((0.9, 30.0))
+    world.loop.run_for(25)
+    told = [one.reason for one in listener.records if isinstance(one, StoreState)]
+    assert told == ["The disk is full."]
+    world.loop.run_for(10)
+    told = [one.reason for one in listener.records if isinstance(one, StoreState)]
+    assert told == ["The disk is full.", None]
+    assert set(world.outcomes(listener).values()) == {"forwarded"}
 
 
 def test_unfit_target_is_probed_by_one_lane(world: ListenerWorld) -> None:

@@ -23,6 +23,7 @@ from svc.state import LOST, NotSynced
 
 OnKept = Callable[[Kept | LocalError], None]
 OnResults = Callable[[Sequence[EndedEvent], Collection[str]], None]
+OnTrouble = Callable[[LocalError | None], None]
 T = TypeVar("T")
 
 _GROUP_MAX: Final = 256
@@ -52,6 +53,7 @@ class InboxWriter:
         self._results_first = results_first
         self._results_wait = 0.0 if results_first else _RESULTS_WAIT_SECONDS
         self._on_results: OnResults = lambda _, __: None
+        self._on_trouble: OnTrouble = lambda _: None
         self._thread = ThreadPoolExecutor(1, "inbox")
         self._batch = Batch()
         self._told: list[OnKept] = []
@@ -83,6 +85,10 @@ class InboxWriter:
     def on_results(self, heard: OnResults) -> None:
         """Has `heard` called with the events that ended, and the targets where some got a turn."""
         self._on_results = heard
+
+    def on_trouble(self, heard: OnTrouble) -> None:
+        """Has `heard` called with why results cannot be stored, and with None once they are."""
+        self._on_trouble = heard
 
     def record(self, attempt: ForwardAttempt) -> None:
         """Notes a forward; it is on the disk a moment later."""
@@ -248,9 +254,7 @@ class InboxWriter:
         if error is not None:
             self._handle_failure(error, batch)
         elif batch.has_results:
-            self._is_unstored = False
-            if not self._closing:  # the next run has all of them due at once
-                self._batch.well += batch.hastening
+            self._handle_results(batch)
         self._pressure.note_stored(kept)
         self._pressure.note_ended(len(batch.ended) if error is None else 0)
         self._go_on()
@@ -261,6 +265,13 @@ class InboxWriter:
         elif isinstance(error, LocalError):
             for tell in told:
                 _tell(tell, error)
+
+    def _handle_results(self, batch: Batch) -> None:
+        if self._is_unstored:
+            self._is_unstored = False
+            self._on_trouble(None)
+        if not self._closing:  # the next run has all of them due at once
+            self._batch.well += batch.hastening
 
     def _go_on(self) -> None:
         """Sees to what has gathered."""
@@ -308,6 +319,8 @@ class InboxWriter:
             self._batch.put_back(batch)
             # The ledger has what was taken as open: a later run would send it again.
             self._is_unstored |= batch.has_results
+            if batch.has_results:  # without a delivery there is no sender who would be told
+                self._on_trouble(error)
 
     def _look(self, inbox: InPlace) -> None:
         """Looks every so often whether the file is in its place, also while nothing comes."""
