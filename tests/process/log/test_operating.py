@@ -100,6 +100,9 @@ def test_what_a_group_put_aside_is_listed_and_given_to_it_again(  # noqa: PLR091
         for user in ("admin", "anna", "ci"):
             status = team.run(user, "events", "log", "status", *log).json
             assert (status["failed"], status["groups"][0]["failed"]) == (1, 1)
+        team.run("anna", "events", "listen", *log, "--timeout", "0")
+        doctor = team.svc("doctor", "-o", "json", env=team.env("anna")).out
+        assert "1 put aside by groups" in doctor
         shown = team.run("ci", *failed, "show", "evt_3", *log).json
         assert json.loads(shown["payload"])["id"] == "evt_3"
         refused = team.run("anna", *failed, "retry", "evt_3", *log, code=4)

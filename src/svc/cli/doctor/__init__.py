@@ -189,6 +189,8 @@ def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: b
         if not fills:
             remarks.append(connection.run(checks.rights(connection, mode)))
         status = connection.run(look(connection, mode, position, session.clock.now()))
+        if status.failed:
+            remarks.append(checks.put_aside(status.failed, text))
     worst = max(remarks, key=lambda one: _WORSE.index(one.verdict))
     parts = [f"{address} answered in {took:.0f} ms", *(one.detail for one in remarks)]
     if status.behind is not None:
@@ -197,5 +199,4 @@ def _check_log(session: Session, text: str, monitors: Sequence[str], *, fills: b
         f"group {one.name}: {one.waiting} wait, {one.unacknowledged} are with a job"
         for one in status.groups or ()
     ]
-    parts += [f"{status.failed} failed"] if status.failed else []
     return Finding("log", worst.verdict, "; ".join(parts), worst.fix)

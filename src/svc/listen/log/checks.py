@@ -199,6 +199,12 @@ def certificate(ends: Iterable[float | None], now: float) -> Remark:
     )
 
 
+def put_aside(failed: int, log: str) -> Remark:
+    """Says that groups have put events aside: nobody takes them until a person has looked."""
+    fix = f"Look at them: svc events log failed list --from {log}"
+    return Remark("failed", "warning", f"{failed:,} put aside by groups", fix)
+
+
 async def rights(connection: LogConnection, mode: Mode) -> Remark:
     """Looks whether a reader may publish as well; nothing is put into the log by that."""
     if connection.is_apart:
