@@ -266,7 +266,7 @@ def build_held_error(passed: Passed, now: float, say: Say) -> SvcError:
             hint=f"See why: svc get {evidence.object_id}; to send it once more: --retry-failed",
         )
     if passed.decision is RowDecision.STOP_ROW_CHANGED:
-        return _explain_changed(evidence)
+        return _explain_changed(evidence, passed.row)
     if passed.decision is RowDecision.STOP_ROW_KEY_TAKEN:
         return _explain_key_taken(evidence, say)
     error = _explain_too_old(evidence, now, say)
@@ -274,7 +274,8 @@ def build_held_error(passed: Passed, now: float, say: Say) -> SvcError:
     return error
 
 
-def _explain_changed(evidence: Evidence) -> SvcError:
+def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:
+    anew = "give it another key" if row.given_key else "send it as well with --edited"
     made = f" ({evidence.object_id})" if evidence.object_id else ""
     if evidence.known is Known.DONE:
         return Conflict(
@@ -283,7 +284,7 @@ def _explain_changed(evidence: Evidence) -> SvcError:
             outcome="done",
             request=evidence.request,
             hint=f"See what was done: svc get {evidence.object_id}; then put the row back as it "
-            "was, or send it as well with --edited",
+            f"was, or {anew}",
         )
     settle = f"; or settle that first: {resume_command(evidence.intent)}" if evidence.intent else ""
     return OutcomeUnknown(

@@ -151,8 +151,11 @@ class _Planner:
     ) -> None:
         known = Known.NOTHING if evidence is None else evidence.known
         is_edited = before is not None or _is_changed(row, evidence)
+        allowed = self._facts.permissions
+        if row.given_key is not None and evidence is not None:
+            allowed = allowed._replace(may_send_edited=False)  # its key stands for what was sent
         elsewhere, duplicate = Elsewhere.NONE, None
-        if known not in EFFECTIVE or (is_edited and self._facts.permissions.may_send_edited):
+        if known not in EFFECTIVE or (is_edited and allowed.may_send_edited):
             elsewhere, duplicate = self._others.take(row)
         state = RowState(
             known,
@@ -161,7 +164,7 @@ class _Planner:
             KeyRelation.SAME if evidence is None else self._relation(evidence),
             elsewhere,
             is_edited,
-            *self._facts.permissions,
+            *allowed,
         )
         decision = self._decided.get(state) or self._decided.setdefault(state, decide_row(state))
         self._decisions[place] = _NUMBERS[decision]
@@ -322,8 +325,10 @@ class _Others:
 
 
 def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:
-    """Whether a row that the file names was sent with other parameters than it has now."""
-    if row.row_id is None or evidence is None or evidence.known not in EFFECTIVE:
+    """Whether a row that its id or its key names was sent with other parameters than it has now."""
+    if evidence is None or evidence.known not in EFFECTIVE:
+        return False
+    if row.row_id is None and row.given_key != evidence.key:
         return False
     return evidence.alike not in ("", row.alike)
 

@@ -333,6 +333,27 @@ def test_a_named_row_that_was_changed_since_is_told(machine: UserMachine, tmp_pa
     assert run(machine, path, *argv).json["skipped"] == 1
 
 
+@pytest.mark.parametrize("unknown", [False, True], ids=["done", "unknown"])
+def test_a_row_with_a_key_of_its_own_that_was_changed_since_is_told(
+    machine: UserMachine, tmp_path: Path, unknown: bool
+) -> None:
+    """R115: neither skipped without a word nor sent, also with `--edited`: the key is the row's."""
+    before = refund_row(1, idempotency_key="key-1")
+    path = write(tmp_path / "r.ndjson", before)
+    if unknown:
+        machine.ledger.spoil(*[Fault(closed, carried_out=True)] * 4, mark="mark-1")
+    assert run(machine, path).code == (9 if unknown else 0)
+    write(path, {**before, "amount": 4000})
+    for more in ((), ("--edited",)):
+        told = run(machine, path, *more)
+        assert (told.code, told.json["done"], told.json["skipped"]) == (9, 0, 0)
+        assert told.json["problems"][0]["code"] == "row_changed"
+    write(path, before)
+    again = run(machine, path)
+    assert (again.code, again.json["replayed"], again.json["skipped"]) == (0, unknown, not unknown)
+    assert machine.ledger.effects == {"mark-1": 1}
+
+
 @pytest.mark.parametrize("named", [(), ("--row-id", "metadata[invoice]")])
 def test_a_corrected_row_is_sent_as_it_is_now(
     machine: UserMachine, tmp_path: Path, named: tuple[str, ...]
