@@ -19,7 +19,7 @@ PHRASES: Final = (
     "After {key_hours} hours it refuses",
     "forgotten after {request_days} days",
     "done {done_hours} hours ago or more",
-    "nothing twice within {service_hours} hours",
+    "within {service_hours} hours of its first",
     "**After {service_hours} hours** the service",
 )
 

@@ -14,6 +14,7 @@ from simulation.service import Effect, Identity
 from simulation.wishes import Wish
 from simulation.world import EMPTY, KEYS, World, account_of, said_by
 from svc.client.exchange import WireRequest
+from svc.delivery.evidence import DONE_BY_HAND
 
 _OPEN: Final = ("open", "unknown")
 _BEFORE: Final = (2, 4, 6, 10)  # exit codes of what is found before anything is sent
@@ -148,7 +149,9 @@ class Judge:
             raise ViolationError("exit 0, and the results lack rows")
         ids: set[str] = set()
         for line in lines:
-            self._true_line(process, line, wishes[line["row"] - 1])
+            is_by_hand = (line["error"] or {}).get("code") == DONE_BY_HAND
+            true = self._true_by_hand if is_by_hand else self._true_line
+            true(process, line, wishes[line["row"] - 1])
             if line["outcome"] == "done" and line["idempotency_key"] in ids:
                 raise ViolationError(f"two rows are done by one request: {line}")
             ids.add(line["idempotency_key"])
@@ -257,6 +260,12 @@ class Judge:
         ]
         if not found:
             raise ViolationError(f"exit 0 shows {identifier}, which is not what was asked for")
+
+    def _true_by_hand(self, process: Process, line: dict[str, Any], wish: Wish) -> None:
+        """The key is that of the single command, whose account need not be the list's."""
+        made = self.world.service.by_key.get(line["idempotency_key"], [])
+        if line["id"] not in [one.id for one in made if one.what == wish.what]:
+            raise ViolationError(f"row {line['row']} is told as done by hand, and it was not")
 
     def _true_line(self, process: Process, line: dict[str, Any], wish: Wish) -> None:
         key, outcome = line["idempotency_key"], line["outcome"]

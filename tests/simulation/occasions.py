@@ -27,6 +27,7 @@ from support.suite.surroundings import memory
 from svc.base_url import BaseUrl
 from svc.cli import batch, requests
 from svc.cli.framework.session import Session
+from svc.delivery.evidence import DONE_BY_HAND
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.stored import Scope
 
@@ -64,7 +65,8 @@ class SimBatch:
         knows: which machines know all that was sent, by journal or results file.
         is_apart: whether only a machine that knows the batch can run it: a row without an id of
             its own was corrected, or one was done by hand.
-        is_cut: whether the last run was killed: its results file is not whole, its journal is.
+        is_cut: whether the results file lacks something that the journal tells: the last run was
+            killed, or a single command came after it.
     """
 
     name: str
@@ -238,6 +240,7 @@ class Months:
             self._say(row, one.label)
             self._by_hand_for = one.label
             row.by_hand = one.is_apart = True
+            one.knows, one.is_cut = {0}, True  # until the next run writes it into its results file
             self._command(f"refunds create {row.body}", 0, command)
 
     def _lose_journal(self, one: SimBatch) -> None:
@@ -303,7 +306,8 @@ class Months:
         """A results file is lost where the journal tells the same."""
         known = {row["idempotency_key"] for row in self._requests(number)}
         lines = map(json.loads, self._results(one, number).read_text().splitlines())
-        if all(line["idempotency_key"] in known or line["outcome"] == "not_sent" for line in lines):
+        told = (line for line in lines if line["outcome"] != "not_sent" or _is_by_hand(line))
+        if all(line["idempotency_key"] in known for line in told):
             self._results(one, number).unlink()
             self.world.machine.note("results lost", one.name, number)
 
@@ -491,6 +495,10 @@ def _fold(said: bytes) -> str:
     body = json.loads(said)
     metadata = {**body["metadata"], "name": body["metadata"]["name"].strip().casefold()}
     return json.dumps({**body, "metadata": metadata}, sort_keys=True)
+
+
+def _is_by_hand(line: dict[str, Any]) -> bool:
+    return (line["error"] or {}).get("code") == DONE_BY_HAND
 
 
 def _memory() -> sqlite3.Connection:

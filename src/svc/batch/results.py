@@ -17,7 +17,7 @@ from types import TracebackType
 from typing import BinaryIO, Final, NamedTuple, Self
 
 from svc.clock import seconds_of
-from svc.delivery.evidence import PastLine
+from svc.delivery.evidence import DONE_BY_HAND, PastLine
 from svc.delivery.journal.batches import BatchName
 from svc.errors import LocalError, system_words, translate_errors
 from svc.system import files
@@ -266,15 +266,17 @@ class Results:
         line = json.loads(text)
         if not isinstance(line, dict):
             raise _DamagedLineError
-        key, outcome = line.get("idempotency_key"), line.get("outcome")
-        if line.get("import") not in self._ids or outcome not in ("done", "failed", "unknown"):
+        key, outcome, error = line.get("idempotency_key"), line.get("outcome"), line.get("error")
+        code = error.get("code") if isinstance(error, dict) else None
+        is_by_hand = code == DONE_BY_HAND and line.get("first_sent") is not None
+        tells = outcome in ("done", "failed", "unknown") or is_by_hand
+        if line.get("import") not in self._ids or not tells:
             return None
         if not isinstance(key, str):
             raise _DamagedLineError
-        error = line.get("error")
         row, amount = line.get("row"), line.get("amount")
         return PastLine(
-            outcome,
+            str(outcome),
             line.get("likeness"),
             line.get("row_id"),
             key,
@@ -283,7 +285,7 @@ class Results:
             seconds_of(str(line.get("first_sent"))),
             line.get("world"),
             line.get("key_fingerprint") or "",
-            error.get("code") if isinstance(error, dict) else None,
+            code,
             row if isinstance(row, int) else None,
             line.get("about"),
             amount if isinstance(amount, int) else None,

@@ -306,11 +306,10 @@ def _build_passed_line(one: Passed, outcome: str, error: Mapping[str, object] | 
     evidence, duplicate = one.evidence, one.duplicate
     line = _line(one.row, outcome)._replace(error=error)
     if duplicate is not None:  # what a single command has done, whatever the row itself came to
-        line = line._replace(id=duplicate.object_id, request=duplicate.request)
-        if one.decision is not RowDecision.ADOPT:
-            return line
         return line._replace(
+            id=duplicate.object_id,
             idempotency_key=duplicate.key,
+            request=duplicate.request,
             world=duplicate.world,
             key_fingerprint=duplicate.key_hint,
             first_sent=utc(duplicate.settled_at or 0.0),

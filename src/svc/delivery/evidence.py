@@ -28,6 +28,8 @@ class Known(IntEnum):
 
 # Of these something may have come, so that the API key that was used must be of the same account.
 EFFECTIVE: Final = frozenset(one for one in Known if one >= Known.KEY_TAKEN)
+# The code of a row that is not sent because a single command has done the same.
+DONE_BY_HAND: Final = "done_by_hand"
 # The outcome of a results line, as what it says; other outcomes say nothing that a key needs.
 _OUTCOMES: Final = {"done": Known.DONE, "failed": Known.FAILED, "unknown": Known.UNKNOWN}
 _BY_CODE: Final = {

@@ -13,7 +13,7 @@ from pathlib import PurePath
 from typing import Final, NamedTuple
 
 from svc.client.retry import KEY_SAFE_SECONDS
-from svc.delivery.evidence import Evidence, Known
+from svc.delivery.evidence import DONE_BY_HAND, Evidence, Known
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.commands import Say, resume_command, resume_of, where_to_look
 from svc.delivery.journal.entry import KEY_REUSED, Intent
@@ -251,7 +251,7 @@ def build_held_error(passed: Passed, now: float, say: Say) -> SvcError:
         assert duplicate is not None
         return Conflict(
             f"A single command has carried out the same ({duplicate.object_id}).",
-            code="done_by_hand",
+            code=DONE_BY_HAND,
             outcome="not_sent",
             request=duplicate.request,
             hint="If that is this row, add --skip-done; if it is another occasion, --run LABEL",

@@ -22,6 +22,7 @@ from support.running import Result
 
 ELSEWHERE = "sk_test_rolled7account5wxyz"
 DAY = 86_400
+TESTS = Path(__file__).parents[2]
 
 
 def refund_row(number: int, **more: Any) -> dict[str, Any]:
@@ -86,26 +87,32 @@ def test_a_row_that_was_done_by_hand_since_is_not_sent(
     adopted = run(machine, path, "--skip-done")
     assert (adopted.code, adopted.json["skipped"]) == (0, 2)
     assert run(machine, path).json["skipped"] == 2  # it is kept
-    made = lines(path)
-    assert all(line["id"] for line in made)
-    shutil.rmtree(machine.state)  # on another machine the results file tells it
-    age_results(path, hours=48)
-    assert run(machine, path, "--continue").json["skipped"] == 2
-    assert [line["id"] for line in lines(path)] == [line["id"] for line in made]
-    assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
 
 
-def test_what_a_single_command_has_done_of_a_row_never_sent_is_told_to_other_machines(
-    machine: UserMachine, tmp_path: Path
+@pytest.mark.parametrize("label", [(), ("--run", "w47")], ids=["unnamed", "label"])
+def test_what_a_single_command_has_done_is_told_to_other_machines(
+    machine: UserMachine, tmp_path: Path, label: tuple[str, ...]
 ) -> None:
-    """R116: `--skip-done` puts it into the results file with the key that it was done with."""
+    """R116: by the results file, before somebody has said `--skip-done` and afterwards."""
     path = write(tmp_path / "r.ndjson", refund_row(1), refund_row(2))
+    busy(machine, 2)
+    assert run(machine, path, *label).code == 9
     by_hand = ("refunds", "create", "--payment", "pay_2", "--amount", "5000")
     assert machine.run(*by_hand, "-d", "metadata[note]=mark-2").code == 0
-    assert run(machine, path).code == 9
-    assert run(machine, path, "--skip-done").json["skipped"] == 2
-    shutil.rmtree(machine.state)
-    assert run(machine, path).json["skipped"] == 2
+    assert run(machine, path, *label).json["not_sent"] == 1
+    shutil.move(machine.state, tmp_path / "first")
+    elsewhere = run(machine, path, *label)
+    assert (elsewhere.code, elsewhere.json["skipped"], elsewhere.json["not_sent"]) == (9, 1, 1)
+    assert elsewhere.json["problems"][0]["code"] == "done_by_hand"
+    for state in (None, "second", "first", "third"):  # adopted there, at home, and known to others
+        if state == "first":
+            shutil.rmtree(machine.state)
+            shutil.move(tmp_path / state, machine.state)
+        elif state:
+            shutil.rmtree(machine.state)
+        adopted = run(machine, path, *label, "--skip-done")
+        assert (adopted.code, adopted.json["skipped"]) == (0, 2)
+        assert all(line["id"] for line in lines(path, *label[1:]))
     assert machine.ledger.effects == {"mark-1": 1, "mark-2": 1}
 
 
@@ -610,21 +617,52 @@ SENTENCES = {
     "test_the_results_file_keeps_rows_from_being_paid_again",
     "**After 24 hours**": "proof/faults/test_turned_clock.py::"
     "test_a_list_of_rows_that_are_all_too_old_is_not_told_to_run_again",
+    "The hours count by": "cli/requests/test_answers.py::test_a_key_is_as_old_as_the_service_says",
 }
 
 
-def test_each_sentence_that_is_promised_of_a_batch_has_its_test() -> None:
-    tests = Path(__file__).parents[2]
-    readme = (tests.parent / "README.md").read_text()
+# The same of `svc help batch`, whose three paragraphs say it too.
+HELP = {
+    "a row that was done is skipped": "unit/delivery/test_plan.py::"
+    "test_done_rows_are_skipped_wherever_they_stand",
+    "A row whose outcome is unknown": "process/test_batch_exactly_once.py::"
+    "test_three_kills_and_dropped_answers_make_exactly_as_many_orders",
+    "A row that a single command": SENTENCES["A row that somebody has done by hand"],
+    "Rows that were done 12 hours ago": SENTENCES["Rows that were done 12 hours ago"],
+    "A done row that was changed": SENTENCES["A done row that was changed"],
+    "with --import NAME all": SENTENCES["**On two machines**"],
+    "There a corrected row": SENTENCES["A row that was corrected meanwhile"],
+    "A machine that knows nothing": SENTENCES["The results file beside the rows"],
+    "Live rows from a pipe": "proof/faults/test_judgement.py::"
+    "test_a_live_batch_needs_a_name_that_another_run_knows",
+    "a row whose outcome is unknown is not sent any more": SENTENCES["**After 24 hours**"],
+    "The hours count by": SENTENCES["The hours count by"],
+    "What another account has done": "proof/faults/test_one_way.py::"
+    "test_done_rows_are_not_skipped_for_another_account",
+}
+
+
+def test_each_sentence_that_is_promised_of_a_batch_has_its_test(machine: UserMachine) -> None:
+    readme = (TESTS.parent / "README.md").read_text()
     told = readme.partition("What is promised:")[2].partition("###")[0]
-    sentences = [
-        sentence
-        for line in told.splitlines()
-        if line.startswith("- ")
-        for sentence in re.split(r"(?<=\.) (?=[A-Z])", line[2:])
-    ]
-    assert len(sentences) == len(SENTENCES)
-    for sentence, (begins, where) in zip(sentences, SENTENCES.items(), strict=True):
+    items = [line[2:] for line in told.splitlines() if line.startswith("- ")]
+    assert_each_is_held(items, SENTENCES)
+    help_page = machine.run("help", "batch").out
+    paragraphs = [" ".join(each.split()) for each in help_page.split("\n\n")]
+    heads = ("On one machine: ", "On two machines: ", "After 24 hours: ")
+    held = [each[len(head) :] for head in heads for each in paragraphs if each.startswith(head)]
+    assert len(held) == len(heads)
+    assert_each_is_held(held, HELP)
+    assert "svc help batch says what is promised" in " ".join(
+        machine.run("help", "money").out.split()
+    )
+
+
+def assert_each_is_held(told: list[str], tests: dict[str, str]) -> None:
+    """Each sentence, in its order, begins as it is said here, and the test is there."""
+    sentences = [one for each in told for one in re.split(r"(?<=\.) (?=[A-Z])", each)]
+    assert len(sentences) == len(tests)
+    for sentence, (begins, where) in zip(sentences, tests.items(), strict=True):
         assert sentence.startswith(begins)
         file, _, name = where.partition("::")
-        assert f"def {name}(" in (tests / file).read_text()
+        assert f"def {name}(" in (TESTS / file).read_text()

@@ -29,17 +29,18 @@ def batch(ctx: typer.Context, asked: BatchOptions) -> None:
     On one machine: a row that was done is skipped, wherever it stands in the file. A row whose
     outcome is unknown is sent again with its own idempotency key. A row that a single command has
     done since is left out; --skip-done counts it as the row's. Rows that were done {done_hours} hours ago
-    or more stop the batch: --continue skips them, --run LABEL does them all as a new occasion. A
-    done row that was changed stops it too, or is left out where --row-id names it: --edited
-    sends it.
+    or more stop the batch: --continue skips them, --run LABEL does them all as a new occasion, with
+    --again within {duplicate_days} days. A done row that was changed stops it too, or is left out where --row-id
+    names it: --edited sends it.
 
-    On two machines: with --import NAME all make the same keys, and within {service_hours} hours the service
-    does nothing twice. There a corrected row is known by --row-id alone. A machine that knows
-    nothing of the batch reads its results file, half of which a killed run has left. Live rows
-    from a pipe, or where no journal is, need --import.
+    On two machines: with --import NAME all make the same keys, and within {service_hours} hours of its first
+    sending the service does no row twice. There a corrected row is known by --row-id alone. A
+    machine that knows nothing of the batch reads its results file, half of which a killed run has
+    left. Live rows from a pipe, or where no journal is, need --import.
 
     After {service_hours} hours: a row whose outcome is unknown is not sent any more; its line says where to
-    look. What another account has done is never skipped.
+    look. The hours count by this machine's clock and by the service's Date, where it has answered.
+    What another account has done is never skipped.
 
     To go on after an interruption, or when rows were corrected or added, run the same command
     again. A batch is known by the path of its file, or by --import NAME.

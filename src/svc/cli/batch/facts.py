@@ -14,8 +14,8 @@ from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import has_failed
 from svc.delivery.account import can_see
-from svc.delivery.evidence import EFFECTIVE, Evidence, Known, gather
-from svc.delivery.journal.batches import BatchTable, Duplicate
+from svc.delivery.evidence import DONE_BY_HAND, EFFECTIVE, Evidence, Known, gather
+from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
 from svc.delivery.journal.entry import NOBODY_ELSE, OBJECT_FAILED, Account, Intent
 from svc.delivery.journal.journal import Journal
 from svc.delivery.plan import BatchFacts, BatchRow, BatchTimes
@@ -55,19 +55,49 @@ def facts_for(
     evidence, served = _date_by_sandbox(session, evidence, served)
     alike = (row.alike for row in given.rows if isinstance(row, BatchRow))
     duplicates = tables.batches.duplicates(given.batch, alike)
+    duplicates += _find_told_by_hand(given.batch, past, intents, duplicates)
     facts = BatchFacts(
         given.batch,
         evidence,
         duplicates,
         _account_of_check(session, evidence, duplicates) if is_check else NOBODY_ELSE,
         "" if is_check else session.key.fingerprint,
-        BatchTimes(session.clock.now(), served, None, tables.batches.find_begun_at(given.batch)),
+        BatchTimes(session.clock.now(), served, None, _find_begun_at(given.batch, tables, past)),
         asked.permissions,
         given.operation.doubles,
         world=world,
         expired=_find_expired(session, evidence),
     )
     return facts if is_check else _with_service(session, tables, facts)
+
+
+def _find_begun_at(batch: BatchName, tables: BatchTables, past: PastResults) -> float | None:
+    """When a batch and label was begun: here, or on a machine that its results file tells of."""
+    told = (tables.batches.find_begun_at(batch), *(line.first_sent for line in past.lines))
+    return min((at for at in told if at is not None), default=None)
+
+
+def _find_told_by_hand(
+    batch: BatchName, past: PastResults, intents: Sequence[Intent], known: Sequence[Duplicate]
+) -> list[Duplicate]:
+    """What single commands of another machine have done of the rows, as its results file tells."""
+    keys = {one.key for one in known} | {one.stored.idempotency_key for one in intents}
+    return [
+        Duplicate(
+            line.likeness or "",
+            None,
+            True,
+            line.request,
+            line.first_sent,
+            line.key_hint,
+            batch.scope.profile,
+            line.id,
+            line.world,
+            key=line.key,
+        )
+        for line in past.lines
+        if line.code == DONE_BY_HAND and line.key not in keys
+    ]
 
 
 def _date_by_sandbox(

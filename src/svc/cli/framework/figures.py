@@ -21,6 +21,7 @@ FIGURES: Final = {
     "request_days": ("svc.delivery.journal.journal", "KEPT_SECONDS", _DAY),
     "recent_minutes": ("svc.delivery.send", "RECENT_SECONDS", _MINUTE),
     "done_hours": ("svc.delivery.plan", "EFFECT_OLD_SECONDS", _HOUR),
+    "duplicate_days": ("svc.delivery.plan", "DUPLICATE_DAYS", 1),
     "forwarded_days": ("svc.listen.inbox.forgetting", "KEEP_SECONDS", _DAY),
     "late_minutes": ("svc.listen.forward.signing", "LATE_SECONDS", _MINUTE),
     "key_days": ("svc.keys.age", "MAX_AGE_SECONDS", _DAY),
