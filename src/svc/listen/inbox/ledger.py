@@ -59,26 +59,28 @@ class ForwardLedger:
         self._cut: dict[str, int] = {}
         self._learn()
 
-    def begin(self, urls: Sequence[str], *, ordered: bool, anew: bool) -> None:
+    def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
         """Begins a run with these targets."""
         with self._state.write() as tx:
-            for url in urls:
+            for url in targets:
                 tx.execute(_ADD_TARGET, (self._listener, url))
-            found = [row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] in urls]
+            found = [row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] in targets]
             unready = [row for row in found if not _begin(tx, row, ordered=ordered, anew=anew)]
         for row in unready:
             _begin_in_pieces(self._state, row, ordered=ordered, anew=anew)
         self._ordered = ordered
         self._learn()
 
-    def adopt(self, targets_of: Callable[[str], Sequence[str]], urls: Sequence[str]) -> None:
-        """Gives what is open at other targets to those of these that its type goes to."""
+    def adopt(self, targets_of: Callable[[str], Sequence[str]], targets: Sequence[str]) -> None:
+        """Before a run: gives what is open at other targets to those that its type goes to now."""
         with self._state.write() as tx:
             tx.execute(
                 "UPDATE targets SET ordered = ? WHERE listener = ?",
                 (_TURNS_UNKNOWN, self._listener),
             )
-            others = [row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] not in urls]
+            others = [
+                row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] not in targets
+            ]
         for other in others:
             for events in _read_open_events(self._state, other["id"]):
                 with self._state.write() as tx:
@@ -167,27 +169,27 @@ class ForwardLedger:
             freed.add(url)
         return changed == PIECE_ROWS
 
-    def leave(self, url: str) -> list[OpenItem]:
+    def leave(self, target: str) -> list[OpenItem]:
         """Leaves a page of what is open alone."""
-        number = self._numbers[url]
+        number = self._numbers[target]
         with self._state.write() as tx:
             found = tx.rows(_page_of(_OPEN), (number, _LEFT_ROWS, _PAGE_BYTES))
             left = [(State.LEFT, number, row["event"]) for row in found]
             tx.many("UPDATE ledger SET state = ?, next_at = 0 WHERE target = ? AND event = ?", left)
-        return [self._item(row, url) for row in found]
+        return [self._item(row, target) for row in found]
 
-    def due(self, url: str, after: int, most: int) -> list[OpenItem]:
+    def due(self, target: str, after: int, most: int) -> list[OpenItem]:
         """Gives a page of what was not tried, oldest first."""
-        items = self._page(_NEW, url, (after, most, _PAGE_BYTES))
-        self._let_run(url, items[-1].seq if items else None)
+        items = self._page(_NEW, target, (after, most, _PAGE_BYTES))
+        self._let_run(target, items[-1].seq if items else None)
         return items
 
-    def again(self, url: str, now: float, most: int) -> Retries:
+    def again(self, target: str, now: float, most: int) -> Retries:
         """Gives a page of what is due again."""
-        items = self._page(_LATER, url, (now, most, _PAGE_BYTES))
+        items = self._page(_LATER, target, (now, most, _PAGE_BYTES))
         if items:
-            self._let_run(url, max(one.seq for one in items))
-        [row] = self._state.rows(_SOONEST, (self._numbers[url], now))
+            self._let_run(target, max(one.seq for one in items))
+        [row] = self._state.rows(_SOONEST, (self._numbers[target], now))
         return Retries(items, row["soonest"])
 
     def hand_back(self) -> None:
@@ -195,9 +197,9 @@ class ForwardLedger:
         for row in self._state.rows(_TARGETS, (self._listener,)):
             _change_in_pieces(self._state, _HAND_BACK, row["id"])
 
-    def count(self, urls: Sequence[str]) -> int:
+    def count(self, targets: Sequence[str]) -> int:
         """Counts the events that are open at any of these targets."""
-        numbers = [self._numbers[url] for url in urls if url in self._numbers]
+        numbers = [self._numbers[url] for url in targets if url in self._numbers]
         # Of one target each row is an event of its own: to tell those of a million takes a second.
         statement = list_of(_COUNT_OF_SEVERAL, len(numbers)) if len(numbers) > 1 else _COUNT
         [row] = self._state.rows(statement, numbers or (0,))

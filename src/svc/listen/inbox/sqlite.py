@@ -1,7 +1,7 @@
 """The inbox in the state database: every delivery once, and what became of it (promise R50)."""
 
 import math
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
@@ -9,7 +9,7 @@ from svc.errors import LocalError
 from svc.listen.inbox.arrivals import ArrivalKeeper
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE, EventIds
 from svc.listen.inbox.forgetting import forget_forwarded
-from svc.listen.inbox.inbox import Arrival, Batch, Kept, OpenItem, Position, Retries
+from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
 from svc.listen.inbox.ledger import ForwardLedger
 from svc.listen.inbox.listeners import number_of, position_of
 from svc.state import Database, Tx
@@ -19,7 +19,7 @@ from svc.state import Database, Tx
 _SETTINGS: Final = ("PRAGMA temp_store = MEMORY", "PRAGMA wal_autocheckpoint = 4000")
 
 
-class SqliteInbox:
+class SqliteInbox(ForwardLedger):
     """The inbox of one listener in the state database.
 
     `scope` names the listener: what another one keeps does not count as a duplicate here.
@@ -34,15 +34,11 @@ class SqliteInbox:
         retake_failed: bool = False,
         listed_at_once: int = LISTED_AT_ONCE,
     ) -> None:
-        self._state = state
         for setting in _SETTINGS:
             state.rows(setting)
-        self._listener = number_of(state, scope)
+        super().__init__(state, number_of(state, scope))
         self._ids = EventIds(state, self._listener, listed_at_once)
-        self._ledger = ForwardLedger(state, self._listener)
-        self._keeper = ArrivalKeeper(
-            self._listener, self._ids, self._ledger, retake_failed=retake_failed
-        )
+        self._keeper = ArrivalKeeper(self._listener, self._ids, self, retake_failed=retake_failed)
 
     def store(self, batch: Batch) -> list[Kept | LocalError]:
         with self._state.write() as tx:
@@ -51,28 +47,6 @@ class SqliteInbox:
         if self._ids.are_many:
             self._ids.list_now()
         return kept
-
-    def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
-        self._ledger.begin(targets, ordered=ordered, anew=anew)
-
-    def adopt(self, targets_of: Callable[[str], Sequence[str]], targets: Sequence[str]) -> None:
-        """Before a run: gives what is open at other targets to those that its type goes to now."""
-        self._ledger.adopt(targets_of, targets)
-
-    def leave(self, target: str) -> list[OpenItem]:
-        return self._ledger.leave(target)
-
-    def due(self, target: str, after: int, most: int) -> list[OpenItem]:
-        return self._ledger.due(target, after, most)
-
-    def again(self, target: str, now: float, most: int) -> Retries:
-        return self._ledger.again(target, now, most)
-
-    def count(self, targets: Sequence[str]) -> int:
-        return self._ledger.count(targets)
-
-    def count_failed(self, seqs: Collection[int]) -> int:
-        return self._ledger.count_failed(seqs)
 
     def prune(self, now: float, after: int) -> int | None:
         return forget_forwarded(self._state, now, after).reached
@@ -99,10 +73,6 @@ class SqliteInbox:
         with self._state.write() as tx:
             tx.execute(_ADVANCE, (position.seq, position.event_id, self._listener))
 
-    def hand_back(self) -> None:
-        """Closes what an earlier run left open: those who share the queue get it, or this one."""
-        self._ledger.hand_back()
-
     def close(self, seconds: float = math.inf) -> None:
         """Moves the log of the database into it, which each later command would have to read.
 
@@ -116,7 +86,7 @@ class SqliteInbox:
     def _write(self, tx: Tx, batch: Batch, *, whole: bool = False) -> list[Kept | LocalError]:
         """Writes a batch; a `whole` one is not parted where a part of it cannot be kept."""
         if batch.has_results:
-            self._ledger.note(tx, batch)
+            self.note(tx, batch)
         if not batch.arrivals:
             return []
         # Last, for a copy may have come of an event that has ended in this very batch.
