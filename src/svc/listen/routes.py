@@ -67,6 +67,11 @@ class Routes:
         return any(isinstance(target, CommandTarget) for target in self.targets)
 
     @property
+    def take_all(self) -> bool:
+        """True when each event has a target, also one of a type that is not known yet."""
+        return any(route.glob in (None, "*") for route in self._routes)
+
+    @property
     def targets(self) -> tuple[AnyTarget, ...]:
         """All targets, each once, in the order in which they were given."""
         return tuple(dict.fromkeys(route.target for route in self._routes))

@@ -86,6 +86,7 @@ def test_a_receiver_without_a_copy_leaves_nothing_to_refill_from(
     assert status["events"] == 2
 
 
+SHARED = ("listen", "--from", "nats://127.0.0.1/shop", "--group", "ci")
 IN_GROUP = ("events", "listen", "--from", "LOG", "--forward-to", "9")
 
 
@@ -167,6 +168,9 @@ def test_stream_of_another_mode_or_service_is_refused(team: TeamCommands) -> Non
         (("listen", "--from", "nats://127.0.0.1/shop", "--ack", "forwarded"), "--ack belongs"),
         (("listen", "--from", "nats://127.0.0.1/shop", "--group", "ci", "--ordered"), "no order"),
         (("listen", "--from", "nats://127.0.0.1/shop", "--group", "ci"), "target has taken"),
+        ((*SHARED, "--forward-to", "order.*=:9"), "would be lost to the others"),
+        ((*SHARED, "--run", "order.paid=true"), "would be lost to the others"),
+        ((*SHARED, "--forward-to", "9", "--events", "order.paid"), "would be lost to the others"),
         (("listen", "--group", "ci"), "--group is for"),
         (("listen", "--from-start", "wrong"), "--from-start is for"),
         (("listen", "--name", "me"), "--name is for"),

@@ -196,3 +196,10 @@ def check_group(asked: ListenOptions, log: LogOptions) -> None:
             param="--forward-to",
             hint="Say where to: --forward-to 3000",
         )
+    if asked.chosen or not asked.routes.take_all:
+        raise UsageError(
+            "What a job of a group does not want would be lost to the others.",
+            param="--events" if asked.chosen else "--forward-to",
+            hint="Give a target for all the rest too, as --forward-to 3000 or --run '*=./rest.sh', "
+            "and no --events; or read without --group",
+        )
