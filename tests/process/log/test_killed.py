@@ -38,7 +38,8 @@ QuickInbox.store = SqliteInbox.store = lambda self, batch: (keep(self, batch), d
 """
 AFTER_THE_TARGET_HAS_IT = """
 from svc.listen.forward.pump import Pump
-Pump._heard = die
+Pump._handle_reply  # else nobody would die of it
+Pump._handle_reply = die
 """
 BEFORE_THE_LOG_HEARS_OF_IT = """
 from svc.listen.log.group import GroupSource
