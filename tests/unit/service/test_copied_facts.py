@@ -32,7 +32,13 @@ KINDS = "a kind of value, which the model calls so"
 NAMED = {
     "batch/tally.py": ("failure_reason", "names of svc's own results"),
     "batch/validate.py": ("amount_total", "of two amounts of a row, which is meant"),
-    "cli/batch/report.py": ("warnings", "names of svc's own summary"),
+    "cli/batch/report.py": (
+        "payment warnings",
+        "names of svc's own summary; a file of refunds that names orders in place of payments",
+    ),
+    "cli/timeline/__init__.py": ("amount_refunded", "names of svc's own timeline"),
+    "cli/timeline/entries.py": ("amount_refunded", "names of svc's own timeline"),
+    "render/views/local.py": ("amount_refunded", "names of svc's own timeline"),
     "cli/commands/values.py": (
         "card country paid payment visa",
         "names of sets of words that completion has",
