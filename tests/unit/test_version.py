@@ -104,6 +104,25 @@ def test_an_archive_knows_its_commit_and_its_tag(project: Path, tmp_path: Path) 
     assert unpack("tagged") == "1.2.3"
 
 
-def test_sources_that_were_not_built_say_so() -> None:
-    """An editable installation runs what lies there now, whatever was there when it was made."""
-    assert svc.__version__ == f"{svc.RELEASE}+source"
+def test_sources_that_were_not_built_say_so_and_name_their_commit(project: Path) -> None:
+    """An editable installation runs what lies there now: after a pull it is something new."""
+    assert svc.__version__.startswith(f"{svc.RELEASE}+source")
+    package = project / "src" / "svc"
+    shutil.copy(str(svc.__file__), package)
+
+    def imported() -> str:
+        spec = spec_from_file_location(
+            "a_checkout", package / "__init__.py", submodule_search_locations=[str(package)]
+        )
+        assert spec is not None
+        assert spec.loader is not None
+        module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return str(module.__version__)
+
+    for _ in range(2):
+        git(project, "commit", "-qm", "more", "--allow-empty")
+        commit = git(project, "rev-parse", "--short=7", "HEAD")
+        assert imported() == f"{svc.RELEASE}+source.g{commit}"
+    shutil.rmtree(project / ".git")
+    assert imported() == f"{svc.RELEASE}+source"
