@@ -510,7 +510,7 @@ function __svc_command --no-scope-shadowing
             set shared 'global'
         case 'events log refill'
             set commands 
-            set options --to 't' 'The log, nats+tls://HOST/NAME.' --since 't' 'Copies since: 2h, 3d, yesterday or 2026-11-21.'
+            set options --to 't' 'The log, nats+tls://HOST/NAME.' --since 't' 'Copies since: 2h, 7d, yesterday or 2026-11-21.'
             set arguments 
             set shared 'global'
         case 'events log forget'

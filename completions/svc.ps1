@@ -288,7 +288,7 @@ $script:SvcCommands = @{
     }
     'events log refill' = @{
         Commands = @()
-        Options = @(@('--to', 't', 'The log, nats+tls://HOST/NAME.'), @('--since', 't', 'Copies since: 2h, 3d, yesterday or 2026-11-21.'))
+        Options = @(@('--to', 't', 'The log, nats+tls://HOST/NAME.'), @('--since', 't', 'Copies since: 2h, 7d, yesterday or 2026-11-21.'))
         Arguments = @()
         Shared = @(,'global')
     }

@@ -1,9 +1,11 @@
 """A team's log by the commands that people type: real servers from the template, a sandbox."""
 
 import json
+import os
+import sqlite3
 import sys
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from pathlib import Path
 
 import pytest
@@ -129,6 +131,20 @@ def keep_a_copy(team: TeamCommands) -> None:
         f"{sys.executable} -m svc sandbox trigger order.paid -o id",
     )
     assert done.code == 0, done.err
+
+
+@pytest.mark.effect_of("events log refill", "--since")
+def test_refill_puts_in_what_the_log_would_still_have(team: TeamCommands) -> None:
+    """Not only what the service would send again: a laptop may have been away for a week."""
+    keep_a_copy(team)
+    state = Path(os.environ["SVC_STATE_DIR"]) / "state.db"
+    with closing(sqlite3.connect(state)) as opened:
+        opened.execute("UPDATE inbox SET received_at = received_at - 6 * 86400")
+        opened.commit()
+    refill = ("events", "log", "refill", "--to", team.url)
+    assert team.run("admin", *refill, "--since", "3d").json["copies"] == 0
+    filled = team.run("admin", *refill).json
+    assert filled["copies"] == filled["added"] > 0
 
 
 def test_credentials_that_are_not_taken_are_named(team: TeamCommands) -> None:

@@ -34,7 +34,7 @@ app.add_typer(create.app)
 app.add_typer(users.app, name="user")
 app.add_typer(failed.app, name="failed")
 
-_DAYS: Final = "3d"  # for so long the service comes again with what it has not been answered
+_DAYS: Final = "7d"  # for so long the log keeps what somebody may not have read yet
 
 
 @verb(app)
@@ -98,14 +98,14 @@ def status(ctx: typer.Context, log: ReadLog) -> None:
 def refill(
     ctx: typer.Context,
     to: ToLog,
-    since: Annotated[str, option("TIME", "Copies since: 2h, 3d, yesterday or 2026-11-21.")] = _DAYS,
+    since: Annotated[str, option("TIME", "Copies since: 2h, 7d, yesterday or 2026-11-21.")] = _DAYS,
 ) -> None:
     """Put the copies that receivers of this machine have kept into a log that has lost events.
 
     What the log still has is recognised by its id; what is put in comes behind it, marked as what
     may have been read before.
 
-    $ svc events log refill --to nats+tls://log.example.com/shop --since 3d
+    $ svc events log refill --to nats+tls://log.example.com/shop --since 7d
     """
     session = Session.of(ctx)
     address, settings = LogAddress.parse(to, "--to"), session.settings
