@@ -43,33 +43,20 @@ def is_making(path: str) -> bool:
     return path.rsplit("/", 1)[-1] in _MAKING
 
 
-def parameters_digest(base_url: str, mode: str, path: str, fields: Mapping[str, object]) -> str:
-    """The digest of a POST's exact parameters, 32 hexadecimal digits (promises R91, R114).
-
-    Names are sorted, numbers count by their exact value, and scalars are compared as text, since a
-    form has nothing else: 500, 500.0, 5e2 and "500" are one. Where something is made, null is the
-    same as leaving a field out.
-
-    The account is no part of it, for a key does not name one: see `entry.Account`.
-    """
-    return _digest_pairs(base_url, mode, path, _pairs_of(path, fields))
-
-
-def likeness(base_url: str, mode: str, path: str, fields: Mapping[str, object]) -> str:
-    """The digest of a POST's folded parameters, 32 hexadecimal digits (promises R5, R115).
-
-    Names of people, places and banks are compared in NFKC, without case and with single blanks;
-    account numbers and bank codes without blanks and case; any other text without blanks around it,
-    since ids and references differ by a letter's case.
-    """
-    folded = [(names, _fold(names[-1], text)) for names, text in _pairs_of(path, fields)]
-    return _digest_pairs(base_url, mode, path, folded)
-
-
 def likenesses(
     base_url: str, mode: str, path: str, fields: Mapping[str, object]
 ) -> tuple[str, str]:
-    """The parameters digest and the likeness of one POST, whose fields are read once."""
+    """The digest of a POST's parameters and that of them folded, 32 hexadecimal digits each.
+
+    For the first (R91, R114) names are sorted, numbers count by their exact value, and scalars are
+    compared as text, since a form has nothing else: 500, 500.0, 5e2 and "500" are one. Where
+    something is made, null is the same as leaving a field out. The account is no part of it, for a
+    key does not name one: see `entry.Account`.
+
+    For the second, the likeness (R5, R115), names of people, places and banks are compared in NFKC,
+    without case and with single blanks; account numbers and bank codes without blanks and case; any
+    other text without blanks around it, since ids and references differ by a letter's case.
+    """
     pairs = _pairs_of(path, fields)
     exact = _digest_pairs(base_url, mode, path, pairs)
     folded = [(names, _fold(names[-1], text)) for names, text in pairs]

@@ -81,7 +81,6 @@ WEBHOOK_RETRY_INTERVAL: Final = 6 * 3600
 KEY_GRACE_MAX_SECONDS: Final = 7 * 24 * 3600
 
 BankDecision: TypeAlias = Literal["won", "lost"]
-EVIDENCE_KEYS_STATED: Final = ("tracking_number", "shipping_carrier")
 
 
 def is_success(status: int | None) -> bool:

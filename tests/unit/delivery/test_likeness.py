@@ -11,7 +11,7 @@ from support.clocks import ManualClock
 from svc.client.encoding import form_bytes, json_bytes
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
-from svc.delivery.likeness import UnreadableBody, fields_of, parameters_digest, place_of
+from svc.delivery.likeness import UnreadableBody, fields_of, likenesses, place_of
 from svc.state import Database
 from unit.delivery.journal.asking import asked
 
@@ -20,7 +20,7 @@ BODY = {"payment": "pay_1", "amount": 500, "metadata": {"a": "1", "b": [1, 2]}}
 
 
 def same(body: dict[str, object], path: str = "/v1/refunds", where: str = HERE) -> str:
-    return parameters_digest(where, "test", path, body)
+    return likenesses(where, "test", path, body)[0]
 
 
 @pytest.mark.parametrize(

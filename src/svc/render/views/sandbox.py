@@ -5,7 +5,6 @@ from typing import Final
 from svc.render.views.model import View, ViewField, view
 
 _CREATED: Final = ViewField("created", "Created", "time", rank=1)
-_MODE: Final = ViewField("livemode", "Live mode", "flag")
 
 DELIVERY: Final = view(
     "Delivery",

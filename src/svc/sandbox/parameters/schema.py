@@ -4,16 +4,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from svc.sandbox.reference import fx
-from svc.service.facts import AMOUNT_MAX, COUNTRIES, ID_PREFIXES
+from svc.service.facts import AMOUNT_MAX, COUNTRIES
 
 Schema = dict[str, Any]
 
 TEXT: Final[Schema] = {"type": "string"}
 BOOLEAN: Final[Schema] = {"type": "boolean"}
-AMOUNT: Final[Schema] = {"type": "integer", "minimum": 0}
 METADATA: Final[Schema] = {"type": "object", "additionalProperties": {"type": "string"}}
 RATE: Final[Schema] = {"type": "number", "exclusiveMinimum": 0}
-LAST4: Final[Schema] = {"type": "string", "pattern": "^[0-9A-Za-z]{4}$"}
 TIMESTAMP: Final[Schema] = {
     "type": "string",
     "format": "date-time",
@@ -89,14 +87,3 @@ def build_strict(properties: Mapping[str, Schema], optional: Iterable[str] = ())
     }
     required = [name for name in properties if name not in left_out]
     return {**shape, "required": required} if required else shape
-
-
-def resource(kind: str, fields: Mapping[str, Schema]) -> dict[str, Schema]:
-    """The fields that all resources have, around a resource's own (assumptions: Conventions)."""
-    return {
-        "id": identifier(ID_PREFIXES[kind]),
-        "object": {"const": kind},
-        **fields,
-        "created": TIMESTAMP,
-        "livemode": BOOLEAN,
-    }

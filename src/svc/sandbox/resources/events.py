@@ -7,8 +7,6 @@ from svc.sandbox.resources import operation
 from svc.sandbox.store.documents import Doc
 from svc.service.events import RESOURCE
 
-KIND: Final = RESOURCE.name
-
 
 def _choose_permission(event: Doc) -> str:
     """What a restricted key needs to read the object that an event shows."""
