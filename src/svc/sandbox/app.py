@@ -1,5 +1,6 @@
 """The sandbox as one ASGI application: store, engine and rooms, put together."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
 from contextlib import asynccontextmanager
@@ -188,6 +189,9 @@ class SandboxApp:
             if problem.code == NOT_PUBLISHABLE:
                 self._requests.leaked.append(scope["path"].partition(ROOT)[0] + ROOT)
             return refuse(problem, scope)
+        except asyncio.CancelledError:  # by a stop, which waits for nobody
+            message = "The sandbox is stopping. Ask again, with the same key."
+            return refuse(Problem(503, "service_unavailable", message), scope)
         except Exception as error:  # noqa: BLE001  an answer in the room's shape, whatever broke
             # Not the path: a shopper's has the client secret in it.
             return refuse(failure(error, f"a {scope['method']}"), scope)

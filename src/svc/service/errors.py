@@ -114,7 +114,7 @@ CODES: Final[dict[str, ErrorCode]] = {
     "rate_limit": ErrorCode(429, "with Retry-After; that 429 exists is stated"),
     "internal_error": ErrorCode(500, "that 5xx exist is stated"),
     "bad_gateway": ErrorCode(502, "on demand only"),
-    "service_unavailable": ErrorCode(503, "on demand only"),
+    "service_unavailable": ErrorCode(503, "on demand, and of what a stop cuts off"),
     "gateway_timeout": ErrorCode(504, "on demand only"),
     "storage_full": ErrorCode(507, "the disk is full; nothing was done"),
 }

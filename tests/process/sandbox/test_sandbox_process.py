@@ -219,12 +219,15 @@ HALF = (
 
 @pytest.mark.usefixtures("quick_sandboxes")
 def test_stop_with_half_a_request_leaves_no_traceback(start: Start, folder: Path) -> None:
-    """The log says that it was cut off, and nothing of where in the program that was."""
+    """The log says that it was cut off, and nothing of where in the program; the caller is told."""
     record = start(db=":memory:")
     with socket.create_connection(("127.0.0.1", record.port), timeout=5) as caller:
         caller.sendall(HALF.encode())
         call(record, "GET", "/v1/orders")  # the half has come before this
         launch.stop(folder, record, SystemClock())
+        answer = b"".join(iter(lambda: caller.recv(65536), b"")).decode()
+    assert answer.startswith("HTTP/1.1 503 ")
+    assert '"code":"service_unavailable"' in answer
     log = Path(record.log).read_text()
     assert "Cancel 1 running task" in log
     assert "Traceback" not in log
