@@ -70,7 +70,7 @@ def _limits(session: Session) -> list[dict[str, Any]]:
         found = []
         for group in groups:
             for one in book.usages(scope, group):
-                limit, more = one.limit, book.more_in(scope, group, one.limit, 1)
+                limit, more = one.limit, book.wait_for(scope, group, one, one.left + 1)
                 found.append(
                     {
                         "operation": group,

@@ -171,11 +171,12 @@ class LimitBook(NamedTuple):
         limits = self.rules.limits_for(scope, group)
         return [self._usage(scope, group, limit) for limit in limits]
 
-    def more_in(self, scope: Scope, group: str, limit: MoneyLimit, wanted: int) -> int | None:
-        """Whole seconds until so much more is free; None where time alone does not bring it."""
+    def wait_for(self, scope: Scope, group: str, usage: Usage, wanted: int) -> int | None:
+        """Whole seconds until so much may be moved; None where time alone does not bring it."""
+        limit, beyond = usage.limit, usage.used + wanted - usage.limit.amount
         for row in self._read(_AGES, scope, group, limit, limit.currency):
-            wanted -= row["amount"]
-            if wanted <= 0:
+            beyond -= row["amount"]
+            if beyond <= 0:
                 age: float = row["age"]
                 return max(1, ceil(limit.seconds - age))
         return None
@@ -189,13 +190,12 @@ class LimitBook(NamedTuple):
             return _make_refusal(scope, group, why, f"svc requests show {usage.unclear}", limit)
         if are_recorded:
             usage = usage._replace(used=usage.used - wanted)
-        beyond = usage.used + wanted - limit.amount
-        if beyond <= 0:
+        if usage.used + wanted <= limit.amount:
             return None
         left, asked = (format_amount(one, limit.currency) for one in (usage.left, wanted))
         why, hint, seconds = f"{left} is left, and this is {asked}", "", None
         if wanted <= limit.amount:
-            seconds = self.more_in(scope, group, limit, beyond)
+            seconds = self.wait_for(scope, group, usage, wanted)
             hint = f"Send it again after {utc(self.now + seconds)}" if seconds else _SETTLE
         else:
             why += ", more than the limit itself"

@@ -100,6 +100,20 @@ def test_what_was_done_counts_for_a_day_from_then(limited: LimitedJournal) -> No
     assert "more than the limit" in limited.refused(501).message
 
 
+def test_more_is_left_when_what_is_beyond_the_limit_has_its_time_too(
+    limited: LimitedJournal,
+) -> None:
+    """As where a limit was lowered: with the first of three something else goes, and none is left."""
+    for _ in range(3):
+        limited.paid(100)
+        limited.wait(HOUR)
+    limited.limits = "150 EUR/day"
+    [usage] = limited.journal.limits().usages(SCOPE, "payouts")
+    book = limited.journal.limits()
+    assert (usage.left, book.wait_for(SCOPE, "payouts", usage, 1)) == (0, DAY - 2 * HOUR)
+    assert limited.refused(60).retry_after == DAY - HOUR
+
+
 def test_an_unknown_outcome_counts_until_it_is_settled(limited: LimitedJournal) -> None:
     """However old it is, and whatever it was kept as; from its settlement on it has a day."""
     open_, unknown = limited.pay(200), limited.pay(200)
