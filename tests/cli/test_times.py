@@ -150,6 +150,9 @@ def test_what_is_due_is_listed(svc: Svc, sandbox: Sandbox) -> None:
         sandbox.control("POST", "/clock/advance", {"seconds": 2 * DAY})
     ids = [one["id"] for one in svc.ok("disputes", "list")["data"]]
     assert svc.ok("disputes", "list", "--due", "9d") == []
+    shown = svc("disputes", "list", "--due", "10d", "-o", "human").out
+    assert "in 10 days" in shown  # it is due at the end of that day
+    assert ids[0] not in shown
     assert [one["id"] for one in svc.ok("disputes", "list", "--due", "11d")] == ids[1:]
     assert svc("disputes", "list", "--due", "13d", "--limit", "1", "-o", "id").out.split() == ids
     svc.ok("disputes", "accept", ids[1])

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from svc import service
 from svc.cli.framework.session import Session
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 
 MakeCall = Callable[..., Call]
+
+_DAY: Final = 86_400
 
 
 def send_read(session: Session, call: Call) -> None:
@@ -148,7 +150,11 @@ def send_due(
     deadline: Field,
     due: str,
 ) -> None:
-    """Prints every object whose deadline comes within a duration, by the service's clock."""
+    """Prints every object whose deadline comes within a duration, by the service's clock.
+
+    Of whole days the last is counted to its end, since deadlines are: what is due "in 14 days" is
+    due within 14 days.
+    """
     from svc.cli.framework.inputs.times import seconds_of
     from svc.render.human.cells import parse
 
@@ -157,7 +163,9 @@ def send_due(
 
     def is_due(data: Any) -> bool:
         moment, now = parse(str(data.get(deadline.name))), session.now()
-        return moment is not None and now < moment.timestamp() <= now + within
+        last = now + within
+        last += -last % _DAY if within % _DAY == 0 else 0
+        return moment is not None and now < moment.timestamp() <= last
 
     status = given.get("status") or deadline.due_while
     send_list(session, make, {**given, "status": status}, wanted=is_due)
