@@ -169,7 +169,7 @@ _REQUEST_ERROR: Final = ViewField("error_code", "Error", "id", rank=3)
 
 SENT_REQUEST: Final = view(
     "Request",
-    "id status operation amount:1 created:1 object_id:2 error_code:3",
+    "id status operation amount:2 created:1 object_id:3 error_code:4",
     _OPERATION,
     ViewField("object_id", "Object", "id"),
     ViewField("amount", "Amount", "money"),

@@ -48,6 +48,14 @@ def test_list_keeps_ids_and_amounts_whole(printed: Any, samples: Any, kind: str)
             assert any(most in line for line in lines)
 
 
+def test_an_amount_that_is_too_long_takes_no_time_with_it(printed: Any, samples: Any) -> None:
+    """Of requests at 80 columns; there is room for both where the amount is a usual one."""
+    huge, usual = ({**samples["sent"], "amount": amount} for amount in (999_999_999_999, 2500))
+    heads = [printed("human", 80).page(one).splitlines()[0].split() for one in (huge, usual)]
+    assert heads[0] == ["ID", "STATUS", "OPERATION", "WHEN"]
+    assert heads[1] == ["ID", "STATUS", "OPERATION", "AMOUNT", "WHEN"]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_lines_are_no_wider_than_the_terminal_but_for_what_stays_whole(
     printed: Any, samples: Any, kind: str
