@@ -1,5 +1,6 @@
 """What is known of the rows of a run: the line of each, their counts, and the money they move."""
 
+from bisect import insort
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -80,7 +81,7 @@ class Totals:
         money: carried out in this run.
         money_before: what the service said of rows that were carried out before.
         wrong: how many rows ended with an error.
-        problems: the first of them.
+        problems: the first of them, in the order of the file.
         warned: how many rows were answered with another name, or a status that is not documented.
         warnings: the first of them.
     """
@@ -115,14 +116,15 @@ class Totals:
             (self.money_before if line.replayed else self.money).add(moved.total)
         if line.warnings:
             self.warned += 1
-            self.warnings += [line] if self.warned <= PROBLEMS_MAX else []
+            insort(self.warnings, line, key=lambda each: each.line)
+            del self.warnings[PROBLEMS_MAX:]
         self._remember(line)
 
     def _remember(self, line: ResultLine) -> None:
         if line.error is not None:
             self.wrong += 1
-            if len(self.problems) < PROBLEMS_MAX:
-                self.problems.append(line)
+            insort(self.problems, line, key=lambda each: each.line)
+            del self.problems[PROBLEMS_MAX:]
 
     @property
     def done(self) -> int:

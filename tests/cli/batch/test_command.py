@@ -395,6 +395,17 @@ def test_the_first_twenty_bad_rows_are_named(svc: Svc, sandbox: Sandbox, tmp_pat
     assert outcomes_of(path) == ["invalid"] * 30
 
 
+def test_what_is_wrong_comes_in_the_order_of_the_file(
+    svc: Svc, sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Also where a row is refused here before the service has refused an earlier one."""
+    lines = [f"pay_{n},{'x' if n % 3 == 2 else 100}" for n in range(30)]
+    path = write(tmp_path / "r.csv", "payment,amount", *lines)
+    result = svc("batch", "refunds.create", str(path))
+    assert [one["line"] for one in result.json["problems"]] == list(range(2, 22))
+    assert (result.json["refused"], result.json["invalid"]) == (20, 10)
+
+
 def test_progress_is_shown_to_a_person_who_watches(
     svc: Svc, sandbox: Sandbox, tmp_path: Path, open_terminal: OpenTerminal
 ) -> None:
