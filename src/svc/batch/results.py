@@ -47,8 +47,7 @@ class ResultLine(NamedTuple):
         first_sent: when it was sent first (ISO 8601, by this machine's clock).
         world: the state of a sandbox that answered.
         key_fingerprint: of the API key that it was sent with.
-        about, amount: the digest of what it is about, and its amount; a later run knows by them
-            a row that was changed.
+        about: the digest of what it is about; a later run knows by it a row that was changed.
         warnings: what the answer says otherwise than the row, which proves nothing.
     """
 
@@ -274,7 +273,7 @@ class Results:
             return None
         if not isinstance(key, str):
             raise _DamagedLineError
-        row, amount = line.get("row"), line.get("amount")
+        row = line.get("row")
         return PastLine(
             str(outcome),
             line.get("likeness"),
@@ -288,7 +287,6 @@ class Results:
             code,
             row if isinstance(row, int) else None,
             line.get("about"),
-            amount if isinstance(amount, int) else None,
         )
 
     def _refuse_changed(self) -> None:

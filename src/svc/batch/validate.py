@@ -4,7 +4,6 @@ What is checked here is what the documentation states of a value's form; whether
 it is the service's to say.
 """
 
-import hashlib
 from collections.abc import Collection
 from typing import Any
 
@@ -122,7 +121,6 @@ class Validator:
         call = self._operation.call(identifier, body)
         check_body(self._operation.name, call.body or {}, is_form=call.encoding == "form")
         data = encode_body(call)
-        digest = hashlib.sha256(data).hexdigest()
         fields = call.body or {}
         exact, alike = likenesses(self._scope.base_url, self._scope.mode, call.path, fields)
         amount, currency = body.get("amount"), given.get("currency")
@@ -132,7 +130,6 @@ class Validator:
             read.line,
             call.path,
             data,
-            digest,
             exact,
             alike if row_id is None else row_likeness(row_id),
             amount if isinstance(amount, int) else None,

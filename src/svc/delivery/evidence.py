@@ -46,7 +46,7 @@ class PastLine(NamedTuple):
         first_sent: when it was sent first (unix seconds); None in files of an older form.
         key_hint: the fingerprint of the API key that it was sent with.
         code: of its error, where it has one.
-        row, about, amount: its row's number, the digest of what it is about, and its amount.
+        row, about: its row's number, and the digest of what it is about.
     """
 
     outcome: str
@@ -61,7 +61,6 @@ class PastLine(NamedTuple):
     code: str | None = None
     row: int | None = None
     about: str | None = None
-    amount: int | None = None
 
 
 class Evidence(NamedTuple):

@@ -49,7 +49,6 @@ class BatchRow(NamedTuple):
     line: int
     path: str
     body: bytes
-    body_sha256: str
     digest: str
     likeness: str
     amount: int | None

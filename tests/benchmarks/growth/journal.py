@@ -58,7 +58,7 @@ def fill(folder: Path, size: int, url: str) -> None:
                 for n, one in zip(numbers, intents, strict=True)
             )
         for name in names:
-            table.end(name, whole=True, changed=True)
+            table.end(name, whole=True)
         journal.record(NewIntent(*restore_call(UNRESOLVED, base), scope))
 
 

@@ -111,21 +111,6 @@ def test_one_list_at_a_time_and_each_once(floor: Floor) -> None:
     assert [bool(body) for body in bodies(floor)] == [False, True]
 
 
-def test_a_list_is_whole_from_its_last_row_on(floor: Floor) -> None:
-    """A run that finds nothing left to do does not make it younger (R92)."""
-    assert ledger(floor).find_whole_at(floor.batch) is None
-    days = [Later(floor, days) for days in (0, 3, 5, 7)]
-    runs = [BatchTable(floor.state, floor.leases, clock) for clock in days]
-    found = []
-    for each, whole, changed in zip(
-        runs, (False, True, True, True), (True, True, False, True), strict=True
-    ):
-        each.begin(floor.batch)
-        each.end(floor.batch, whole=whole, changed=changed)
-        found.append(each.find_whole_at(floor.batch))
-    assert found == [None, days[1].now(), days[1].now(), days[3].now()]
-
-
 def test_nobody_else_begins_between_looking_and_reserving(floor: Floor) -> None:
     """R92: two lists that share rows look one after the other, so that the second sees the first."""
     database = floor.folder / "state" / "state.db"
@@ -207,11 +192,11 @@ def test_what_is_too_much_is_not_reserved(floor: Floor) -> None:
 def test_a_list_with_something_left_to_send_is_not_whole(floor: Floor) -> None:
     """R92: from the moment on that it is reserved; one with nothing left stays as it was."""
     ledger(floor).begin(floor.batch)
-    ledger(floor).end(floor.batch, whole=True, changed=True)
+    ledger(floor).end(floor.batch, whole=True)
     ledger(floor).reserve(floor.batch, [], lambda _: None)
-    assert ledger(floor).find_whole_at(floor.batch) is not None
+    assert ledger(floor).labels_of(floor.batch) == [("", True)]
     ledger(floor).reserve(floor.batch, ["one"], lambda _: None)
-    assert ledger(floor).find_whole_at(floor.batch) is None
+    assert ledger(floor).labels_of(floor.batch) == [("", False)]
 
 
 def test_what_was_done_or_is_open_elsewhere_is_seen(floor: Floor) -> None:

@@ -30,7 +30,7 @@ from svc.errors import (
 )
 from unit.batch.floor import Floor
 
-ROW = BatchRow(1, 1, "/v1/refunds", b"", "", "", "", None, None)
+ROW = BatchRow(1, 1, "/v1/refunds", b"", "", "", None, None)
 LOST = Failure(Trouble.CLOSED, sent=True)
 
 

@@ -158,7 +158,7 @@ def _run_through(
     session: Session, asked: BatchOptions, given: BatchInput, due: list[Report]
 ) -> tuple[Report, SvcError | None]:
     """Runs to the end; gives the error of the journal or the results file that ended it early."""
-    ended = _End()
+    whole = False
     failure: SvcError | None = None
     with _tables(session) as tables:
         _refuse_nameless(session, asked, tables.journal)
@@ -175,10 +175,10 @@ def _run_through(
                     run.go()
                 except SvcError as error:
                     failure = error
-                ended = _End(whole=not run.totals.not_done, changed=run.totals.done > 0)
+                whole = not run.totals.not_done
             finally:
                 with suppress(LocalError):  # a full disk; the process's end gives it back as well
-                    tables.batches.end(given.batch, whole=ended.whole, changed=ended.changed)
+                    tables.batches.end(given.batch, whole=whole)
         with suppress(LocalError):  # there is a next time
             tables.batches.compact_expired_batch()
     return due[0], failure
@@ -291,13 +291,6 @@ def _with_money_left(session: Session, given: BatchInput, todo: BatchPlan) -> li
 def _call_of(given: BatchInput, row: BatchRow) -> Call:
     encoding = given.operation.call("x", {}).encoding
     return find.post(row.path, fields_of(encoding, row.body), encoding=encoding)
-
-
-class _End(NamedTuple):
-    """How a run left its batch: every row done, and one of them just now."""
-
-    whole: bool = False
-    changed: bool = False
 
 
 @contextmanager

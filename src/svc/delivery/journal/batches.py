@@ -136,7 +136,7 @@ JOIN batches ON batches.id = batch_id WHERE identity IN ({}) AND batch_id != ?""
 _RESERVE: Final = "INSERT OR IGNORE INTO reservations (identity, batch_id) VALUES (?, ?)"
 _LET_GO: Final = "DELETE FROM reservations WHERE batch_id = ?"
 _NOT_WHOLE: Final = "UPDATE batches SET whole_at = NULL WHERE id = ?"
-_WHOLE: Final = "UPDATE batches SET whole_at = coalesce(?, whole_at, ?) WHERE id = ?"
+_WHOLE: Final = "UPDATE batches SET whole_at = ? WHERE id = ?"
 
 
 class Duplicate(NamedTuple):
@@ -199,8 +199,8 @@ class BatchTable:
 
         self._state.change(begin)
 
-    def end(self, batch: BatchName, *, whole: bool = False, changed: bool = False) -> None:
-        """Gives a batch back; `whole` says that every row is done, `changed` that one was just now.
+    def end(self, batch: BatchName, *, whole: bool = False) -> None:
+        """Gives a batch back; `whole` says that every row is done.
 
         Raises:
             LocalError: it cannot be kept; the end of the process gives the batch back as well.
@@ -210,8 +210,7 @@ class BatchTable:
             tx.execute(_LET_GO, (batch.id,))
             tx.execute(_END, (batch.id, self._leases.token))
             if whole:
-                now = self._clock.now()
-                tx.execute(_WHOLE, (now if changed else None, now, batch.id))
+                tx.execute(_WHOLE, (self._clock.now(), batch.id))
 
         self._state.change(end)
 
@@ -244,11 +243,6 @@ class BatchTable:
     def _delete_piece(self, identifier: str) -> bool:
         """One piece at a time, so that other processes get their turn."""
         return self._state.change(lambda tx: tx.execute(_SLIM, (identifier,))) > 0
-
-    def find_whole_at(self, batch: BatchName) -> float | None:
-        """When the last row of a batch was done (unix seconds); None while one is not."""
-        rows = self._state.rows("SELECT whole_at FROM batches WHERE id = ?", (batch.id,))
-        return rows[0]["whole_at"] if rows else None
 
     def find_begun_at(self, batch: BatchName) -> float | None:
         """When a batch and label was begun (unix seconds); None where it never was."""
