@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from support.listeners import Listen, Pay
-from support.running import Svc
+from support.running import Sandbox, Svc
 
 
 @pytest.mark.effect_of("events listen", "--run", "--run-timeout")
@@ -38,3 +38,13 @@ def test_command_is_a_target_like_any_other(
     assert order in got.read_text()
     [kept] = [one for one in svc.ok("events", "inbox") if one["type"] == "order.paid"]
     assert kept["state"] == "forwarded"
+
+
+def test_the_first_lines_say_what_is_run_for_which_types(svc: Svc, sandbox: Sandbox) -> None:
+    """Of 18 types that come, those of one go to the command; where all go, one line says so."""
+    words = ("events", "listen", "-o", "human", "--timeout", "0")
+    some = svc(*words, "--run", "order.paid=true").out
+    assert some.startswith("Ready. Receiving 18 event types of test mode")
+    assert "\n  order.paid to run:true\n" in some
+    whole = svc(*words, "--run", "*=true").out
+    assert whole.startswith("Ready. Forwarding 18 event types of test mode to run:true")

@@ -147,8 +147,7 @@ _STOP = "(Ctrl-C to stop)"
 def welcome(ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: LineLayout) -> str:
     """Says what comes from where and goes where, and where the signing secret is."""
     lines = [
-        *_first(ready, layout),
-        *_routes(ready, asked),
+        *_first(ready, asked, layout),
         *_way_in(ready, endpoint),
         _secret(endpoint, asked),
         *_describe_left(ready.pending, asked),
@@ -176,22 +175,19 @@ def farewell(summary: Summary, layout: LineLayout) -> str:
     return _fit(lines, layout)
 
 
-def _first(ready: Ready, layout: LineLayout) -> list[str]:
+def _first(ready: Ready, asked: ListenOptions, layout: LineLayout) -> list[str]:
+    """What comes and where it goes; each route in a line where not all goes to one target."""
     kinds = f"{len(ready.events)} event type{'s' if len(ready.events) > 1 else ''}"
-    verb = "Forwarding" if ready.targets else "Receiving"
+    goes = [bool(asked.routes.match(event_type)) for event_type in ready.events]
+    verb = "Forwarding" if ready.targets and all(goes) else "Receiving"
     what = f"Ready. {verb} {kinds} of {ready.mode} mode"
-    if len(ready.targets) != 1:
-        return [f"{what}  {_STOP}"]
+    if len(ready.targets) != 1 or not all(goes):
+        routes = asked.routes.describe_routes()
+        return [f"{what}  {_STOP}", *(f"  {text}" for text in routes)]
     whole = f"{what} to {ready.targets[0]}  {_STOP}"
     if layout.width is None or cells(whole) <= layout.width:
         return [whole]
     return [f"{what}  {_STOP}", f"  to {ready.targets[0]}"]
-
-
-def _routes(ready: Ready, asked: ListenOptions) -> list[str]:
-    if len(ready.targets) < 2:  # noqa: PLR2004  one target stands in the first line
-        return []
-    return [f"  {text}" for text in asked.routes.describe_routes()]
 
 
 def _describe_left(waiting: int, asked: ListenOptions) -> list[str]:
