@@ -93,6 +93,7 @@ def test_a_sandbox_that_was_stopped_is_started_by_what_is_suggested(svc: Svc) ->
     )
     svc.ok("sandbox", "start", "--detach", "--port", str(port))
     assert svc.ok("orders", "list")["data"] == []
+    svc.ok("sandbox", "stop")
 
 
 def test_nothing_stays_of_a_sandbox_that_was_in_memory(svc: Svc, isolated: Path) -> None:
