@@ -242,7 +242,7 @@ class _Shelf:
         # What was kept before likenesses were, and has no body any more, is known by its digest.
         for same in (row.likeness, row.alike, row.digest):
             shelf = self._by.get(same, _EMPTY)
-            _bring_forward(shelf, row.alike)
+            _put_current_first(shelf, row.alike)
             while shelf:
                 found = shelf.popleft()
                 # A key of the row's own says that it is another request than what came to nothing.
@@ -256,7 +256,7 @@ class _Shelf:
         return [one for one in self._by_key.values() if one.key not in self._taken]
 
 
-def _bring_forward(shelf: deque[Evidence], alike: str) -> None:
+def _put_current_first(shelf: deque[Evidence], alike: str) -> None:
     """Puts first what was sent of a named row as it stands now, where that had an effect."""
     if len(shelf) > 1 and shelf[0].alike != alike:
         for one in shelf:

@@ -189,7 +189,7 @@ class SandboxApp:
             if problem.code == NOT_PUBLISHABLE:
                 self._requests.leaked.append(scope["path"].partition(ROOT)[0] + ROOT)
             return refuse(problem, scope)
-        except asyncio.CancelledError:  # by a stop, which waits for nobody
+        except asyncio.CancelledError:  # by a stop, which waits for no request
             message = "The sandbox is stopping. Ask again, with the same key."
             return refuse(Problem(503, "service_unavailable", message), scope)
         except Exception as error:  # noqa: BLE001  an answer in the room's shape, whatever broke

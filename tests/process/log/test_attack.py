@@ -221,7 +221,7 @@ def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(  # noqa: P
         unproved = [one for one in aside if "Svc-Receiver-Proof" in one.reason]
         assert (len(unproved), len(aside)) == (len(FORGED) + 1, len(FORGED) + 2)
         for one in unproved:  # an admin's key would make a true event of it
-            with pytest.raises(CheckFailed, match="given to nobody"):
+            with pytest.raises(CheckFailed, match="given to no reader"):
                 connection.run(retry(connection, "test", trust_in(server), one))
         held = connection.run(ids_since(connection, "test", 0, trust_in(server)))
         assert held == {"evt_51", "evt_100", "evt_101"}  # a refill brings the true ones

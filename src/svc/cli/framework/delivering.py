@@ -67,7 +67,7 @@ def read_service_date(client: Client) -> float | None:
         return error.served_at
 
 
-class _ServiceClock:
+class _SandboxClock:
     """The service's clock as a session's settings point at it: a sandbox's own, or its `Date`."""
 
     def __init__(self, session: Session) -> None:
@@ -102,7 +102,7 @@ def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
         session.scope(session.key.fingerprint),
         session.base_url,
         accounts_of(session, client, journal),
-        _ServiceClock(session),
+        _SandboxClock(session),
         session.say,
         session.clock,
         session.out.warn,

@@ -79,7 +79,6 @@ def start(
     reach = reach_of(bind, allow_host or (), tls=tls)
     folder = None if db == MEMORY and not tls else session.paths.sandbox_dir
     pair = certificate_for(session, folder, tls=tls, own=(certificate, private_key))
-    bundle = session.settings.ca_bundle
     options = LaunchOptions(
         db=_database(folder, db),
         port=port,
@@ -94,9 +93,15 @@ def start(
         hosts=reach.hosts,
         state=_state(session, import_, allow_remote=allow_remote),
         settings=settings_like(session, like),
-        ca_bundle=None if bundle is None else str(Path(bundle).absolute()),
+        ca_bundle=_find_bundle(session),
     )
     _start(session, options, None if ready_file is None else Path(ready_file), detach=detach)
+
+
+def _find_bundle(session: Session) -> str | None:
+    """The absolute path of the authorities that receivers of webhooks are trusted by."""
+    bundle = session.settings.ca_bundle
+    return None if bundle is None else str(Path(bundle).absolute())
 
 
 def _refuse_two_beginnings(state: str | None, *, fixture: str | None, seed: int | None) -> None:

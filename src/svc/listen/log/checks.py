@@ -200,7 +200,7 @@ def certificate(ends: Iterable[float | None], now: float) -> Remark:
 
 
 def put_aside(failed: int, log: str) -> Remark:
-    """Says that groups have put events aside: nobody takes them until a person has looked."""
+    """Says that groups have put events aside, which no job takes until a person has looked."""
     fix = f"Look at them: svc events log failed list --from {log}"
     return Remark("failed", "warning", f"{failed:,} put aside by groups", fix)
 

@@ -108,8 +108,8 @@ def keys_of(
             "The log's key is missing: without it a receiver's events cannot be told from forged "
             "ones.",
             code="log_key_missing",
-            hint="It stands below USER:PASSWORD in the credentials. Whoever has it prints it: svc "
-            "events log create --print-key; where nobody has, with --new-key",
+            hint="It stands below USER:PASSWORD in the credentials. Who has it prints it by "
+            "svc events log create --print-key; if it is lost, add --new-key",
         )
     check_keys(held, stream, fingerprint)
     return tuple(sorted(held, key=lambda one: proof.fingerprint(one) != fingerprint))

@@ -86,7 +86,7 @@ async def retry(connection: LogConnection, mode: Mode, trust: Trust, one: SetAsi
         check_proof(message, trust)
     except Unreadable as error:
         raise CheckFailed(
-            f"It is given to nobody. {error.message}",
+            f"It is given to no reader. {error.message}",
             code="log_failed_unproved",
             param="EVENT",
             hint=f"svc events log failed drop {one.number} --from {connection.address}",

@@ -195,7 +195,7 @@ async def ids_since(connection: LogConnection, mode: Mode, since: float, trust: 
     async for one in read_stream(
         connection, trust.stream, start, connection.address.subjects(mode)
     ):
-        with suppress(Unreadable):  # whoever forged it named the id of a true one
+        with suppress(Unreadable):  # a forger may name the id of a true one
             check_proof(one.message, trust)
             held.add(id_of(one.message))
     return held

@@ -34,7 +34,7 @@ app.add_typer(create.app)
 app.add_typer(users.app, name="user")
 app.add_typer(failed.app, name="failed")
 
-_DAYS: Final = "7d"  # for so long the log keeps what somebody may not have read yet
+_DAYS: Final = "7d"  # for so long the log keeps what a laptop may not have read yet
 
 
 @verb(app)

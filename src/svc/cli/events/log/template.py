@@ -1,5 +1,6 @@
 """`svc events log template`: the files of a log's servers."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
@@ -51,12 +52,9 @@ def template_(
     """
     session = Session.of(ctx)
     LogAddress.parse(f"nats://127.0.0.1/{name}", "--name")
-    if host and (len(set(host)) != template.NODES or trial or single):
-        raise UsageError("--host is given three times, once for each server.", param="--host")
     if single and node != 1:
         raise UsageError("--single has one server.", param="--node")
-    for one in host or ():
-        LogAddress.parse(f"nats+tls://{one}/{name}", "--host")
+    _check_hosts(name, host or (), may_be_given=not (trial or single))
     stored = template.file_bytes_for(events_per_minute or 1)
     if max_file_store is not None:
         stored = size_of(max_file_store, "--max-file-store")
@@ -68,3 +66,10 @@ def template_(
     elif systemd:
         text = template.unit(cluster)
     session.stdout.write(text)
+
+
+def _check_hosts(name: str, hosts: Sequence[str], *, may_be_given: bool) -> None:
+    if hosts and (len(set(hosts)) != template.NODES or not may_be_given):
+        raise UsageError("--host is given three times, once for each server.", param="--host")
+    for one in hosts:
+        LogAddress.parse(f"nats+tls://{one}/{name}", "--host")
