@@ -353,16 +353,20 @@ def test_answers_that_come_after_the_journal_went_are_told(
     floor: Floor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R102: its end is met with the first answer; the others arrive a moment later, and count."""
-    gone = threading.Event()
+    all_sent, gone = threading.Event(), threading.Event()
 
     def lost(_: Any) -> Any:
         gone.set()
         raise LocalError("it was deleted", code=GONE)
 
     def answer(request: WireRequest, nth: int) -> None:
+        if nth == 4:
+            all_sent.set()
         if nth > 1:
             gone.wait(5)
             time.sleep(0.03 * nth)
+        else:
+            all_sent.wait(5)
 
     floor.service.answer = answer
     monkeypatch.setattr(floor.intents, "settle_many", lost)
