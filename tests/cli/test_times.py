@@ -58,7 +58,7 @@ def test_what_is_no_time_is_refused_alike(svc: Svc, sandbox: Sandbox, words: str
     """One sentence, with examples, before anything is sent."""
     refused = svc(*words.split(), "soon", "-o", "json")
     assert (refused.code, refused.error["param"]) == (2, words.rpartition(" ")[2])
-    assert "is no time. Write 2026-11-21, 2026-11-21T09:00, " in refused.error["message"]
+    assert "is not a time. Write 2026-11-21, 2026-11-21T09:00, " in refused.error["message"]
 
 
 def test_the_inbox_takes_a_day(svc: Svc, sandbox: Sandbox) -> None:

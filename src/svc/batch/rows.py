@@ -33,7 +33,7 @@ class BadRow(Exception):  # noqa: N818  it describes a row
 
 
 def build_blank_amount(name: str) -> BadRow:
-    """What to say of an amount without a number: it must not come to mean all that there is."""
+    """Builds the refusal of a blank amount, which would otherwise mean the whole amount."""
     return BadRow(
         f"{name} is blank",
         param=name,

@@ -21,4 +21,6 @@ pay_x`, from its entry to its exit code:
 9. `svc/render`: `session.out` prints the reply as a person's block, JSON, CSV or an id.
 10. `main.py`: ids that were shown are kept for completion; the exit code is returned. What failed
     is told by `framework/errors.py`, with the next command to type.
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

@@ -9,4 +9,6 @@ controls of a sandbox. `wire/` has the sockets.
 user names or a key that was not passed to it. Of a command line it knows
 one thing: `options`, how a described field is typed there, because an error gives advice in those
 words.
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

@@ -3,6 +3,8 @@
 `tree.py` is where to begin: what a command line can hold. `tables.py` makes flat tables of it, and
 `shells.py` puts them into the engine of each shell. The scripts that were made so are read here.
 Only `svc.cli` imports this room, and fills the tree from its parsers.
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """
 
 from pathlib import Path

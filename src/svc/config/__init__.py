@@ -2,6 +2,8 @@
 
 Begin with `model`, which has every name that the file may hold; `reading` and `editing` are the
 file, `settings` is what one command works with. `cli` and `keys` use this room.
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """
 
 from svc.config.model import Config, Profile

@@ -85,7 +85,7 @@ def read_text(path: Path) -> str | None:
 
 
 def _refuse_strangers_folder(folder: Path) -> None:
-    """Looks at the link to a folder as well: it may lead to what we once took from its maker."""
+    """Refuses a folder, or a link to one, that another user owns or may write."""
     for facts in (folder.lstat(), folder.stat()):
         if stat.S_ISDIR(facts.st_mode) or stat.S_ISLNK(facts.st_mode):
             refuse_strangers(folder, facts, "700")

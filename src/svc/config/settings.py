@@ -51,8 +51,8 @@ class Settings(NamedTuple):
         address: where the service is, or None where it was not given.
         mode_given: true where `--live`, `--test` or SVC_MODE says the mode.
         max_time: total deadline in seconds.
-        patience: the same for what takes as long as others do, such as turning a sandbox's clock:
-            without end unless one was given.
+        patience: the total deadline of calls that wait for other work, such as turning a sandbox's
+            clock; unlimited unless --max-time was given.
         proxy: the user's own choice; HTTPS_PROXY is for the client to consider (promise R26).
         sandbox: true where the address is that of a sandbox on this machine.
         from_profile: true where a profile says the address, and no option or variable.

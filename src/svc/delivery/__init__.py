@@ -7,4 +7,6 @@ with `policy`, the two tables of what may be sent; `evidence` says what is known
 its end means; of a batch, `plan` says what becomes of each row, `before` what is read first, `rows`
 records and settles them in groups. `hints` has the next command for each decision, `journal` keeps
 it all in the state database. `cli` and `batch` use this room.
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

@@ -5,4 +5,6 @@
 `svc.cli` imports this room; `svc.batch` and `svc.listen` only what spells a text or a value
 (`csv_format.py`, `text.py`, `human/cells.py`). It knows no network, no settings, and no clock but
 the one that it is given.
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

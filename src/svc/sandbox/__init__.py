@@ -11,4 +11,6 @@ it the specification says and which we chose. The caller of `app` passes a clock
 
 `cli` starts and stops it as a process and uses its tables of words; no other room imports it. It
 knows nothing of the client but facts (`svc.service.facts`), money and signing.
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

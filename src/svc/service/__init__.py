@@ -14,6 +14,8 @@ only when it is used. Where to look, or to change:
 - a status that ends --wait: `Resource.final`; one that means failure: `Resource.failures`
 - a field of an event: `events`; of the object in it: that object's file
 - an error code's meaning and status: `errors`; its exit code, by status: `svc.errors`
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """
 
 from importlib import import_module

@@ -3,6 +3,8 @@
 `schema` has its tables, `log` is what a listener does with SQLite's log, `database` is where to
 begin. Each room has its own SQL and passes it in; `delivery.journal`, `batch`, `keys` and `listen`
 do. A command opens the database for them and asks them, in words.
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """
 
 from typing import Final

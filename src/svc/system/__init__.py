@@ -7,6 +7,8 @@ what it has.
 Elsewhere a few ask which system runs, for what is only theirs: `svc.paths` for its folders,
 `keys.keyrings.choice` for the keyrings there are, `listen.tunnels` for names of programs, and
 `listen.inbox.quick` for what a sync is worth.
+
+Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """
 
 from typing import Final

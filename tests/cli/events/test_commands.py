@@ -502,7 +502,7 @@ def test_verify_knows_no_time_after_the_year_9999(moment: str) -> None:
     argv = ("events", "verify", "--header", header, "--now", moment)
     refused = inside(*argv, stdin=b"{}", env=secret)
     assert refused.code == 2
-    assert f"--now '{moment}' is no time" in refused.err
+    assert f"--now '{moment}' is not a time" in refused.err
 
 
 @pytest.mark.effect_of("events verify", "--payload", "--secret-stdin")

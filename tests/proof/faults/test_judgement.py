@@ -604,7 +604,7 @@ def test_a_live_batch_says_what_is_left_of_each_payment(
 SENTENCES = {
     "**On one machine**, run the same command again": "process/test_batch_exactly_once.py::"
     "test_three_kills_and_dropped_answers_make_exactly_as_many_orders",
-    "A row that somebody has done by hand": "proof/faults/test_judgement.py::"
+    "A row that a person has done by hand": "proof/faults/test_judgement.py::"
     "test_a_row_that_was_done_by_hand_since_is_not_sent",
     "Rows that were done 12 hours ago": "proof/faults/test_judgement.py::"
     "test_a_bad_row_does_not_keep_next_months_payments_back",
@@ -627,7 +627,7 @@ HELP = {
     "test_done_rows_are_skipped_wherever_they_stand",
     "A row whose outcome is unknown": "process/test_batch_exactly_once.py::"
     "test_three_kills_and_dropped_answers_make_exactly_as_many_orders",
-    "A row that a single command": SENTENCES["A row that somebody has done by hand"],
+    "A row that a single command": SENTENCES["A row that a person has done by hand"],
     "Rows that were done 12 hours ago": SENTENCES["Rows that were done 12 hours ago"],
     "A done row that was changed": SENTENCES["A done row that was changed"],
     "with --import NAME all": SENTENCES["**On two machines**"],

@@ -40,7 +40,7 @@ class Registrar:
             return self._before
 
     def _tell_secret(self, endpoint: Endpoint) -> None:
-        """Says that what checks signatures behind this listener has to have another secret.
+        """Prints that the target has to verify with a new signing secret.
 
         The command of --exec is not started again: it runs once, and one that resets the sandbox
         itself, as tests do, would be ended in their middle and begin anew for ever.
@@ -66,7 +66,7 @@ class Registrar:
         return endpoint
 
     def renewal(self, public: Callable[[], BaseUrl | None]) -> Callable[[], Endpoint | None] | None:
-        """Gives what registers the endpoint again if it is gone, where that can happen."""
+        """Returns what registers a lost endpoint again; None where it cannot be lost."""
         if not self.sandbox:
             return None
         if self.asked.secrets:

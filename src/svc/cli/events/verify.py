@@ -108,7 +108,7 @@ def time_of(session: Session, text: str | None, name: str) -> float:
         seconds = moments(session, local=True).read(text, name).begin.timestamp()
     if not 0 <= seconds <= _LATEST:
         raise UsageError(
-            f"{name} {text!r} is no time.", param=name, hint="Write one from 1970 to year 9999"
+            f"{name} {text!r} is not a time.", param=name, hint="Write one from 1970 to year 9999"
         )
     return seconds
 

@@ -34,8 +34,9 @@ class IdempotencyAges(NamedTuple):
     def age(self, intent: Intent) -> float:
         """Seconds since a request was sent, all by the sandbox's clock (promise R101).
 
-        Where that was not noted when it was sent: since the request came, as the sandbox has it;
-        of one that it does not remember, since it was sent by the clock of this machine.
+        The journal notes the sandbox's time of a sending. Where it is missing, the age counts from
+        the arrival that the sandbox remembers; where it remembers none, from the first sending by
+        this machine's clock.
         """
         if intent.served_at is not None:
             return self.now - intent.served_at

@@ -22,13 +22,13 @@ def is_too_old(intent: Intent, now: float) -> bool:
 def is_in_the_future(intent: Intent, now: float) -> bool:
     """Whether the clock was put back, so that the key's age is unknown.
 
-    Some seconds are nothing: a clock that is kept right is put back by as much now and then.
+    A step back of some seconds is ignored: time synchronisation makes such steps.
     """
     return now < intent.first_sent_at - CLOCK_STEP_SECONDS
 
 
 class _RequestWords:
-    """What the words of a row name of a request."""
+    """The values of a request that a refusal's message may name."""
 
     safe_hours = KEY_SAFE_SECONDS // 3600
     kept_hours = IDEMPOTENCY_RETENTION_SECONDS // 3600

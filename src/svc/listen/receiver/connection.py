@@ -241,7 +241,7 @@ class ReceiverConnection(ReadingProtocol):
         """Sends an answer once; a later one for the same request is dropped."""
         if turn != self._turn or self.phase is not Phase.ANSWER or self._transport is None:
             return
-        self.proven = self.proven or status == _TAKEN  # so is only answered what is signed
+        self.proven = self.proven or status == _TAKEN  # only signed deliveries are answered so
         sent, carries_on = self._reader.answer(status)
         self._transport.write(sent)
         if self._peer_done or not carries_on:

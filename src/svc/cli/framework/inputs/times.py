@@ -81,7 +81,7 @@ class Moments:
             pass
         example = "3d" if self._sign > 0 else "7d"
         raise UsageError(
-            f"{what} {_shorten(text)} is no time.",
+            f"{what} {_shorten(text)} is not a time.",
             param=what,
             hint=f"Write 2026-11-21, 2026-11-21T09:00, {example} or {self._word()}",
         )
@@ -140,7 +140,7 @@ def filters(given: Bounds, read: Callable[[str, str], Moment]) -> dict[str, str]
     """The filters that say what was asked; a day is a day: after it means from the next one on.
 
     Raises:
-        UsageError: a value is no time, or two of them bound the same side.
+        UsageError: a value is not a time, or two of them bound the same side.
     """
     found: dict[str, str] = {}
     for name, text in given._asdict().items():

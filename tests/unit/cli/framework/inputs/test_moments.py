@@ -76,7 +76,7 @@ def test_a_day_of_the_clock_change_is_a_day(berlin: None) -> None:
 )  # fmt: skip
 def test_what_is_no_time_is_refused_with_examples(text: str) -> None:
     """A number without a unit is none: it might be meant for a date."""
-    with pytest.raises(UsageError, match="is no time") as caught:
+    with pytest.raises(UsageError, match="is not a time") as caught:
         read(text)
     assert caught.value.param == "--since"
     assert "yesterday" in (caught.value.hint or "")
