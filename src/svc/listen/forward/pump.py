@@ -261,8 +261,7 @@ class Pump:
         """Reads what was not tried, behind the cursor."""
         self._gone.clear()  # here, where the cursor is looked at, and not when the task was made
         turn, behind = self._turn, self._behind
-        if self._idle:
-            self._page = min(2 * self._page, _PAGE_ITEMS)
+        self._page = min(2 * self._page, _PAGE_ITEMS)
         page = await self._hooks.due(self._cursor, self._page)
         if turn != self._turn:  # memory was dropped meanwhile, and the cursor is another one
             return
@@ -270,7 +269,8 @@ class Pump:
             self._add(seen_at, item)
         if page:
             self._cursor = page[-1].seq
-            self._hooks.rests(self.health.why, max(self.held, default=0))
+            if self._page < _PAGE_ITEMS:
+                self._hooks.rests(self.health.why, max(self.held, default=0))
         else:  # what was declined meanwhile is still to be read
             self._behind -= behind
 

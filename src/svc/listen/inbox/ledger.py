@@ -26,6 +26,7 @@ _PAGE_BYTES: Final = 4 * 1024 * 1024
 PIECE_ROWS: Final = 1_000
 _TURNS_UNKNOWN: Final = 2  # in place of whether a target's rows are ordered
 _NOTHING_READ: Final = 2  # of a run: no event is under way
+_PAGES_NOTED: Final = 4
 
 
 class State(IntEnum):
@@ -181,7 +182,7 @@ class ForwardLedger:
     def due(self, target: str, after: int, most: int) -> list[OpenItem]:
         """Gives a page of what was not tried, oldest first."""
         items = self._page(_NEW, target, (after, most, _PAGE_BYTES))
-        self._let_run(target, items[-1].seq if items else None)
+        self._let_run(target, items[-1].seq if items else None, spare=_PAGES_NOTED * most)
         return items
 
     def again(self, target: str, now: float, most: int) -> Retries:
@@ -265,12 +266,15 @@ class ForwardLedger:
             if low >= State.DONE
         ]
 
-    def _let_run(self, url: str, last: int | None) -> None:
-        """Notes that events up to this one may be under way; None: all that will come."""
+    def _let_run(self, url: str, last: int | None, spare: int = 0) -> None:
+        """Notes that events up to this one may be under way; None: all that will come.
+
+        With so many to spare, so that there is nothing to note for the next pages.
+        """
         number = self._numbers[url]
         [row] = self._state.rows("SELECT running FROM targets WHERE id = ?", (number,))
-        running = 1 if last is None else last + 2
-        if row["running"] > 1 and (running == 1 or running > row["running"]):
+        if row["running"] > 1 and (last is None or last + 2 > row["running"]):
+            running = 1 if last is None else last + spare + 2
             with self._state.write() as tx:
                 tx.execute("UPDATE targets SET running = ? WHERE id = ?", (running, number))
 
@@ -409,7 +413,8 @@ UPDATE targets SET resting = ?, since = ?, running = COALESCE(2 + ?, running) WH
 # what it had read.
 _CUT: Final = """
 UPDATE targets SET
-  cut = MAX(cut, IIF(running > 1, running - 2, (SELECT COALESCE(MAX(seq), 0) FROM inbox)))
+  cut = MAX(cut, MIN(IIF(running > 1, running - 2, 1 << 62),
+    (SELECT COALESCE(MAX(seq), 0) FROM inbox)))
 WHERE id = ?"""
 _ADD: Final = "INSERT OR FAIL INTO ledger (target, event) VALUES "
 _ADD_IN_TURN: Final = "INSERT INTO ledger (target, event, state, object) VALUES (?, ?, ?, ?)"
