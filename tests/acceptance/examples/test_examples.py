@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from acceptance.examples.test_handlers import CHECK, running
 from acceptance.examples.world import ORDER, PLACEHOLDER, ExampleWorld, real
 from support.running import Sandbox, Svc, command_tree
 from support.serving import QuietHandler, serving
@@ -197,8 +198,12 @@ def test_the_example_of_requests_works(verb: str, world: ExampleWorld, svc: Svc)
 EVENTS = [
     line
     for line in EXAMPLES
-    if line.startswith("svc events ") and "nats+tls:" not in line and " log " not in line
+    if line.startswith("svc events ")
+    and not line.startswith("svc events examine")
+    and "nats+tls:" not in line
+    and " log " not in line
 ]
+EXAMINE = [line for line in EXAMPLES if line.startswith("svc events examine")]
 SECRET = "whsec_0123456789abcdefghijklmn"
 
 
@@ -222,6 +227,21 @@ def test_the_example_of_events_works(line: str, world: ExampleWorld) -> None:
         secrets = {"SVC_WEBHOOK_SECRET": SECRET} if needs_secret else {}
         done = shell(ready, world.folder, **secrets)
     assert done.returncode == 0, (ready, done.stdout, done.stderr)
+
+
+@pytest.mark.parametrize("line", EXAMINE)
+def test_the_example_of_an_examination_passes_a_good_handler(
+    line: str, world: ExampleWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a handler that breaks no rule, and a check that prints what it has done."""
+    monkeypatch.setenv("SVC_WEBHOOK_SECRET", SECRET)
+    world.file("shop.txt", "")
+    world.program("count.sh", CHECK)
+    with running("handler.py", "", world.folder) as origin:
+        ready = line.replace("3000", origin.rpartition(":")[2])
+        done = shell(ready, world.folder, SVC_WEBHOOK_SECRET=SECRET)
+    assert done.returncode == 0, (ready, done.stdout, done.stderr)
+    assert ("--report" in line) == (world.folder / "examination.md").exists()
 
 
 def received(world: ExampleWorld, port: int) -> str:

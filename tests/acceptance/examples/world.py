@@ -55,9 +55,9 @@ class ExampleWorld:
     def open_order(self) -> str:
         return str(self.api("orders", ORDER)["id"])
 
-    def program(self, name: str) -> None:
-        """A script that does nothing, and does it well."""
-        self.file(name, "#!/bin/sh\n")
+    def program(self, name: str, text: str = "") -> None:
+        """A script of a shell; without a text it does nothing, and does it well."""
+        self.file(name, f"#!/bin/sh\n{text}\n")
         (self.folder / name).chmod(0o755)
 
     def held_order(self) -> str:
