@@ -267,10 +267,7 @@ class ForwardLedger:
         ]
 
     def _let_run(self, url: str, last: int | None, spare: int = 0) -> None:
-        """Notes that events up to this one may be under way; None: all that will come.
-
-        With so many to spare, so that there is nothing to note for the next pages.
-        """
+        """Notes that events up to the last, and some to spare, may be under way; None: all."""
         number = self._numbers[url]
         [row] = self._state.rows("SELECT running FROM targets WHERE id = ?", (number,))
         if row["running"] > 1 and (last is None or last + 2 > row["running"]):
