@@ -264,13 +264,13 @@ class Api:
         body = request.body if isinstance(request.body, bytes) else b""
         text = b" ".join((request.path.encode(), request.query, body)).decode(errors="replace")
 
-        def look(tx: Transaction) -> set[str]:
+        def find(tx: Transaction) -> set[str]:
             named = (
                 tx.get(_OF_ORDERS[prefix], prefix + rest) for prefix, rest in _IDS.findall(text)
             )
             return {str(doc.get("order") or doc["id"]) for doc in named if doc is not None}
 
-        return sorted(self.engine.peek(context.mode, look))
+        return sorted(self.engine.peek(context.mode, find))
 
     def _is_finished(self, context: RequestContext) -> bool:
         key = context.idempotency_key
