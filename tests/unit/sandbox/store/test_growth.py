@@ -3,7 +3,8 @@
 import asyncio
 import re
 import sqlite3
-from contextlib import closing
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from typing import Any, Final
 
 from svc.sandbox.store import deliveries, events, jobs
@@ -22,13 +23,15 @@ def doc(number: int, **more: str) -> dict[str, Any]:
     return {"id": f"ord_{number}", "object": "order", "created": when, "status": "paid", **more}
 
 
-def traced() -> tuple[Store, sqlite3.Connection, set[str]]:
+@contextmanager
+def trace_statements() -> Iterator[tuple[Store, sqlite3.Connection, set[str]]]:
     """An empty store, its connection, and the statements that it is asked from now on."""
-    connection, asked = sqlite3.connect(":memory:", isolation_level=None), set[str]()
-    for table in TABLES:
-        connection.execute(table)
-    connection.set_trace_callback(asked.add)
-    return Store(connection, ":memory:"), connection, asked
+    asked = set[str]()
+    with closing(sqlite3.connect(":memory:", isolation_level=None)) as connection:
+        for table in TABLES:
+            connection.execute(table)
+        connection.set_trace_callback(asked.add)
+        yield Store(connection, ":memory:"), connection, asked
 
 
 def read_documents(store: Store) -> None:
@@ -62,39 +65,39 @@ def read_events(store: Store) -> None:
 
 def test_no_query_reads_what_is_kept() -> None:
     """Lists, filters, jobs, deliveries and what goes after its time are found by an index."""
-    store, connection, asked = traced()
-    store.sequence = 0  # as a start takes it from what was saved
-    store.begin()
-    read_documents(store)
-    read_events(store)
-    store.commit()
-    connection.set_trace_callback(None)
-    wrong = [
-        f"{row[3]}: {statement}"
-        for statement in asked
-        if statement.split(" ")[0] in ("SELECT", "UPDATE", "DELETE")
-        for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")
-        if GROWING.search(row[3])
-        and "ORDER BY seq LIMIT" not in statement
-        # The deliveries of one event are a few.
-        and not ("TEMP B-TREE" in row[3] and "event = " in statement)
-    ]
-    assert wrong == []
+    with trace_statements() as (store, connection, asked):
+        store.sequence = 0  # as a start takes it from what was saved
+        store.begin()
+        read_documents(store)
+        read_events(store)
+        store.commit()
+        connection.set_trace_callback(None)
+        wrong = [
+            f"{row[3]}: {statement}"
+            for statement in asked
+            if statement.split(" ")[0] in ("SELECT", "UPDATE", "DELETE")
+            for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")
+            if GROWING.search(row[3])
+            and "ORDER BY seq LIMIT" not in statement
+            # The deliveries of one event are a few.
+            and not ("TEMP B-TREE" in row[3] and "event = " in statement)
+        ]
+        assert wrong == []
 
 
 def test_an_export_needs_no_room_of_its_own_to_sort() -> None:
     """Each table is read in the order of its key."""
-    store, connection, asked = traced()
-    assert b"".join(dump(store)).endswith(b'"balances":[]}}')
-    connection.set_trace_callback(None)
-    plans = [
-        row[3]
-        for statement in asked
-        if "ORDER BY" in statement
-        for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")
-    ]
-    assert len(plans) >= 7
-    assert [step for step in plans if "FOR ORDER BY" in step] == []
+    with trace_statements() as (store, connection, asked):
+        assert b"".join(dump(store)).endswith(b'"balances":[]}}')
+        connection.set_trace_callback(None)
+        plans = [
+            row[3]
+            for statement in asked
+            if "ORDER BY" in statement
+            for row in connection.execute(f"EXPLAIN QUERY PLAN {statement}")
+        ]
+        assert len(plans) >= 7
+        assert [step for step in plans if "FOR ORDER BY" in step] == []
 
 
 def test_a_start_takes_the_count_of_documents_from_what_was_saved(lab: Lab, kit: Kit) -> None:
