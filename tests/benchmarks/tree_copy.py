@@ -36,6 +36,10 @@ class TreeCopy:
         start = "from svc.__main__ import main\nraise SystemExit(main())\n"
         program.write_text(f"#!{self.python}\n{start}", encoding="utf-8")
         program.chmod(0o755)
+        for tool in Path(sys.executable).parent.iterdir():  # a log's server, for one
+            ours = self.folder / ".venv/bin" / tool.name
+            if not ours.exists():
+                ours.symlink_to(tool)
 
     def pytest(self, *arguments: str, seconds: float | None = None, **more: str) -> int:
         """Runs tests in the copy; a negative code is a run that took too long."""
