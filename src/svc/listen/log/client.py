@@ -38,6 +38,7 @@ T = TypeVar("T")
 _ROUND_SECONDS: Final = 0.2  # between two rounds through the servers
 _ONE_SECONDS: Final = 2.5  # for one server
 _PONG_SECONDS: Final = 2.0
+_LATE_PONG_SECONDS: Final = 60  # nats-py ends a connection that is silent for half of it
 _CLOSE_SECONDS: Final = 1.0
 _HEARTBEAT: Final = "100"
 _TOLD_SECONDS: Final = 0.005
@@ -105,6 +106,7 @@ class LogClient:
         self._trouble: BaseException | None = None
         self._waiting: set[tuple[str, asyncio.Future[AuthError]]] = set()
         self._doubting: asyncio.Task[None] | None = None
+        self._pings: set[asyncio.Task[None]] = set()
         self._down = False
 
     @property
@@ -200,7 +202,7 @@ class LogClient:
 
         async def subscribed() -> "Subscription":
             found = await client.subscribe(subject, cb=got)
-            await client.flush()
+            await asyncio.shield(self._ping(client))
             await asyncio.sleep(_TOLD_SECONDS)  # a refusal is told in a task of its own
             return found
 
@@ -239,13 +241,28 @@ class LogClient:
 
     async def _look_at(self, client: "Client") -> None:
         received = client.stats["in_bytes"]
-        with suppress(Exception):
-            async with asyncio.timeout(_PONG_SECONDS):
-                await client.flush()
-                return
+        ping = self._ping(client)
+        await asyncio.wait([ping], timeout=_PONG_SECONDS)
+        if ping.done() and not ping.cancelled() and ping.exception() is None:
+            return
         if client.is_connected and client.stats["in_bytes"] == received:
             _drop_wires()  # else nats-py waits until what it has written is sent
             await _end(client)
+
+    def _ping(self, client: "Client") -> "asyncio.Task[None]":
+        """Asks the server for a pong; the task ends when it has come.
+
+        Never cancelled: nats-py stops reading when a pong comes for a waiter that has gone.
+        """
+        ping = asyncio.get_running_loop().create_task(client.flush(timeout=_LATE_PONG_SECONDS))
+        self._pings.add(ping)
+        ping.add_done_callback(self._forget_ping)
+        return ping
+
+    def _forget_ping(self, ping: "asyncio.Task[None]") -> None:
+        self._pings.discard(ping)
+        if not ping.cancelled():
+            ping.exception()  # its own waiter, where there still is one, is told
 
     async def _open(self, seconds: float) -> None:
         """Tries the servers of the address in turn, from the one behind the last that was used."""
@@ -359,7 +376,8 @@ class LogClient:
 
 def _quieten() -> None:
     """Keeps from stderr what nats-py and asyncio log of connections; we tell of them."""
-    logging.getLogger("nats").disabled = True
+    logger = logging.getLogger("nats")  # above those of its modules, whose records it would pass on
+    logger.propagate, logger.handlers = False, [logging.NullHandler()]
     logger = logging.getLogger("asyncio")
     if _is_useful not in logger.filters:
         logger.addFilter(_is_useful)
