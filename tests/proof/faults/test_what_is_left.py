@@ -249,7 +249,7 @@ def test_what_cannot_be_told_costs_no_result(machine: UserMachine) -> None:
 def test_a_list_that_was_done_long_ago_is_not_skipped_in_silence(
     machine: UserMachine, tmp_path: Path
 ) -> None:
-    """R96: a month later: exit 6 with both ways on; --continue sends what was added."""
+    """R96: a day later: exit 6 with both ways on; --continue sends what was added."""
     rows = [
         {"amount": 100, "payment": "pay_1", "metadata": {"note": f"mark-{n}"}} for n in range(4)
     ]
@@ -259,8 +259,8 @@ def test_a_list_that_was_done_long_ago_is_not_skipped_in_silence(
     assert machine.run(*argv).code == 0
     assert machine.run(*argv).json["skipped"] == 2
     with closing(sqlite3.connect(machine.state / "state.db")) as database, database:
-        database.execute("UPDATE batches SET whole_at = whole_at - 30 * 86400")
-        database.execute("UPDATE requests SET first_sent_at = first_sent_at - 30 * 86400")
+        database.execute("UPDATE batches SET whole_at = whole_at - 25 * 3600")
+        database.execute("UPDATE requests SET first_sent_at = first_sent_at - 25 * 3600")
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     for more in ((), ("--dry-run",)):
         refused = machine.run(*argv, *more)
