@@ -132,7 +132,7 @@ def test_a_death_at_any_point_loses_and_doubles_nothing(
 
 @pytest.mark.parametrize("count", [120, *([pytest.param(10_000, marks=pytest.mark.slow)] * LONG)])
 def test_one_bad_row_and_a_kill(svc: Svc, sandbox: Sandbox, tmp_path: Path, count: int) -> None:
-    """Exit 9 with the row; all others exactly once, and the corrected one after them."""
+    """R16: exit 9 with the row; all others exactly once, and the corrected one after them."""
     path = orders_file(tmp_path, range(count))
     text = path.read_text()
     good, bad = order_line(60), order_line(60, "129.00")

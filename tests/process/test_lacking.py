@@ -81,7 +81,7 @@ def test_stand_in_for_windows_starts_and_configures(svc: Svc) -> None:
 def test_stand_in_for_windows_makes_an_order_in_its_own_sandbox(
     svc: Svc, detached: Sandbox
 ) -> None:
-    """R2: recorded, made, found again; whoami and the doctor see nothing wrong; stop ends it."""
+    """Recorded, made, found again; whoami and the doctor see nothing wrong; stop ends it."""
     order = svc.ok(*ORDER)
     assert svc.ok("orders", "retrieve", order["id"])["amount"] == 12900
     [request] = svc.ok("requests", "list")

@@ -133,6 +133,7 @@ class Floor:
         self.batch = BatchName("/a/refunds.csv", "refunds.create", SCOPE)
         self.batches = BatchTable(state, self.leases, self.clock)
         self.quota = SharedQuota(10_000)
+        self.api_version: str | None = None
 
     def connect(self, **more: Any) -> Client:
         return Client(
@@ -167,7 +168,7 @@ class Floor:
         """Runs the list with these amounts; a text is a row that is bad."""
         todo = self.plan(amounts)
         self.quota = SharedQuota(len(todo.tasks))
-        journal = RowJournal(self.intents, self.batch, BASE, "json", None)
+        journal = RowJournal(self.intents, self.batch, BASE, "json", self.api_version)
         halts = make_should_stop(self.quota)
         rate = Rate(self.clock, None)
         workers = Workers(size, connect or self.connect, halts, rate, self.clock)
