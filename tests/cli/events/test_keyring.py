@@ -51,7 +51,7 @@ def test_endpoint_and_secret_are_found_again(
 
 @pytest.mark.usefixtures("real")
 def test_without_a_keyring_it_says_what_that_means(
-    registered: Registered, svc: Svc, monkeypatch: pytest.MonkeyPatch
+    registered: Registered, svc: Svc, isolated: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """R34: no plain file; each run leaves an endpoint behind, and names it and who can remove it."""
     monkeypatch.setenv("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nowhere")
@@ -62,3 +62,5 @@ def test_without_a_keyring_it_says_what_that_means(
     assert "no call to delete it: disable it in the dashboard afterwards" in said[0].err
     assert "no call to delete the earlier we_1: disable it in the dashboard" in said[1].err
     assert "used again" not in said[0].err + said[1].err
+    assert holding(isolated, b"we_1") != []
+    assert holding(isolated, b"whsec_") == []

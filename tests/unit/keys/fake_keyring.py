@@ -13,6 +13,7 @@ class FakeKeyring:
         calls: every call, as `read USER`.
         trouble: raised by every call while it is set.
         loses: it accepts a secret and keeps nothing, like the library's null keyring.
+        alters: it keeps a secret without its last character, like one with a limit of length.
         keeps: it says that it erased and did not.
         gap: replacing removes first, and the process is killed before the new secret is in.
         hangs: its calls wait for this.
@@ -25,6 +26,7 @@ class FakeKeyring:
         self.calls: list[str] = []
         self.trouble: KeyringTrouble | None = None
         self.loses = False
+        self.alters = False
         self.keeps = False
         self.gap: str | None = None
         self.hangs: threading.Event | None = None
@@ -39,7 +41,7 @@ class FakeKeyring:
             self.items.pop(user, None)
             raise Killed
         if not self.loses:
-            self.items[user] = secret
+            self.items[user] = secret[:-1] if self.alters else secret
 
     def erase(self, service: str, user: str) -> bool:
         self._called("erase", service, user)
