@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     # twice more on every POST. What was committed is safe in the log (promise R68), and the system
     # closes what a process leaves open.
     session = Session(arguments, os.environ, Streams.of_process())
-    session.called = sys.argv[0]
+    session.typed_name = sys.argv[0]
     return run(session)
 
 

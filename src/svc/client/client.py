@@ -13,12 +13,12 @@ from svc.client.exchange import (
     Deadline,
     Failure,
     RawReply,
+    ShowProgress,
     Trouble,
-    Waits,
     Wire,
     WireOwner,
     WireRequest,
-    wait_unwatched,
+    show_no_progress,
 )
 from svc.client.reply import IsTaken, Reply, classify, limits_of, read_server_time, reply_of
 from svc.client.request import Prepared, check_version, fraction, prepare, uuid4
@@ -110,7 +110,7 @@ class Client(WireOwner):
         ca_bundle: PEM file trusted besides the system's authorities.
         quota: allowance of further attempts that several clients share.
         expected: asked at each new connection; false where another service answers there.
-        waits: a context manager around each call that is told of its attempts, to show progress.
+        show_progress: makes a context manager around each call, which is given its attempts.
 
     Raises:
         UsageError: before anything is sent, see `api_keys.refuse_plain_http`.
@@ -136,7 +136,7 @@ class Client(WireOwner):
         quota: RetryQuota | None = None,
         expected: Callable[[], bool] | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
-        waits: Waits = wait_unwatched,
+        show_progress: ShowProgress = show_no_progress,
     ) -> None:
         key = api_keys.parse_to_send(api_key)
         api_keys.refuse_plain_http(base_url, key)
@@ -152,7 +152,7 @@ class Client(WireOwner):
         self._authorization = api_keys.authorization(api_key, auth)
         self._on_attempt = on_attempt
         self._on_reply = on_reply
-        self._waits = waits
+        self._show_progress = show_progress
         self._quota = quota
         self._wire = wire or _socket_wire(base_url, self.clock, proxy, ca_bundle, expected)
 
@@ -203,7 +203,7 @@ class Client(WireOwner):
         request = self._request(made, call)
         headers = {**dict(request.headers), **changed}
         request = request._replace(headers=tuple(each for each in headers.items() if each[1]))
-        with self._waits(call.method, call.path):
+        with self._show_progress(call.method, call.path):
             return self._wire.exchange(
                 request, deadline=Deadline(self.clock, seconds), connect_seconds=seconds
             )
@@ -243,7 +243,7 @@ class Client(WireOwner):
         sending = _Sending(call, prepared, sent_before, self._moments())
         first = sending.began[1] if first_sent_at is None else first_sent_at
         finding = _NOT_SENT_AGAIN
-        with self._waits(call.method, call.path) as tell:
+        with self._show_progress(call.method, call.path) as tell:
             tell(1, None)
             for attempt in count(1):
                 # The machine may have been asleep since the wait before this began.

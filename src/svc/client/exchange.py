@@ -131,12 +131,12 @@ class WireOwner:
 
 
 # Called with each attempt's number and the status of the attempt before, to show progress.
-TellAttempt: TypeAlias = Callable[[int, int | None], None]
+OnAttempt: TypeAlias = Callable[[int, int | None], None]
 # A block in which the answer to a method and a path is waited for.
-Waits: TypeAlias = Callable[[str, str], AbstractContextManager[TellAttempt]]
+ShowProgress: TypeAlias = Callable[[str, str], AbstractContextManager[OnAttempt]]
 
 
-def wait_unwatched(_method: str, _path: str) -> AbstractContextManager[TellAttempt]:
+def show_no_progress(_method: str, _path: str) -> AbstractContextManager[OnAttempt]:
     """Waits without showing progress."""
     return nullcontext(lambda _number, _status: None)
 

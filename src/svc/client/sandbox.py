@@ -10,12 +10,12 @@ from svc.client.exchange import (
     Deadline,
     Failure,
     RawReply,
+    ShowProgress,
     Trouble,
-    Waits,
     Wire,
     WireOwner,
     WireRequest,
-    wait_unwatched,
+    show_no_progress,
 )
 from svc.client.refusal import api_error as refused
 from svc.client.reply import Reply, classify, interpret_success, reply_of
@@ -60,7 +60,7 @@ class SandboxClient(WireOwner):
         base_url: on this machine, or one that plain HTTP leads to.
         deadline: for all calls together; without one each has a minute, for advancing the clock
             may take long.
-        waits: a context manager around each call, to show progress.
+        show_progress: a context manager around each call, to show progress.
         on_version: told of the sandbox's version, once that is known.
 
     Raises:
@@ -76,7 +76,7 @@ class SandboxClient(WireOwner):
         wire: Wire | None = None,
         ca_bundle: str | None = None,
         on_reply: Callable[[Reply], None] = lambda _: None,
-        waits: Waits = wait_unwatched,
+        show_progress: ShowProgress = show_no_progress,
         on_version: Callable[[str], None] = lambda _: None,
     ) -> None:
         if not base_url.may_be_sandbox:
@@ -86,7 +86,7 @@ class SandboxClient(WireOwner):
         self._deadline = deadline
         self._wire = wire or _socket_wire(base_url, self._clock, ca_bundle)
         self._on_reply = on_reply
-        self._waits = waits
+        self._show_progress = show_progress
         self._on_version = on_version
         self._health: Reply | None = None
         self._version = __version__
@@ -134,7 +134,7 @@ class SandboxClient(WireOwner):
             raise self._build_error(call, classify(result, call, self._clock.now()))
 
     def _carry(self, call: Call, request: WireRequest) -> RawReply | Failure:
-        with self._waits(call.method, call.path):
+        with self._show_progress(call.method, call.path):
             return self._wire.exchange(
                 request,
                 deadline=self._deadline or Deadline(self._clock, _CALL_SECONDS),

@@ -6,7 +6,7 @@ from svc.client.contradiction import Contradiction
 from svc.client.reply import Reply
 from svc.client.retry import explain_repeat
 from svc.delivery.account import AccountJudge
-from svc.delivery.journal.commands import Say, resume_command, where_to_look
+from svc.delivery.journal.commands import FormatCommand, resume_command, suggest_lookup
 from svc.delivery.journal.entry import Intent, Settled, settle_by_error, settle_by_reply
 from svc.delivery.journal.refusals import DONE_BEFORE, build_refused_to_other_key, not_ours
 from svc.delivery.sender import Sender
@@ -37,7 +37,7 @@ def keep(sender: Sender, intent: Intent, end: Reply | SvcError) -> Sent:
         return Sent(end, _save_done(sender, intent, settle_by_reply(end)))
     was_done = intent.settled if intent.state == "done" else None
     lost = _save_end(sender, intent, was_done or settle_by_error(end))
-    _explain(sender.say, end, intent, lost)
+    _explain(sender.format_command, end, intent, lost)
     raise end
 
 
@@ -45,7 +45,7 @@ def as_known(sender: Sender, intent: Intent, error: SvcError) -> SvcError:
     """What an error means for a request of which the journal knows more than this sending."""
     known = error
     if intent.state == "done" and error.outcome != "done":
-        known = DONE_BEFORE.about(intent, sender.say, answer=error, why=error.message)
+        known = DONE_BEFORE.about(intent, sender.format_command, answer=error, why=error.message)
     elif error.outcome == "refused" and intent.sent_before and not _is_own(sender.accounts, intent):
         known = build_refused_to_other_key(intent, error)
     if known is not error:
@@ -61,7 +61,9 @@ def _is_own(accounts: AccountJudge, intent: Intent) -> bool:
         return False
 
 
-def _explain(say: Say, error: SvcError, intent: Intent, lost: LocalError | None) -> None:
+def _explain(
+    format_command: FormatCommand, error: SvcError, intent: Intent, lost: LocalError | None
+) -> None:
     """Puts the journal's id and the exact next command into an error (promise R10)."""
     error.idempotency_key = error.idempotency_key or intent.stored.idempotency_key
     if lost is not None and lost.code in LOST:
@@ -79,7 +81,7 @@ def _explain(say: Say, error: SvcError, intent: Intent, lost: LocalError | None)
         again = isinstance(error, Contradiction)
         error.hint = resume_command(intent) + (_ASK if again else "")
     else:
-        look = where_to_look(intent, say)
+        look = suggest_lookup(intent, format_command)
         error.hint = f"{look}; then svc requests forget {intent.id}"
 
 

@@ -15,7 +15,7 @@ from typing import Final, NamedTuple
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.evidence import DONE_BY_HAND, Evidence, Known
 from svc.delivery.journal.batches import BatchName, Duplicate
-from svc.delivery.journal.commands import Say, resume_command, resume_of, where_to_look
+from svc.delivery.journal.commands import FormatCommand, resume_command, resume_of, suggest_lookup
 from svc.delivery.journal.entry import KEY_REUSED, Intent
 from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, not_again
 from svc.delivery.plan import DUPLICATE_DAYS, BatchFacts, BatchPlan, BatchRow, Passed, Picked
@@ -82,10 +82,12 @@ class StoppedRun(NamedTuple):
     line: TypedLine
 
 
-def stop_error(plan: BatchPlan, facts: BatchFacts, line: TypedLine, say: Say) -> Conflict | None:
+def stop_error(
+    plan: BatchPlan, facts: BatchFacts, line: TypedLine, format_command: FormatCommand
+) -> Conflict | None:
     """The error that ends a run before anything is sent; None where rows may be sent."""
     if plan.orphans:
-        return _stop_orphans(plan.orphans, facts, say)
+        return _stop_orphans(plan.orphans, facts, format_command)
     if plan.stop is None:
         return None
     return _STOPS[plan.stop.decision](StoppedRun(plan.stop.rows, plan, facts, line))
@@ -244,7 +246,7 @@ _STOPS: Final[dict[RowDecision, Callable[[StoppedRun], Conflict]]] = {
 }
 
 
-def build_held_error(passed: Passed, now: float, say: Say) -> SvcError:
+def build_held_error(passed: Passed, now: float, format_command: FormatCommand) -> SvcError:
     """Why one row is left out, and what to do about it."""
     evidence, duplicate = passed.evidence, passed.duplicate
     if passed.decision is RowDecision.STOP_ROW_BY_HAND:
@@ -268,8 +270,8 @@ def build_held_error(passed: Passed, now: float, say: Say) -> SvcError:
     if passed.decision is RowDecision.STOP_ROW_CHANGED:
         return _explain_changed(evidence, passed.row)
     if passed.decision is RowDecision.STOP_ROW_KEY_TAKEN:
-        return _explain_key_taken(evidence, say)
-    error = _explain_too_old(evidence, now, say)
+        return _explain_key_taken(evidence, format_command)
+    error = _explain_too_old(evidence, now, format_command)
     error.hint = f"{error.hint}; {_BEFORE_FORGETTING}"
     return error
 
@@ -298,7 +300,7 @@ def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:
     )
 
 
-def _explain_key_taken(evidence: Evidence, say: Say) -> SvcError:
+def _explain_key_taken(evidence: Evidence, format_command: FormatCommand) -> SvcError:
     intent = evidence.intent
     if intent is None:
         return OutcomeUnknown(
@@ -308,13 +310,13 @@ def _explain_key_taken(evidence: Evidence, say: Say) -> SvcError:
             idempotency_key=evidence.key,
             hint="Look at the service for what it did",
         )
-    return ROW_KNOWN_OTHERWISE.about(intent, say)
+    return ROW_KNOWN_OTHERWISE.about(intent, format_command)
 
 
-def _explain_too_old(evidence: Evidence, now: float, say: Say) -> SvcError:
+def _explain_too_old(evidence: Evidence, now: float, format_command: FormatCommand) -> SvcError:
     intent: Intent | None = evidence.intent
     if intent is not None:
-        return not_again(intent, now, say)
+        return not_again(intent, now, format_command)
     return OutcomeUnknown(
         "It was sent by a run of which only the results file tells, its outcome is not known, and "
         f"the service keeps a key for {IDEMPOTENCY_RETENTION_SECONDS // _HOUR_SECONDS} hours only.",
@@ -325,7 +327,9 @@ def _explain_too_old(evidence: Evidence, now: float, say: Say) -> SvcError:
     )
 
 
-def _stop_orphans(orphans: Sequence[Evidence], facts: BatchFacts, say: Say) -> Conflict:
+def _stop_orphans(
+    orphans: Sequence[Evidence], facts: BatchFacts, format_command: FormatCommand
+) -> Conflict:
     """Unresolved requests that no row of the file is like any more (promise R16)."""
     told = [one for one in orphans if one.intent is not None]
     rows = "row" if len(orphans) == 1 else "rows"
@@ -335,7 +339,7 @@ def _stop_orphans(orphans: Sequence[Evidence], facts: BatchFacts, say: Say) -> C
     step = "Run the file once more as it was"
     if first is not None:
         is_old = all(facts.times.now - one.at >= KEY_SAFE_SECONDS for one in orphans)
-        settle = where_to_look(first, say) if is_old else resume_command(first)
+        settle = suggest_lookup(first, format_command) if is_old else resume_command(first)
         step = settle if is_old else f"{step}, or settle them: {settle}"
     else:
         step = f"{step}; where their outcome is settled, name another file with --results"

@@ -12,7 +12,7 @@ from svc.delivery.charges import ChargeReader
 from svc.delivery.ending import Sent, as_known, keep
 from svc.delivery.evidence import Known, read_known
 from svc.delivery.journal import refusals
-from svc.delivery.journal.commands import Say
+from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import (
     NOBODY_ELSE,
     Account,
@@ -74,7 +74,7 @@ def send_new(
     )
 
     def choose(likes: Sequence[Like]) -> Intent | None:
-        return choose_command(asked, likes, sender.clock.now(), sender.say, sender.note)
+        return choose_command(asked, likes, sender.clock.now(), sender.format_command, sender.note)
 
     with before_sending(call.path):
         known = _find_used(sender, asked)
@@ -164,7 +164,11 @@ def _charge_of(sender: Sender, asked: NewIntent) -> Charge | None:
 
 
 def choose_command(
-    asked: NewIntent, likes: Sequence[Like], now: float, say: Say, note: Callable[[str], None]
+    asked: NewIntent,
+    likes: Sequence[Like],
+    now: float,
+    format_command: FormatCommand,
+    note: Callable[[str], None],
 ) -> Intent | None:
     """Says which earlier request is sent again; None for a new one.
 
@@ -181,9 +185,9 @@ def choose_command(
             raise refusals.DUPLICATE_IN_FLIGHT.about(intent)
         raise refusals.refusal_of_duplicate(intent, now)
     if decision is CommandDecision.STOP_MEANWHILE:
-        raise refusals.DONE_MEANWHILE.about(intent, say)
+        raise refusals.DONE_MEANWHILE.about(intent, format_command)
     if decision is CommandDecision.STOP_RECENT:
-        raise refusals.DONE_RECENTLY.about(intent, say)
+        raise refusals.DONE_RECENTLY.about(intent, format_command)
     if decision is CommandDecision.NOTE:
         note(refusals.note_recent(intent))
     return intent if decision is CommandDecision.SAME_KEY else None

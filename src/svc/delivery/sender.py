@@ -7,7 +7,7 @@ from svc.base_url import BaseUrl
 from svc.client.client import Client
 from svc.clock import Clock
 from svc.delivery.account import AccountJudge
-from svc.delivery.journal.commands import Say
+from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
@@ -30,7 +30,7 @@ class Sender(NamedTuple):
         scope: for whom and where, with the fingerprint of the key in use.
         accounts: compares other keys with it.
         served: the service's clock.
-        say: writes the command line of a hint.
+        format_command: writes the command line of a hint.
         clock: of this machine.
         warn, note: tell a person something on stderr.
         note_done: is given what a POST has made, or None where that turned out to be another's.
@@ -42,7 +42,7 @@ class Sender(NamedTuple):
     base_url: BaseUrl
     accounts: AccountJudge
     served: ServiceClock
-    say: Say
+    format_command: FormatCommand
     clock: Clock
     warn: Callable[[str], None]
     note: Callable[[str], None]

@@ -7,7 +7,7 @@ from svc.render.style import paint
 from svc.render.text import escape, wrap_message
 
 if TYPE_CHECKING:
-    from svc.render.called import Called
+    from svc.render.program_name import ProgramName
 
 _COMMAND: Final = "svc "
 _LONGEST: Final = 600  # a server's error text may be a whole web page
@@ -69,18 +69,18 @@ def _end_sentence(text: str) -> str:
 
 
 def lines(
-    error: SvcError, *, color: bool, width: int | None, called: "Called | None" = None
+    error: SvcError, *, color: bool, width: int | None, program_name: "ProgramName | None" = None
 ) -> list[str]:
     """Gives the error in four lines at most: what failed, why, what to do next, under which ids.
 
     A line wider than `width` columns goes on below, indented by 4; None sets no limit. Commands
-    begin with the name by which the program was `called`.
+    begin with `program_name`.
     """
     label = _LABELS.get(error.exit_code, "Error:")
     if error.outcome in ("refused", "not_sent"):
         label = "Error:"  # whatever the exit code: nothing was done, and that is known
     first, *others = [
-        part for line in _lines(error, label) for part in wrap_message(line, width, called)
+        part for line in _lines(error, label) for part in wrap_message(line, width, program_name)
     ]
     if color:
         first = first.replace(label, paint(label, "bad"), 1)

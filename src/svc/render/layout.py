@@ -11,7 +11,7 @@ from svc.render.text import cells, wrap_beside
 if TYPE_CHECKING:
     from typing import TextIO
 
-    from svc.render.called import Called
+    from svc.render.program_name import ProgramName
 
 _WIDE: Final = 86  # columns from which every cell has a place of its own
 _MEDIUM: Final = 64
@@ -24,14 +24,14 @@ class LineLayout:
     """A terminal of so many columns, or, without `width`, a file whose lines are never broken.
 
     `tick` marks what was verified where there is no room for the word; what is suggested begins
-    with the name by which the program was `called`.
+    with `program_name`.
     """
 
     width: int | None
     color: bool
     utc: bool
     tick: str = "ok"
-    called: "Called | None" = None
+    program_name: "ProgramName | None" = None
 
     @classmethod
     def of(
@@ -41,11 +41,11 @@ class LineLayout:
         width: int | None,
         color: bool,
         utc: bool,
-        called: "Called | None" = None,
+        program_name: "ProgramName | None" = None,
     ) -> "LineLayout":
         """The layout for a stream, in what its encoding has."""
         tick = "✓" if (stream.encoding or "").lower().replace("-", "") == "utf8" else "ok"
-        return cls(width, color=color, utc=utc, tick=tick, called=called)
+        return cls(width, color=color, utc=utc, tick=tick, program_name=program_name)
 
     @property
     def wide(self) -> bool:
@@ -86,7 +86,7 @@ class LineLayout:
     def note(self, text: str, style: str) -> str:
         """Puts a sentence below a line, broken at its spaces where the terminal is narrow."""
         room = None if self.width is None else max(self.width - self.below, 20)
-        lines = wrap_beside(text, room or len(text), self.called)
+        lines = wrap_beside(text, room or len(text), self.program_name)
         return "".join(f"{'':{self.below}}{self.style(line, style)}\n" for line in lines)
 
     def style(self, text: str, style: str) -> str:

@@ -15,8 +15,8 @@ from svc.render.text import escape, wrap_message
 from svc.render.writer import Writer
 
 if TYPE_CHECKING:
-    from svc.render.called import Called
     from svc.render.paths import FieldPath
+    from svc.render.program_name import ProgramName
 
 SearchFunction = Callable[[object], object]
 
@@ -33,7 +33,7 @@ class Output:
     What is printed is flushed at once; an OSError of a stream passes up. `on_shown` is given every
     object that is about to be printed, of a stream the first ones. `secret` gives the key in use,
     which no stream shows. `workflow` says that GitHub's runner reads what is printed. With `raw`
-    texts that a query has found go without quotes. Suggestions use the name that was `called`.
+    texts that a query has found go without quotes. Suggestions begin with `program_name`.
     """
 
     def __init__(  # noqa: PLR0913  one argument an option of the command line
@@ -58,7 +58,7 @@ class Output:
         on_shown: Callable[[object], None] = lambda _: None,
         secret: Callable[[], str | None] = lambda: None,
         workflow: bool = False,
-        called: Callable[[], "Called | None"] = lambda: None,
+        program_name: Callable[[], "ProgramName | None"] = lambda: None,
     ) -> None:
         self.format: Format = format
         self.quiet = quiet
@@ -71,7 +71,7 @@ class Output:
         self._on_shown = on_shown
         self._search = _search(query)
         self._raw = raw
-        self._called = called
+        self._called = program_name
         self._json = _color(self._out.write) if color and _is_terminal(stdout) else self._out.write
         paths = _paths(fields)
         if format == "human":
@@ -257,26 +257,26 @@ class Output:
 
         if self.format == "human":
             lines = errors.lines(
-                error, color=self._color_errors, width=self._wraps_at, called=self._called()
+                error, color=self._color_errors, width=self._wraps_at, program_name=self._called()
             )
-            self._say("\n".join(lines))
+            self._format_command("\n".join(lines))
         else:
-            self._say(errors.envelope(error))
+            self._format_command(errors.envelope(error))
 
     def _tell(self, safe: str, *, reveals: bool = False) -> None:
         """Prints a note; where stderr is closed, the result is printed all the same."""
         with suppress(OSError):
-            self._say(safe, reveals=reveals)
+            self._format_command(safe, reveals=reveals)
 
-    def _say(self, safe: str, *, reveals: bool = False) -> None:
+    def _format_command(self, safe: str, *, reveals: bool = False) -> None:
         (self._err.write if reveals else self._err.write_masked)(safe + "\n")
         self._err.flush()
 
     def _fit(self, safe: str, width: int | None) -> str:
         """Breaks lines on a terminal; a log keeps each message on its line."""
-        called = self._called()
+        program_name = self._called()
         return "\n".join(
-            part for each in safe.split("\n") for part in wrap_message(each, width, called)
+            part for each in safe.split("\n") for part in wrap_message(each, width, program_name)
         )
 
 

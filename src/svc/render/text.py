@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from svc.redaction import UNSAFE, is_plain, rewrite
 
 if TYPE_CHECKING:
-    from svc.render.called import Called
+    from svc.render.program_name import ProgramName
 
 _BREAKS: Final = "[\t\n]"
 
@@ -124,29 +124,31 @@ _ABOUT: Final = "; | (?:shows|lists|says|writes|starts|ends|does) "
 _LABELS: Final = ("Next:", "Then:", "Next page:")  # what follows one is there to be copied
 
 
-def wrap_message(text: str, width: int | None, called: "Called | None" = None) -> list[str]:
+def wrap_message(
+    text: str, width: int | None, program_name: "ProgramName | None" = None
+) -> list[str]:
     """Breaks one line of text at spaces; further lines are indented by 4.
 
-    Commands in it begin with the name by which the program was `called`. None is ever broken:
+    Commands in it begin with `program_name`. None is ever broken:
     after `Next:` the line stays as it is, and in a sentence a command
     that ends it (`...: svc keys add`) begins on a line of its own. No id is broken either
     (promise R63), even where it is wider than `width` columns. Without a width, which is where no
     terminal breaks lines, the text stays on one, so that a log can be searched.
     """
-    text = text if called is None else called.within(text)
+    text = text if program_name is None else program_name.within(text)
     if width is None or cells(text) <= width:
         return [text]
-    words, command = _split(text, "svc" if called is None else called.name)
+    words, command = _split(text, "svc" if program_name is None else program_name.name)
     if command and words.strip() in _LABELS:
         return [text]
     lines = _wrap_line(words, width)
     return [*lines, f"{'':{_INDENT}}{command}"] if command else lines
 
 
-def wrap_beside(text: str, width: int, called: "Called | None") -> list[str]:
+def wrap_beside(text: str, width: int, program_name: "ProgramName | None") -> list[str]:
     """The same without an indent, for a sentence that stands in a column of its own."""
-    text = text if called is None else called.within(text)
-    words, command = _split(text, "svc" if called is None else called.name)
+    text = text if program_name is None else program_name.within(text)
+    words, command = _split(text, "svc" if program_name is None else program_name.name)
     if not command or cells(text) <= width:
         return wrap(text, width)
     return [*wrap(words, width), command]

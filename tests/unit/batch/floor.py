@@ -20,7 +20,7 @@ from svc.clock import SystemClock
 from svc.delivery.evidence import gather
 from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName, BatchTable
-from svc.delivery.journal.commands import in_full
+from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import NOBODY_ELSE
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.leases import Leases
@@ -182,7 +182,7 @@ class Floor:
                 size=size,
                 in_order=in_order,
                 progress=self.watch,
-                held_error=lambda one: build_held_error(one, self.clock.now(), in_full),
+                held_error=lambda one: build_held_error(one, self.clock.now(), format_full_command),
             )
             try:
                 self.last.go()

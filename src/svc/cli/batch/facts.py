@@ -171,7 +171,7 @@ def _find_expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, S
     ages = idempotency_ages_here(session) if unresolved else None
     if ages is None:
         return {}
-    found = ((one.id, ages.refusal(one, session.say)) for one in unresolved)
+    found = ((one.id, ages.refusal(one, session.format_command)) for one in unresolved)
     return {identifier: error for identifier, error in found if error is not None}
 
 

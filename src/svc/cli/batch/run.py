@@ -203,7 +203,7 @@ def _put_together(
     def explain(passed: Passed) -> SvcError:
         request = passed.evidence.request if passed.evidence else None
         expired = judged.facts.expired.get(request or "")
-        return expired or build_held_error(passed, session.clock.now(), session.say)
+        return expired or build_held_error(passed, session.clock.now(), session.format_command)
 
     return build_run(session, asked, given, judged.plan, recorded, results, explain)
 
@@ -299,7 +299,11 @@ def _tables(session: Session) -> Iterator[BatchTables]:
         state = session.state()
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         journal = Journal(
-            lambda: state, leases, session.clock, say=session.say, rules=limit_rules(session)
+            lambda: state,
+            leases,
+            session.clock,
+            format_command=session.format_command,
+            rules=limit_rules(session),
         )
         with translate_errors(LocalError, not_sent):
             batches = BatchTable(state, leases, session.clock)
@@ -349,7 +353,7 @@ def _reserve(
 
 
 def _refuse_stopped(session: Session, asked: BatchOptions, judged: JudgedBatch) -> None:
-    error = stop_error(judged.plan, judged.facts, _line(session, asked), session.say)
+    error = stop_error(judged.plan, judged.facts, _line(session, asked), session.format_command)
     if error is not None:
         raise error
 

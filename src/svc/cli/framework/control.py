@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from svc.cli.framework.session import Session
 from svc.client.call import Call
-from svc.client.exchange import Deadline, Waits, wait_unwatched
+from svc.client.exchange import Deadline, ShowProgress, show_no_progress
 from svc.client.reply import Reply
 from svc.client.sandbox import SandboxClient, control_call, in_mode
-from svc.delivery.journal.commands import Say
+from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.idempotency_ages import (
     IdempotencyAges,
@@ -48,7 +48,7 @@ def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
         session,
         deadline=Deadline(session.clock, seconds),
         on_reply=session.note_reply,
-        waits=wait_unwatched if patient else None,
+        show_progress=show_no_progress if patient else None,
     )
 
 
@@ -57,7 +57,7 @@ def sandbox_client(
     *,
     deadline: Deadline | None = None,
     on_reply: Callable[[Reply], None] = lambda _: None,
-    waits: Waits | None = None,
+    show_progress: ShowProgress | None = None,
 ) -> SandboxClient:
     """Makes a client of the controls at the address of the settings, whatever answers there.
 
@@ -73,7 +73,7 @@ def sandbox_client(
         clock=session.clock,
         ca_bundle=session.settings.ca_bundle,
         on_reply=on_reply,
-        waits=waits or session.waits(sandbox=True),
+        show_progress=show_progress or session.show_progress(sandbox=True),
         on_version=session.note_sandbox,
     )
 
@@ -153,7 +153,7 @@ _FRESH_SECONDS: Final = 1.0
 _Found = TypeVar("_Found")
 
 
-def refuse_expired_key(session: Session, intent: Intent, say: Say) -> None:
+def refuse_expired_key(session: Session, intent: Intent, format_command: FormatCommand) -> None:
     """Asks a sandbox on this machine how old a request's key is by its clock.
 
     Only of a request that may have been carried out, since the 24 hours of any other begin anew.
@@ -164,7 +164,7 @@ def refuse_expired_key(session: Session, intent: Intent, say: Say) -> None:
     if not (intent.is_unresolved or intent.state == "done"):
         return
     ages = idempotency_ages_here(session)
-    refusal = None if ages is None else ages.refusal(intent, say)
+    refusal = None if ages is None else ages.refusal(intent, format_command)
     if refusal is not None:
         raise refusal
 
@@ -251,7 +251,7 @@ def _ask_sandbox(session: Session, ask: Callable[[SandboxClient], _Found]) -> _F
     if not session.expected():
         return None
     limit = Deadline(session.clock, _SECONDS)
-    with sandbox_client(session, deadline=limit, waits=wait_unwatched) as control:
+    with sandbox_client(session, deadline=limit, show_progress=show_no_progress) as control:
         try:
             session.refuse_stranger()
             return ask(control)

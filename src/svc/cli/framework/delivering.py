@@ -32,7 +32,9 @@ def journal_of(session: Session) -> Iterator[Journal]:
     """The requests of the state database; the database is opened when it is first needed."""
     with closing(Leases(session.paths.state_dir / "senders")) as leases:
         rules = limit_rules(session)
-        yield Journal(session.state, leases, session.clock, say=session.say, rules=rules)
+        yield Journal(
+            session.state, leases, session.clock, format_command=session.format_command, rules=rules
+        )
 
 
 def limit_rules(session: Session) -> LimitRules:
@@ -79,14 +81,14 @@ class _SandboxClock:
     def refuse_expired(self, intent: Intent) -> None:
         """Raises where the service may have forgotten a request's key, by either (promise R4)."""
         session = self._session
-        refuse_expired_key(session, intent, session.say)
+        refuse_expired_key(session, intent, session.format_command)
         if intent.dated_at is None or not (intent.is_unresolved or intent.state == "done"):
             return
         with session.client() as client:
             now = read_service_date(client)
         if now is not None and now - intent.dated_at >= KEY_SAFE_SECONDS:
             refusal = KEY_SPENT if intent.state == "done" else KEY_TOO_OLD
-            raise refusal.about(intent, session.say)
+            raise refusal.about(intent, session.format_command)
 
 
 def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
@@ -103,7 +105,7 @@ def sender_of(session: Session, client: Client, journal: Journal) -> Sender:
         session.base_url,
         accounts_of(session, client, journal),
         _SandboxClock(session),
-        session.say,
+        session.format_command,
         session.clock,
         session.out.warn,
         session.out.note if session.format == "human" else lambda _: None,

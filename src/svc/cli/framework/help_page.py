@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from svc.render.called import Called
+    from svc.render.program_name import ProgramName
 
 # A heading is bold and green, a name cyan: basic colours, for a dark ground and a light one.
 HEADING: Final = "section"
@@ -30,7 +30,7 @@ class HelpPage:
 
     With `color` it holds SGR codes; with `fold` examples that are too long go on after a
     backslash, so that they can still be copied. Without it they are one line each, however long.
-    They begin with the name by which the program was `called`.
+    They begin with `program_name`.
     """
 
     def __init__(
@@ -39,10 +39,10 @@ class HelpPage:
         *,
         color: bool = False,
         fold: bool = False,
-        called: "Called | None" = None,
+        program_name: "ProgramName | None" = None,
     ) -> None:
         self.width = width
-        self._called = called
+        self._called = program_name
         self.color = color
         self._fold = fold
         self._indent = 0
@@ -56,7 +56,7 @@ class HelpPage:
         if session is None:
             return cls(width)
         fold = session.streams.person_reads
-        return cls(width, color=session.help_color(), fold=fold, called=session.program)
+        return cls(width, color=session.help_color(), fold=fold, program_name=session.program)
 
     def write(self, text: str) -> None:
         self._parts.append(text)

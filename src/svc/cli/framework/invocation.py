@@ -19,19 +19,19 @@ from svc.service.facts import SANDBOX_KEYS
 if TYPE_CHECKING:
     from svc.base_url import BaseUrl
     from svc.cli.framework.progress import LiveLine, WaitingLine
-    from svc.client.exchange import Waits
+    from svc.client.exchange import ShowProgress
     from svc.config import Config, Settings
     from svc.delivery.journal.stored import Scope
     from svc.keys.resolve import ResolvedKey
-    from svc.render.called import Called
     from svc.render.layout import LineLayout
+    from svc.render.program_name import ProgramName
     from svc.render.writer import Writer
 
 
 class Invocation:
     """What was typed, with streams, environment and clock, merged to settings when asked for.
 
-    `called` is the name of the program as it was started.
+    `typed_name` is the name of the program as it was started.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Invocation:
         self.clock: Clock = clock or SystemClock()
         self.began_at = self.clock.now()
         self.given = SharedOptions()
-        self.called = "svc"
+        self.typed_name = "svc"
 
     @cached_property
     def paths(self) -> Paths:
@@ -186,16 +186,16 @@ class Invocation:
         width = streams.width(self.env) if known else None
         color = streams.wants_color(self.env, asked.color or "auto", stream)
         return LineLayout.of(
-            stream, width=width, color=color, utc=bool(asked.utc), called=self.program
+            stream, width=width, color=color, utc=bool(asked.utc), program_name=self.program
         )
 
     @cached_property
-    def program(self) -> "Called":
+    def program(self) -> "ProgramName":
         """The name with which people are told to call the program again."""
         from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
-        from svc.render.called import Called
+        from svc.render.program_name import ProgramName
 
-        return Called(self.called, self.env.get("PATH"), (*COMMANDS, *SHORT_NAMES))
+        return ProgramName(self.typed_name, self.env.get("PATH"), (*COMMANDS, *SHORT_NAMES))
 
     def make_live_line(self) -> "LiveLine":
         """A line on stderr: only on a terminal, and neither with TERM=dumb nor --quiet."""
@@ -206,17 +206,17 @@ class Invocation:
         watched = streams.person_watches and not quiet
         return LiveLine(self.stderr if watched else None, self.clock, streams.width(self.env))
 
-    def waits(self, *, sandbox: bool = False) -> "Waits":
+    def show_progress(self, *, sandbox: bool = False) -> "ShowProgress":
         """Returns the progress of a client's calls; loaded only where it can be seen."""
         if not self.streams.person_watches:
-            from svc.client.exchange import wait_unwatched
+            from svc.client.exchange import show_no_progress
 
-            return wait_unwatched
+            return show_no_progress
         return self.waiting.sandbox if sandbox else self.waiting.request
 
     def command(self, words: str) -> str:
         """A command line for the profile, address and mode of this one, such as `svc get ID`."""
-        return self.say(self.scope(), words)
+        return self.format_command(self.scope(), words)
 
     def scope(self, key_hint: str = "") -> "Scope":
         """For whom and where this command sends; `key_hint` is the key's fingerprint."""
@@ -225,20 +225,20 @@ class Invocation:
         settings = self.settings
         return Scope(settings.profile, settings.mode, str(settings.base_url), key_hint)
 
-    def say(self, scope: "Scope", words: str) -> str:
+    def format_command(self, scope: "Scope", words: str) -> str:
         """A command line about a request: for whom and where it was sent, as far as must be said.
 
         What a command without options would take from the environment and the configuration is
         left out.
         """
-        from svc.delivery.journal.commands import in_full
+        from svc.delivery.journal.commands import format_full_command
 
         try:
             bare = self._settings_of(None)
             profile = None if bare.profile == scope.profile else scope.profile
             there = bare if profile is None else self._settings_of(profile)
         except SvcError:  # a profile that is gone, or a setting that is wrong
-            return in_full(scope, words)
+            return format_full_command(scope, words)
         options = "" if profile is None else f" --profile {profile}"
         if str(there.address or "") != scope.base_url:
             options += f" --base-url {scope.base_url}"

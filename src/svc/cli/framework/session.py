@@ -143,7 +143,7 @@ class Session(Invocation):
             on_shown=self.shown.append,
             secret=self._secret,
             workflow=self.is_workflow,
-            called=lambda: self.program,
+            program_name=lambda: self.program,
         )
 
     # --- the service ------------------------------------------------------------------------
@@ -283,7 +283,7 @@ class Session(Invocation):
             quota=quota,
             expected=self.expected,
             on_reply=on_reply or self.note_reply,
-            waits=self.waits(),
+            show_progress=self.show_progress(),
         )
 
     def _tell_attempt(self, record: "AttemptRecord") -> None:

@@ -90,7 +90,7 @@ def _text(topic: str, part: str, session: Session) -> str:
         width,
         person=session.streams.person_reads,
         color=session.help_color(),
-        called=None if topic in _ELSEWHERE else session.program,
+        program_name=None if topic in _ELSEWHERE else session.program,
     )
 
 

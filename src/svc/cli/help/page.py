@@ -10,7 +10,7 @@ from typing import Final
 
 from svc.cli.framework.figures import fill
 from svc.cli.framework.help_page import HEADING, apply_style, columns, fold, wrap_words
-from svc.render.called import Called
+from svc.render.program_name import ProgramName
 
 _MARGIN: Final = "  "
 # What is typed into a shell; not what goes to a file, where the path may lead nowhere.
@@ -65,13 +65,18 @@ class Page:
     parts: tuple[PagePart, ...]
 
     def text(
-        self, width: int, *, person: bool = False, color: bool = False, called: Called | None = None
+        self,
+        width: int,
+        *,
+        person: bool = False,
+        color: bool = False,
+        program_name: ProgramName | None = None,
     ) -> str:
         """The page, at most `width` columns where words allow it; for a `person` lines fold.
 
-        Commands to copy begin with the name by which the program was `called`.
+        Commands to copy begin with `program_name`.
         """
-        form = _Form(width, person, color, called)
+        form = _Form(width, person, color, program_name)
         blocks = [apply_style(self.title, HEADING, color=color)]
         blocks += ["\n".join(_lay_out(part, form)) for part in self.parts]
         return "\n\n".join(blocks) + "\n"
@@ -87,7 +92,7 @@ class _Form:
     width: int
     person: bool
     color: bool
-    called: Called | None
+    program_name: ProgramName | None
 
 
 def _lay_out(part: PagePart, form: _Form) -> Iterable[str]:
@@ -96,7 +101,7 @@ def _lay_out(part: PagePart, form: _Form) -> Iterable[str]:
         return columns(part.rows, form.width, indent=2, most=form.width // 3, color=form.color)
     if isinstance(part, ShellLines):
         if _VARIABLE.search("\n".join(part.lines)):
-            form = replace(form, called=None)
+            form = replace(form, program_name=None)
         return [_MARGIN + line for shown in part.lines for line in _copy_line(shown, form)]
     if isinstance(part, WholeFile):
         return [(_MARGIN + line).rstrip() for line in part.text.strip().splitlines()]
@@ -109,8 +114,8 @@ def _lay_out(part: PagePart, form: _Form) -> Iterable[str]:
 
 def _copy_line(line: str, form: _Form) -> list[str]:
     room = form.width - len(_MARGIN)
-    if form.called is not None and line.startswith(_COMMANDS):
-        line = form.called.within(line)
+    if form.program_name is not None and line.startswith(_COMMANDS):
+        line = form.program_name.within(line)
     if not form.person:
         return [line]
     # A comment does not go on after a backslash.

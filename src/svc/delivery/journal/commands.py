@@ -11,10 +11,11 @@ from svc.delivery.likeness import UnreadableBody, fields_of
 # A clock that differs a little from the service's must not hide the object.
 _MARGIN_SECONDS = 300
 
-Say: TypeAlias = Callable[[Scope, str], str]
+# Writes out the words of a command, such as `orders list`, for the profile and address of a scope.
+FormatCommand: TypeAlias = Callable[[Scope, str], str]
 
 
-def in_full(scope: Scope, words: str) -> str:
+def format_full_command(scope: Scope, words: str) -> str:
     """A command line about a request, with all that says where and for whom it was sent."""
     live = " --live" if scope.mode == "live" else ""
     return f"svc {words} --profile {scope.profile} --base-url {scope.base_url}{live}"
@@ -30,12 +31,12 @@ def resume_of(request: str, mode: str) -> str:
     return f"svc requests resume {request}{' --live' if mode == 'live' else ''}"
 
 
-def where_to_look(intent: Intent, say: Say) -> str:
+def suggest_lookup(intent: Intent, format_command: FormatCommand) -> str:
     """A sentence with the command that shows what the request did, such as `Look at: svc ...`."""
     words = _command(intent)
     if words is None:
         return "Look at the service's dashboard for what it did"
-    return f"See what it did: {say(intent.scope, words)}"
+    return f"See what it did: {format_command(intent.scope, words)}"
 
 
 def _command(intent: Intent) -> str | None:

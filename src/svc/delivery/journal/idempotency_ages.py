@@ -12,7 +12,7 @@ from svc.client.retry import KEY_SAFE_SECONDS
 from svc.client.sandbox import SandboxClient, control_call
 from svc.client.text import one_line
 from svc.clock import utc
-from svc.delivery.journal.commands import Say
+from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.refusals import FORGOTTEN, KEY_SPENT
 from svc.errors import SvcError, UsageError
@@ -43,13 +43,13 @@ class IdempotencyAges(NamedTuple):
         key = intent.stored.idempotency_key
         return self.now - self.first_seen.get(key, intent.first_sent_at)
 
-    def refusal(self, intent: Intent, say: Say) -> SvcError | None:
+    def refusal(self, intent: Intent, format_command: FormatCommand) -> SvcError | None:
         """Why a request that was sent before must not be sent again, or None."""
         if self.age(intent) < KEY_SAFE_SECONDS:
             return None
         if intent.state == "done":
             return KEY_SPENT.about(intent)
-        return FORGOTTEN.about(intent, say, now=utc(self.now))
+        return FORGOTTEN.about(intent, format_command, now=utc(self.now))
 
 
 def clock_of(control: SandboxClient) -> float:

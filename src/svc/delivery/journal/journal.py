@@ -12,7 +12,7 @@ from threading import Lock
 from typing import Final, TypeVar
 
 from svc.clock import Clock
-from svc.delivery.journal.commands import Say, in_full
+from svc.delivery.journal.commands import FormatCommand, format_full_command
 from svc.delivery.journal.entry import Intent, NewIntent, Settled, intent_of
 from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import NO_LIMITS, LimitBook, LimitRules, group_of
@@ -67,8 +67,8 @@ class Journal:
     """The requests of one state database; every method may be called from any thread.
 
     `open_state` is called at the first use. The process that records or leases a request holds its
-    lease until `settle` or `release`; no other can send it meanwhile (promise R69). `say` writes
-    the command lines of hints.
+    lease until `settle` or `release`; no other can send it meanwhile (promise R69).
+    `format_command` writes the command lines of hints.
 
     All methods raise LocalError where the database cannot be used.
     """
@@ -79,14 +79,14 @@ class Journal:
         leases: Leases,
         clock: Clock,
         new_id: Callable[[], str] = make_id,
-        say: Say = in_full,
+        format_command: FormatCommand = format_full_command,
         rules: LimitRules = NO_LIMITS,
     ) -> None:
         self._open_state = open_state
         self._leases = leases
         self._clock = clock
         self._new_id = new_id
-        self._say = say
+        self._format_command = format_command
         self._rules = rules
         self._opened: Database | None = None
         self._lock = Lock()
@@ -339,7 +339,9 @@ class Journal:
 
     def _transaction(self, tx: Tx) -> JournalTransaction:
         now = self._clock.now()
-        return JournalTransaction(tx, self._leases, now, self._new_id, self._say, self._rules)
+        return JournalTransaction(
+            tx, self._leases, now, self._new_id, self._format_command, self._rules
+        )
 
 
 def _change_unsynced(state: Database, change: Callable[[], Found]) -> Found:

@@ -8,7 +8,12 @@ from typing import Final, NamedTuple
 from svc.client.reply import NOT_OURS
 from svc.client.retry import CLOCK_STEP_SECONDS, KEY_SAFE_SECONDS
 from svc.clock import utc
-from svc.delivery.journal.commands import Say, in_full, resume_command, where_to_look
+from svc.delivery.journal.commands import (
+    FormatCommand,
+    format_full_command,
+    resume_command,
+    suggest_lookup,
+)
 from svc.delivery.journal.entry import Intent, Settled
 from svc.errors import Conflict, NotFound, Outcome, OutcomeUnknown, SvcError
 from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
@@ -33,7 +38,7 @@ class _RequestWords:
     safe_hours = KEY_SAFE_SECONDS // 3600
     kept_hours = IDEMPOTENCY_RETENTION_SECONDS // 3600
 
-    def __init__(self, intent: Intent, say: Say) -> None:
+    def __init__(self, intent: Intent, format_command: FormatCommand) -> None:
         made = intent.settled.object_id if intent.settled else None
         self.id, self.key, self.account = intent.id, intent.stored.idempotency_key, intent.scope
         self.what = f"POST {intent.stored.path}"
@@ -42,9 +47,9 @@ class _RequestWords:
         self.made = f" ({made})" if made else ""
         self.as_made = f": {made}" if made else ""
         self.show = f"svc requests show {intent.id}"
-        self.look = say(intent.scope, f"get {made}") if made else self.show
+        self.look = format_command(intent.scope, f"get {made}") if made else self.show
         self.resume = resume_command(intent)
-        self.search = where_to_look(intent, say)
+        self.search = suggest_lookup(intent, format_command)
 
 
 class SendRefusal(NamedTuple):
@@ -59,7 +64,7 @@ class SendRefusal(NamedTuple):
     def about(
         self,
         intent: Intent,
-        say: Say = in_full,
+        format_command: FormatCommand = format_full_command,
         *,
         answer: SvcError | Settled | None = None,
         **words: str,
@@ -68,7 +73,7 @@ class SendRefusal(NamedTuple):
 
         `words` are those that a row has beside the request's.
         """
-        told = _RequestWords(intent, say)
+        told = _RequestWords(intent, format_command)
         return self.kind(
             self.message.format(r=told, **words),
             code=self.code,
@@ -207,21 +212,21 @@ def refusal_of_duplicate(intent: Intent, now: float) -> SvcError:
     return (OLD_DUPLICATE if is_old else DUPLICATE).about(intent)
 
 
-def build_already_settled(intent: Intent, say: Say) -> SvcError:
+def build_already_settled(intent: Intent, format_command: FormatCommand) -> SvcError:
     """There is nothing to resume."""
     settled = intent.settled or Settled("unknown")
     words = {
-        "done": f"was carried out{_RequestWords(intent, say).made}",
+        "done": f"was carried out{_RequestWords(intent, format_command).made}",
         "refused": "was refused by the service",
     }
     row = SETTLED._replace(outcome=settled.outcome)
-    return row.about(intent, say, ended=words.get(settled.outcome, settled.outcome))
+    return row.about(intent, format_command, ended=words.get(settled.outcome, settled.outcome))
 
 
-def not_again(intent: Intent, now: float, say: Say) -> SvcError:
+def not_again(intent: Intent, now: float, format_command: FormatCommand) -> SvcError:
     """Sending a request again could do it twice (promise R4)."""
     row = CLOCK_BEHIND if is_in_the_future(intent, now) else KEY_TOO_OLD
-    return row.about(intent, say, now=utc(now))
+    return row.about(intent, format_command, now=utc(now))
 
 
 def not_ours(intent: Intent, settled: Settled) -> SvcError:

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Final, NamedTuple
 
 from svc.delivery.journal import refusals
-from svc.delivery.journal.commands import Say
+from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import (
     Charge,
     EntryState,
@@ -98,7 +98,7 @@ class JournalTransaction(NamedTuple):
     leases: Leases
     now: float
     new_id: Callable[[], str]
-    say: Say
+    format_command: FormatCommand
     rules: LimitRules = NO_LIMITS
 
     @property
@@ -210,7 +210,7 @@ class JournalTransaction(NamedTuple):
         """Begins a request again that is unresolved or was not carried out."""
         self._refuse_in_flight(intent)
         if not intent.may_go_again:
-            raise refusals.build_already_settled(intent, self.say)
+            raise refusals.build_already_settled(intent, self.format_command)
         if not intent.is_unresolved:
             self._refuse_twin_of(intent)
         begun = self._begin(intent, intent.scope.key_hint, served_at)
@@ -224,7 +224,7 @@ class JournalTransaction(NamedTuple):
                 other = intent_of(row)
                 is_done = other.state == "done"
                 refusal = refusals.DONE_ANEW if is_done else refusals.BEGUN_ANEW
-                raise refusal.about(other, self.say)
+                raise refusal.about(other, self.format_command)
 
     def forget(self, intent: Intent) -> None:
         """Deletes a request that no process is sending."""
@@ -328,7 +328,7 @@ class JournalTransaction(NamedTuple):
         begun = intent.is_unresolved or intent.state == "done" or first_sent_at is not None
         stale = refusals.is_too_old(intent, now) or refusals.is_in_the_future(intent, now)
         if begun and stale:
-            raise refusals.not_again(intent, now, self.say)
+            raise refusals.not_again(intent, now, self.format_command)
         lease = self.leases.token
         phase: EntryState = "done" if intent.state == "done" else "open"
         # A request that was never carried out starts its 24 hours anew.

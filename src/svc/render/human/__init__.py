@@ -16,7 +16,7 @@ from svc.render.text import one_line, pad, wrap, wrap_beside
 from svc.render.views.model import Part, View, ViewField
 
 if TYPE_CHECKING:
-    from svc.render.called import Called
+    from svc.render.program_name import ProgramName
 
 _NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
 
@@ -58,12 +58,14 @@ class Human(Printer):
         warn_of_unknown(data if isinstance(data, list) else [data], self._names, self._warn)
         self._print(self._lines(data))
 
-    def checkup(self, findings: list[dict[str, Any]], called: "Called | None" = None) -> None:
-        """Prints the findings of a check-up, its remedies for the name that was `called`."""
+    def checkup(
+        self, findings: list[dict[str, Any]], program_name: "ProgramName | None" = None
+    ) -> None:
+        """Prints the findings of a check-up, its commands beginning with `program_name`."""
         if self._names:
             self.value(findings)
             return
-        self._print(_lay_out_findings(findings, self._screen, called))
+        self._print(_lay_out_findings(findings, self._screen, program_name))
 
     def _lines(self, data: object) -> list[Line]:
         if data is None or data in ({}, []):
@@ -117,7 +119,7 @@ _BESIDE_MIN: Final = 30  # columns that a text needs beside its name
 
 
 def _lay_out_findings(
-    findings: Sequence[dict[str, Any]], screen: Screen, called: "Called | None"
+    findings: Sequence[dict[str, Any]], screen: Screen, program_name: "ProgramName | None"
 ) -> list[Line]:
     """Lays findings out in columns, or the text below its name where the screen is narrow."""
     verdict = max(width(each["status"]) for each in findings)
@@ -128,7 +130,9 @@ def _lay_out_findings(
     for each in findings:
         lines += _lay_out_finding(each, verdict, name, margin, screen)
         # A command at the end of a remedy has a line of its own: people copy it.
-        remedy = wrap_beside(one_line(each["fix"] or ""), max(screen.width - margin, 1), called)
+        remedy = wrap_beside(
+            one_line(each["fix"] or ""), max(screen.width - margin, 1), program_name
+        )
         lines.extend([(" " * margin + text, "hint")] for text in remedy if text)
     return lines
 

@@ -8,7 +8,7 @@ from support.calls import refunds
 from svc.base_url import BaseUrl
 from svc.client.call import Call
 from svc.client.request import prepare
-from svc.delivery.journal.commands import in_full
+from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import Intent, NewIntent, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
@@ -35,7 +35,7 @@ def record(intents: Journal, new: NewIntent, *, new_request: bool = False) -> In
     """Records a single command's request as `delivery.send` does."""
 
     def choose(likes: Sequence[Like]) -> Intent | None:
-        return choose_command(new, likes, intents._clock.now(), in_full, lambda _: None)
+        return choose_command(new, likes, intents._clock.now(), format_full_command, lambda _: None)
 
     return intents.record(new, choose, new_request=new_request)
 

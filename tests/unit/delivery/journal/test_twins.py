@@ -6,7 +6,7 @@ from support.calls import refunds
 from support.clocks import ManualClock
 from svc.client import find
 from svc.client.reply import Reply
-from svc.delivery.journal.commands import in_full
+from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import Account, Intent, NewIntent, Settled, settle_by_reply
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
@@ -242,7 +242,10 @@ def test_the_same_command_within_ten_minutes_is_told_or_refused(
     def again(key: str) -> Intent:
         new = asked(key=key, scope=scope)
         return intents.record(
-            new, lambda likes: choose_command(new, likes, clock.now(), in_full, notes.append)
+            new,
+            lambda likes: choose_command(
+                new, likes, clock.now(), format_full_command, notes.append
+            ),
         )
 
     clock.advance(599)

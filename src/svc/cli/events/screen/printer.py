@@ -213,5 +213,5 @@ def _secret(endpoint: Endpoint, asked: ListenOptions) -> str:
 
 
 def _fit(lines: Sequence[str], layout: LineLayout) -> str:
-    wrapped = (wrap_message(line, layout.width, layout.called) for line in lines)
+    wrapped = (wrap_message(line, layout.width, layout.program_name) for line in lines)
     return "".join(f"{part}\n" for parts in wrapped for part in parts)

@@ -20,8 +20,8 @@ from svc.listen.records import (
     TunnelDown,
     TunnelUp,
 )
-from svc.render.called import Called
 from svc.render.layout import LineLayout
+from svc.render.program_name import ProgramName
 from svc.render.writer import Writer
 
 AT = 1_790_863_402.1049
@@ -189,8 +189,8 @@ def test_target_that_is_not_waited_for_is_asked_about_once() -> None:
 def test_the_command_that_sends_again_is_whole_at_forty_columns() -> None:
     """It stands on a line of its own, with the name by which svc was called."""
     gone = replace(FORWARD, status=None, error="connection refused")
-    called = Called(".venv/bin/svc", "", ("events",))
-    layout = LineLayout(width=40, color=False, utc=True, called=called)
+    program_name = ProgramName(".venv/bin/svc", "", ("events",))
+    layout = LineLayout(width=40, color=False, utc=True, program_name=program_name)
     told = HumanLines(layout).forward(gone).splitlines()
     assert told[-1] == "  .venv/bin/svc events replay --failed"
     assert max(map(len, told)) <= 40

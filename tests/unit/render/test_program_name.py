@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from svc.render.called import Called
+from svc.render.program_name import ProgramName
 
 
 @pytest.mark.parametrize(
@@ -26,9 +26,9 @@ from svc.render.called import Called
 def test_commands_within_a_text(text: str, said: str | None) -> None:
     """Only a command gets the name: a known word follows it, and no path stands before it."""
     words = ("keys", "sandbox", "get", "requests", "batch")
-    assert Called("a/svc", "", words).within(text) == (said or text)
+    assert ProgramName("a/svc", "", words).within(text) == (said or text)
 
 
 def test_a_path_with_spaces_is_quoted(tmp_path: Path) -> None:
     """What is copied is one word for the shell."""
-    assert Called(f"{tmp_path}/my shop/svc", "", ("keys",)).name == f"'{tmp_path}/my shop/svc'"
+    assert ProgramName(f"{tmp_path}/my shop/svc", "", ("keys",)).name == f"'{tmp_path}/my shop/svc'"

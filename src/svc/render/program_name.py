@@ -10,7 +10,7 @@ from typing import Final
 PROGRAM: Final = "svc"
 
 
-class Called:
+class ProgramName:
     """The name by which `svc` was called: what is suggested can be typed as it stands.
 
     `typed` is the path of the running program, `search` is $PATH, and `words` are those that may
