@@ -9,7 +9,7 @@ SvcError
 │   ├── Unauthorized        4   401
 │   ├── Forbidden           4   403
 │   ├── NotFound            5   404
-│   ├── Conflict            6   an idempotency key used with another body, an unresolved twin
+│   ├── Conflict            6   an idempotency key used with another body, an unresolved duplicate
 │   ├── RateLimited         8   429 to the end: not carried out
 │   └── ServerError         8   5xx to the end on a request that changes nothing
 ├── NetworkError            8   the service was not reached: not carried out
@@ -182,7 +182,7 @@ class NotFound(ApiError):  # noqa: N818
 
 
 class Conflict(ApiError):  # noqa: N818
-    """The idempotency key was used with another request, or a twin is unresolved."""
+    """The idempotency key was used with another request, or a duplicate is unresolved."""
 
     exit_code = ExitCode.CONFLICT
     type = "idempotency_error"

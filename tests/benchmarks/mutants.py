@@ -60,7 +60,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "delivery/journal/entry.py": JOURNAL,
     "delivery/journal/stored.py": JOURNAL,
     "delivery/journal/journal.py": JOURNAL,
-    "delivery/journal/leases.py": JOURNAL,
+    "delivery/journal/sender_locks.py": JOURNAL,
     "keys/store.py": ("unit/keys/**/test_*.py", "cli/keys/test_*.py"),
     "keys/resolve.py": ("unit/keys/**/test_*.py", "cli/keys/test_*.py"),
     "batch/run.py": BATCH,

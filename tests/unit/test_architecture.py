@@ -230,7 +230,7 @@ def test_folders_of_tests_are_rooms_or_words() -> None:
 
 
 def test_a_test_of_one_folder_lies_in_it() -> None:
-    """Whoever changes `delivery/journal/leases.py` looks for its tests in `unit/delivery/journal`."""
+    """Whoever changes `delivery/journal/sender_locks.py` looks for its tests in `unit/delivery/journal`."""
     unit, modules = ROOT / "tests/unit", modules_of_svc()
     above = {}
     for path in unit.glob("*/**/test_*.py"):

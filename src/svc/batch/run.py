@@ -121,7 +121,7 @@ class Run:
                 self._begin_after(reason)
             # A full disk or a signal: what can still be kept is kept, the first reason is raised.
             self._is_lost |= isinstance(reason, LocalError) and reason.code in LOST
-            self._deps.journal.hurry(_JOURNAL_SECONDS)
+            self._deps.journal.shorten_timeout(_JOURNAL_SECONDS)
             with suppress(SvcError):
                 self._say_farewell()
             self._end()

@@ -94,16 +94,16 @@ def _forget_due(session: Session, database: Database) -> tuple[int, int]:
     from svc.cli.framework.delivering import limit_rules
     from svc.delivery.journal.batches import BatchTable
     from svc.delivery.journal.journal import Journal
-    from svc.delivery.journal.leases import Leases
+    from svc.delivery.journal.sender_locks import SenderLocks
     from svc.listen.inbox.forgetting import forget_all_forwarded
 
     requests, now, clock = 0, session.clock.now(), session.clock
     events = forget_all_forwarded(database, clock)
-    with closing(Leases(session.paths.state_dir / "senders")) as leases:
-        journal = Journal(lambda: database, leases, clock, rules=limit_rules(session))
+    with closing(SenderLocks(session.paths.state_dir / "senders")) as sender_locks:
+        journal = Journal(lambda: database, sender_locks, clock, rules=limit_rules(session))
         while some := journal.forget_old(now):
             requests += some
-        batches = BatchTable(database, leases, clock)
+        batches = BatchTable(database, sender_locks, clock)
         while batches.compact_expired_batch():
             pass
     return events, requests

@@ -55,8 +55,8 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
-        twin = next(key for key in keys if keys.count(key) > 1)
-        raise NotJson(f"the key {twin!r} stands twice")
+        duplicate = next(key for key in keys if keys.count(key) > 1)
+        raise NotJson(f"the key {duplicate!r} stands twice")
     return found
 
 

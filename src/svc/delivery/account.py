@@ -41,12 +41,12 @@ class AccountJudge(NamedTuple):
         Raises:
             LocalError: the state database cannot be used.
         """
-        strangers = frozenset(fingerprints) - {self.scope.key_hint}
-        if not strangers:
+        other_keys = frozenset(fingerprints) - {self.scope.key_hint}
+        if not other_keys:
             return NOBODY_ELSE
         same = self._find_rolled()
         other: set[str] = set()
-        for fingerprint in strangers - same:
+        for fingerprint in other_keys - same:
             verdict = self._verdict(fingerprint)
             if verdict is not None:
                 (same if verdict else other).add(fingerprint)

@@ -31,7 +31,7 @@ from svc.delivery.plan import (
 from svc.delivery.policy import (
     BATCH_STOPS,
     ROW_STOPS,
-    Elsewhere,
+    DuplicateState,
     KeyRelation,
     RowDecision,
     RowState,
@@ -154,15 +154,15 @@ class _Planner:
         allowed = self._facts.permissions
         if row.given_key is not None and evidence is not None:
             allowed = allowed._replace(may_send_edited=False)  # its key stands for what was sent
-        elsewhere, duplicate = Elsewhere.NONE, None
+        duplicate_state, duplicate = DuplicateState.NONE, None
         if known not in EFFECTIVE or (is_edited and allowed.may_send_edited):
-            elsewhere, duplicate = self._others.take(row)
+            duplicate_state, duplicate = self._others.take(row)
         state = RowState(
             known,
             evidence is not None and self._is_key_old(evidence),
             (self._plan.newest or 0.0) >= EFFECT_OLD_SECONDS,
             KeyRelation.SAME if evidence is None else self._relation(evidence),
-            elsewhere,
+            duplicate_state,
             is_edited,
             *allowed,
         )
@@ -174,7 +174,7 @@ class _Planner:
             self._before[place] = before
         if decision in BATCH_STOPS:
             self._stops[decision].add(place)
-        if elsewhere is Elsewhere.OLD:
+        if duplicate_state is DuplicateState.OLD:
             self._plan.noted.add(place)
         self._sort(place, row, evidence, decision)
 
@@ -290,38 +290,38 @@ class _Others:
             if one.key_hint not in facts.account.other and not is_gone:
                 self._by.setdefault(one.likeness, []).append(one)
 
-    def take(self, row: BatchRow) -> tuple[Elsewhere, Duplicate | None]:
+    def take(self, row: BatchRow) -> tuple[DuplicateState, Duplicate | None]:
         """Finds what is known of a like request elsewhere, the worst of it first."""
         found = self._by.get(row.alike or row.likeness, [])
         for kind in (
-            Elsewhere.RUNNING,
-            Elsewhere.UNRESOLVED,
-            Elsewhere.BY_HAND,
-            Elsewhere.RECENT,
-            Elsewhere.OLD,
+            DuplicateState.RUNNING,
+            DuplicateState.UNRESOLVED,
+            DuplicateState.BY_HAND,
+            DuplicateState.RECENT,
+            DuplicateState.OLD,
         ):
             for one in found:
                 if self._kind(one) is kind:
-                    if kind is Elsewhere.BY_HAND:
+                    if kind is DuplicateState.BY_HAND:
                         found.remove(one)  # it uses up one row
                     return kind, one
-        return Elsewhere.NONE, None
+        return DuplicateState.NONE, None
 
-    def _kind(self, one: Duplicate) -> Elsewhere:
+    def _kind(self, one: Duplicate) -> DuplicateState:
         if not one.done:
-            return Elsewhere.RUNNING if one.request is None else Elsewhere.UNRESOLVED
+            return DuplicateState.RUNNING if one.request is None else DuplicateState.UNRESOLVED
         if not self._facts.doubles:
-            return Elsewhere.NONE
+            return DuplicateState.NONE
         settled, times = one.settled_at or 0.0, self._facts.times
         age = age_of(settled, one.served_at, times.now, times.served)
         is_old = age > _DUPLICATE_SECONDS
         if one.batch is not None:
-            return Elsewhere.OLD if is_old else Elsewhere.RECENT
+            return DuplicateState.OLD if is_old else DuplicateState.RECENT
         if times.begun is not None and settled >= times.begun:
-            return Elsewhere.BY_HAND  # while the batch was under way
+            return DuplicateState.BY_HAND  # while the batch was under way
         if self._facts.batch.label:
-            return Elsewhere.NONE  # the label says that it is another occasion
-        return Elsewhere.OLD if is_old else Elsewhere.BY_HAND
+            return DuplicateState.NONE  # the label says that it is another occasion
+        return DuplicateState.OLD if is_old else DuplicateState.BY_HAND
 
 
 def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:

@@ -19,7 +19,7 @@ class KeyRelation(Enum):
     NOT_KNOWN = "not known"
 
 
-class Elsewhere(Enum):
+class DuplicateState(Enum):
     """What is known of a like request outside the batch and its label."""
 
     NONE = "none"
@@ -46,7 +46,7 @@ class RowState(NamedTuple):
     is_key_old: bool = False
     is_effect_old: bool = False
     account: KeyRelation = KeyRelation.SAME
-    elsewhere: Elsewhere = Elsewhere.NONE
+    duplicate_state: DuplicateState = DuplicateState.NONE
     is_edited: bool = False
     may_continue: bool = False
     may_skip_done: bool = False
@@ -111,16 +111,19 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
     ),
     (lambda row: row.known is Known.DONE and not row.is_edited, RowDecision.SKIP),
     # What was not carried out: may a like request have been?
-    (lambda row: row.elsewhere is Elsewhere.RUNNING, RowDecision.STOP_RUNNING),
-    (lambda row: row.elsewhere is Elsewhere.UNRESOLVED, RowDecision.STOP_UNRESOLVED),
-    (lambda row: row.elsewhere is Elsewhere.BY_HAND and row.may_skip_done, RowDecision.ADOPT),
+    (lambda row: row.duplicate_state is DuplicateState.RUNNING, RowDecision.STOP_RUNNING),
+    (lambda row: row.duplicate_state is DuplicateState.UNRESOLVED, RowDecision.STOP_UNRESOLVED),
     (
-        lambda row: row.elsewhere is Elsewhere.BY_HAND and not row.may_repeat,
+        lambda row: row.duplicate_state is DuplicateState.BY_HAND and row.may_skip_done,
+        RowDecision.ADOPT,
+    ),
+    (
+        lambda row: row.duplicate_state is DuplicateState.BY_HAND and not row.may_repeat,
         RowDecision.STOP_ROW_BY_HAND,
     ),
     (lambda row: row.is_edited and not row.may_send_edited, RowDecision.STOP_EDITED),
     (
-        lambda row: row.elsewhere is Elsewhere.RECENT and not row.may_repeat,
+        lambda row: row.duplicate_state is DuplicateState.RECENT and not row.may_repeat,
         RowDecision.STOP_REPEATED,
     ),
     (lambda row: row.known in (Known.NOT_SENT, Known.REFUSED), RowDecision.SAME_KEY),

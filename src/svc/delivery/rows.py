@@ -285,9 +285,9 @@ class RowJournal(NamedTuple):
             )
         return frozenset()
 
-    def hurry(self, seconds: float) -> None:
+    def shorten_timeout(self, seconds: float) -> None:
         """From now on waits no longer for a journal that another process holds (R78)."""
-        self.journal.hurry(seconds)
+        self.journal.shorten_timeout(seconds)
 
     def _jobs(self, tasks: Sequence[Task]) -> Iterator[RowJob]:
         calls = [restore_call(self._bytes_of(task), self.base_url) for task in tasks]

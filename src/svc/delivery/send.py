@@ -143,13 +143,13 @@ def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> Acc
     Raises:
         OutcomeUnknown, Conflict: the user's key is too old to be sent again at all (promise R4).
     """
-    strangers = sender.journal.strangers(asked)
+    other_keys = sender.journal.list_other_keys(asked)
     if known is not None:
         sender.served.refuse_expired(known)
-        strangers |= {known.scope.key_hint}
-    if strangers <= {asked.scope.key_hint}:
+        other_keys |= {known.scope.key_hint}
+    if other_keys <= {asked.scope.key_hint}:
         return NOBODY_ELSE
-    return sender.accounts.compare(strangers)
+    return sender.accounts.compare(other_keys)
 
 
 def _charge_of(sender: Sender, asked: NewIntent) -> Charge | None:
@@ -274,7 +274,7 @@ def _leave(
     if end is None:
         stopped.sending = intent
         return
-    journal.hurry(_SHORT_SECONDS)
+    journal.shorten_timeout(_SHORT_SECONDS)
     settled = settle_by_reply(end) if isinstance(end, Reply) else settle_by_error(end)
     with suppress(LocalError):
         journal.settle(intent, settled)

@@ -115,7 +115,7 @@ class Reception:
         self._deps.writer.keep(arrival, lambda kept: self._handle_kept(arrival, kept, answer))
 
     def refuse(self, status: int, head: HttpHead | None, largest: int) -> None:
-        """Counts strangers; only a delivery that came to the right door is worth a line.
+        """Counts a request that is no delivery; reports only a delivery that is too large.
 
         `largest` is the most that a body may have, in bytes.
         """

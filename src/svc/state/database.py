@@ -209,9 +209,9 @@ class Database:
                 self._path, lambda copy: self._connection.backup(copy, pages=1000, progress=look)
             )
 
-    def hurry(self, seconds: float) -> None:
+    def shorten_timeout(self, seconds: float) -> None:
         """From now on waits no longer for other processes: this one is about to end (R78)."""
-        self._patience.hurry(seconds)
+        self._patience.shorten_timeout(seconds)
 
     def close(self) -> None:
         """Closes the file; the object is of no use afterwards."""

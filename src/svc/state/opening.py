@@ -70,7 +70,7 @@ class BusyRetry:
         self._clock = clock
         self._seconds = PATIENCE_SECONDS
 
-    def hurry(self, seconds: float) -> None:
+    def shorten_timeout(self, seconds: float) -> None:
         """Waits no longer than this from now on: the process is about to end."""
         self._seconds = min(self._seconds, seconds)
 

@@ -12,7 +12,7 @@ from svc.clock import SystemClock
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope, Stored, restore_call
 from svc.state import Database
 
@@ -44,9 +44,12 @@ def fill(folder: Path, size: int, url: str) -> None:
     ]
     with (
         Database.open(folder / "state" / "state.db", clock=clock) as state,
-        closing(Leases(folder / "state" / "senders")) as leases,
+        closing(SenderLocks(folder / "state" / "senders")) as sender_locks,
     ):
-        journal, table = Journal(lambda: state, leases, clock), BatchTable(state, leases, clock)
+        journal, table = (
+            Journal(lambda: state, sender_locks, clock),
+            BatchTable(state, sender_locks, clock),
+        )
         for name in names:
             table.begin(name)
         base = BaseUrl.parse(url)

@@ -15,7 +15,7 @@ from svc.delivery.evidence import Evidence, Known, join
 from svc.delivery.policy import (
     CommandDecision,
     CommandState,
-    Elsewhere,
+    DuplicateState,
     KeyRelation,
     RowDecision,
     RowState,
@@ -27,11 +27,11 @@ from svc.delivery.policy import (
 def every_row() -> Iterator[RowState]:
     """All 36,864 states of a row: done or not, young or old, whose, elsewhere, edited, allowed."""
     flags = [(False, True)] * 6
-    for known, key_old, effect_old, account, elsewhere in itertools.product(
-        Known, (False, True), (False, True), KeyRelation, Elsewhere
+    for known, key_old, effect_old, account, duplicate_state in itertools.product(
+        Known, (False, True), (False, True), KeyRelation, DuplicateState
     ):
         for rest in itertools.product(*flags):
-            yield RowState(known, key_old, effect_old, account, elsewhere, *rest)
+            yield RowState(known, key_old, effect_old, account, duplicate_state, *rest)
 
 
 def row_as_a_person_says(row: RowState) -> RowDecision:
@@ -64,18 +64,18 @@ def _after_an_effect(row: RowState) -> RowDecision:
 
 
 def _before_any_effect(row: RowState) -> RowDecision:
-    if row.elsewhere == Elsewhere.RUNNING:
+    if row.duplicate_state == DuplicateState.RUNNING:
         return RowDecision.STOP_RUNNING
-    if row.elsewhere == Elsewhere.UNRESOLVED:
+    if row.duplicate_state == DuplicateState.UNRESOLVED:
         return RowDecision.STOP_UNRESOLVED
-    if row.elsewhere == Elsewhere.BY_HAND:
+    if row.duplicate_state == DuplicateState.BY_HAND:
         if row.may_skip_done:
             return RowDecision.ADOPT
         if not row.may_repeat:
             return RowDecision.STOP_ROW_BY_HAND
     if row.is_edited and not row.may_send_edited:
         return RowDecision.STOP_EDITED
-    if row.elsewhere == Elsewhere.RECENT and not row.may_repeat:
+    if row.duplicate_state == DuplicateState.RECENT and not row.may_repeat:
         return RowDecision.STOP_REPEATED
     came_to_nothing = row.known in (Known.NOT_SENT, Known.REFUSED)
     return RowDecision.SAME_KEY if came_to_nothing else RowDecision.SEND
@@ -97,7 +97,10 @@ def test_nothing_is_sent_where_it_may_have_been_done() -> None:
         if row.known in (Known.KEY_TAKEN, Known.UNKNOWN, Known.CONTRADICTED, Known.DONE):
             is_said = row.known is Known.DONE and row.is_edited and row.may_send_edited
             assert decision not in sends or is_said, row
-        if row.elsewhere in (Elsewhere.UNRESOLVED, Elsewhere.RUNNING) and decision in sends:
+        if (
+            row.duplicate_state in (DuplicateState.UNRESOLVED, DuplicateState.RUNNING)
+            and decision in sends
+        ):
             assert row.known is Known.FAILED, row
         if decision is RowDecision.SKIP:
             assert (row.known, row.account) == (Known.DONE, KeyRelation.SAME), row

@@ -34,7 +34,7 @@ def main() -> None:
     orders = json.loads(sys.argv[1])
     sys.argv = ["svc", *sys.argv[2:]]
     if "hurry" in orders:
-        hurry(orders["hurry"])
+        shorten_timeout(orders["hurry"])
     if "fast" in orders:
         run_fast(orders["fast"])
     if "asleep" in orders:
@@ -52,7 +52,7 @@ def main() -> None:
     run()
 
 
-def hurry(times: float) -> None:
+def shorten_timeout(times: float) -> None:
     """Makes every wait so many times shorter."""
     from svc.clock import SystemClock
 
@@ -69,7 +69,7 @@ def run_fast(times: float) -> None:
 
         return waited
 
-    hurry(times)
+    shorten_timeout(times)
     changed: Any = signals
     changed.wait_ready, changed.wait = shorter(signals.wait_ready), shorter(signals.wait)
     SystemClock.monotonic = lambda self: time.monotonic() * times  # type: ignore[method-assign]

@@ -65,7 +65,7 @@ def test_signal_leaves_the_request_resumable(
     """R78: ends within a second, names the request, and it can be resumed."""
     spoil = machine.ledger.gate.hold if where == "in flight" else busy
     machine.ledger.spoil(Fault(spoil))
-    process = machine.start(*REFUND, "-o", "json", hurry=1)
+    process = machine.start(*REFUND, "-o", "json", shorten_timeout=1)
     wait_for_posts(machine, 1)
     time.sleep(0.2)  # the answer is read, the wait has begun
     assert stop(process, number) < patient(1)
@@ -116,7 +116,7 @@ def wait_for_journal(process: Process) -> None:
 
 def test_signal_during_the_wait_names_what_was_done(machine: UserMachine) -> None:
     """R77, R78: the refund was made; only its settling was still waited for."""
-    process = machine.start(*REFUND, "--wait", "-o", "json", hurry=1)
+    process = machine.start(*REFUND, "--wait", "-o", "json", shorten_timeout=1)
     wait_for_posts(machine, 2)  # the second is the GET that waits
     time.sleep(0.1)
     stop(process, signal.SIGTERM)
@@ -129,7 +129,7 @@ def test_signal_during_the_wait_names_what_was_done(machine: UserMachine) -> Non
 def test_signal_before_anything_is_sent_says_nothing(machine: UserMachine) -> None:
     """A command that reads ends by the signal's code alone."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold))
-    process = machine.start("orders", "list", hurry=1)
+    process = machine.start("orders", "list", shorten_timeout=1)
     wait_for_posts(machine, 1)
     stop(process, signal.SIGINT)
     ended = machine.ended(process)

@@ -126,7 +126,7 @@ def test_lists_that_share_rows_give_each_effect_once(machine: UserMachine, tmp_p
     first = listed(tmp_path, *rows, name="a.ndjson")
     second = listed(tmp_path, *rows[20:], name="b.ndjson")
     argv = ("batch", "refunds.create", first, *ONE_AT_A_TIME, "-o", "json")
-    with machine.start(*argv, hurry=1) as process:
+    with machine.start(*argv, shorten_timeout=1) as process:
         while not machine.ledger.posts:
             pass
         stopped = machine.run("batch", "refunds.create", second, *QUICK)

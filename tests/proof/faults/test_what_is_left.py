@@ -29,7 +29,7 @@ ORDER = (
 def test_a_journal_that_goes_during_a_post_is_told(machine: UserMachine, how: str) -> None:
     """R102, R67: the answer comes, the record is gone: what is known is said, and no id of it."""
     machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))
-    with machine.start(*PAYOUT, hurry=1) as process:
+    with machine.start(*PAYOUT, shorten_timeout=1) as process:
         while not machine.ledger.posts:
             time.sleep(0.01)
         database = machine.state / "state.db"
@@ -57,7 +57,7 @@ def test_a_journal_that_goes_during_a_post_is_told(machine: UserMachine, how: st
 def test_a_journal_that_is_damaged_during_a_change_is_told(machine: UserMachine) -> None:
     """R102, R67: keeping the end is the first to meet the damage; no id of what is gone is named."""
     machine.ledger.spoil(Fault(answered_late(machine), carried_out=True))
-    with machine.start(*command("cancel", "mark-1"), "-o", "json", hurry=1) as process:
+    with machine.start(*command("cancel", "mark-1"), "-o", "json", shorten_timeout=1) as process:
         while not machine.ledger.posts:
             time.sleep(0.01)
         (machine.state / "state.db").write_bytes(b"no database" * 4096)
@@ -89,7 +89,7 @@ def test_a_list_whose_journal_goes_sends_nothing_more(machine: UserMachine, tmp_
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     machine.ledger.spoil(Fault(machine.ledger.gate.hold, carried_out=True))
     argv = ("batch", "refunds.create", str(path), "--concurrency", "1", "-o", "json")
-    with machine.start(*argv, hurry=1) as process:
+    with machine.start(*argv, shorten_timeout=1) as process:
         while not machine.ledger.posts:
             time.sleep(0.01)
         shutil.rmtree(machine.state)

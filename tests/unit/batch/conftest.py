@@ -18,5 +18,5 @@ def floor(tmp_path: Path) -> Iterator[Floor]:
     folder.mkdir()
     with Database.open(folder / "state" / "state.db", clock=SystemClock()) as state:
         made = Floor(folder, state)
-        with closing(made.leases):
+        with closing(made.sender_locks):
             yield made

@@ -23,7 +23,7 @@ from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import NOBODY_ELSE
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.plan import (
     Bad,
@@ -128,10 +128,10 @@ class Floor:
         self.state = state
         self.folder = folder
         self.path = folder / "r.ndjson"
-        self.leases = Leases(folder / "state" / "senders")
-        self.intents = Journal(lambda: state, self.leases, self.clock)
+        self.sender_locks = SenderLocks(folder / "state" / "senders")
+        self.intents = Journal(lambda: state, self.sender_locks, self.clock)
         self.batch = BatchName("/a/refunds.csv", "refunds.create", SCOPE)
-        self.batches = BatchTable(state, self.leases, self.clock)
+        self.batches = BatchTable(state, self.sender_locks, self.clock)
         self.quota = SharedQuota(10_000)
         self.api_version: str | None = None
 
@@ -187,7 +187,7 @@ class Floor:
             try:
                 self.last.go()
             finally:
-                self.leases.close()  # as at the process's end
+                self.sender_locks.close()  # as at the process's end
         return self.last
 
     @property

@@ -11,7 +11,7 @@ from support.calls import refunds
 from svc.client.request import prepare
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate, default_name
 from svc.delivery.journal.entry import NewIntent, Settled
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.errors import Conflict, LocalError
 from unit.batch.floor import BASE, SCOPE, Floor
@@ -36,7 +36,7 @@ class Later:
 
 
 def ledger(floor: Floor, days: float = 0) -> BatchTable:
-    return BatchTable(floor.state, floor.leases, Later(floor, days))
+    return BatchTable(floor.state, floor.sender_locks, Later(floor, days))
 
 
 def ran(floor: Floor, amounts: list[int | str]) -> None:
@@ -68,7 +68,7 @@ def test_bodies_of_a_list_whose_process_was_killed_are_let_go_of(floor: Floor) -
     ledger(floor).begin(floor.batch)
     ledger(floor, 91).compact_expired_batch()
     assert all(bodies(floor))  # it runs
-    floor.leases.close()
+    floor.sender_locks.close()
     ledger(floor, 91).compact_expired_batch()
     assert bodies(floor) == [b"", b""]
 
@@ -76,7 +76,7 @@ def test_bodies_of_a_list_whose_process_was_killed_are_let_go_of(floor: Floor) -
 def test_list_that_runs_is_not_begun_a_second_time(floor: Floor) -> None:
     """R69: the second one sends nothing, says so, and can begin once the first has ended."""
     ledger(floor).begin(floor.batch)
-    with closing(Leases(floor.folder / "state" / "senders")) as others:
+    with closing(SenderLocks(floor.folder / "state" / "senders")) as others:
         second = BatchTable(floor.state, others, floor.clock)
         with pytest.raises(Conflict, match="Nothing was sent") as caught:
             second.begin(floor.batch)
@@ -140,13 +140,13 @@ def test_what_a_list_held_is_free_afterwards(floor: Floor, killed: bool) -> None
     asked = NewIntent(call, prepared, scope, alike=("one", "one"))
     ledger(floor).begin(floor.batch)
     ledger(floor).reserve(floor.batch, ["one"], lambda _: None)
-    assert floor.intents.strangers(asked) == {floor.batch.scope.key_hint}
+    assert floor.intents.list_other_keys(asked) == {floor.batch.scope.key_hint}
     if killed:
-        floor.leases.close()
+        floor.sender_locks.close()
         ledger(floor, 91).compact_expired_batch()
     else:
         ledger(floor).end(floor.batch)
-    assert floor.intents.strangers(asked) == frozenset()
+    assert floor.intents.list_other_keys(asked) == frozenset()
 
 
 OTHER = BatchName("/b/refunds.csv", "refunds.create", SCOPE)
@@ -162,7 +162,7 @@ def test_what_another_list_is_about_to_send_is_seen(floor: Floor) -> None:
     ledger(floor).begin(floor.batch)
     ledger(floor).reserve(floor.batch, ["one", "two"], lambda _: None)
     held = Duplicate("one", floor.batch, False, None, None, SCOPE.key_hint, SCOPE.profile)
-    with closing(Leases(floor.folder / "state" / "senders")) as others:
+    with closing(SenderLocks(floor.folder / "state" / "senders")) as others:
         second = BatchTable(floor.state, others, floor.clock)
         second.begin(OTHER)
         seen: list[Sequence[Duplicate]] = []
@@ -170,7 +170,7 @@ def test_what_another_list_is_about_to_send_is_seen(floor: Floor) -> None:
         assert seen == [[held]]
         assert ledger(floor).duplicates(floor.batch, ["three"]) != []
         assert ledger(floor).duplicates(floor.batch, ["two"]) == []  # its own
-        floor.leases.close()
+        floor.sender_locks.close()
         second.reserve(OTHER, ["one"], seen.append)
         assert seen[1:] == [[]]
     rows = floor.state.rows("SELECT identity, batch_id FROM reservations")

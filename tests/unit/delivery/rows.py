@@ -11,7 +11,7 @@ from svc.delivery.evidence import PastLine, gather
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NOBODY_ELSE, Account, Intent, Settled
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.plan import (
     Bad,
@@ -57,11 +57,11 @@ def _fields(one: "int | str | dict[str, Any]") -> "dict[str, Any] | BadRow":
 class Desk:
     """A batch's requests in a real state database, and what a file would do to it."""
 
-    def __init__(self, state: Database, leases: Leases, clock: Clock) -> None:
+    def __init__(self, state: Database, sender_locks: SenderLocks, clock: Clock) -> None:
         self.clock = clock
-        self.leases = leases
-        self.journal = Journal(lambda: state, leases, clock)
-        self.batches = BatchTable(state, leases, clock)
+        self.sender_locks = sender_locks
+        self.journal = Journal(lambda: state, sender_locks, clock)
+        self.batches = BatchTable(state, sender_locks, clock)
 
     def plan(
         self,
@@ -112,7 +112,7 @@ class Desk:
             if end and amount in by_row
         ]
         self.journal.settle_many(ended)
-        self.leases.close()  # the process has ended
+        self.sender_locks.close()  # the process has ended
         return [job.intent.stored.idempotency_key for job in jobs]
 
     def record(

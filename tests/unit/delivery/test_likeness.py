@@ -10,7 +10,7 @@ import pytest
 from support.clocks import ManualClock
 from svc.client.encoding import form_bytes, json_bytes
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.likeness import UnreadableBody, fields_of, likenesses, place_of
 from svc.state import Database
 from unit.delivery.journal.asking import asked
@@ -99,16 +99,16 @@ def test_requests_from_before_get_their_identity(tmp_path: Path) -> None:
     path, clock = tmp_path / "state" / "state.db", ManualClock()
     with (
         Database.open(path, clock=clock) as state,
-        closing(Leases(path.parent / "senders")) as leases,
+        closing(SenderLocks(path.parent / "senders")) as sender_locks,
     ):
-        first = Journal(lambda: state, leases, clock).record(asked())
+        first = Journal(lambda: state, sender_locks, clock).record(asked())
     with closing(sqlite3.connect(path)) as database:
         database.execute("UPDATE requests SET likeness = NULL")
         database.commit()
     with (
         Database.open(path, clock=clock) as state,
-        closing(Leases(path.parent / "senders")) as leases,
+        closing(SenderLocks(path.parent / "senders")) as sender_locks,
     ):
-        twin = Journal(lambda: state, leases, clock).twin(asked(key="key-2"))
-    assert twin is not None
-    assert (twin.id, twin.likeness) == (first.id, first.likeness)
+        duplicate = Journal(lambda: state, sender_locks, clock).find_duplicate(asked(key="key-2"))
+    assert duplicate is not None
+    assert (duplicate.id, duplicate.likeness) == (first.id, first.likeness)

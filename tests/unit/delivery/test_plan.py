@@ -14,7 +14,7 @@ from svc.client.request import prepare
 from svc.delivery.evidence import PastLine
 from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.entry import OBJECT_FAILED, Account, NewIntent, Settled
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.plan import BatchPlan
 from svc.delivery.policy import KeyRelation, RowDecision
 from svc.errors import Conflict
@@ -34,9 +34,9 @@ def desk(tmp_path: Path) -> Iterator[Desk]:
     clock = ManualClock()
     with (
         Database.open(tmp_path / "state" / "state.db", clock=clock) as state,
-        closing(Leases(tmp_path / "state" / "senders")) as leases,
+        closing(SenderLocks(tmp_path / "state" / "senders")) as sender_locks,
     ):
-        yield Desk(state, leases, clock)
+        yield Desk(state, sender_locks, clock)
 
 
 def advance(desk: Desk, seconds: float) -> None:
@@ -94,7 +94,7 @@ def test_a_row_is_the_same_however_it_is_spelled(desk: Desk) -> None:
     assert one_row(spelled).alike == one_row(other).alike
     jobs = desk.record(desk.plan(spelled))
     desk.journal.settle_many([(jobs[0].intent, UNKNOWN)])
-    desk.leases.close()
+    desk.sender_locks.close()
     (task,) = desk.plan(other).tasks
     assert (task.key, task.intent) == (jobs[0].intent.stored.idempotency_key, desk.kept()[0])
     (again,) = desk.record(desk.plan(other))
@@ -125,7 +125,7 @@ def test_equal_rows_are_as_many_requests(desk: Desk) -> None:
     jobs = desk.record(desk.plan(100, 100, 100))
     assert len({job.intent.stored.idempotency_key for job in jobs}) == 3
     desk.journal.settle_many([(jobs[2].intent, DONE), (jobs[0].intent, UNKNOWN)])
-    desk.leases.close()
+    desk.sender_locks.close()
     todo = desk.plan(100, 100, 100, 100)
     assert [one.row.number for one in todo.done] == [1]
     keys = [task.key for task in todo.tasks]
@@ -195,7 +195,7 @@ def test_a_month_on_a_sandboxs_clock_counts_too(desk: Desk) -> None:
     """R4: a sandbox's clock may be turned; whichever clock says more is believed."""
     (job,) = desk.record(desk.plan(100), served=1000.0)
     desk.journal.settle(job.intent, DONE)
-    desk.leases.close()
+    desk.sender_locks.close()
     assert desk.plan(100, served=1000.0 + 12 * HOUR - 1).stop is None
     assert stop_of(desk.plan(100, served=1000.0 + 12 * HOUR)) is RowDecision.STOP_OLD
 
@@ -305,7 +305,7 @@ def test_a_row_with_an_id_of_its_own_is_the_same_whatever_is_corrected(desk: Des
     second = {"amount": 150, "payment": "pay_1", "metadata": {"invoice": "7"}}
     jobs = desk.record(desk.plan(first, row_id="metadata[invoice]"))
     desk.journal.settle(jobs[0].intent, DONE)
-    desk.leases.close()
+    desk.sender_locks.close()
     todo = desk.plan(second, row_id="metadata[invoice]")
     assert (amounts(todo.held), list(todo.tasks), todo.stop) == ([150], [], None)
     assert todo.held[0].decision is RowDecision.STOP_ROW_CHANGED
@@ -355,7 +355,7 @@ def test_the_results_file_tells_where_the_journal_is_lost(desk: Desk) -> None:
     assert (todo.tasks[0].key, todo.tasks[0].sent_at) == (lines[1].key, lines[1].first_sent)
     (job, _) = desk.record(todo)
     assert (job.intent.sent_before, job.intent.first_sent_at) == (True, lines[1].first_sent)
-    desk.leases.close()
+    desk.sender_locks.close()
 
 
 def test_a_results_file_of_another_account_or_day_skips_nothing(desk: Desk) -> None:
@@ -371,9 +371,9 @@ def test_a_results_file_of_another_account_or_day_skips_nothing(desk: Desk) -> N
 def test_one_process_at_a_time_runs_a_batch(desk: Desk, tmp_path: Path) -> None:
     """R69: the other one waits for its end."""
     desk.batches.begin(REFUNDS)
-    with closing(Leases(tmp_path / "state" / "senders")) as others:
+    with closing(SenderLocks(tmp_path / "state" / "senders")) as others:
         second = Desk(desk.journal._state(), others, desk.clock)
         with pytest.raises(Conflict, match="Another process is running this batch now"):
             second.batches.begin(REFUNDS)
-        desk.leases.close()
+        desk.sender_locks.close()
         second.batches.begin(REFUNDS)

@@ -97,7 +97,7 @@ def test_a_busy_database_is_waited_for_in_slices(path: Path, seconds: float | No
     clock = Impatient(pause=5.0 if seconds is None else 0.5)
     with Database.open(path, clock=clock) as state, closing(sqlite3.connect(path)) as other:
         if seconds is not None:
-            state.hurry(seconds)
+            state.shorten_timeout(seconds)
         other.execute("BEGIN IMMEDIATE")
         begun = time.monotonic()
         with pytest.raises(LocalError, match="another svc process held it"), state.write():

@@ -31,8 +31,8 @@ from svc.delivery.hints import TypedLine, build_held_error, next_again_label, no
 from svc.delivery.journal.batches import BatchTable, Duplicate
 from svc.delivery.journal.entry import Charge
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import charge_said, group_of
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Stored
 from svc.delivery.likeness import fields_of, is_making
 from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, Passed
@@ -297,16 +297,16 @@ def _call_of(given: BatchInput, row: BatchRow) -> Call:
 def _tables(session: Session) -> Iterator[BatchTables]:
     with translate_errors(LocalError, not_sent):
         state = session.state()
-    with closing(Leases(session.paths.state_dir / "senders")) as leases:
+    with closing(SenderLocks(session.paths.state_dir / "senders")) as sender_locks:
         journal = Journal(
             lambda: state,
-            leases,
+            sender_locks,
             session.clock,
             format_command=session.format_command,
             rules=limit_rules(session),
         )
         with translate_errors(LocalError, not_sent):
-            batches = BatchTable(state, leases, session.clock)
+            batches = BatchTable(state, sender_locks, session.clock)
         yield BatchTables(journal, batches)
 
 

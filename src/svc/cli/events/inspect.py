@@ -67,7 +67,7 @@ class Inspection:
 
     async def close(self) -> None:
         """Ends the page, without waiting for other processes (promise R78)."""
-        self._view.hurry(_SECONDS_TO_END)
+        self._view.shorten_timeout(_SECONDS_TO_END)
         await self._inspector.close()
 
     def _secrets_of(self, endpoint_id: str) -> Sequence[str]:

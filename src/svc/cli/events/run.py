@@ -128,7 +128,7 @@ def run_listener(
         ended = loop.run(way_in)
     finally:
         session.print_to(printing.end())
-        setup.state.hurry(_CLOSE_SECONDS)
+        setup.state.shorten_timeout(_CLOSE_SECONDS)
         inbox.close(_CLOSE_SECONDS)
     return ended, screen
 

@@ -15,9 +15,9 @@ from svc.delivery.account import AccountJudge
 from svc.delivery.ending import Sent
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import LimitRules
 from svc.delivery.journal.refusals import KEY_SPENT, KEY_TOO_OLD
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.send import send_new
 from svc.delivery.sender import Sender
@@ -30,10 +30,14 @@ _DATE_SECONDS: Final = 10.0
 @contextmanager
 def journal_of(session: Session) -> Iterator[Journal]:
     """The requests of the state database; the database is opened when it is first needed."""
-    with closing(Leases(session.paths.state_dir / "senders")) as leases:
+    with closing(SenderLocks(session.paths.state_dir / "senders")) as sender_locks:
         rules = limit_rules(session)
         yield Journal(
-            session.state, leases, session.clock, format_command=session.format_command, rules=rules
+            session.state,
+            sender_locks,
+            session.clock,
+            format_command=session.format_command,
+            rules=rules,
         )
 
 

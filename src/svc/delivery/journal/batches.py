@@ -29,8 +29,8 @@ from svc.client.request import uuid_of
 from svc.clock import Clock
 from svc.delivery.journal.entry import OBJECT_FAILED
 from svc.delivery.journal.journal import encode_letters
-from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import ReadRows
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import UNRESOLVED
 from svc.delivery.likeness import place_of
@@ -169,9 +169,9 @@ class Duplicate(NamedTuple):
 class BatchTable:
     """The table of batches in the state database; belongs to one thread."""
 
-    def __init__(self, state: Database, leases: Leases, clock: Clock) -> None:
+    def __init__(self, state: Database, sender_locks: SenderLocks, clock: Clock) -> None:
         self._state = state
-        self._leases = leases
+        self._sender_locks = sender_locks
         self._clock = clock
         if state.rows(_ANY_OLD):
             state.change(_rename_old_batches)
@@ -186,7 +186,7 @@ class BatchTable:
 
         def begin(tx: Tx) -> None:
             known = tx.rows("SELECT lease FROM batches WHERE id = ?", (batch.id,))
-            if known and self._leases.is_alive(known[0]["lease"]):
+            if known and self._sender_locks.is_alive(known[0]["lease"]):
                 raise Conflict(
                     f"Another process is running this batch now ({batch.name}). Nothing was sent.",
                     code="batch_in_progress",
@@ -195,7 +195,7 @@ class BatchTable:
                 )
             scope = (batch.scope.profile, batch.scope.mode, batch.scope.base_url)
             asked = (batch.id, batch.name, batch.operation, *scope, batch.scope.key_hint)
-            tx.execute(_BEGIN, (*asked, batch.label, now, now, self._leases.token))
+            tx.execute(_BEGIN, (*asked, batch.label, now, now, self._sender_locks.token))
 
         self._state.change(begin)
 
@@ -208,7 +208,7 @@ class BatchTable:
 
         def end(tx: Tx) -> None:
             tx.execute(_LET_GO, (batch.id,))
-            tx.execute(_END, (batch.id, self._leases.token))
+            tx.execute(_END, (batch.id, self._sender_locks.token))
             if whole:
                 tx.execute(_WHOLE, (self._clock.now(), batch.id))
 
@@ -224,7 +224,7 @@ class BatchTable:
         found = [
             row
             for row in self._state.rows(_OLD, (now - WHOLE_SECONDS,))
-            if not self._leases.is_alive(row["lease"])
+            if not self._sender_locks.is_alive(row["lease"])
         ]
         if not found:
             return False
@@ -296,7 +296,7 @@ class BatchTable:
     def _find_dead(self, rows: ReadRows, batch: BatchName) -> list[str]:
         """Returns the batches that hold rows and are run no more."""
         held = rows(_HELD, (batch.id,))
-        return [row["id"] for row in held if not self._leases.is_alive(row["lease"])]
+        return [row["id"] for row in held if not self._sender_locks.is_alive(row["lease"])]
 
     def _duplicates(
         self, rows: ReadRows, batch: BatchName, likenesses: Iterable[str]

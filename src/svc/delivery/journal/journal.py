@@ -14,8 +14,8 @@ from typing import Final, TypeVar
 from svc.clock import Clock
 from svc.delivery.journal.commands import FormatCommand, format_full_command
 from svc.delivery.journal.entry import Intent, NewIntent, Settled, intent_of
-from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import NO_LIMITS, LimitBook, LimitRules, group_of
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.journal.transaction import (
     ANY_OLD,
@@ -76,14 +76,14 @@ class Journal:
     def __init__(
         self,
         open_state: Callable[[], Database],
-        leases: Leases,
+        sender_locks: SenderLocks,
         clock: Clock,
         new_id: Callable[[], str] = make_id,
         format_command: FormatCommand = format_full_command,
         rules: LimitRules = NO_LIMITS,
     ) -> None:
         self._open_state = open_state
-        self._leases = leases
+        self._sender_locks = sender_locks
         self._clock = clock
         self._new_id = new_id
         self._format_command = format_command
@@ -207,11 +207,11 @@ class Journal:
         old = (now - KEPT_SECONDS, boot, uptime - KEPT_SECONDS)
         return self._change(lambda change: change.tx.execute(PRUNE, old), durable=False)
 
-    def hurry(self, seconds: float) -> None:
+    def shorten_timeout(self, seconds: float) -> None:
         """From now on waits no longer for other processes: this one is about to end (R78)."""
         with self._lock:
             if self._opened is not None:
-                self._opened.hurry(seconds)
+                self._opened.shorten_timeout(seconds)
 
     # --- looking ---
 
@@ -223,14 +223,14 @@ class Journal:
         """The request that used an idempotency key in a scope."""
         return by_key(self._state().rows, key, scope)
 
-    def twin(self, asked: NewIntent) -> Intent | None:
+    def find_duplicate(self, asked: NewIntent) -> Intent | None:
         """An unresolved request that says the same and may be of the same account (R5, R91)."""
         for row in self._state().rows(DUPLICATES, (asked.likeness,)):
             if row["key_hint"] not in asked.account.other:
                 return intent_of(row)
         return None
 
-    def strangers(self, asked: NewIntent) -> frozenset[str]:
+    def list_other_keys(self, asked: NewIntent) -> frozenset[str]:
         """`key_hint`s of other keys under which the same was begun, or is about to be."""
         rows = [
             *self._state().rows(DUPLICATES, (asked.likeness,)),
@@ -296,7 +296,7 @@ class Journal:
 
     def is_in_flight(self, intent: Intent) -> bool:
         """Whether some process is sending a request now."""
-        return self._leases.is_alive(intent.lease)
+        return self._sender_locks.is_alive(intent.lease)
 
     def is_limited(self, scope: Scope, path: str) -> bool:
         """Whether a limit holds for POSTs to a path."""
@@ -340,7 +340,7 @@ class Journal:
     def _transaction(self, tx: Tx) -> JournalTransaction:
         now = self._clock.now()
         return JournalTransaction(
-            tx, self._leases, now, self._new_id, self._format_command, self._rules
+            tx, self._sender_locks, now, self._new_id, self._format_command, self._rules
         )
 
 

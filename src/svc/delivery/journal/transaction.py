@@ -15,7 +15,6 @@ from svc.delivery.journal.entry import (
     intent_of,
     row_of,
 )
-from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import (
     NO_LIMITS,
     LimitBook,
@@ -24,6 +23,7 @@ from svc.delivery.journal.limits import (
     charge_said,
     group_of,
 )
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope, Stored, digests_of, store_call
 from svc.delivery.likeness import place_of
 from svc.state import Tx
@@ -95,7 +95,7 @@ class JournalTransaction(NamedTuple):
     """What is done to the requests within one transaction."""
 
     tx: Tx
-    leases: Leases
+    sender_locks: SenderLocks
     now: float
     new_id: Callable[[], str]
     format_command: FormatCommand
@@ -119,7 +119,7 @@ class JournalTransaction(NamedTuple):
         """Requests that are like one and may be of its account, the newest first (R5, R91)."""
         found = map(intent_of, self.tx.rows(LIKE, (asked.likeness, asked.likeness)))
         return [
-            Like(one, self.leases.is_alive(one.lease))
+            Like(one, self.sender_locks.is_alive(one.lease))
             for one in found
             if one.scope.key_hint not in asked.account.other
         ]
@@ -128,7 +128,7 @@ class JournalTransaction(NamedTuple):
         """Refuses what a batch that runs now is going to send (promise R92)."""
         for row in self.tx.rows(RESERVED, (asked.likeness,)):
             other = row["key_hint"] in asked.account.other
-            if not other and self.leases.is_alive(row["lease"]):
+            if not other and self.sender_locks.is_alive(row["lease"]):
                 raise refusals.twin_in_list(asked.call.path, row["name"])
 
     def admit(self, asked: Sequence[NewIntent]) -> list[Intent]:
@@ -287,7 +287,7 @@ class JournalTransaction(NamedTuple):
         return self.rules.uptime() or (None, None)
 
     def _refuse_in_flight(self, intent: Intent) -> None:
-        if self.leases.is_alive(intent.lease):
+        if self.sender_locks.is_alive(intent.lease):
             raise refusals.IN_FLIGHT.about(intent)
 
     def _build(self, asked: NewIntent, seq: int) -> Intent:
@@ -305,7 +305,7 @@ class JournalTransaction(NamedTuple):
             state="open",
             batch=asked.batch,
             row=asked.row,
-            lease=self.leases.token,
+            lease=self.sender_locks.token,
             key_given=asked.key_given,
             served_at=asked.served_at,
             sent_before=asked.first_sent_at is not None,
@@ -329,7 +329,7 @@ class JournalTransaction(NamedTuple):
         stale = refusals.is_too_old(intent, now) or refusals.is_in_the_future(intent, now)
         if begun and stale:
             raise refusals.not_again(intent, now, self.format_command)
-        lease = self.leases.token
+        lease = self.sender_locks.token
         phase: EntryState = "done" if intent.state == "done" else "open"
         # A request that was never carried out starts its 24 hours anew.
         first = intent.first_sent_at if begun else now

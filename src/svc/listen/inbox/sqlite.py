@@ -79,7 +79,7 @@ class SqliteInbox(ForwardLedger):
         Not while another process reads it: the last one does. Other processes are waited for so
         long and no longer.
         """
-        self._state.hurry(seconds)
+        self._state.shorten_timeout(seconds)
         with suppress(LocalError):
             self._state.empty_log()
 

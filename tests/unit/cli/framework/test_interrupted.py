@@ -20,7 +20,7 @@ from svc.client.exchange import RawReply, WireRequest
 from svc.clock import SystemClock
 from svc.delivery.journal.entry import Intent, NewIntent, Settled
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.state import Database
 from svc.system import signals
 
@@ -128,7 +128,7 @@ class CommandMachine:
     def _journal(self) -> Iterator[Journal]:
         clock = SystemClock()
         with Database.open(self._state / "state.db", clock=clock) as state:
-            yield Journal(lambda: state, Leases(self._state / "senders"), clock)
+            yield Journal(lambda: state, SenderLocks(self._state / "senders"), clock)
 
 
 def judge(machine: CommandMachine, ended: InterruptedRun) -> None:

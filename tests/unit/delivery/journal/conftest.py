@@ -7,7 +7,7 @@ import pytest
 
 from support.clocks import ManualClock
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.state import Database
 from unit.delivery.journal.asking import Open
 
@@ -26,20 +26,20 @@ def path(tmp_path: Path) -> Path:
 def opened(path: Path, clock: ManualClock) -> Iterator[Open]:
     """Opens the journal as one more process would."""
     states: list[Database] = []
-    leases: list[Leases] = []
+    sender_locks: list[SenderLocks] = []
 
     def open_one() -> Journal:
         def state() -> Database:
             states.append(Database.open(path, clock=clock))
             return states[-1]
 
-        leases.append(Leases(path.parent / "senders"))
-        return Journal(state, leases[-1], clock)
+        sender_locks.append(SenderLocks(path.parent / "senders"))
+        return Journal(state, sender_locks[-1], clock)
 
     yield open_one
     for one in states:
         one.close()
-    for each in leases:
+    for each in sender_locks:
         each.close()
 
 

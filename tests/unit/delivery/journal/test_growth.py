@@ -12,7 +12,7 @@ from svc.base_url import BaseUrl
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope, Stored, restore_call
 from svc.state import Database
 
@@ -35,9 +35,9 @@ class Desktop:
     def __init__(self, folder: Path) -> None:
         clock = ManualClock()
         self.state = Database.open(folder / "state" / "state.db", clock=clock)
-        self.leases = Leases(folder / "senders")
-        self.journal = Journal(lambda: self.state, self.leases, clock)
-        self.batches = BatchTable(self.state, self.leases, clock)
+        self.sender_locks = SenderLocks(folder / "senders")
+        self.journal = Journal(lambda: self.state, self.sender_locks, clock)
+        self.batches = BatchTable(self.state, self.sender_locks, clock)
         self.asked: list[str] = []
 
     @contextmanager
@@ -62,8 +62,8 @@ def send_one(desk: Desktop) -> None:
     """As a single command does it."""
     asked = refund("2b1f4c58-0000-4000-8000-000000000001")
     desk.journal.by_key("2b1f4c58-0000-4000-8000-000000000001", SCOPE)
-    desk.journal.strangers(asked)
-    desk.journal.twin(asked)
+    desk.journal.list_other_keys(asked)
+    desk.journal.find_duplicate(asked)
     intent = desk.journal.record(asked, lambda likes: None)
     desk.journal.settle(intent, Settled("done", 200, "rf_1", proved=True))
     desk.journal.is_taken(intent, "rf_1")
@@ -89,7 +89,7 @@ def run_batch(desk: Desktop) -> None:
 def test_no_query_reads_all_requests(tmp_path: Path, work: Callable[[Desktop], None]) -> None:
     """Whatever a command looks for is found by an index, or among the newest."""
     desk = Desktop(tmp_path)
-    with closing(desk.state), closing(desk.leases):
+    with closing(desk.state), closing(desk.sender_locks):
         with desk.watched():
             work(desk)
         assert len(desk.asked) > 3

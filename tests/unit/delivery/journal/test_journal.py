@@ -36,10 +36,17 @@ def test_keys_of_the_same_request_are_told(intents: Journal) -> None:
     """R91: those that are not known to be of the account; who asks looks whose they are."""
     end(intents, intents.record(asked()))
     other = asked(key="key-2", scope=SCOPE._replace(key_hint="sk_test_…wxyz"))
-    assert intents.strangers(other) == {SCOPE.key_hint}
+    assert intents.list_other_keys(other) == {SCOPE.key_hint}
     rolled = other._replace(account=Account(same=frozenset((SCOPE.key_hint,))))
-    assert intents.strangers(rolled) == intents.strangers(asked(key="key-3")) == frozenset()
-    assert intents.strangers(asked(orders.create({"amount": 1}), scope=other.scope)) == frozenset()
+    assert (
+        intents.list_other_keys(rolled)
+        == intents.list_other_keys(asked(key="key-3"))
+        == frozenset()
+    )
+    assert (
+        intents.list_other_keys(asked(orders.create({"amount": 1}), scope=other.scope))
+        == frozenset()
+    )
 
 
 def test_what_one_request_has_made_no_other_has_made(intents: Journal) -> None:

@@ -14,8 +14,8 @@ from svc.config.limits import limits_in
 from svc.delivery.journal import journal
 from svc.delivery.journal.entry import Charge, Intent, settle_by_error
 from svc.delivery.journal.journal import KEPT_SECONDS, Journal
-from svc.delivery.journal.leases import Leases
 from svc.delivery.journal.limits import LimitReachedError, LimitRules
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.errors import RateLimited
 from svc.state import Database
@@ -38,12 +38,12 @@ class LimitedJournal:
         self._number = 0
 
     def open(self) -> Journal:
-        leases = self.opened.enter_context(closing(Leases(self.path.parent / "senders")))
+        sender_locks = self.opened.enter_context(closing(SenderLocks(self.path.parent / "senders")))
         rules = LimitRules(
             lambda _, group: (limits_in(self.limits) or ()) if group else (), self.up
         )
         state = self.opened.enter_context(Database.open(self.path, clock=self.clock))
-        return Journal(lambda: state, leases, self.clock, rules=rules)
+        return Journal(lambda: state, sender_locks, self.clock, rules=rules)
 
     def up(self) -> Uptime | None:
         return Uptime(self.boot, self._up.now()) if self.boot else None

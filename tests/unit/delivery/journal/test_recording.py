@@ -11,7 +11,7 @@ from support.calls import orders, payouts, refunds
 from support.clocks import ManualClock
 from svc.base_url import BaseUrl
 from svc.delivery.journal.journal import Journal, make_id
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import restore_call
 from svc.errors import Conflict, LocalError
 from svc.state import LOST, Database
@@ -55,8 +55,8 @@ def test_only_what_must_survive_a_power_cut_waits_for_the_disk(
         state._connection.set_trace_callback(said.append)
         return state
 
-    leases = Leases(path.parent / "senders")
-    intents = Journal(traced, leases, clock)
+    sender_locks = SenderLocks(path.parent / "senders")
+    intents = Journal(traced, sender_locks, clock)
     first = intents.record(asked())
     intents.release(first)
     intents.lease(first.id)
@@ -76,7 +76,7 @@ def test_only_what_must_survive_a_power_cut_waits_for_the_disk(
         assert said.index("COMMIT") > said.index("PRAGMA synchronous = NORMAL")
         assert intents._state().rows("PRAGMA synchronous") == [{"synchronous": 2}]
     intents._state().close()
-    leases.close()
+    sender_locks.close()
 
 
 def test_journal_cannot_be_opened_means_nothing_is_recorded(clock: ManualClock) -> None:
@@ -86,7 +86,7 @@ def test_journal_cannot_be_opened_means_nothing_is_recorded(clock: ManualClock) 
         raise LocalError("no")
 
     with pytest.raises(LocalError):
-        Journal(refuse, Leases(Path("/nonexistent/x")), clock).record(asked())
+        Journal(refuse, SenderLocks(Path("/nonexistent/x")), clock).record(asked())
 
 
 @pytest.mark.parametrize("late", [False, True])
@@ -102,13 +102,13 @@ def test_what_goes_into_a_file_that_is_gone_is_not_recorded(
         return make_id()
 
     with (
-        closing(Leases(path.parent / "senders")) as leases,
+        closing(SenderLocks(path.parent / "senders")) as sender_locks,
         closing(Database.open(path, clock=clock)) as state,
     ):
         if not late:
             path.unlink()
         with pytest.raises(LocalError) as caught:
-            Journal(lambda: state, leases, clock, new_id).record(asked())
+            Journal(lambda: state, sender_locks, clock, new_id).record(asked())
     assert caught.value.code in LOST
 
 
@@ -126,7 +126,7 @@ def test_what_another_request_has_made_settles_nothing(intents: Journal) -> None
 def test_sign_of_life_goes_with_its_sender(tmp_path: Path) -> None:
     """R69: while it is there others hold back; it leaves nothing that anybody has to tidy up."""
     folder = tmp_path / "senders"
-    one, other = Leases(folder), Leases(folder)
+    one, other = SenderLocks(folder), SenderLocks(folder)
     token = one.token
     assert other.is_alive(token)
     one.close()

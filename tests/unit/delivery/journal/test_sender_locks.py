@@ -19,7 +19,7 @@ from svc.client.call import Call
 from svc.client.contradiction import CONTRADICTED
 from svc.delivery.journal.entry import Settled, settle_by_error
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.errors import Conflict, LocalError, OutcomeUnknown, RateLimited
 from unit.delivery.journal.asking import (
     BASE,
@@ -133,7 +133,7 @@ def test_lease_ends_with_its_process(intents: Journal, path: Path) -> None:
 import pathlib, sys
 from support.calls import refunds
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.leases import Leases
+from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.journal import EVERY, PRUNE
 from svc.delivery.journal.entry import Account, NewIntent, Scope
 from svc.client.request import prepare
@@ -142,7 +142,7 @@ from svc.state import Database
 from svc.base_url import BaseUrl
 base, call = BaseUrl.parse({str(BASE)!r}), refunds.create({{"payment": "pay_1"}})
 path, clock = pathlib.Path({str(path)!r}), ManualClock()
-intents = Journal(lambda: Database.open(path, clock=clock), Leases(path.parent / "senders"), clock)
+intents = Journal(lambda: Database.open(path, clock=clock), SenderLocks(path.parent / "senders"), clock)
 scope = Scope(*{tuple(SCOPE)!r})
 print(intents.record(NewIntent(call, prepare(call, base, new_key=lambda: "k"), scope)).id, flush=True)
 sys.stdin.read()
@@ -258,9 +258,9 @@ def test_too_old_a_request_says_where_to_look(
 
 def test_whoever_ends_waits_no_longer_for_other_processes(intents: Journal, path: Path) -> None:
     """R78: stopped within a second, also while somebody else holds the database."""
-    intents.hurry(0.01)  # nothing is open yet
+    intents.shorten_timeout(0.01)  # nothing is open yet
     first = record(intents, asked())
-    intents.hurry(0.01)
+    intents.shorten_timeout(0.01)
     with closing(sqlite3.connect(path)) as other:
         other.execute("BEGIN IMMEDIATE")
         began = time.monotonic()
@@ -275,6 +275,6 @@ def test_sign_of_life_that_cannot_be_looked_at_is_no_sign_of_death(tmp_path: Pat
     """R69: whoever cannot tell must not send."""
     folder = tmp_path / "senders"
     folder.write_text("in the way")
-    with closing(Leases(folder)) as leases, pytest.raises(LocalError, match="senders"):
-        leases.is_alive("0123")
-    assert Leases(folder).is_alive(None) is False
+    with closing(SenderLocks(folder)) as sender_locks, pytest.raises(LocalError, match="senders"):
+        sender_locks.is_alive("0123")
+    assert SenderLocks(folder).is_alive(None) is False

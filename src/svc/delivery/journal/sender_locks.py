@@ -14,7 +14,7 @@ def make_token() -> str:
     return os.urandom(16).hex()
 
 
-class Leases:
+class SenderLocks:
     """Tells senders that are alive from dead ones.
 
     A sender holds the lock of a file of its own for as long as it lives; a request's row names its

@@ -15,7 +15,7 @@ from svc.errors import Conflict
 from unit.delivery.journal.asking import DONE, HOUR, OTHERS, SCOPE, Open, asked, done, end, record
 
 
-def test_unresolved_twin_stops_the_same_request(intents: Journal) -> None:
+def test_unresolved_duplicate_stops_the_same_request(intents: Journal) -> None:
     """R5: exit 6, naming the command that settles the first and the way to a second one."""
     first = record(intents, asked())
     end(intents, first)
@@ -105,8 +105,8 @@ def test_a_request_keeps_its_key_until_the_service_has_proved_an_outcome(
 def test_another_request_is_no_twin(intents: Journal, other: NewIntent) -> None:
     """What differs in any of these is another request."""
     end(intents, record(intents, asked()))
-    assert intents.twin(other) is None
-    assert intents.twin(asked(key="key-2")) is not None
+    assert intents.find_duplicate(other) is None
+    assert intents.find_duplicate(asked(key="key-2")) is not None
     record(intents, other)
 
 
@@ -131,7 +131,7 @@ def test_own_key_with_the_same_request_begins_it_again(intents: Journal) -> None
 def test_own_key_of_a_done_request_asks_for_its_answer_whatever_else_is_open(
     intents: Journal,
 ) -> None:
-    """R5: it can make nothing more, so that an unresolved twin is no reason to hold it back."""
+    """R5: it can make nothing more, so that an unresolved duplicate is no reason to hold it back."""
     end(intents, record(intents, asked()), "done")
     end(intents, record(intents, asked(key="key-2")))
     again = record(intents, asked())
