@@ -76,14 +76,14 @@ class SvcError(Exception):
         proved: whether the service itself has proved the outcome (promise R113: a request keeps its
             idempotency key until it has).
         replayed: whether the service said that its refusal is a stored one.
-        served_at: the service's own clock as it answered, in Unix seconds; None without an answer.
+        server_time: the service's clock as it answered, in Unix seconds; None without an answer.
     """
 
     exit_code = ExitCode.BUG
     type = "bug"
     proved = False
     replayed = False
-    served_at: float | None = None
+    server_time: float | None = None
 
     def __init__(
         self,

@@ -158,9 +158,9 @@ class World:
         return [one for one in self.service.effects if one.account == account and one.what == what]
 
 
-def account_of(key_hint: str) -> str:
+def account_of(key_fingerprint: str) -> str:
     """The account of a key, by its last four."""
-    return key_hint[-4]
+    return key_fingerprint[-4]
 
 
 def said_by(row: Mapping[str, Any]) -> Identity:

@@ -229,7 +229,7 @@ def job_line(job: RowJob, outcome: str) -> ResultLine:
     return _line(job.row, outcome)._replace(
         idempotency_key=intent.stored.idempotency_key,
         request=intent.id,
-        key_fingerprint=intent.scope.key_hint,
+        key_fingerprint=intent.scope.key_fingerprint,
         first_sent=utc(intent.first_sent_at),
     )
 
@@ -313,7 +313,7 @@ def _build_passed_line(one: Passed, outcome: str, error: Mapping[str, object] | 
             idempotency_key=duplicate.key,
             request=duplicate.request,
             world=duplicate.world,
-            key_fingerprint=duplicate.key_hint,
+            key_fingerprint=duplicate.key_fingerprint,
             first_sent=utc(duplicate.settled_at or 0.0),
         )
     assert evidence is not None
@@ -324,7 +324,7 @@ def _build_passed_line(one: Passed, outcome: str, error: Mapping[str, object] | 
         idempotency_key=evidence.key,
         request=evidence.request if evidence.intent else None,
         world=evidence.world,
-        key_fingerprint=evidence.key_hint or None,
+        key_fingerprint=evidence.key_fingerprint or None,
         likeness=evidence.alike or line.likeness,
         first_sent=utc(evidence.at),
     )

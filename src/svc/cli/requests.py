@@ -79,7 +79,7 @@ def record_of(intent: Intent, *, in_flight: bool) -> dict[str, Any]:
         **summary_of(intent, in_flight=in_flight),
         "method": "POST",
         "base_url": intent.scope.base_url,
-        "key_fingerprint": intent.scope.key_hint,
+        "key_fingerprint": intent.scope.key_fingerprint,
         "api_version": intent.stored.api_version,
         "body": parse_body(redact(intent.stored.body.decode("utf-8", "replace"))),
         "body_sha256": intent.body_sha256,
@@ -318,11 +318,11 @@ def resume_request(session: Session, identifier: str) -> None:
                 sender = sender_of(session, client, journal)
                 if known.is_unresolved:
                     sender.served.refuse_expired(known)
-                if not sender.accounts.is_own(known.scope.key_hint):
+                if not sender.accounts.is_own(known.scope.key_fingerprint):
                     confirm_other_key(session, known)
                 confirm_money(session, call)
                 hint, served = session.key.fingerprint, read_sandbox_clock(session)
-                intent = journal.lease(identifier, key_hint=hint, served_at=served)
+                intent = journal.lease(identifier, key_fingerprint=hint, server_time=served)
             sent = deliver(sender, intent)
             tell_answer(session, sent.reply)
             finish(session, out, call, sent.reply, sent.unsaved)

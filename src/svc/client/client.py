@@ -55,7 +55,7 @@ class _Sending(NamedTuple):
         sent_before: whether an earlier sending may have been carried out.
         began: monotonic and wall-clock seconds before the first attempt.
         is_open: whether an attempt of this sending may have been carried out.
-        served_at: the service's clock in the first answer (unix seconds).
+        server_time: the service's clock in the first answer (unix seconds).
     """
 
     call: Call
@@ -63,14 +63,14 @@ class _Sending(NamedTuple):
     sent_before: bool
     began: tuple[float, float]
     is_open: bool = False
-    served_at: float | None = None
+    server_time: float | None = None
 
     def after(self, finding: AttemptResult) -> "_Sending":
         """The same after one more attempt."""
-        served = self.served_at
+        served = self.server_time
         if served is None and finding.raw is not None:
             served = read_server_time(finding.raw.headers)
-        return self._replace(is_open=self.is_open or finding.meaning in OPEN, served_at=served)
+        return self._replace(is_open=self.is_open or finding.meaning in OPEN, server_time=served)
 
 
 class AttemptRecord(NamedTuple):
@@ -288,7 +288,7 @@ class Client(WireOwner):
                 sending.sent_before or sending.is_open,
             )
         )
-        error.served_at = sending.served_at
+        error.server_time = sending.server_time
         return error
 
     def _request(self, prepared: Prepared, call: Call) -> WireRequest:
@@ -349,7 +349,7 @@ class Client(WireOwner):
         try:
             refuse_contradiction(call, finding, mode=self.mode, idempotency_key=key)
         except ReplyContradiction as error:
-            error.served_at = sending.after(finding).served_at
+            error.server_time = sending.after(finding).server_time
             raise
         # The larger of both: the monotonic clock stands still while the machine sleeps.
         spent = [now - then for now, then in zip(self._moments(), sending.began, strict=True)]

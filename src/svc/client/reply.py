@@ -63,7 +63,7 @@ class Reply(NamedTuple):
         return world_of(self.headers)
 
     @property
-    def served_at(self) -> float | None:
+    def server_time(self) -> float | None:
         """What the clock of the service said, in Unix seconds."""
         return read_server_time(self.headers)
 
@@ -81,7 +81,7 @@ class Reply(NamedTuple):
         """
         if self.replayed and not self.is_repeat:
             return True
-        created, served = (self.created_at, self.served_at) if self.makes else (None, None)
+        created, served = (self.created_at, self.server_time) if self.makes else (None, None)
         if created is None or served is None:
             return False
         return created < served - self.seconds - _EARLIER_SECONDS

@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from svc.client import find
 from svc.client.client import Client
-from svc.delivery.journal.entry import NOBODY_ELSE, Account
+from svc.delivery.journal.entry import NO_OTHER_KEYS, KeyEquivalence
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
 from svc.errors import Forbidden, NotFound, SvcError, UsageError
@@ -22,7 +22,7 @@ _TRIED: Final = 3
 _MISSING: Final = "resource_missing"
 
 
-class AccountJudge(NamedTuple):
+class KeyMatcher(NamedTuple):
     """Compares other keys with the one in use.
 
     Attributes:
@@ -35,33 +35,34 @@ class AccountJudge(NamedTuple):
     scope: Scope
     rolls: Callable[[], Iterable[set[str]]]
 
-    def compare(self, fingerprints: Iterable[str]) -> Account:
+    def compare(self, fingerprints: Iterable[str]) -> KeyEquivalence:
         """Says of keys whether they are of the account in use; asks the service for few objects.
 
         Raises:
             LocalError: the state database cannot be used.
         """
-        other_keys = frozenset(fingerprints) - {self.scope.key_hint}
+        other_keys = frozenset(fingerprints) - {self.scope.key_fingerprint}
         if not other_keys:
-            return NOBODY_ELSE
+            return NO_OTHER_KEYS
         same = self._find_rolled()
         other: set[str] = set()
         for fingerprint in other_keys - same:
             verdict = self._verdict(fingerprint)
             if verdict is not None:
                 (same if verdict else other).add(fingerprint)
-        return Account(frozenset(same), frozenset(other))
+        return KeyEquivalence(frozenset(same), frozenset(other))
 
     def is_own(self, fingerprint: str) -> bool:
         """Whether a key is the one in use, or shown to be of its account; raises as `compare`."""
         return (
-            fingerprint == self.scope.key_hint or fingerprint in self.compare((fingerprint,)).same
+            fingerprint == self.scope.key_fingerprint
+            or fingerprint in self.compare((fingerprint,)).same
         )
 
     def _find_rolled(self) -> set[str]:
         """Fingerprints of keys that the one in use took the place of, or that took its place."""
         links = list(self.rolls())
-        found: set[str] = {self.scope.key_hint}
+        found: set[str] = {self.scope.key_fingerprint}
         before = 0
         while len(found) != before:
             before = len(found)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 from svc.client.contradiction import Contradiction
 from svc.client.reply import Reply
 from svc.client.retry import explain_repeat
-from svc.delivery.account import AccountJudge
+from svc.delivery.account import KeyMatcher
 from svc.delivery.journal.commands import FormatCommand, resume_command, suggest_lookup
 from svc.delivery.journal.entry import Intent, Settled, settle_by_error, settle_by_reply
 from svc.delivery.journal.refusals import DONE_BEFORE, build_refused_to_other_key, not_ours
@@ -53,10 +53,10 @@ def as_known(sender: Sender, intent: Intent, error: SvcError) -> SvcError:
     return known
 
 
-def _is_own(accounts: AccountJudge, intent: Intent) -> bool:
+def _is_own(accounts: KeyMatcher, intent: Intent) -> bool:
     """Whether the key in use is shown to be of the account that was asked first."""
     try:
-        return accounts.is_own(intent.scope.key_hint)
+        return accounts.is_own(intent.scope.key_fingerprint)
     except LocalError:
         return False
 

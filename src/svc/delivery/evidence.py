@@ -44,7 +44,7 @@ class PastLine(NamedTuple):
     Attributes:
         row_id: what the file of rows calls the row, where it names rows.
         first_sent: when it was sent first (unix seconds); None in files of an older form.
-        key_hint: the fingerprint of the API key that it was sent with.
+        key_fingerprint: the fingerprint of the API key that it was sent with.
         code: of its error, where it has one.
         row, about: its row's number, and the digest of what it is about.
     """
@@ -57,7 +57,7 @@ class PastLine(NamedTuple):
     id: str | None
     first_sent: float | None
     world: str | None = None
-    key_hint: str = ""
+    key_fingerprint: str = ""
     code: str | None = None
     row: int | None = None
     about: str | None = None
@@ -70,7 +70,7 @@ class Evidence(NamedTuple):
         likeness: of its row, or of the row's own id.
         alike: of its parameters, whatever the file calls the row; empty where that is not known.
         at: when it was sent first (unix seconds on this machine's clock).
-        served_at: the same on a sandbox's clock, where that was noted.
+        server_time: the same on a sandbox's clock, where that was noted.
         intent: the journal's record; None where only a results file tells.
     """
 
@@ -78,11 +78,11 @@ class Evidence(NamedTuple):
     likeness: str
     key: str
     at: float
-    served_at: float | None = None
+    server_time: float | None = None
     object_id: str | None = None
     request: str | None = None
     world: str | None = None
-    key_hint: str = ""
+    key_fingerprint: str = ""
     intent: Intent | None = None
     alike: str = ""
     row: int | None = None
@@ -97,11 +97,11 @@ def of_intent(intent: Intent, likeness: str) -> Evidence:
         likeness,
         intent.stored.idempotency_key,
         intent.first_sent_at,
-        intent.served_at,
+        intent.server_time,
         settled.object_id if settled else None,
         intent.id,
         settled.world if settled else None,
-        intent.scope.key_hint,
+        intent.scope.key_fingerprint,
         intent,
         intent.likeness,
         intent.row,
@@ -131,7 +131,7 @@ def of_line(line: PastLine, likeness: str) -> Evidence:
         object_id=line.id,
         request=line.request,
         world=line.world,
-        key_hint=line.key_hint,
+        key_fingerprint=line.key_fingerprint,
         alike=line.likeness or "",
         row=line.row,
         line=line,
@@ -148,7 +148,7 @@ def join(journal: Evidence | None, results: Evidence | None) -> Evidence | None:
     strongest = max(journal.known, results.known)
     if strongest is results.known and strongest is not journal.known:
         return results._replace(
-            at=min(journal.at, results.at), served_at=journal.served_at, intent=journal.intent
+            at=min(journal.at, results.at), server_time=journal.server_time, intent=journal.intent
         )
     return journal._replace(at=min(journal.at, results.at) if results.at else journal.at)
 
@@ -189,9 +189,9 @@ def _is_gone(made_in: str | None, world: str | None) -> bool:
     return world is not None and made_in is not None and made_in != world
 
 
-def age_of(at: float, served_at: float | None, now: float, served_now: float | None) -> float:
+def age_of(at: float, server_time: float | None, now: float, served_now: float | None) -> float:
     """Seconds since something was sent, by whichever clock says more (promise R4)."""
     here = now - at
-    if served_at is None or served_now is None:
+    if server_time is None or served_now is None:
         return here
-    return max(here, served_now - served_at)
+    return max(here, served_now - server_time)

@@ -125,9 +125,9 @@ def _stop_account(run: StoppedRun) -> Conflict:
         else "use a key of the first account"
     )
     return _stop(
-        f"Rows of the batch {facts.batch.name} were sent with the key {intent.scope.key_hint}; "
-        f"this is {facts.own_key}, and nothing shows that both are of one account. No row was "
-        "skipped.",
+        f"Rows of the batch {facts.batch.name} were sent with the key "
+        f"{intent.scope.key_fingerprint}; this is {facts.own_key}, and nothing shows that both are "
+        "of one account. No row was skipped.",
         "other_account",
         f"If both are: {way}; for another account, as another batch: "
         f"{_other_name(facts, run.line)}",

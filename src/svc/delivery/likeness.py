@@ -51,7 +51,7 @@ def likenesses(
     For the first (R91, R114) names are sorted, numbers count by their exact value, and scalars are
     compared as text, since a form has nothing else: 500, 500.0, 5e2 and "500" are one. Where
     something is made, null is the same as leaving a field out. The account is no part of it, for a
-    key does not name one: see `entry.Account`.
+    key does not name one: see `entry.KeyEquivalence`.
 
     For the second, the likeness (R5, R115), names of people, places and banks are compared in NFKC,
     without case and with single blanks; account numbers and bank codes without blanks and case; any

@@ -9,7 +9,7 @@ from typing import Final, Generic, NamedTuple, Protocol, TypeVar
 
 from svc.delivery.evidence import Evidence
 from svc.delivery.journal.batches import BatchName, Duplicate
-from svc.delivery.journal.entry import Account, Intent
+from svc.delivery.journal.entry import Intent, KeyEquivalence
 from svc.delivery.policy import (
     KeyRelation,
     RowDecision,
@@ -220,7 +220,7 @@ class BatchFacts(NamedTuple):
     batch: BatchName
     evidence: Sequence[Evidence]
     duplicates: Sequence[Duplicate]
-    account: Account
+    account: KeyEquivalence
     own_key: str
     times: BatchTimes
     permissions: Permissions

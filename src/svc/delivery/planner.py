@@ -140,7 +140,7 @@ class _Planner:
         """Seconds since the newest effect of the batch and label; None where there is none."""
         times = self._facts.times
         ages = [
-            age_of(one.at, one.served_at, times.now, times.served)
+            age_of(one.at, one.server_time, times.now, times.served)
             for one in self._facts.evidence
             if one.known in (Known.DONE, Known.CONTRADICTED)
         ]
@@ -201,7 +201,7 @@ class _Planner:
         times, intent = self._facts.times, evidence.intent
         if evidence.request in self._facts.expired:
             return True
-        ages = [age_of(evidence.at, evidence.served_at, times.now, times.served)]
+        ages = [age_of(evidence.at, evidence.server_time, times.now, times.served)]
         dated = intent.dated_at if intent else None
         if dated is not None and times.dated is not None:
             ages.append(times.dated - dated)
@@ -211,7 +211,7 @@ class _Planner:
         seen, is_file = self._facts.unseen, evidence.intent is None
         if is_file and evidence.known is not Known.UNKNOWN and seen is not KeyRelation.NOT_KNOWN:
             return seen
-        hint = evidence.key_hint
+        hint = evidence.key_fingerprint
         if hint and (hint == self._facts.own_key or hint in self._facts.account.same):
             return KeyRelation.SAME
         if hint in self._facts.account.other:
@@ -287,7 +287,7 @@ class _Others:
         self._by: dict[str, list[Duplicate]] = {}
         for one in facts.duplicates:
             is_gone = None not in (facts.world, one.world) and one.world != facts.world
-            if one.key_hint not in facts.account.other and not is_gone:
+            if one.key_fingerprint not in facts.account.other and not is_gone:
                 self._by.setdefault(one.likeness, []).append(one)
 
     def take(self, row: BatchRow) -> tuple[DuplicateState, Duplicate | None]:
@@ -313,7 +313,7 @@ class _Others:
         if not self._facts.doubles:
             return DuplicateState.NONE
         settled, times = one.settled_at or 0.0, self._facts.times
-        age = age_of(settled, one.served_at, times.now, times.served)
+        age = age_of(settled, one.server_time, times.now, times.served)
         is_old = age > _DUPLICATE_SECONDS
         if one.batch is not None:
             return DuplicateState.OLD if is_old else DuplicateState.RECENT

@@ -20,11 +20,11 @@ from svc.delivery.evidence import Evidence, Known
 from svc.delivery.journal.batches import BatchName
 from svc.delivery.journal.entry import (
     KEY_REUSED,
-    NOBODY_ELSE,
+    NO_OTHER_KEYS,
     OBJECT_FAILED,
-    Account,
     Charge,
     Intent,
+    KeyEquivalence,
     NewIntent,
     Settled,
     settle_by_error,
@@ -218,7 +218,7 @@ class RowJournal(NamedTuple):
     base_url: BaseUrl
     encoding: Encoding
     api_version: str | None
-    account: Account = NOBODY_ELSE
+    account: KeyEquivalence = NO_OTHER_KEYS
     served: Callable[[], float | None] = lambda: None
     charges: Mapping[int, Charge] = MappingProxyType({})
 
@@ -248,10 +248,12 @@ class RowJournal(NamedTuple):
             kept = Stored(row.path if row else path, self.encoding, body, one.key, self.api_version)
             asked = NewIntent(
                 *restore_call(kept, self.base_url),
-                self.batch.scope._replace(key_hint=one.key_hint or self.batch.scope.key_hint),
+                self.batch.scope._replace(
+                    key_fingerprint=one.key_fingerprint or self.batch.scope.key_fingerprint
+                ),
                 self.batch.id,
                 one.row,
-                served_at=one.served_at,
+                server_time=one.server_time,
                 alike=(row.digest if row is not None and is_same else one.alike, one.alike),
                 row_id=one.line.row_id if one.line else None,
                 first_sent_at=one.at,
@@ -291,7 +293,7 @@ class RowJournal(NamedTuple):
 
     def _jobs(self, tasks: Sequence[Task]) -> Iterator[RowJob]:
         calls = [restore_call(self._bytes_of(task), self.base_url) for task in tasks]
-        served_at = self.served()
+        server_time = self.served()
         asked = [
             NewIntent(
                 call,
@@ -301,7 +303,7 @@ class RowJournal(NamedTuple):
                 task.row.number,
                 self.account,
                 key_given=task.row.given_key is not None,
-                served_at=served_at,
+                server_time=server_time,
                 alike=(task.row.digest, task.row.alike or task.row.likeness),
                 row_id=task.row.row_id,
                 first_sent_at=task.sent_at,

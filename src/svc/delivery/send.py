@@ -14,10 +14,10 @@ from svc.delivery.evidence import Known, read_known
 from svc.delivery.journal import refusals
 from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import (
-    NOBODY_ELSE,
-    Account,
+    NO_OTHER_KEYS,
     Charge,
     Intent,
+    KeyEquivalence,
     NewIntent,
     settle_by_error,
     settle_by_reply,
@@ -53,11 +53,11 @@ def send_new(
     *,
     idempotency_key: str | None,
     new_request: bool,
-    meant_at: float | None,
+    requested_at: float | None,
 ) -> Sent:
     """Records a POST, sends it and keeps how it ended.
 
-    `meant_at`, in Unix seconds, is when a person decided on it.
+    `requested_at`, in Unix seconds, is when a person decided on it.
 
     Raises:
         Conflict: the same request is unresolved, or the key was used for another one; not sent.
@@ -69,8 +69,8 @@ def send_new(
         sender.client.prepare(call, idempotency_key=idempotency_key),
         sender.scope,
         key_given=idempotency_key is not None,
-        served_at=sender.served.now(),
-        meant_at=meant_at,
+        server_time=sender.served.now(),
+        requested_at=requested_at,
     )
 
     def choose(likes: Sequence[Like]) -> Intent | None:
@@ -137,7 +137,7 @@ def _find_used(sender: Sender, asked: NewIntent) -> Intent | None:
     return sender.journal.by_key(key, asked.scope) if asked.key_given and key else None
 
 
-def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> Account:
+def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> KeyEquivalence:
     """What is known of other keys under which the same was begun, or the user's key was used.
 
     Raises:
@@ -146,9 +146,9 @@ def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> Acc
     other_keys = sender.journal.list_other_keys(asked)
     if known is not None:
         sender.served.refuse_expired(known)
-        other_keys |= {known.scope.key_hint}
-    if other_keys <= {asked.scope.key_hint}:
-        return NOBODY_ELSE
+        other_keys |= {known.scope.key_fingerprint}
+    if other_keys <= {asked.scope.key_fingerprint}:
+        return NO_OTHER_KEYS
     return sender.accounts.compare(other_keys)
 
 
@@ -206,7 +206,7 @@ def _command_state(
     settled_at = intent.settled_at or 0.0
     return CommandState(
         read_known(intent),
-        is_meanwhile=asked.meant_at is not None and settled_at >= asked.meant_at,
+        is_meanwhile=asked.requested_at is not None and settled_at >= asked.requested_at,
         is_recent=0 <= now - settled_at < RECENT_SECONDS,
         is_exact=_is_exact(asked, intent, now),
         doubles=operation is not None and operation[1].twice,
@@ -227,7 +227,7 @@ def _is_exact(asked: NewIntent, intent: Intent, now: float) -> bool:
         and not intent.key_given
         and is_young
         and intent.stored == same
-        and asked.is_own(intent.scope.key_hint)
+        and asked.is_own(intent.scope.key_fingerprint)
         and intent.scope.profile == asked.scope.profile
     )
 

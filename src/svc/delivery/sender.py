@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 from svc.base_url import BaseUrl
 from svc.client.client import Client
 from svc.clock import Clock
-from svc.delivery.account import AccountJudge
+from svc.delivery.account import KeyMatcher
 from svc.delivery.journal.commands import FormatCommand
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.journal import Journal
@@ -40,7 +40,7 @@ class Sender(NamedTuple):
     client: Client
     scope: Scope
     base_url: BaseUrl
-    accounts: AccountJudge
+    accounts: KeyMatcher
     served: ServiceClock
     format_command: FormatCommand
     clock: Clock

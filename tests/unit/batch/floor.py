@@ -21,7 +21,7 @@ from svc.delivery.evidence import gather
 from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName, BatchTable
 from svc.delivery.journal.commands import format_full_command
-from svc.delivery.journal.entry import NOBODY_ELSE
+from svc.delivery.journal.entry import NO_OTHER_KEYS
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
@@ -149,8 +149,8 @@ class Floor:
             self.batch,
             gather(intents, (), is_named=False, world=None),
             self.batches.duplicates(self.batch, likenesses),
-            NOBODY_ELSE,
-            SCOPE.key_hint,
+            NO_OTHER_KEYS,
+            SCOPE.key_fingerprint,
             BatchTimes(self.clock.now()),
             Permissions(**may),
             doubles=True,

@@ -136,11 +136,11 @@ def test_what_a_list_held_is_free_afterwards(floor: Floor, killed: bool) -> None
     """R91, R92: a command under another key no longer has to ask whose account the list was of."""
     call = refunds.create({"payment": "pay_1"})
     prepared = prepare(call, BASE, new_key=lambda: "key-1")
-    scope = floor.batch.scope._replace(key_hint="sk_test_…wxyz")
+    scope = floor.batch.scope._replace(key_fingerprint="sk_test_…wxyz")
     asked = NewIntent(call, prepared, scope, alike=("one", "one"))
     ledger(floor).begin(floor.batch)
     ledger(floor).reserve(floor.batch, ["one"], lambda _: None)
-    assert floor.intents.list_other_keys(asked) == {floor.batch.scope.key_hint}
+    assert floor.intents.list_other_keys(asked) == {floor.batch.scope.key_fingerprint}
     if killed:
         floor.sender_locks.close()
         ledger(floor, 91).compact_expired_batch()
@@ -161,7 +161,7 @@ def test_what_another_list_is_about_to_send_is_seen(floor: Floor) -> None:
     """R92: while its process lives; what a dead one held is free, and nobody stumbles over it."""
     ledger(floor).begin(floor.batch)
     ledger(floor).reserve(floor.batch, ["one", "two"], lambda _: None)
-    held = Duplicate("one", floor.batch, False, None, None, SCOPE.key_hint, SCOPE.profile)
+    held = Duplicate("one", floor.batch, False, None, None, SCOPE.key_fingerprint, SCOPE.profile)
     with closing(SenderLocks(floor.folder / "state" / "senders")) as others:
         second = BatchTable(floor.state, others, floor.clock)
         second.begin(OTHER)
@@ -212,7 +212,7 @@ def test_what_was_done_or_is_open_elsewhere_is_seen(floor: Floor) -> None:
             True,
             done.id,
             done.settled_at,
-            SCOPE.key_hint,
+            SCOPE.key_fingerprint,
             SCOPE.profile,
             "rf_1",
             key=done.stored.idempotency_key,
@@ -266,7 +266,7 @@ def test_ids_and_keys_are_the_same_everywhere_and_for_ever() -> None:
     assert batch.key_of("one", 0, 1) == "e30db8fc-9bf9-8272-9490-fcadd0457cfe"
     assert batch.key_of("two", 0) == "232d258a-a707-84da-95f5-742257f53c1d"
     assert default_name("-", BytesIO(b"x")) == "stdin:2d711642b726b044"
-    elsewhere = scope._replace(profile="ci", key_hint="sk_test_…wxyz")
+    elsewhere = scope._replace(profile="ci", key_fingerprint="sk_test_…wxyz")
     assert BatchName(batch.name, batch.operation, elsewhere, batch.label).id == batch.id
     others = {
         BatchName("other", batch.operation, scope, batch.label).id,

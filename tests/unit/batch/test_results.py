@@ -284,7 +284,7 @@ def test_a_later_run_reads_what_an_earlier_one_has_left(path: Path) -> None:
     past = Results(path, OURS).read_past()
     at = 1795428000.0
     assert past.lines == (
-        PastLine("done", "abc", None, "k1", "rq_1", "rf_1", at, key_hint="sk_1", row=1),
+        PastLine("done", "abc", None, "k1", "rq_1", "rf_1", at, key_fingerprint="sk_1", row=1),
         PastLine("unknown", "abc", "INV-7", "k2", None, None, at, "w", "sk_1", row=2),
     )
     assert not past.is_old

@@ -138,15 +138,17 @@ def test_an_error_has_the_services_own_time(
     """R4: this machine's clock may be wrong; of several answers the first is kept."""
     error = failed(POST, *results)
     assert isinstance(error, kind)
-    assert error.served_at == served
+    assert error.server_time == served
 
 
 def test_an_answer_has_the_services_own_time() -> None:
     """R4: as an error has; a sandbox's clock can be turned and is told apart."""
-    assert Bench(reply(200, REFUND, date=DATE)).client.send(POST).served_at == SERVED
+    assert Bench(reply(200, REFUND, date=DATE)).client.send(POST).server_time == SERVED
     turned = {SANDBOX_TIME_HEADER.lower().replace("-", "_"): "2023-11-14T22:13:21Z"}
-    assert Bench(reply(200, REFUND, date=DATE, **turned)).client.send(POST).served_at == SERVED + 1
-    assert Bench(reply(200, REFUND)).client.send(POST).served_at is None
+    assert (
+        Bench(reply(200, REFUND, date=DATE, **turned)).client.send(POST).server_time == SERVED + 1
+    )
+    assert Bench(reply(200, REFUND)).client.send(POST).server_time is None
 
 
 REPLAY = {"idempotent_replayed": "true", "date": DATE}

@@ -9,7 +9,7 @@ from svc.batch.validate import Validator
 from svc.clock import Clock
 from svc.delivery.evidence import PastLine, gather
 from svc.delivery.journal.batches import BatchName, BatchTable
-from svc.delivery.journal.entry import NOBODY_ELSE, Account, Intent, Settled
+from svc.delivery.journal.entry import NO_OTHER_KEYS, Intent, KeyEquivalence, Settled
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
@@ -68,8 +68,8 @@ class Desk:
         *given: "int | str | dict[str, Any]",
         batch: BatchName = REFUNDS,
         lines: tuple[PastLine, ...] = (),
-        account: Account = NOBODY_ELSE,
-        own_key: str = SCOPE.key_hint,
+        account: KeyEquivalence = NO_OTHER_KEYS,
+        own_key: str = SCOPE.key_fingerprint,
         unseen: KeyRelation = KeyRelation.NOT_KNOWN,
         row_id: str | None = None,
         world: str | None = None,

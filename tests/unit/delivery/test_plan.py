@@ -13,7 +13,7 @@ from support.clocks import ManualClock
 from svc.client.request import prepare
 from svc.delivery.evidence import PastLine
 from svc.delivery.journal.batches import BatchName, default_name
-from svc.delivery.journal.entry import OBJECT_FAILED, Account, NewIntent, Settled
+from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.plan import BatchPlan
 from svc.delivery.policy import KeyRelation, RowDecision
@@ -316,14 +316,14 @@ def test_a_row_with_an_id_of_its_own_is_the_same_whatever_is_corrected(desk: Des
 @pytest.mark.parametrize(
     ("account", "relation"),
     [
-        (Account(), "stop"),
-        (Account(other=frozenset((SCOPE.key_hint,))), "stop"),
-        (Account(same=frozenset((SCOPE.key_hint,))), "skip"),
+        (KeyEquivalence(), "stop"),
+        (KeyEquivalence(other=frozenset((SCOPE.key_fingerprint,))), "stop"),
+        (KeyEquivalence(same=frozenset((SCOPE.key_fingerprint,))), "skip"),
     ],
     ids=["not known", "other", "same"],
 )
 def test_another_key_must_be_shown_to_be_of_the_same_account(
-    desk: Desk, account: Account, relation: str
+    desk: Desk, account: KeyEquivalence, relation: str
 ) -> None:
     """R118: what another account has done is never skipped; not known stops."""
     desk.run({100: DONE})
@@ -349,7 +349,7 @@ def test_the_results_file_tells_where_the_journal_is_lost(desk: Desk) -> None:
     """R116: done anywhere is done; unknown anywhere, and done nowhere, is unknown."""
     lines = (past(desk, "done", 100, HOUR), past(desk, "unknown", 200, HOUR))
     # The key of the line of which only the outcome is unknown is the same one's.
-    lines = (lines[0], lines[1]._replace(key_hint=SCOPE.key_hint))
+    lines = (lines[0], lines[1]._replace(key_fingerprint=SCOPE.key_fingerprint))
     todo = desk.plan(100, 200, 300, lines=lines, unseen=KeyRelation.SAME)
     assert (amounts(todo.done), amounts(todo.tasks)) == ([100], [200, 300])
     assert (todo.tasks[0].key, todo.tasks[0].sent_at) == (lines[1].key, lines[1].first_sent)

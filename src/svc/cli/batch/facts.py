@@ -16,7 +16,7 @@ from svc.client.operations import has_failed
 from svc.delivery.account import can_see
 from svc.delivery.evidence import DONE_BY_HAND, EFFECTIVE, Evidence, Known, gather
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
-from svc.delivery.journal.entry import NOBODY_ELSE, OBJECT_FAILED, Account, Intent
+from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, Intent, KeyEquivalence
 from svc.delivery.journal.journal import Journal
 from svc.delivery.plan import BatchFacts, BatchRow, BatchTimes
 from svc.delivery.policy import KeyRelation
@@ -60,7 +60,7 @@ def facts_for(
         given.batch,
         evidence,
         duplicates,
-        _account_of_check(session, evidence, duplicates) if is_check else NOBODY_ELSE,
+        _account_of_check(session, evidence, duplicates) if is_check else NO_OTHER_KEYS,
         "" if is_check else session.key.fingerprint,
         BatchTimes(session.clock.now(), served, None, _find_begun_at(given.batch, tables, past)),
         asked.permissions,
@@ -89,7 +89,7 @@ def _find_told_by_hand(
             True,
             line.request,
             line.first_sent,
-            line.key_hint,
+            line.key_fingerprint,
             batch.scope.profile,
             line.id,
             line.world,
@@ -110,7 +110,7 @@ def _date_by_sandbox(
     if ages is None:
         return list(evidence), served
     dated = [
-        one._replace(served_at=ages.first_seen.get(one.key)) if one.intent is None else one
+        one._replace(server_time=ages.first_seen.get(one.key)) if one.intent is None else one
         for one in evidence
     ]
     return dated, ages.now
@@ -157,12 +157,12 @@ def _refuse_unread(past: PastResults, intents: Sequence[Intent], results: Result
 
 def _account_of_check(
     session: Session, evidence: Sequence[Evidence], duplicates: Sequence[Duplicate]
-) -> Account:
+) -> KeyEquivalence:
     """A check knows no key: rows of its own batch count as its account's, other profiles do not."""
-    mine = frozenset(one.key_hint for one in evidence if one.key_hint)
+    mine = frozenset(one.key_fingerprint for one in evidence if one.key_fingerprint)
     profile = session.scope().profile
-    other = frozenset(one.key_hint for one in duplicates if one.profile != profile)
-    return Account(mine, other - mine)
+    other = frozenset(one.key_fingerprint for one in duplicates if one.profile != profile)
+    return KeyEquivalence(mine, other - mine)
 
 
 def _find_expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, SvcError]:
@@ -179,8 +179,12 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
     """Asks the service what it alone can say: whose keys were used, and what time it is."""
     if facts.permissions.may_retry_failed:
         facts = facts._replace(evidence=_with_present_status(session, tables, facts.evidence))
-    hints = {one.key_hint for one in facts.evidence if one.known in EFFECTIVE and one.key_hint}
-    hints |= {one.key_hint for one in facts.duplicates}
+    hints = {
+        one.key_fingerprint
+        for one in facts.evidence
+        if one.known in EFFECTIVE and one.key_fingerprint
+    }
+    hints |= {one.key_fingerprint for one in facts.duplicates}
     hints -= {facts.own_key}
     dated = any(_has_date(one) for one in facts.evidence)
     unseen = [

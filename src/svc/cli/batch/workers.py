@@ -14,7 +14,7 @@ from svc.cli.framework.progress import LiveLine, bar
 from svc.cli.framework.session import Session
 from svc.client.client import AttemptRecord, Client
 from svc.client.request import check_version
-from svc.delivery.journal.entry import Account, Charge
+from svc.delivery.journal.entry import Charge, KeyEquivalence
 from svc.delivery.journal.journal import Journal
 from svc.delivery.plan import BatchPlan
 from svc.delivery.rows import RowJournal
@@ -28,7 +28,7 @@ def journal_of(
     session: Session,
     given: BatchInput,
     journal: Journal,
-    account: Account,
+    account: KeyEquivalence,
     charges: Mapping[int, Charge],
 ) -> RowJournal:
     """The journal's side of the batch."""

@@ -186,7 +186,7 @@ class Endpoints:
         session = self._session
         with session.client() as client:
             call = post("webhook-endpoints.create", {"url": url, "events": list(events)}, None)
-            sent = send_recorded(session, client, call, meant_at=session.clock.now())
+            sent = send_recorded(session, client, call, requested_at=session.clock.now())
         session.done = None  # an endpoint is no result of this command
         endpoint_id = str(sent.reply.data["id"])
         secret = parse_signing_secret(_secret_in(sent.reply.data), "The service's answer")

@@ -11,7 +11,7 @@ from svc.client.client import Client
 from svc.client.operations import build_list
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.config.limits import MoneyLimit
-from svc.delivery.account import AccountJudge
+from svc.delivery.account import KeyMatcher
 from svc.delivery.ending import Sent
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.journal import Journal
@@ -52,7 +52,7 @@ def limit_rules(session: Session) -> LimitRules:
     return LimitRules(limits_for, uptime.read_uptime)
 
 
-def accounts_of(session: Session, client: Client, journal: Journal) -> AccountJudge:
+def accounts_of(session: Session, client: Client, journal: Journal) -> KeyMatcher:
     """Compares other keys with the one of the command."""
 
     def rolls() -> Iterator[set[str]]:
@@ -62,15 +62,15 @@ def accounts_of(session: Session, client: Client, journal: Journal) -> AccountJu
                 yield {fact.fingerprint, fact.old_fingerprint}
 
     scope = session.scope(session.key.fingerprint)
-    return AccountJudge(journal, client, scope, rolls)
+    return KeyMatcher(journal, client, scope, rolls)
 
 
 def read_service_date(client: Client) -> float | None:
     """What the service's own clock says (unix seconds); None where it does not answer."""
     try:
-        return client.send(build_list("order", {"limit": 1}), within=_DATE_SECONDS).served_at
+        return client.send(build_list("order", {"limit": 1}), within=_DATE_SECONDS).server_time
     except SvcError as error:
-        return error.served_at
+        return error.server_time
 
 
 class _SandboxClock:
@@ -124,12 +124,12 @@ def send_recorded(
     *,
     idempotency_key: str | None = None,
     new_request: bool = False,
-    meant_at: float | None = None,
+    requested_at: float | None = None,
 ) -> Sent:
     """Records a POST of this command, sends it and keeps how it ended; raises as `send_new`.
 
-    `meant_at`, in Unix seconds, is when a person decided on it: the command's beginning, unless a
-    long one decides for itself.
+    `requested_at`, in Unix seconds, is when a person decided on it: the command's beginning,
+    unless a long one decides for itself.
     """
     with journal_of(session) as journal:
         return send_new(
@@ -137,5 +137,5 @@ def send_recorded(
             call,
             idempotency_key=idempotency_key,
             new_request=new_request,
-            meant_at=session.began_at if meant_at is None else meant_at,
+            requested_at=session.began_at if requested_at is None else requested_at,
         )

@@ -218,12 +218,12 @@ class Invocation:
         """A command line for the profile, address and mode of this one, such as `svc get ID`."""
         return self.format_command(self.scope(), words)
 
-    def scope(self, key_hint: str = "") -> "Scope":
-        """For whom and where this command sends; `key_hint` is the key's fingerprint."""
+    def scope(self, key_fingerprint: str = "") -> "Scope":
+        """For whom and where this command sends; `key_fingerprint` is the key's fingerprint."""
         from svc.delivery.journal.stored import Scope
 
         settings = self.settings
-        return Scope(settings.profile, settings.mode, str(settings.base_url), key_hint)
+        return Scope(settings.profile, settings.mode, str(settings.base_url), key_fingerprint)
 
     def format_command(self, scope: "Scope", words: str) -> str:
         """A command line about a request: for whom and where it was sent, as far as must be said.

@@ -147,7 +147,7 @@ def confirm_other_key(session: Session, intent: "Intent") -> None:
     Raises:
         UsageError: without a terminal and without `--yes`; nothing was sent.
     """
-    before, now = intent.scope.key_hint, session.key.fingerprint
+    before, now = intent.scope.key_fingerprint, session.key.fingerprint
     confirm(
         session,
         f"The request {intent.id} was sent with the key {before}; this is {now}. If that is "

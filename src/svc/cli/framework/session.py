@@ -85,7 +85,7 @@ class Session(Invocation):
         if self._served is None:
             return self.clock.now()
         answer, heard_at = self._served
-        served = answer if isinstance(answer, float) else answer.served_at
+        served = answer if isinstance(answer, float) else answer.server_time
         since = self.clock.monotonic() - heard_at
         return self.clock.now() if served is None else served + since
 

@@ -146,10 +146,10 @@ class Duplicate(NamedTuple):
         batch: the batch that it belongs to; None for a single command's.
         done: whether it was carried out; else its outcome is not known.
         request: the journal's id of it; None where a running batch is about to make it.
-        key_hint: the API key that it was sent with.
+        key_fingerprint: the API key that it was sent with.
         object_id: what it made or changed.
         world: the state of a sandbox that answered.
-        served_at: what a sandbox's clock said when it was sent.
+        server_time: what a sandbox's clock said when it was sent.
         key: its idempotency key; None where a running batch is about to make it.
     """
 
@@ -158,11 +158,11 @@ class Duplicate(NamedTuple):
     done: bool
     request: str | None
     settled_at: float | None
-    key_hint: str
+    key_fingerprint: str
     profile: str
     object_id: str | None = None
     world: str | None = None
-    served_at: float | None = None
+    server_time: float | None = None
     key: str | None = None
 
 
@@ -194,7 +194,7 @@ class BatchTable:
                     hint="Wait until it has ended; then run this again",
                 )
             scope = (batch.scope.profile, batch.scope.mode, batch.scope.base_url)
-            asked = (batch.id, batch.name, batch.operation, *scope, batch.scope.key_hint)
+            asked = (batch.id, batch.name, batch.operation, *scope, batch.scope.key_fingerprint)
             tx.execute(_BEGIN, (*asked, batch.label, now, now, self._sender_locks.token))
 
         self._state.change(begin)

@@ -25,7 +25,7 @@ AMOUNT_MAX: Final = 2**53  # more is no amount
 KEY_REUSED: Final = "idempotency_key_reused"
 
 
-class Account(NamedTuple):
+class KeyEquivalence(NamedTuple):
     """Which API keys are known to be of the account of the one in use, and which are not.
 
     A key names no account, so there are three answers: what is in neither set is not known. A
@@ -33,14 +33,14 @@ class Account(NamedTuple):
     as the same unless its key is shown to be of another account (promise R91).
 
     Attributes:
-        same, other: `key_hint`s of keys; the one in use need not be among them.
+        same, other: `key_fingerprint`s of keys; the one in use need not be among them.
     """
 
     same: frozenset[str] = frozenset()
     other: frozenset[str] = frozenset()
 
 
-NOBODY_ELSE: Final = Account()
+NO_OTHER_KEYS: Final = KeyEquivalence()
 
 
 class Charge(NamedTuple):
@@ -57,9 +57,9 @@ class NewIntent(NamedTuple):
         batch, row: where it came from.
         account: what is known of other keys.
         key_given: whether the idempotency key is the user's own.
-        served_at: what a sandbox's clock said just before (unix seconds), if the service has one.
+        server_time: what a sandbox's clock said just before (unix seconds), if the service has one.
         alike: its parameters digest and likeness, where they are known already.
-        meant_at: when a person asked for it (unix seconds), where a person did.
+        requested_at: when a person asked for it (unix seconds), where a person did.
         row_id: what the file calls its row, where it says so.
         first_sent_at: when another machine, or this one before its journal was lost, sent it
             (unix seconds); it may have been carried out.
@@ -71,11 +71,11 @@ class NewIntent(NamedTuple):
     scope: Scope
     batch: str | None = None
     row: int | None = None
-    account: Account = NOBODY_ELSE
+    account: KeyEquivalence = NO_OTHER_KEYS
     key_given: bool = False
-    served_at: float | None = None
+    server_time: float | None = None
     alike: tuple[str, str] | None = None
-    meant_at: float | None = None
+    requested_at: float | None = None
     row_id: str | None = None
     first_sent_at: float | None = None
     charge: Charge | None = None
@@ -90,9 +90,9 @@ class NewIntent(NamedTuple):
         """What finds its duplicates."""
         return self.digests[1]
 
-    def is_own(self, key_hint: str) -> bool:
+    def is_own(self, key_fingerprint: str) -> bool:
         """Whether a key is shown to be of the account of the one in use."""
-        return key_hint == self.scope.key_hint or key_hint in self.account.same
+        return key_fingerprint == self.scope.key_fingerprint or key_fingerprint in self.account.same
 
 
 class Settled(NamedTuple):
@@ -137,8 +137,8 @@ class Intent(NamedTuple):
         settled: how it ended, or None.
         lease: the sender that has it, or that died while it had it.
         key_given: whether the idempotency key is the user's own.
-        served_at: what a sandbox's clock said before the first byte left, if the service has one.
-        sent_with: `key_hint` of the API key of this sending, where it is not the first one's.
+        server_time: a sandbox's clock before the first byte left; None of other services.
+        sent_with: the fingerprint of the API key of this sending, if it is not the first one's.
         amount, currency: what it moves at most, where that is known.
         dated_at: the service's own `Date` of the first answer since it may have been carried out.
     """
@@ -159,7 +159,7 @@ class Intent(NamedTuple):
     row: int | None
     lease: str | None
     key_given: bool
-    served_at: float | None
+    server_time: float | None
     settled: Settled | None = None
     settled_at: float | None = None
     sent_before: bool = False
@@ -236,7 +236,7 @@ def settle_by_reply(reply: Reply, failure: str | None = None) -> Settled:
         reply.world,
         proved=True,
         object_status=redact_maybe(status) if isinstance(status, str) else None,
-        dated_at=reply.served_at,
+        dated_at=reply.server_time,
         **_read_moved(reply.data),
     )
 
@@ -265,7 +265,7 @@ def settle_by_error(error: SvcError) -> Settled:
         redact(error.message),
         error.world if isinstance(error, Contradiction) else None,
         error.proved,
-        dated_at=error.served_at,
+        dated_at=error.server_time,
     )
 
 
@@ -321,6 +321,6 @@ def row_of(new: Intent, kind: str) -> tuple[object, ...]:
         new.digest,
         new.likeness,
         *(new.created_at, new.first_sent_at, new.last_sent_at, new.sendings),
-        *(new.state, new.batch, new.row, new.lease, new.key_given, new.served_at, new.row_id),
+        *(new.state, new.batch, new.row, new.lease, new.key_given, new.server_time, new.row_id),
         *(kind or None, new.amount, new.currency),
     )

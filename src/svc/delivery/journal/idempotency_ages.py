@@ -38,8 +38,8 @@ class IdempotencyAges(NamedTuple):
         the arrival that the sandbox remembers; where it remembers none, from the first sending by
         this machine's clock.
         """
-        if intent.served_at is not None:
-            return self.now - intent.served_at
+        if intent.server_time is not None:
+            return self.now - intent.server_time
         key = intent.stored.idempotency_key
         return self.now - self.first_seen.get(key, intent.first_sent_at)
 

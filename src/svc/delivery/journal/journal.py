@@ -139,12 +139,16 @@ class Journal:
             self._change(lambda change: change.keep_told(told))
 
     def lease(
-        self, identifier: str, *, key_hint: str | None = None, served_at: float | None = None
+        self,
+        identifier: str,
+        *,
+        key_fingerprint: str | None = None,
+        server_time: float | None = None,
     ) -> Intent:
         """Begins to send a recorded request again under its own idempotency key (R3).
 
-        `key_hint` is the API key in use, where that is not the first one's. `served_at` is as in
-        `NewIntent`, for a request whose 24 hours begin anew.
+        `key_fingerprint` is the API key in use, where that is not the first one's. `server_time` is
+        as in `NewIntent`, for a request whose 24 hours begin anew.
 
         Raises:
             NotFound: no such request.
@@ -152,7 +156,7 @@ class Journal:
             OutcomeUnknown: it was sent 23 hours ago or more, or the clock runs behind (R4).
         """
         return self._change(
-            lambda change: change.reopen(change.find(identifier), key_hint, served_at)
+            lambda change: change.reopen(change.find(identifier), key_fingerprint, server_time)
         )
 
     # --- afterwards ---
@@ -231,7 +235,7 @@ class Journal:
         return None
 
     def list_other_keys(self, asked: NewIntent) -> frozenset[str]:
-        """`key_hint`s of other keys under which the same was begun, or is about to be."""
+        """`key_fingerprint`s of other keys under which the same was begun, or is about to be."""
         rows = [
             *self._state().rows(DUPLICATES, (asked.likeness,)),
             *self._state().rows(RESERVED, (asked.likeness,)),
@@ -282,9 +286,9 @@ class Journal:
         rows = self._state().rows("SELECT idempotency_key FROM forgotten")
         return frozenset(row["idempotency_key"] for row in rows)
 
-    def list_made_with(self, key_hint: str, scope: Scope) -> tuple[str, ...]:
+    def list_made_with(self, key_fingerprint: str, scope: Scope) -> tuple[str, ...]:
         """Ids of the latest objects that were made or changed with an API key in a scope."""
-        place = (key_hint, scope.base_url, scope.mode)
+        place = (key_fingerprint, scope.base_url, scope.mode)
         return tuple(row["object_id"] for row in self._state().rows(MADE_WITH, place))
 
     def is_taken(self, intent: Intent, object_id: str, world: str | None = None) -> bool:

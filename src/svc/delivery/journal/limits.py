@@ -221,7 +221,7 @@ class LimitBook(NamedTuple):
         self, sql: str, scope: Scope, group: str, limit: MoneyLimit, *more: object
     ) -> list[Row]:
         uptime = self.rules.uptime() or Uptime("", 0.0)
-        whose = (group, scope.mode, scope.profile, scope.key_hint)
+        whose = (group, scope.mode, scope.profile, scope.key_fingerprint)
         params = (*uptime, self.now, *whose) * 2
         here = place_of(scope.base_url)
         found = self.rows(sql, (*params, limit.seconds, *more))

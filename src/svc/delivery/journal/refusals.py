@@ -161,14 +161,14 @@ KEY_SPENT: Final = SendRefusal(
 # Another account would carry out what the first one has, or may have, carried out already.
 DONE_BY_OTHER_KEY: Final = SendRefusal(
     "idempotency_key_spent",
-    "The request {r.id} ({r.what}) was carried out with the key {r.account.key_hint}; this is "
-    "{own_key}, which may be of another account. Nothing was sent.",
+    "The request {r.id} ({r.what}) was carried out with the key {r.account.key_fingerprint}; "
+    "this is {own_key}, which may be of another account. Nothing was sent.",
     "See what it did: {r.show}; for a second one use a new idempotency key",
 )
 OPEN_WITH_OTHER_KEY: Final = SendRefusal(
     "request_unresolved",
-    "The request {r.id} ({r.what}) was sent with the key {r.account.key_hint} and its outcome is "
-    "not known; this is {own_key}. Nothing was sent.",
+    "The request {r.id} ({r.what}) was sent with the key {r.account.key_fingerprint} and its "
+    "outcome is not known; this is {own_key}. Nothing was sent.",
     "With the first key, or with --yes if both are of one account: {r.resume}; for a second one "
     "use a new idempotency key",
 )
@@ -258,8 +258,8 @@ def build_refused_to_other_key(intent: Intent, error: SvcError) -> OutcomeUnknow
     """What an account refuses says nothing of what another one may have carried out (R10)."""
     return OutcomeUnknown(
         f"The request {intent.id} (POST {intent.stored.path}) may have been carried out with the "
-        f"key {intent.scope.key_hint}; the key in use was refused, which does not settle it: "
-        f"{error.message}",
+        f"key {intent.scope.key_fingerprint}; the key in use was refused, which does not settle "
+        f"it: {error.message}",
         code=error.code,
         param=error.param,
         status=error.status,

@@ -24,13 +24,13 @@ class Scope(NamedTuple):
 
     Attributes:
         base_url: origin and path prefix, as `str(BaseUrl)` writes them.
-        key_hint: prefix and last four of the API key, to tell another account's key from it.
+        key_fingerprint: prefix and last four of the API key, to tell another account's key from it.
     """
 
     profile: str
     mode: str
     base_url: str
-    key_hint: str = ""
+    key_fingerprint: str = ""
 
 
 class Stored(NamedTuple):

@@ -121,7 +121,7 @@ class JournalTransaction(NamedTuple):
         return [
             Like(one, self.sender_locks.is_alive(one.lease))
             for one in found
-            if one.scope.key_hint not in asked.account.other
+            if one.scope.key_fingerprint not in asked.account.other
         ]
 
     def refuse_reserved(self, asked: NewIntent) -> None:
@@ -177,13 +177,15 @@ class JournalTransaction(NamedTuple):
             raise refusals.KEY_SPENT.about(known)
         self._refuse_in_flight(known)
         if (known.is_unresolved or known.state == "done") and not asked.is_own(
-            known.scope.key_hint
+            known.scope.key_fingerprint
         ):
             is_done = known.state == "done"
             row = refusals.DONE_BY_OTHER_KEY if is_done else refusals.OPEN_WITH_OTHER_KEY
-            raise row.about(known, own_key=asked.scope.key_hint)
+            raise row.about(known, own_key=asked.scope.key_fingerprint)
         known = _charge_as(asked, known)
-        return self._begin(known, asked.scope.key_hint, asked.served_at, asked.first_sent_at)
+        return self._begin(
+            known, asked.scope.key_fingerprint, asked.server_time, asked.first_sent_at
+        )
 
     def _correct(self, known: Intent, asked: NewIntent) -> Intent:
         """Puts a row that was corrected in the place of what came to nothing under its key."""
@@ -204,17 +206,19 @@ class JournalTransaction(NamedTuple):
     def take_up(self, known: Intent, asked: NewIntent) -> Intent:
         """Begins an earlier request again, of which nothing has proved an end (promise R113)."""
         self._refuse_in_flight(known)
-        return self._begin(_charge_as(asked, known), asked.scope.key_hint, asked.served_at)
+        return self._begin(_charge_as(asked, known), asked.scope.key_fingerprint, asked.server_time)
 
-    def reopen(self, intent: Intent, key_hint: str | None, served_at: float | None) -> Intent:
+    def reopen(
+        self, intent: Intent, key_fingerprint: str | None, server_time: float | None
+    ) -> Intent:
         """Begins a request again that is unresolved or was not carried out."""
         self._refuse_in_flight(intent)
         if not intent.may_go_again:
             raise refusals.build_already_settled(intent, self.format_command)
         if not intent.is_unresolved:
             self._refuse_twin_of(intent)
-        begun = self._begin(intent, intent.scope.key_hint, served_at)
-        return begun._replace(sent_with=key_hint or "")
+        begun = self._begin(intent, intent.scope.key_fingerprint, server_time)
+        return begun._replace(sent_with=key_fingerprint or "")
 
     def _refuse_twin_of(self, intent: Intent) -> None:
         """The same was begun anew since a request was not carried out, and was or may be (R91)."""
@@ -307,7 +311,7 @@ class JournalTransaction(NamedTuple):
             row=asked.row,
             lease=self.sender_locks.token,
             key_given=asked.key_given,
-            served_at=asked.served_at,
+            server_time=asked.server_time,
             sent_before=asked.first_sent_at is not None,
             row_id=asked.row_id,
             amount=charge.amount,
@@ -317,8 +321,8 @@ class JournalTransaction(NamedTuple):
     def _begin(
         self,
         intent: Intent,
-        key_hint: str,
-        served_at: float | None,
+        key_fingerprint: str,
+        server_time: float | None,
         first_sent_at: float | None = None,
     ) -> Intent:
         """Begins a request again; `first_sent_at` is as in `NewIntent`."""
@@ -333,18 +337,18 @@ class JournalTransaction(NamedTuple):
         phase: EntryState = "done" if intent.state == "done" else "open"
         # A request that was never carried out starts its 24 hours anew.
         first = intent.first_sent_at if begun else now
-        served = intent.served_at if begun else served_at
+        served = intent.server_time if begun else server_time
         dated = intent.dated_at if begun else None
-        again = (phase, key_hint, first, now, served, dated, lease)
+        again = (phase, key_fingerprint, first, now, served, dated, lease)
         self.tx.execute(_AGAIN, (*again, intent.amount, intent.currency, intent.seq))
         if not begun:
             self.book.refuse_beyond([intent])
         return intent._replace(
-            scope=intent.scope._replace(key_hint=key_hint),
+            scope=intent.scope._replace(key_fingerprint=key_fingerprint),
             state=phase,
             first_sent_at=first,
             last_sent_at=now,
-            served_at=served,
+            server_time=served,
             dated_at=dated,
             sendings=intent.sendings + 1,
             lease=lease,
@@ -384,15 +388,23 @@ def _find_used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
         one
         for one in same_key
         if (place_of(one.scope.base_url), one.scope.mode) == (here, scope.mode)
-        and (one.scope.profile == scope.profile or one.scope.key_hint == scope.key_hint)
+        and (
+            one.scope.profile == scope.profile or one.scope.key_fingerprint == scope.key_fingerprint
+        )
     ]
-    own = scope.key_hint
-    return min(found, key=lambda one: (one.begins_anew, one.scope.key_hint != own), default=None)
+    own = scope.key_fingerprint
+    return min(
+        found, key=lambda one: (one.begins_anew, one.scope.key_fingerprint != own), default=None
+    )
 
 
 def _choose_key(intent: Intent, end: Settled) -> str:
     """The API key under which it is known to be done, else the first one's."""
-    return intent.sent_with if intent.sent_with and end.outcome == "done" else intent.scope.key_hint
+    return (
+        intent.sent_with
+        if intent.sent_with and end.outcome == "done"
+        else intent.scope.key_fingerprint
+    )
 
 
 def is_taken(rows: ReadRows, intent: Intent, object_id: str, world: str | None) -> bool:

@@ -7,7 +7,7 @@ from support.clocks import ManualClock
 from svc.client import find
 from svc.client.reply import Reply
 from svc.delivery.journal.commands import format_full_command
-from svc.delivery.journal.entry import Account, Intent, NewIntent, Settled, settle_by_reply
+from svc.delivery.journal.entry import Intent, KeyEquivalence, NewIntent, Settled, settle_by_reply
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.stored import Scope
 from svc.delivery.send import choose_command
@@ -51,14 +51,14 @@ def test_what_another_process_ended_since_a_person_asked_is_not_sent_again(
     clock.advance(before)
     first = record(opened(), asked())
     end(opened(), first, "done")
-    second = asked(key="key-2")._replace(meant_at=began_at)
+    second = asked(key="key-2")._replace(requested_at=began_at)
     with pytest.raises(Conflict, match="by another process after this command had begun") as caught:
         record(opened(), second)
     assert (caught.value.outcome, caught.value.request) == ("not_sent", first.id)
     assert "--new-request" in (caught.value.hint or "")
     end(opened(), record(opened(), second, new_request=True), "done")
     clock.advance(0.1)
-    later = asked(key="key-3")._replace(meant_at=clock.now())
+    later = asked(key="key-3")._replace(requested_at=clock.now())
     assert record(opened(), later).sendings == 1
 
 
@@ -97,7 +97,11 @@ def test_a_request_keeps_its_key_until_the_service_has_proved_an_outcome(
         asked(refunds.create({"payment": "pay_1", "amount": 5000}), "key-2"),
         asked(find.post("/v1/other", {"payment": "pay_1", "amount": 4999}), "key-2"),
         asked(key="key-2", scope=SCOPE._replace(mode="live")),
-        asked(key="key-2", scope=OTHERS, account=Account(other=frozenset((SCOPE.key_hint,)))),
+        asked(
+            key="key-2",
+            scope=OTHERS,
+            account=KeyEquivalence(other=frozenset((SCOPE.key_fingerprint,))),
+        ),
         asked(key="key-2", scope=SCOPE._replace(base_url="https://other.example.com")),
     ],
     ids=["body", "path", "mode", "account", "address"],
@@ -142,7 +146,7 @@ def test_own_key_is_not_sent_under_another_accounts_key(intents: Journal) -> Non
     """R12, R19: another account would carry out what the first may have carried out already."""
     first = record(intents, asked())
     end(intents, first)
-    other = asked(scope=SCOPE._replace(key_hint="sk_test_…wxyz"))
+    other = asked(scope=SCOPE._replace(key_fingerprint="sk_test_…wxyz"))
     for call in (intents.record, lambda one: intents.record_many([one])):
         with pytest.raises(Conflict) as caught:
             call(other)
@@ -151,7 +155,9 @@ def test_own_key_is_not_sent_under_another_accounts_key(intents: Journal) -> Non
     kept = intents.find(first.id)
     assert kept is not None
     assert (kept.state, kept.scope, kept.sendings) == ("unknown", SCOPE, 1)
-    rolled = record(intents, other._replace(account=Account(same=frozenset((SCOPE.key_hint,)))))
+    rolled = record(
+        intents, other._replace(account=KeyEquivalence(same=frozenset((SCOPE.key_fingerprint,))))
+    )
     assert (rolled.id, rolled.sent_before) == (first.id, True)
 
 
@@ -203,7 +209,7 @@ def test_own_key_of_a_done_request_is_spent_after_23_hours(
 def test_what_was_not_sent_belongs_to_the_account_that_carried_it_out(intents: Journal) -> None:
     """R95: a list that was refused under one key and done under another is the other one's."""
     end(intents, record(intents, asked()), "not_sent")
-    scope = SCOPE._replace(key_hint="sk_test_…wxyz")
+    scope = SCOPE._replace(key_fingerprint="sk_test_…wxyz")
     again = record(intents, asked(scope=scope))
     end(intents, again, "done")
     kept = intents.find(again.id)

@@ -3,7 +3,7 @@
 import pytest
 
 from support.calls import orders
-from svc.delivery.journal.entry import Account, settle_by_error
+from svc.delivery.journal.entry import KeyEquivalence, settle_by_error
 from svc.delivery.journal.journal import Journal
 from svc.errors import ApiError, OutcomeUnknown
 from unit.delivery.journal.asking import DONE, SCOPE, Open, asked, end, is_busy
@@ -35,9 +35,9 @@ def test_error_text_is_kept_without_secrets(intents: Journal) -> None:
 def test_keys_of_the_same_request_are_told(intents: Journal) -> None:
     """R91: those that are not known to be of the account; who asks looks whose they are."""
     end(intents, intents.record(asked()))
-    other = asked(key="key-2", scope=SCOPE._replace(key_hint="sk_test_…wxyz"))
-    assert intents.list_other_keys(other) == {SCOPE.key_hint}
-    rolled = other._replace(account=Account(same=frozenset((SCOPE.key_hint,))))
+    other = asked(key="key-2", scope=SCOPE._replace(key_fingerprint="sk_test_…wxyz"))
+    assert intents.list_other_keys(other) == {SCOPE.key_fingerprint}
+    rolled = other._replace(account=KeyEquivalence(same=frozenset((SCOPE.key_fingerprint,))))
     assert (
         intents.list_other_keys(rolled)
         == intents.list_other_keys(asked(key="key-3"))
@@ -87,13 +87,13 @@ def test_objects_of_a_key_are_the_latest_that_it_made(intents: Journal) -> None:
     for number in range(12):
         end(intents, intents.record(asked(key=f"k-{number}")), "done", object_id=f"rf_{number}")
     end(intents, intents.record(asked(key="refused")), "refused", object_id="rf_no")
-    other = SCOPE._replace(key_hint="sk_test_…else")
+    other = SCOPE._replace(key_fingerprint="sk_test_…else")
     end(intents, intents.record(asked(key="else", scope=other)), "done", object_id="rf_else")
     latest = tuple(f"rf_{number}" for number in range(11, 1, -1))
-    assert intents.list_made_with(SCOPE.key_hint, SCOPE) == latest
-    assert intents.list_made_with(other.key_hint, SCOPE) == ("rf_else",)
+    assert intents.list_made_with(SCOPE.key_fingerprint, SCOPE) == latest
+    assert intents.list_made_with(other.key_fingerprint, SCOPE) == ("rf_else",)
     assert intents.list_made_with("sk_test_…none", SCOPE) == ()
-    assert intents.list_made_with(SCOPE.key_hint, SCOPE._replace(mode="live")) == ()
+    assert intents.list_made_with(SCOPE.key_fingerprint, SCOPE._replace(mode="live")) == ()
 
 
 @pytest.mark.parametrize(

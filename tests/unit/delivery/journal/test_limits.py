@@ -270,7 +270,7 @@ def test_each_currency_window_mode_and_account_counts_by_itself(limited: Limited
     limited.paid(200, scope=SCOPE._replace(base_url="https://other.example.com"))
     # Another profile with the same key, or the same with another key, is no other account.
     limited.refused(1, scope=SCOPE._replace(profile="other"))
-    limited.refused(1, scope=SCOPE._replace(key_hint="sk_test_…new1"))
+    limited.refused(1, scope=SCOPE._replace(key_fingerprint="sk_test_…new1"))
 
 
 @pytest.mark.parametrize("amount", [-500, 12.5, True, None, "-5", "٣", 10**30])

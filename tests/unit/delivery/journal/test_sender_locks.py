@@ -110,7 +110,7 @@ def test_an_answer_that_contradicts_its_request_is_no_witness(intents: Journal) 
     contradicted = record(intents, asked())
     end(intents, contradicted, "done", object_id="rf_x", error_code="reply_contradiction")
     end(intents, record(intents, asked(key="key-2")), "done", object_id="rf_ours")
-    assert intents.list_made_with(SCOPE.key_hint, SCOPE) == ("rf_ours",)
+    assert intents.list_made_with(SCOPE.key_fingerprint, SCOPE) == ("rf_ours",)
 
 
 def test_second_lease_is_refused_until_the_first_ends(opened: Open) -> None:
@@ -135,7 +135,7 @@ from support.calls import refunds
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.journal import EVERY, PRUNE
-from svc.delivery.journal.entry import Account, NewIntent, Scope
+from svc.delivery.journal.entry import NewIntent, Scope
 from svc.client.request import prepare
 from support.clocks import ManualClock
 from svc.state import Database
