@@ -23,7 +23,7 @@ WARN_SECONDS: Final = 14 * DAY_SECONDS
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
+class SecretRecord:
     """A secret that is in use, by its name; its text is not here.
 
     Attributes:
@@ -57,7 +57,7 @@ class Held:
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SecretAge:
     """A secret with its verdict.
 
     Attributes:
@@ -66,25 +66,25 @@ class Judged:
         old_ends_by: when the old key ends at the latest; None where there is none that may work.
     """
 
-    held: Held
+    secret: SecretRecord
     status: DueStatus
     due_at: float | None
     age_days: int | None
     old_ends_by: float | None
 
 
-def judge(held: Held, now: float, *, max_age: float, warn: float) -> Judged:
+def assess_age(secret: SecretRecord, now: float, *, max_age: float, warn: float) -> SecretAge:
     """Says whether a secret is older than `max_age` seconds, or will be in `warn` seconds."""
-    old = _compute_old_end(held)
+    old = _compute_old_end(secret)
     ends_by = old if old is not None and old > now else None
-    if held.since is None:
-        return Judged(held, "unknown", None, None, ends_by)
-    age = days_old(held.since, now)
-    if held.test_data:
-        return Judged(held, "sandbox", None, age, ends_by)
-    due_at = held.since + max_age
+    if secret.since is None:
+        return SecretAge(secret, "unknown", None, None, ends_by)
+    age = days_old(secret.since, now)
+    if secret.test_data:
+        return SecretAge(secret, "sandbox", None, age, ends_by)
+    due_at = secret.since + max_age
     status: DueStatus = "overdue" if now >= due_at else "due" if now >= due_at - warn else "ok"
-    return Judged(held, status, due_at, age, ends_by)
+    return SecretAge(secret, status, due_at, age, ends_by)
 
 
 def days_old(since: float, now: float) -> int:
@@ -92,11 +92,13 @@ def days_old(since: float, now: float) -> int:
     return max(0, int((now - since) // DAY_SECONDS))
 
 
-def _compute_old_end(held: Held) -> float | None:
-    if held.old_name is None or held.since is None:
+def _compute_old_end(secret: SecretRecord) -> float | None:
+    if secret.old_name is None or secret.since is None:
         return None
     # The end is unknown: at most what the service allows (spec: Limits).
-    return held.since + KEY_GRACE_MAX_SECONDS if held.old_ends_at is None else held.old_ends_at
+    return (
+        secret.since + KEY_GRACE_MAX_SECONDS if secret.old_ends_at is None else secret.old_ends_at
+    )
 
 
 _KEYS: Final = (
@@ -110,34 +112,36 @@ _CLAIM: Final = (
 )
 
 
-class HeldSecrets:
-    """What is held, by name; both methods raise LocalError where the database cannot be used.
+class SecretRecords:
+    """The records of secrets; both methods raise LocalError where the database cannot be used.
 
     `signing` gives the signing secrets, whose table is that of the endpoints.
     """
 
     def __init__(
-        self, state_file: Path, clock: Clock, signing: Callable[["Database"], list[Held]]
+        self, state_file: Path, clock: Clock, signing: Callable[["Database"], list[SecretRecord]]
     ) -> None:
         self._path = state_file
         self._clock = clock
         self._signing = signing
 
-    def every(self, *, profile: str | None = None) -> list[Held]:
+    def list_records(self, *, profile: str | None = None) -> list[SecretRecord]:
         """Lists API keys, then signing secrets, of all profiles or of one."""
         if not self._path.exists():
             return []
         with self._open() as state:
-            found = [*map(_key, state.rows(_KEYS)), *self._signing(state)]
-        return [held for held in found if profile is None or held.profile == profile]
+            found = [*map(_read_key, state.rows(_KEYS)), *self._signing(state)]
+        return [secret for secret in found if profile is None or secret.profile == profile]
 
-    def claim(self, due: list[Held], now: float) -> list[Held]:
+    def claim(self, due: list[SecretRecord], now: float) -> list[SecretRecord]:
         """Returns the reminders that were not shown for a day, and records that they are shown now.
 
         Of two processes that ask at once, one gets each.
         """
         with self._open() as state, state.write() as tx:
-            return [held for held in due if tx.execute(_CLAIM, (held.identity, now, DAY_SECONDS))]
+            return [
+                secret for secret in due if tx.execute(_CLAIM, (secret.identity, now, DAY_SECONDS))
+            ]
 
     def _open(self) -> "Database":
         from svc.state import Database  # SQLite is loaded only where something is looked up
@@ -145,8 +149,8 @@ class HeldSecrets:
         return Database.open(self._path, clock=self._clock)
 
 
-def _key(row: dict[str, Any]) -> Held:
-    return Held(
+def _read_key(row: dict[str, Any]) -> SecretRecord:
+    return SecretRecord(
         "api_key",
         row["fingerprint"],
         row["profile"],

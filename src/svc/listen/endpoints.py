@@ -7,7 +7,7 @@ public test data, which is at a sandbox; that of a real service lies in the keyr
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from svc.keys.age import KEYRING, Held
+from svc.keys.age import KEYRING, SecretRecord
 from svc.keys.places import SANDBOX_DATA
 from svc.state import Database, Row
 
@@ -100,10 +100,10 @@ def forget_test_data(state: Database, origin: str) -> None:
         tx.execute("DELETE FROM endpoints WHERE origin = ? AND secret IS NOT NULL", (origin,))
 
 
-def list_signing_secrets(state: Database) -> list[Held]:
+def list_signing_secrets(state: Database) -> list[SecretRecord]:
     """The signing secrets of all endpoints of this machine, by name; the text of none."""
     return [
-        Held(
+        SecretRecord(
             "signing_secret",
             row["endpoint_id"],
             row["profile"],

@@ -24,7 +24,7 @@ from support.running import Svc
 from svc.api_keys import parse
 from svc.cli.framework.reminders import annotations
 from svc.cli.keys.remind import calendar
-from svc.keys.age import Held, judge
+from svc.keys.age import SecretRecord, assess_age
 from svc.keys.facts import KeyFacts
 from svc.keys.places import KeyPlace
 
@@ -225,14 +225,14 @@ def test_nothing_held_is_no_error(svc: Svc) -> None:
 # --- words that need care ---------------------------------------------------------------------
 
 
-def odd(**more: Any) -> Held:
+def odd(**more: Any) -> SecretRecord:
     origin = "https://api.example.com:8443"
-    return Held("api_key", "sk_live_…,;\\\nab%:12", "shop", origin, "live", 0.0, **more)
+    return SecretRecord("api_key", "sk_live_…,;\\\nab%:12", "shop", origin, "live", 0.0, **more)
 
 
 def test_annotations_are_escaped() -> None:
     """A runner reads %, line ends and, in a title, colon and comma as its own."""
-    judged = judge(odd(), 1e9, max_age=1, warn=0)
+    judged = assess_age(odd(), 1e9, max_age=1, warn=0)
     (mark,) = annotations([judged])
     assert mark.startswith("::error title=API key overdue::live key sk_live_…,;\\%0Aab%25:12 ")
     assert "\n" not in mark
@@ -241,11 +241,13 @@ def test_annotations_are_escaped() -> None:
 def test_a_calendar_survives_odd_and_long_words() -> None:
     """RFC 5545: escaped, folded at 75 octets, no character broken in two."""
     held = [
-        Held("api_key", "…" * size, "shop", "https://x.example", "live", 5.0, "é,;\\n", 9e9)
+        SecretRecord("api_key", "…" * size, "shop", "https://x.example", "live", 5.0, "é,;\\n", 9e9)
         for size in range(20, 90, 7)
     ]
     several = [
-        judge(Held(**{**_fields(each), "profile": f"p{number}"}), 1e9, max_age=1, warn=0)
+        assess_age(
+            SecretRecord(**{**_fields(each), "profile": f"p{number}"}), 1e9, max_age=1, warn=0
+        )
         for number, each in enumerate([*held, odd()])
     ]
     read = icalendar_reader.read(calendar(several, 1e9, 14 * DAY).encode())
@@ -270,8 +272,8 @@ HOSTILE = (
 @pytest.mark.parametrize("text", HOSTILE, ids=ascii)
 def test_a_name_adds_no_line_to_a_calendar(text: str) -> None:
     """Whatever a server called it; programs differ in what they take for a line's end."""
-    held = Held("signing_secret", f"we_1{text}", "shop", "https://x.example", "live", 5.0)
-    judged = judge(held, 1e9, max_age=1, warn=0)
+    held = SecretRecord("signing_secret", f"we_1{text}", "shop", "https://x.example", "live", 5.0)
+    judged = assess_age(held, 1e9, max_age=1, warn=0)
     data = calendar([judged], 1e9, 60).encode()
     (found,) = icalendar_reader.read(data).inner
     assert set(found.values) == {
@@ -282,7 +284,7 @@ def test_a_name_adds_no_line_to_a_calendar(text: str) -> None:
     assert all(char.isprintable() for line in lines.split("\r\n") for char in line)
 
 
-def _fields(held: Held) -> dict[str, Any]:
+def _fields(held: SecretRecord) -> dict[str, Any]:
     return {name: getattr(held, name) for name in held.__slots__}
 
 
@@ -291,7 +293,14 @@ def test_a_newer_calendar_moves_its_events() -> None:
     first, second = (
         icalendar_reader.read(
             calendar(
-                [judge(Held("api_key", name, "shop", URL, "live", since), 1e9, max_age=1, warn=0)],
+                [
+                    assess_age(
+                        SecretRecord("api_key", name, "shop", URL, "live", since),
+                        1e9,
+                        max_age=1,
+                        warn=0,
+                    )
+                ],
                 1e9,
                 60,
             ).encode()

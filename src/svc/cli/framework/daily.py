@@ -7,7 +7,7 @@ from svc.cli.framework.session import Session
 from svc.errors import LocalError, SvcError
 
 if TYPE_CHECKING:  # loaded once a day, after every command only the file's date is looked at
-    from svc.keys.age import Judged
+    from svc.keys.age import SecretAge
 
 _DAY_SECONDS: Final = 86_400
 _LOOKED: Final = "reminders.looked"
@@ -50,27 +50,31 @@ def _is_time(session: Session) -> bool:
 
 
 def _tell(session: Session) -> None:
-    from svc.keys.age import MAX_AGE_SECONDS, WARN_SECONDS, HeldSecrets, judge
+    from svc.keys.age import MAX_AGE_SECONDS, WARN_SECONDS, SecretRecords, assess_age
     from svc.listen.endpoints import list_signing_secrets
 
     now = session.clock.now()
-    secrets = HeldSecrets(session.paths.state_file, session.clock, list_signing_secrets)
+    secrets = SecretRecords(session.paths.state_file, session.clock, list_signing_secrets)
     every = [
-        judge(held, now, max_age=MAX_AGE_SECONDS, warn=WARN_SECONDS) for held in secrets.every()
+        assess_age(secret, now, max_age=MAX_AGE_SECONDS, warn=WARN_SECONDS)
+        for secret in secrets.list_records()
     ]
-    due = {each.held.identity: each for each in every if each.status in ("overdue", "due")}
+    due = {each.secret.identity: each for each in every if each.status in ("overdue", "due")}
     if not due:
         return
-    told = [due[held.identity] for held in secrets.claim([each.held for each in due.values()], now)]
+    told = [
+        due[secret.identity]
+        for secret in secrets.claim([each.secret for each in due.values()], now)
+    ]
     if told:
         session.out.note(_line(told))
 
 
-def _line(due: "list[Judged]") -> str:
+def _line(due: "list[SecretAge]") -> str:
     from svc.cli.framework.reminders import age, remedy, title
 
     if len(due) > 1:
         return (
             f"Reminder: {len(due)} keys or signing secrets are due to be replaced: svc keys remind"
         )
-    return f"Reminder: {title(due[0].held)}, {age(due[0])}: {remedy(due[0].held)}"
+    return f"Reminder: {title(due[0].secret)}, {age(due[0])}: {remedy(due[0].secret)}"

@@ -4,101 +4,103 @@ from collections.abc import Iterator
 from typing import Any
 
 from svc.clock import utc
-from svc.keys.age import Held, Judged
+from svc.keys.age import SecretAge, SecretRecord
 from svc.keys.resolve import VARIABLE
 
 
-def build_view(judged: Judged) -> dict[str, Any]:
+def build_view(secret_age: SecretAge) -> dict[str, Any]:
     """One secret as data; times are UTC, as the service writes them."""
-    held = judged.held
+    secret = secret_age.secret
     return {
         "object": "reminder",
-        "type": held.what,
-        "name": held.name,
-        "status": judged.status,
-        "profile": held.profile,
-        "origin": held.origin or None,
-        "mode": held.mode,
-        "source": VARIABLE if held.variable else held.kept,
-        "since": None if held.since is None else utc(held.since),
-        "age_days": judged.age_days,
-        "due": None if judged.due_at is None else utc(judged.due_at),
-        "gone_with_reset": held.test_data,
-        "old_key": None if judged.old_ends_by is None else held.old_name,
-        "old_key_ends_by": None if judged.old_ends_by is None else utc(judged.old_ends_by),
-        "next": remedy(held) if judged.status in ("overdue", "due") else None,
+        "type": secret.what,
+        "name": secret.name,
+        "status": secret_age.status,
+        "profile": secret.profile,
+        "origin": secret.origin or None,
+        "mode": secret.mode,
+        "source": VARIABLE if secret.variable else secret.kept,
+        "since": None if secret.since is None else utc(secret.since),
+        "age_days": secret_age.age_days,
+        "due": None if secret_age.due_at is None else utc(secret_age.due_at),
+        "gone_with_reset": secret.test_data,
+        "old_key": None if secret_age.old_ends_by is None else secret.old_name,
+        "old_key_ends_by": None if secret_age.old_ends_by is None else utc(secret_age.old_ends_by),
+        "next": remedy(secret) if secret_age.status in ("overdue", "due") else None,
     }
 
 
-def build_finding(judged: Judged) -> dict[str, Any]:
+def build_finding(secret_age: SecretAge) -> dict[str, Any]:
     """The same for people: a verdict, what it is about, and what can be done."""
-    words = [about(judged.held), age(judged)]
-    words += [] if judged.old_ends_by is None else [grace(judged)]
-    due = judged.status in ("overdue", "due")
+    words = [about(secret_age.secret), age(secret_age)]
+    words += [] if secret_age.old_ends_by is None else [grace(secret_age)]
+    due = secret_age.status in ("overdue", "due")
     return {
-        "name": judged.held.name,
-        "status": judged.status,
+        "name": secret_age.secret.name,
+        "status": secret_age.status,
         "detail": "; ".join(words),
-        "fix": remedy(judged.held) if due else None,
+        "fix": remedy(secret_age.secret) if due else None,
     }
 
 
-def annotations(every: list[Judged]) -> Iterator[str]:
+def annotations(every: list[SecretAge]) -> Iterator[str]:
     """Workflow commands: what is overdue is an error, what is due or ends a warning."""
-    for judged in every:
-        held = judged.held
-        what = "API key" if held.what == "api_key" else "Signing secret"
-        if judged.status in ("overdue", "due"):
-            level = "error" if judged.status == "overdue" else "warning"
-            words = f"{title(held)}, {age(judged)}. {remedy(held)}"
-            yield _annotation(level, f"{what} {judged.status}", words)
-        if judged.old_ends_by is not None:
-            yield _annotation("warning", "Old API key ends", f"{title(held)}: {grace(judged)}")
+    for secret_age in every:
+        secret = secret_age.secret
+        what = "API key" if secret.what == "api_key" else "Signing secret"
+        if secret_age.status in ("overdue", "due"):
+            level = "error" if secret_age.status == "overdue" else "warning"
+            words = f"{title(secret)}, {age(secret_age)}. {remedy(secret)}"
+            yield _annotation(level, f"{what} {secret_age.status}", words)
+        if secret_age.old_ends_by is not None:
+            yield _annotation(
+                "warning", "Old API key ends", f"{title(secret)}: {grace(secret_age)}"
+            )
 
 
-def title(held: Held) -> str:
+def title(secret: SecretRecord) -> str:
     """What it is, by its name, and where it belongs."""
-    what, where = _parts(held)
-    return f"{what} {held.name} {where}"
+    what, where = _parts(secret)
+    return f"{what} {secret.name} {where}"
 
 
-def about(held: Held) -> str:
+def about(secret: SecretRecord) -> str:
     """The same where its name stands beside it."""
-    return " ".join(_parts(held))
+    return " ".join(_parts(secret))
 
 
-def _parts(held: Held) -> tuple[str, str]:
-    what = "key" if held.what == "api_key" else "signing secret"
-    where = f"in {VARIABLE}" if held.variable else f"of profile {held.profile}"
-    origin = f" ({held.origin})" if held.origin else ""
-    return f"{held.mode} {what}", f"{where}{origin}"
+def _parts(secret: SecretRecord) -> tuple[str, str]:
+    what = "key" if secret.what == "api_key" else "signing secret"
+    where = f"in {VARIABLE}" if secret.variable else f"of profile {secret.profile}"
+    origin = f" ({secret.origin})" if secret.origin else ""
+    return f"{secret.mode} {what}", f"{where}{origin}"
 
 
-def age(judged: Judged) -> str:
+def age(secret_age: SecretAge) -> str:
     """How old it is and when it is due."""
-    if judged.age_days is None:
+    if secret_age.age_days is None:
         return "of unknown age"
-    days = f"{judged.age_days} day{'' if judged.age_days == 1 else 's'} old"
-    if judged.due_at is None:
+    days = f"{secret_age.age_days} day{'' if secret_age.age_days == 1 else 's'} old"
+    if secret_age.due_at is None:
         return f"{days}, never due: the sandbox's test data, which is gone once that is reset"
-    since = "since " if judged.status == "overdue" else ""
-    return f"{days}, due {since}{day(judged.due_at)}"
+    since = "since " if secret_age.status == "overdue" else ""
+    return f"{days}, due {since}{day(secret_age.due_at)}"
 
 
-def grace(judged: Judged) -> str:
+def grace(secret_age: SecretAge) -> str:
     """Until when the old key works."""
-    by = "until" if judged.held.old_ends_at is not None else "until, at the latest,"
-    return f"the old key {judged.held.old_name} works {by} {utc(judged.old_ends_by or 0)}"
+    by = "until" if secret_age.secret.old_ends_at is not None else "until, at the latest,"
+    return f"the old key {secret_age.secret.old_name} works {by} {utc(secret_age.old_ends_by or 0)}"
 
 
-def remedy(held: Held) -> str:
+def remedy(secret: SecretRecord) -> str:
     """What to do about it: the next command, or the next step in the dashboard."""
-    if held.what == "signing_secret":
+    if secret.what == "signing_secret":
         return "Roll the secret in the dashboard, and give the receiver the new one"
-    if held.variable:
+    if secret.variable:
         return f"Roll the key in the dashboard, and set {VARIABLE} anew where it is kept"
-    live = " --live" if held.mode == "live" else ""
-    return f"svc keys roll --profile {held.profile}{live}"
+    live = " --live" if secret.mode == "live" else ""
+    return f"svc keys roll --profile {secret.profile}{live}"
 
 
 def day(seconds: float) -> str:

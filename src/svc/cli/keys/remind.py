@@ -16,7 +16,7 @@ from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, UsageError
 from svc.inputs import Format
-from svc.keys.age import DAY_SECONDS, Held, HeldSecrets, Judged, judge
+from svc.keys.age import DAY_SECONDS, SecretAge, SecretRecord, SecretRecords, assess_age
 from svc.keys.resolve import VARIABLE
 from svc.listen.endpoints import list_signing_secrets
 from svc.render.text import escape
@@ -56,44 +56,44 @@ def remind(
         session.given.everywhere.output = _OUTPUTS.get(format_, "human")
     limits = seconds_of(max_age, "--max-age"), seconds_of(warn, "--warn")
     _ = session.out  # made first: a wrong --query is told before anything else
-    judged = judge_secrets(session, created, max_age=limits[0], warn=limits[1])
-    _print(session, judged, format_, limits[1])
-    _tell(session, judged)
+    ages = assess_secrets(session, created, max_age=limits[0], warn=limits[1])
+    _print(session, ages, format_, limits[1])
+    _tell(session, ages)
 
 
-def _print(session: Session, judged: list[Judged], name: str | None, warn: int) -> None:
+def _print(session: Session, ages: list[SecretAge], name: str | None, warn: int) -> None:
     if name == "ics":
-        session.stdout.write_bytes(calendar(judged, session.clock.now(), warn).encode())
+        session.stdout.write_bytes(calendar(ages, session.clock.now(), warn).encode())
     elif name == "github":
-        for line in reminders.annotations(judged):
+        for line in reminders.annotations(ages):
             session.out.annotation(line)
     elif session.out.format == "human" and session.given.everywhere.query is None:
-        if judged:
-            session.out.checkup([reminders.build_finding(each) for each in judged])
+        if ages:
+            session.out.checkup([reminders.build_finding(each) for each in ages])
     else:
         session.out.value(
-            [reminders.build_view(each) for each in judged], name="name", kind="reminder"
+            [reminders.build_view(each) for each in ages], name="name", kind="reminder"
         )
 
 
-def _tell(session: Session, judged: list[Judged]) -> None:
+def _tell(session: Session, ages: list[SecretAge]) -> None:
     """Says what is missing, and ends with 11 where something is overdue."""
-    if not judged:
+    if not ages:
         session.out.note("No key and no signing secret is held here.")
-    if any(each.status == "unknown" for each in judged):
+    if any(each.status == "unknown" for each in ages):
         session.out.note("The age of the key in SVC_API_KEY is unknown: say --created DATE")
-    overdue = [each.held for each in judged if each.status == "overdue"]
+    overdue = [each.secret for each in ages if each.status == "overdue"]
     if overdue:
         many = f"{len(overdue)} secrets are" if len(overdue) > 1 else "1 secret is"
-        names = ", ".join(held.name for held in overdue)
+        names = ", ".join(secret.name for secret in overdue)
         raise CheckFailed(
             f"{many} overdue: {names}.", code="key_overdue", hint=reminders.remedy(overdue[0])
         )
 
 
-def judge_secrets(
+def assess_secrets(
     session: Session, created: str | None, *, max_age: float, warn: float
-) -> list[Judged]:
+) -> list[SecretAge]:
     """Judges each secret; the one in SVC_API_KEY is as old as `created` says.
 
     Raises:
@@ -102,14 +102,14 @@ def judge_secrets(
     """
     now = session.clock.now()
     chosen = session.given.everywhere.profile
-    secrets = HeldSecrets(session.paths.state_file, session.clock, list_signing_secrets)
-    held = secrets.every(profile=chosen)
+    secrets = SecretRecords(session.paths.state_file, session.clock, list_signing_secrets)
+    stored = secrets.list_records(profile=chosen)
     mine = _of_variable(session, created, now)
-    everything = held if mine is None else [mine, *held]
-    return [judge(each, now, max_age=max_age, warn=warn) for each in everything]
+    everything = stored if mine is None else [mine, *stored]
+    return [assess_age(each, now, max_age=max_age, warn=warn) for each in everything]
 
 
-def _of_variable(session: Session, created: str | None, now: float) -> Held | None:
+def _of_variable(session: Session, created: str | None, now: float) -> SecretRecord | None:
     text = session.env.get(VARIABLE)
     if not text:
         if created is not None:
@@ -129,7 +129,7 @@ def _of_variable(session: Session, created: str | None, now: float) -> Held | No
         raise UsageError(f"--created {created} lies ahead.", param="--created")
     settings = session.settings
     origin = "" if settings.address is None else settings.address.origin
-    return Held(
+    return SecretRecord(
         "api_key", key.fingerprint, settings.profile, origin, key.mode, since, variable=True
     )
 
@@ -154,30 +154,30 @@ _NOTHING: Final = (
 )
 
 
-def calendar(every: list[Judged], now: float, warn: int) -> str:
+def calendar(every: list[SecretAge], now: float, warn: int) -> str:
     """Writes the file; its alarms go off `warn` seconds before a secret is due."""
-    events = [line for judged in every for line in _events(judged, now, warn)]
+    events = [line for secret_age in every for line in _events(secret_age, now, warn)]
     lines = (*_HEAD, *(events or _NOTHING), "END:VCALENDAR")
     return "".join(f"{_fold(line)}\r\n" for line in lines)
 
 
-def _events(judged: Judged, now: float, warn: int) -> Iterator[str]:
-    held = judged.held
-    if judged.due_at is not None:
-        start = f"DTSTART;VALUE=DATE:{_stamp(judged.due_at)[:8]}"
-        what = "API key" if held.what == "api_key" else "signing secret"
+def _events(secret_age: SecretAge, now: float, warn: int) -> Iterator[str]:
+    secret = secret_age.secret
+    if secret_age.due_at is not None:
+        start = f"DTSTART;VALUE=DATE:{_stamp(secret_age.due_at)[:8]}"
+        what = "API key" if secret.what == "api_key" else "signing secret"
         words = (
-            f"Replace the {what} {held.name}",
-            f"{reminders.title(held)}. {reminders.remedy(held)}",
+            f"Replace the {what} {secret.name}",
+            f"{reminders.title(secret)}. {reminders.remedy(secret)}",
         )
-        yield from _event(f"due|{held.identity}", now, start, words, warn)
-    if judged.old_ends_by is not None:
-        start = f"DTSTART:{_stamp(judged.old_ends_by)}"
+        yield from _event(f"due|{secret.identity}", now, start, words, warn)
+    if secret_age.old_ends_by is not None:
+        start = f"DTSTART:{_stamp(secret_age.old_ends_by)}"
         words = (
-            f"The old API key {held.old_name} ends",
-            f"{reminders.title(held)}: {reminders.grace(judged)}",
+            f"The old API key {secret.old_name} ends",
+            f"{reminders.title(secret)}: {reminders.grace(secret_age)}",
         )
-        yield from _event(f"old|{held.identity}", now, start, words, DAY_SECONDS)
+        yield from _event(f"old|{secret.identity}", now, start, words, DAY_SECONDS)
 
 
 def _event(
