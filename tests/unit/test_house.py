@@ -38,7 +38,7 @@ PARTICIPLE: Final = re.compile(
 )
 NAMED_BY_PARTICIPLE: Final = {
     # Decorators, which are read above a command: `@reading(app)`.
-    "cli/framework/app.py": {"reading", "repairing", "writing"},
+    "cli/framework/app.py": {"reading", "writing"},
     # Steps of a story, named by the state that they bring about.
     "sandbox/control/scenarios.py": set(
         "answered arrived cancelled decided declined disputed finished_refund held paid processing "

@@ -9,7 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
-from svc.cli.framework.app import make_app, repairing
+from svc.cli.framework.app import make_app, works_with_invalid_config
 from svc.cli.framework.options import argument, flag
 from svc.cli.framework.session import Session
 from svc.completion import SHELLS, Shell, read_script
@@ -20,7 +20,7 @@ from svc.system.files import make_folder, replace_file
 app = make_app()
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def completion(
     ctx: typer.Context,
     shell: Annotated[Shell, argument("SHELL", f"One of {', '.join(SHELLS)}.")],

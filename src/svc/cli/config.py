@@ -5,7 +5,7 @@ from typing import Annotated, Any
 import typer
 
 from svc.base_url import BaseUrl
-from svc.cli.framework.app import make_word, repairing
+from svc.cli.framework.app import make_word, works_with_invalid_config
 from svc.cli.framework.options import argument
 from svc.cli.framework.prompts import confirm_in_person
 from svc.cli.framework.session import Session
@@ -22,7 +22,7 @@ SettingName = Annotated[
 ]
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def get(
     ctx: typer.Context,
     name: Annotated[str | None, argument("[NAME]", "One setting; without it, all of them.")] = None,
@@ -45,7 +45,7 @@ def get(
     out.value(value)
 
 
-@repairing(app, "set")
+@works_with_invalid_config(app, "set")
 def set_(
     ctx: typer.Context, name: SettingName, value: Annotated[str, argument("VALUE", "The value.")]
 ) -> None:
@@ -69,7 +69,7 @@ def set_(
     session.repair_out.value({"object": "config", name: _value(config, name)})
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def unset(ctx: typer.Context, name: SettingName) -> None:
     """Take a setting out, so that its default holds again.
 
@@ -85,7 +85,7 @@ def unset(ctx: typer.Context, name: SettingName) -> None:
     out.value({"object": "config", name: value})
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def path(ctx: typer.Context) -> None:
     """Show where the configuration file is, or would be.
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from svc.cli.framework.app import make_word, repairing
+from svc.cli.framework.app import make_word, works_with_invalid_config
 from svc.cli.framework.options import argument, option
 from svc.cli.framework.prompts import confirm, confirm_in_person
 from svc.cli.framework.session import Session
@@ -20,7 +20,7 @@ app = make_word("profiles")
 ProfileName = Annotated[str, argument("NAME", "The profile's name: letters, digits, - and _.")]
 
 
-@repairing(app, "list")
+@works_with_invalid_config(app, "list")
 def list_(ctx: typer.Context) -> None:
     """List the profiles.
 
@@ -35,7 +35,7 @@ def list_(ctx: typer.Context) -> None:
         out.hint("svc sandbox start makes one, or: svc profiles create NAME --base-url URL")
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def use(ctx: typer.Context, name: ProfileName) -> None:
     """Make a profile the one that is used where none is named.
 
@@ -49,7 +49,7 @@ def use(ctx: typer.Context, name: ProfileName) -> None:
         out.warn(f"SVC_PROFILE is {session.env['SVC_PROFILE']!r} and wins over it.")
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def create(
     ctx: typer.Context,
     name: ProfileName,
@@ -82,7 +82,7 @@ def create(
     out.hint(f"{step} --profile {name}")
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def remove(ctx: typer.Context, name: ProfileName) -> None:
     """Remove a profile that has no stored keys.
 

@@ -20,7 +20,7 @@ from svc.inputs import COLORS, FORMATS, Color, Format
 from svc.service.facts import MODES, Auth, Mode
 
 MAX_TIME_SECONDS: Final = 60.0
-PATIENCE_SECONDS: Final = 30 * 86400.0  # no end, for anything that waits on a socket
+CONTROL_TIMEOUT_SECONDS: Final = 30 * 86400.0  # no end, for anything that waits on a socket
 COLOR: Final[Color] = "auto"
 # What holds where the file says nothing.
 DEFAULTS: Final[Mapping[str, object]] = {"max_time": MAX_TIME_SECONDS, "color": COLOR}
@@ -51,8 +51,8 @@ class Settings(NamedTuple):
         address: where the service is, or None where it was not given.
         mode_given: true where `--live`, `--test` or SVC_MODE says the mode.
         max_time: total deadline in seconds.
-        patience: the total deadline of calls that wait for other work, such as turning a sandbox's
-            clock; unlimited unless --max-time was given.
+        control_timeout: the total deadline of calls that wait for other work, such as turning a
+            sandbox's clock; unlimited unless --max-time was given.
         proxy: the user's own choice; HTTPS_PROXY is for the client to consider (promise R26).
         sandbox: true where the address is that of a sandbox on this machine.
         from_profile: true where a profile says the address, and no option or variable.
@@ -66,7 +66,7 @@ class Settings(NamedTuple):
     api_version: str | None
     output: Format | None
     max_time: float
-    patience: float
+    control_timeout: float
     proxy: str | None
     ca_bundle: str | None
     color: Color
@@ -113,7 +113,7 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
         output=cast("Format | None", given.check(options.output, "SVC_OUTPUT", "-o", _FORMAT))
         or config.output,
         max_time=max_time or MAX_TIME_SECONDS,
-        patience=max_time or PATIENCE_SECONDS,
+        control_timeout=max_time or CONTROL_TIMEOUT_SECONDS,
         proxy=given.text(options.proxy, "SVC_PROXY") or profile.proxy,
         ca_bundle=given.text(options.ca_bundle, "SVC_CA_BUNDLE") or profile.ca_bundle,
         color=_color(options, given, config),

@@ -69,10 +69,10 @@ class Database:
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, path: Path, clock: Clock, patience: BusyRetry
+        self, connection: sqlite3.Connection, path: Path, clock: Clock, busy_retry: BusyRetry
     ) -> None:
         self._connection = connection
-        self._patience = patience
+        self._busy_retry = busy_retry
         self._connection.row_factory = _as_dict
         self._path = path
         self._clock = clock
@@ -91,10 +91,13 @@ class Database:
         Raises:
             LocalError: it is not private to the user, damaged, newer, busy, or cannot be made.
         """
-        patience = BusyRetry(clock)
+        busy_retry = BusyRetry(clock)
         try:
             return cls(
-                open_database(path, clock, patience, steps, reading=reading), path, clock, patience
+                open_database(path, clock, busy_retry, steps, reading=reading),
+                path,
+                clock,
+                busy_retry,
             )
         except sqlite3.Error as error:
             raise opening.local_error(error) from error
@@ -102,7 +105,7 @@ class Database:
     def change(self, step: Callable[[Tx], Found]) -> Found:
         """Runs a step as a `write` of which nothing is left once it raises, whatever that is."""
         with self._lock, self._translate_errors():
-            return self._run_step(lambda: self._patience.run(self._begin), step)
+            return self._run_step(lambda: self._busy_retry.run(self._begin), step)
 
     @contextmanager
     def write(self) -> Iterator[Tx]:
@@ -113,7 +116,7 @@ class Database:
         """
         with self._lock, self._translate_errors():
             try:
-                self._patience.run(self._begin)
+                self._busy_retry.run(self._begin)
                 yield Tx(self._connection)
                 self._commit()
             except BaseException:
@@ -156,7 +159,7 @@ class Database:
     def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
         """Reads outside any transaction."""
         with self._lock, self._translate_errors():
-            return self._patience.run(lambda: self._connection.execute(sql, params).fetchall())
+            return self._busy_retry.run(lambda: self._connection.execute(sql, params).fetchall())
 
     def copy_log(self) -> None:
         """Copies the log into the database, so that it is begun anew; does not block others."""
@@ -175,7 +178,7 @@ class Database:
         # `execute` ends it after one page, since it has no columns.
         script = f"PRAGMA incremental_vacuum({most})"
         with self._lock, self._translate_errors():
-            self._patience.run(lambda: self._connection.executescript(script))
+            self._busy_retry.run(lambda: self._connection.executescript(script))
 
     def check_in_place(self) -> None:
         """Makes sure that the files which are written to are those that others will read.
@@ -211,7 +214,7 @@ class Database:
 
     def shorten_timeout(self, seconds: float) -> None:
         """From now on waits no longer for other processes: this one is about to end (R78)."""
-        self._patience.shorten_timeout(seconds)
+        self._busy_retry.shorten_timeout(seconds)
 
     def close(self) -> None:
         """Closes the file; the object is of no use afterwards."""

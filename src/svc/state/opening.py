@@ -59,7 +59,7 @@ def local_error(error: sqlite3.Error) -> LocalError:
 Found = TypeVar("Found")
 
 SLICE_SECONDS: Final = 0.1  # what one statement waits by itself
-PATIENCE_SECONDS: Final = 10.0  # promise R68
+BUSY_TIMEOUT_SECONDS: Final = 10.0  # promise R68
 _PAUSE_SECONDS: Final = 0.01  # some locks are refused without any wait
 
 
@@ -68,7 +68,7 @@ class BusyRetry:
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._seconds = PATIENCE_SECONDS
+        self._seconds = BUSY_TIMEOUT_SECONDS
 
     def shorten_timeout(self, seconds: float) -> None:
         """Waits no longer than this from now on: the process is about to end."""
@@ -97,7 +97,7 @@ _APPLICATION_ID: Final = 0x53766331  # marks the file as ours
 
 
 def open_database(
-    path: Path, clock: Clock, patience: BusyRetry, steps: SchemaSteps, *, reading: bool = False
+    path: Path, clock: Clock, busy_retry: BusyRetry, steps: SchemaSteps, *, reading: bool = False
 ) -> sqlite3.Connection:
     """Gives a connection to an up-to-date database, created if it was not there (R67, R68).
 
@@ -115,7 +115,7 @@ def open_database(
             raise _build_undecided(path, aside[-1])
         create(path, clock, steps)
     try:
-        return patience.run(lambda: _up_to_date(path, clock, steps, reading=reading))
+        return busy_retry.run(lambda: _up_to_date(path, clock, steps, reading=reading))
     except sqlite3.Error as error:
         if is_damage(error):
             raise set_damaged_aside(path, clock) from error

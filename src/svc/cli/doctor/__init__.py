@@ -19,7 +19,7 @@ from svc.cli.doctor.checks import (
     state,
     tunnels,
 )
-from svc.cli.framework.app import make_app, repairing
+from svc.cli.framework.app import make_app, works_with_invalid_config
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import CheckFailed, LocalError, SvcError
@@ -41,7 +41,7 @@ _TO_REPORT: Final = (
 )
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def doctor(
     ctx: typer.Context,
     log_monitor: Annotated[

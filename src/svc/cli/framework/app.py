@@ -81,8 +81,8 @@ class Verb(Sharing, TyperCommand):
         formatter.write_examples(self.examples)
 
 
-class RepairingVerb(Verb):
-    """A command that works while settings are wrong, or says itself how it prints."""
+class InvalidConfigVerb(Verb):
+    """A command that works while the configuration is invalid, or chooses its output itself."""
 
     repairs = True
 
@@ -220,9 +220,9 @@ def verb(app: typer.Typer, name: str | None = None) -> Decorator:
     return app.command(name, cls=Verb)
 
 
-def repairing(app: typer.Typer, name: str | None = None) -> Decorator:
-    """Registers a command that works while settings are wrong."""
-    return app.command(name, cls=RepairingVerb)
+def works_with_invalid_config(app: typer.Typer, name: str | None = None) -> Decorator:
+    """Registers a command that works while the configuration is invalid."""
+    return app.command(name, cls=InvalidConfigVerb)
 
 
 def reading(app: typer.Typer) -> Decorator:

@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 _SECRET_MARK: Final = "_secret_"  # noqa: S105  the middle of every client secret
 
 
-def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
+def open_control(session: Session, *, unlimited: bool = False) -> "SandboxClient":
     """The controls of the sandbox that the settings point at; use it in a `with` block.
 
-    A `patient` one waits as long as the call takes, unless a time was given; a caller that asks for
-    one shows what goes on meanwhile.
+    With `unlimited` a call waits as long as it takes, unless --max-time was given; such a caller
+    shows the progress itself.
 
     Raises:
         UsageError: the settings point at another machine.
@@ -43,12 +43,12 @@ def open_control(session: Session, *, patient: bool = False) -> "SandboxClient":
     """
     session.refuse_stranger()
     settings = session.settings
-    seconds = settings.patience if patient else settings.max_time
+    seconds = settings.control_timeout if unlimited else settings.max_time
     return sandbox_client(
         session,
         deadline=Deadline(session.clock, seconds),
         on_reply=session.note_reply,
-        show_progress=show_no_progress if patient else None,
+        show_progress=show_no_progress if unlimited else None,
     )
 
 
@@ -90,7 +90,7 @@ def client_secret(session: Session, control: "SandboxClient", order: str) -> str
     return str(control.send(call).data["client_secret"])
 
 
-def ask(session: Session, call: Call, *, patient: bool = False) -> Reply:
+def ask(session: Session, call: Call, *, unlimited: bool = False) -> Reply:
     """Uses one control in the mode of the settings.
 
     Raises:
@@ -98,7 +98,7 @@ def ask(session: Session, call: Call, *, patient: bool = False) -> Reply:
         ApiError: the sandbox refused the call.
         NetworkError, OutcomeUnknown: it gave no answer.
     """
-    with open_control(session, patient=patient) as control:
+    with open_control(session, unlimited=unlimited) as control:
         return control.send(in_mode(call, session.settings.mode))
 
 

@@ -16,7 +16,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from svc.api_keys import HELD_BACK
-from svc.cli.framework.app import make_app, repairing
+from svc.cli.framework.app import make_app, works_with_invalid_config
 from svc.cli.framework.registry import COMMANDS, SHORT_NAMES
 from svc.cli.framework.session import Session
 from svc.cli.help.page import ASSUMPTIONS, TOPICS, Definitions, Page, page_of
@@ -28,7 +28,7 @@ _WIDTH_MAX: Final = 80
 _ELSEWHERE: Final = ("ci",)  # whose commands are run where a path from here leads nowhere
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def show(
     ctx: typer.Context,
     words: Annotated[

@@ -9,7 +9,7 @@ import typer
 
 from svc import api_keys
 from svc.cli.framework import reminders
-from svc.cli.framework.app import make_app, repairing
+from svc.cli.framework.app import make_app, works_with_invalid_config
 from svc.cli.framework.control import moments
 from svc.cli.framework.inputs.times import seconds_of
 from svc.cli.framework.options import option
@@ -28,7 +28,7 @@ ReminderFormat = Literal["text", "json", "github", "ics"]
 _OUTPUTS: Final[dict[str | None, Format]] = {"json": "json"}
 
 
-@repairing(app)
+@works_with_invalid_config(app)
 def remind(
     ctx: typer.Context,
     max_age: Annotated[

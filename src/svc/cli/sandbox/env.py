@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final, Literal
 
 import typer
 
-from svc.cli.framework.app import RepairingVerb, make_app
+from svc.cli.framework.app import InvalidConfigVerb, make_app
 from svc.cli.framework.local_sandbox import find_running_sandbox
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
@@ -28,7 +28,7 @@ _THROW: Final = "throw 'svc sandbox env failed'"
 _DATA: Final = ("json", "ndjson")
 
 
-class _Env(RepairingVerb):
+class _Env(InvalidConfigVerb):
     """The verb, which fails in the shell that evaluates it also where its words are wrong."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:

@@ -136,7 +136,7 @@ def export(
         return
 
     def fill(file: BinaryIO) -> None:
-        with open_control(session, patient=True) as control:
+        with open_control(session, unlimited=True) as control:
             control.download(control_call("GET", "export"), file)
         file.write(b"\n")
 

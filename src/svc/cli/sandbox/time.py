@@ -96,7 +96,7 @@ def advance(
             "advance",
             body=without_empty(seconds=seconds, until=until, to=_time(session, to)),
         )
-        reply = ask(session, call, patient=True)
+        reply = ask(session, call, unlimited=True)
     _tell_clock(session, reply)
 
 
@@ -121,7 +121,7 @@ def clock(
     going = to is not None
     with (
         clock_shown(session) if going else nullcontext(),
-        open_control(session, patient=going) as control,
+        open_control(session, unlimited=going) as control,
     ):
         # Both modes of the account share the clock: its own `mode` is another thing.
         reply = control.send(

@@ -36,7 +36,7 @@ class ReceiverLimits:
     reserved: int = 8
     sockets: int = 512
     wait_seconds: float = 1.0
-    patience_seconds: float = 0.25  # while others wait: who means it sends a request at once
+    contended_seconds: float = 0.25  # while others wait: who means it sends a request at once
     head_seconds: float = 5.0
     body_seconds: float = 8.0
     answer_seconds: float = 8.7  # from the request's first byte; the sender gives up at 10
@@ -95,7 +95,7 @@ class ReceiverConnection(ReadingProtocol):
         self._turn = 0
         self._peer_done = False
         self._held = b""
-        self._patience = limits.head_seconds  # a new connection has no longer to begin
+        self._timeout = limits.head_seconds  # a new connection has no longer to begin
         self.phase = Phase.SILENT
         self.since = self._loop.time()
         self._first_byte = self._served = self.since
@@ -163,7 +163,7 @@ class ReceiverConnection(ReadingProtocol):
     def _expire(self, now: float) -> None:
         limits, waited = self._hooks.limits, now - self.since
         match self.phase:
-            case Phase.SILENT if waited > self._patience:
+            case Phase.SILENT if waited > self._timeout:
                 self.cut()
             case Phase.WAIT if waited > limits.wait_seconds:
                 self._refuse(Refused(503))
@@ -248,7 +248,7 @@ class ReceiverConnection(ReadingProtocol):
             self._linger()
             return
         self._enter(Phase.SILENT)
-        self._patience = self._hooks.limits.kept_seconds
+        self._timeout = self._hooks.limits.kept_seconds
         self._slots.leave(self)
         self._transport.resume_reading()
         if self._reader.started:

@@ -82,7 +82,7 @@ class Receiver:
         self._server: asyncio.Server | None = None
         self._sweeper: asyncio.TimerHandle | None = None
         limits = hooks.limits
-        self._slots = Slots(limits.connections, limits.reserved, limits.patience_seconds)
+        self._slots = Slots(limits.connections, limits.reserved, limits.contended_seconds)
         self._buffer = bytearray(READ_BYTES)
         self._most = min(hooks.limits.sockets, sockets_at_most() // 2)
         self._open: set[ReceiverConnection] = set()

@@ -28,14 +28,14 @@ class Slots:
     oldest of those give way.
     """
 
-    def __init__(self, count: int, reserved: int, patience: float) -> None:
+    def __init__(self, count: int, reserved: int, timeout: float) -> None:
         """Takes how many slots are for anybody, and how many more for proven clients alone.
 
-        A request that is unfinished after `patience` seconds gives way.
+        A request that is unfinished after `timeout` seconds gives way.
         """
         self._count = count
         self._reserved = reserved
-        self._patience = patience
+        self._timeout = timeout
         self._holders: set[SlotHolder] = set()
         self._reading: set[SlotHolder] = set()  # those of them whose request is not whole yet
         self._queue: deque[SlotHolder] = deque()
@@ -101,7 +101,7 @@ class Slots:
         return client if client is not None and self._has_room(client) else None
 
     def _evict(self) -> bool:
-        late = [one for one in self._reading if one.seconds_unfinished() > self._patience]
+        late = [one for one in self._reading if one.seconds_unfinished() > self._timeout]
         if not late:
             return False
         max(late, key=lambda one: (not one.proven, one.seconds_unfinished())).make_way()

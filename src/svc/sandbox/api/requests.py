@@ -222,20 +222,20 @@ class Api:
         # Only a rule makes a pause in which others come between the claim and what is done with it.
         finished = fault is not None and self._is_finished(context)
         with self._in_flight.claim(context.mode, key, finished=finished) as claim:
-            spoilt = await self.memory.faults.spoil(fault, "before", None)
-            if spoilt is not None:
-                return spoilt
+            broken = await self.memory.faults.apply(fault, "before", None)
+            if broken is not None:
+                return broken
             try:
                 _check_version(request)
                 work = decode(request, operation, identity, context.settings, caller)
                 self._note_params(context, work)
                 reply = await self._carry_out(context, work, claim)
             except Problem:
-                self.memory.faults.spare(fault)
+                self.memory.faults.refund(fault)
                 raise
             if operation.method == POST and chaos.loses(context.settings["chaos"], context.id):
                 return replace(reply, connection="close")
-            return await self.memory.faults.spoil(fault, "after", reply) or reply
+            return await self.memory.faults.apply(fault, "after", reply) or reply
 
     async def _admit(self, context: RequestContext) -> tuple[ApiOperation, str, KnownDoc]:
         """Steps 1 to 6: who asks for what, and whether that is allowed now."""

@@ -66,15 +66,15 @@ class Faults(Rules[ApiRule]):
         """The first rule that applies to a request; `is_about` says which orders it is about."""
         return next((rule for rule in self if rule.fires(request, key, is_about)), None)
 
-    def spare(self, rule: ApiRule | None) -> None:
-        """A refused request has no answer to spoil: the rule is kept for the next one."""
+    def refund(self, rule: ApiRule | None) -> None:
+        """Gives a rule back that was to break the answer of a request that was refused."""
         if rule is not None and rule.phase == "after":
             rule.seen -= 1
 
-    async def spoil(
+    async def apply(
         self, rule: ApiRule | None, phase: str, reply: HttpReply | None
     ) -> HttpReply | None:
-        """What a rule makes of a request (`reply` None) or of its reply.
+        """Applies a rule to a request (`reply` None) or to its reply; returns the reply to send.
 
         Raises:
             Problem: the effect is an error status.

@@ -224,7 +224,7 @@ def test_kept_connection_ends_after_a_while(tmp_path: Path) -> None:
 def test_33_senders_at_work_are_too_many(tmp_path: Path) -> None:
     """R57: 32 requests are served at once; the next one waits for a moment and then gets 503."""
     half = delivery(BODY)[:-5]
-    limits = ReceiverLimits(wait_seconds=0.2, patience_seconds=30)
+    limits = ReceiverLimits(wait_seconds=0.2, contended_seconds=30)
     with listening(tmp_path, limits=limits) as listener:
         peers = [connect(listener) for _ in range(32)]
         for peer in peers:
@@ -253,7 +253,7 @@ def test_held_bodies_keep_no_delivery_out(held: int, tmp_path: Path) -> None:
 
 def test_a_sender_that_is_known_waits_for_no_held_body(tmp_path: Path) -> None:
     """R57: a kept connection that brought a delivery is served beside strangers that hold all."""
-    limits = ReceiverLimits(wait_seconds=0.1, patience_seconds=30)
+    limits = ReceiverLimits(wait_seconds=0.1, contended_seconds=30)
     with listening(tmp_path, limits=limits) as listener, ExitStack() as open_ones:
         known = open_ones.enter_context(connect(listener))
         known.sendall(delivery(event(1)))
@@ -268,7 +268,7 @@ def test_a_sender_that_is_known_waits_for_no_held_body(tmp_path: Path) -> None:
 
 def test_one_too_many_is_served_when_a_slot_is_free(tmp_path: Path) -> None:
     """A delivery that waits for a slot is answered as soon as there is one."""
-    limits = ReceiverLimits(connections=1, wait_seconds=30, patience_seconds=30)
+    limits = ReceiverLimits(connections=1, wait_seconds=30, contended_seconds=30)
     with (
         listening(tmp_path, limits=limits) as listener,
         connect(listener) as slow,

@@ -47,7 +47,7 @@ def test_delay_goes_with_other_effects(effect: dict[str, Any], status: int | Non
 
     faults = Faults(sleep)
     rule = ApiRule(id="flt_1", phase="after", effect={"delay_ms": 15000, **effect})
-    spoilt = faults.spoil(rule, "after", HttpReply(418, b"{}"))
+    spoilt = faults.apply(rule, "after", HttpReply(418, b"{}"))
     if status is None:
         with pytest.raises(Problem) as caught:
             asyncio.run(spoilt)
@@ -93,7 +93,7 @@ def dripped(receive: Callable[[], Awaitable[Any]]) -> list[Any]:
         sent.append(message)
 
     async def story() -> None:
-        reply = await Faults().spoil(rule, "after", HttpReply(200, b'{"id":1}'))
+        reply = await Faults().apply(rule, "after", HttpReply(200, b'{"id":1}'))
         assert reply is not None
         await send_broken(reply, receive, send, drip_seconds=0)
 
