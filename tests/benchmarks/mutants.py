@@ -77,7 +77,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "listen/forward/dispatcher.py": LISTEN,
     "listen/forward/pump.py": LISTEN,
     "listen/receive.py": LISTEN,
-    "listen/forward/waiting.py": LISTEN,
+    "listen/forward/pending_acks.py": LISTEN,
     "listen/inbox/ledger.py": LISTEN,
     "sandbox/api/idempotency.py": SANDBOX,
     "sandbox/resources/refunds.py": SANDBOX,

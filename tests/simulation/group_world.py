@@ -10,12 +10,12 @@ from typing import Any, Final, cast
 
 from simulation.listener_world import Event, ListenerWorld, SimListener
 from svc.errors import LocalError
-from svc.listen.forward.waiting import status_for_group
+from svc.listen.forward.pending_acks import status_for_group
 from svc.listen.inbox.inbox import Batch, Kept
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import Message
-from svc.listen.log.group import GroupSource, Queue
+from svc.listen.log.group import ConsumerGroup, GroupSource
 from svc.listen.log.messages import Trust, headers_of
 from svc.listen.log.streams import ACK_SECONDS, MAX_DELIVERIES
 from svc.listen.log.troubles import LogDown
@@ -261,7 +261,7 @@ class SimJob(SimListener):
                 self.plan, inbox, world, self.records.append, lambda: None, self._connect
             )
             trust = Trust(_STREAM, (_KEY,))
-            queue = Queue("ci", "test", self.plan.forwarding.concurrency, trust)
+            queue = ConsumerGroup("ci", "test", self.plan.forwarding.concurrency, trust)
             self._source = GroupSource(
                 cast("Any", FakeConnection(self.queue, self)),
                 queue,

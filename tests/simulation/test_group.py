@@ -10,7 +10,7 @@ import pytest
 
 from simulation.group import aside_after, judged
 from simulation.listener_world import in_memory
-from svc.listen.forward import waiting
+from svc.listen.forward import pending_acks
 from svc.listen.log import group
 from svc.listen.log.group import GroupSource
 from svc.service.facts import WEBHOOK_RETRY_WINDOW_SECONDS
@@ -37,7 +37,7 @@ def test_what_no_target_takes_is_put_aside_after_days() -> None:
 
 @contextmanager
 def what_is_away_has_refused() -> Iterator[None]:
-    with patch.object(waiting, "_AWAY_STATUSES", frozenset()):
+    with patch.object(pending_acks, "_AWAY_STATUSES", frozenset()):
         yield
 
 
@@ -65,9 +65,9 @@ def a_full_disk_gives_back_at_once() -> Iterator[None]:
 def events_are_acknowledged_before_a_target_has_them() -> Iterator[None]:
     give = GroupSource._give
 
-    async def early(self: Any, one: Any, ticket: Any, now: float) -> None:
+    async def early(self: Any, one: Any, metadata: Any, now: float) -> None:
         self._keep(self._connection.submit(self._acknowledge(one.reply)))
-        await give(self, one, ticket, now)
+        await give(self, one, metadata, now)
 
     with patch.object(GroupSource, "_give", early):
         yield
@@ -77,8 +77,8 @@ def events_are_acknowledged_before_a_target_has_them() -> Iterator[None]:
 def nothing_is_marked() -> Iterator[None]:
     give = GroupSource._give
 
-    async def first(self: Any, one: Any, ticket: Any, now: float) -> None:
-        await give(self, one, replace(ticket, delivered=1), now)
+    async def first(self: Any, one: Any, metadata: Any, now: float) -> None:
+        await give(self, one, replace(metadata, delivered=1), now)
 
     with patch.object(GroupSource, "_give", first):
         yield

@@ -8,10 +8,10 @@ from typing import Literal
 from svc.clock import Clock
 from svc.listen.forward.command import sender_for
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
+from svc.listen.forward.pending_acks import PendingAcks, status_for_sender
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import ForwardSender, HeaderText
 from svc.listen.forward.signing import HeaderSigner, LateSigner
-from svc.listen.forward.waiting import Waiters, status_for_sender
 from svc.listen.http.connection import TargetReply
 from svc.listen.http.dial import Connect, open_connection
 from svc.listen.inbox.commit import InboxWriter
@@ -92,8 +92,10 @@ class Pipeline:
         options = plan.forwarding
         if plan.ack == "forwarded":
             options = replace(options, retry="off")
-        waiters = Waiters(plan.verdict)
-        forwarding = DispatcherDeps(inbox, self.writer, waiters, self.progress, clock, tell, ended)
+        pending_acks = PendingAcks(plan.verdict)
+        forwarding = DispatcherDeps(
+            inbox, self.writer, pending_acks, self.progress, clock, tell, ended
+        )
         self._late = LateSigner(plan.secrets, clock)
         signers = {"late": self._late, "original": None}
         sign = signers[plan.signs] if isinstance(plan.signs, str) else plan.signs
@@ -103,7 +105,7 @@ class Pipeline:
 
         self.dispatcher = Dispatcher(plan.routes, options, sender, forwarding)
         reception = ReceptionDeps(
-            self.writer, waiters, self.progress, clock, tell, self.dispatcher.hand_over, ended
+            self.writer, pending_acks, self.progress, clock, tell, self.dispatcher.hand_over, ended
         )
         self._known = plan.known
         self.reception = Reception(

@@ -9,7 +9,7 @@ from typing import Final, Literal
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.listen.forward.waiting import Waiters, key_of
+from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Answer, Arrival, DeliveryOutcome, Kept, Oversized, Position
@@ -34,7 +34,7 @@ class ReceptionDeps:
     """
 
     writer: InboxWriter
-    waiters: Waiters
+    pending_acks: PendingAcks
     progress: ListenerProgress
     clock: Clock
     tell: Callable[[ListenerRecord], None]
@@ -101,17 +101,17 @@ class Reception:
         if self._closing:
             answer(503)
             return
-        key, livemode = key_of(delivery.facts.id, delivery.body), delivery.facts.livemode
+        key, livemode = make_ack_key(delivery.facts.id, delivery.body), delivery.facts.livemode
         wrong_mode = livemode is not None and livemode != self._live
         outcome = self._outcome(delivery, wrong_mode=wrong_mode)
         targets = self._routes.match(delivery.facts.type) if outcome is None else ()
         urls = tuple(map(str, targets))
         arrival = Arrival(delivery, outcome, position, redelivered, urls, self._ordered)
         if self._waits and not wrong_mode:
-            if self._deps.waiters.join(key, answer):
+            if self._deps.pending_acks.join(key, answer):
                 self._note_received(arrival, duplicate=True, wrong_mode=False)
                 return
-            self._deps.waiters.start(key, answer)
+            self._deps.pending_acks.start(key, answer)
         self._deps.writer.keep(arrival, lambda kept: self._handle_kept(arrival, kept, answer))
 
     def refuse(self, status: int, head: HttpHead | None, largest: int) -> None:
@@ -154,7 +154,7 @@ class Reception:
             self._deps.hand_over(kept, arrival)
         if not self._waits or not forwarding:
             if self._waits:
-                self._deps.waiters.release(key_of(delivery.facts.id, delivery.body), 200)
+                self._deps.pending_acks.release(make_ack_key(delivery.facts.id, delivery.body), 200)
             answer(200)
         if not self._is_wanted(delivery):
             return
@@ -166,7 +166,7 @@ class Reception:
     def _handle_lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
         large = isinstance(why, Oversized)
         status, reason = (_TOO_LARGE, "body_too_large") if large else (503, "not_stored")
-        self._deps.waiters.release(key_of(delivery.facts.id, delivery.body), status)
+        self._deps.pending_acks.release(make_ack_key(delivery.facts.id, delivery.body), status)
         answer(status)
         if not large:
             self.tell_store(why)

@@ -39,10 +39,10 @@ def early(self, batch):
         self._advance(tx, batch.arrivals, there)
     time.sleep(0.15)
     return store(self, batch)
-def acknowledge(self, one, ticket, now):
+def acknowledge(self, one, metadata, now):
     self._keep(self._connection.submit(self._acknowledge(one.reply)))
     time.sleep(0.05)
-    give(self, one, ticket, now)
+    give(self, one, metadata, now)
 SqliteInbox.store, GroupSource._give = early, acknowledge
 QuickInbox.store = early
 QuickInbox.store_at_once = lambda self, batch: None

@@ -20,7 +20,7 @@ from svc.listen.inbox.inbox import Arrival, Batch, Kept
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
-from svc.listen.log.group import Queue, ensure
+from svc.listen.log.group import ConsumerGroup, ensure
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.troubles import LogDown
 from svc.listen.records import LogState
@@ -123,7 +123,9 @@ def test_queue_that_is_deleted_is_told_and_goes_on_when_it_is_there(
             [down] = listener.told(LogState, 1)
             publish(connection, range(3, 6))
             later = {"deliver_policy": "by_start_sequence", "opt_start_seq": 4}
-            connection.run(ensure(connection, Queue("ci", "test", 8, trust_in(server)), later))
+            connection.run(
+                ensure(connection, ConsumerGroup("ci", "test", 8, trust_in(server)), later)
+            )
             listener.forwards(6)
             assert [one.reason is None for one in listener.told(LogState, 2)] == [False, True]
     assert down.reason == "The log has no group ci."

@@ -13,13 +13,13 @@ from support.listening import NOW, SECRET, RunningListener, event, plan_for
 from support.team.servers import Servers
 from svc.clock import Clock, SystemClock
 from svc.errors import SvcError
+from svc.listen.forward.pending_acks import status_for_group
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.signing import sign_anew
-from svc.listen.forward.waiting import status_for_group
 from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, OpenSource
-from svc.listen.log import group, own_cursor, streams
+from svc.listen.log import client_cursor, group, streams
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
@@ -126,9 +126,9 @@ def laptop(
         def make(inbox: SqliteInbox) -> OpenSource:
             if inbox.position() is None:
                 inbox.begin_at(Position(0, ""))
-            cursor = own_cursor.Cursor(name, "test", trust_in(running))
-            place = own_cursor.Place(inbox.position, inbox.begin_at)
-            return own_cursor.make_open(connection, cursor, place, clock)
+            cursor = client_cursor.Cursor(name, "test", trust_in(running))
+            place = client_cursor.Place(inbox.position, inbox.begin_at)
+            return client_cursor.make_open(connection, cursor, place, clock)
 
         listener = FromLog(folder, plan, make)
         listener.start()
@@ -151,7 +151,7 @@ def job(
     plan = plan_for(*forward_to, signs=signs, ack="forwarded", verdict=status_for_group)
     plan = replace(plan, **{"forwarding": ForwardOptions(retry="off"), **told})
     with connect(running, credentials) as connection:
-        queue = group.Queue("ci", "test", plan.forwarding.concurrency, trust_in(running))
+        queue = group.ConsumerGroup("ci", "test", plan.forwarding.concurrency, trust_in(running))
         connection.run(group.ensure(connection, queue, {"deliver_policy": "all"}))
 
         def make(inbox: SqliteInbox) -> OpenSource:

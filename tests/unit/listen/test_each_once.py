@@ -9,7 +9,7 @@ import pytest
 
 from simulation.listener_world import Event, ListenerWorld, Reaction, tried
 from svc.errors import LocalError
-from svc.listen.forward.waiting import AWAY, key_of, status_for_group
+from svc.listen.forward.pending_acks import AWAY, make_ack_key, status_for_group
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.records import Forwarded, StoreState, TargetAway
 
@@ -302,10 +302,10 @@ def test_sender_that_cannot_be_answered_costs_no_lane(world: ListenerWorld) -> N
         raise ConnectionResetError
 
     assert listener.pipeline is not None
-    waiters = listener.pipeline.reception._deps.waiters
+    pending_acks = listener.pipeline.reception._deps.pending_acks
     for number in range(20):
         event = world.event(number)
-        world.loop.call_soon(waiters.start, key_of(event.name, event.body), gone)
+        world.loop.call_soon(pending_acks.start, make_ack_key(event.name, event.body), gone)
         world.send(listener, event)
         world.loop.run_for(0.5)
     answers = world.send(listener, world.event(99))

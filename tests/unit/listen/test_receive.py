@@ -10,8 +10,8 @@ import pytest
 from support.clocks import ManualClock
 from support.listening import NOW, SECRET, event
 from svc.errors import LocalError
+from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
 from svc.listen.forward.request import FORWARD_SECONDS
-from svc.listen.forward.waiting import Waiters, key_of
 from svc.listen.http.connection import TargetReply
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter, OnKept
@@ -47,14 +47,14 @@ class Door:
 
     def __init__(self, ack: Literal["received", "forwarded"]) -> None:
         self.writer = FakeWriter()
-        self.waiters = Waiters()
+        self.pending_acks = PendingAcks()
         self.progress = ListenerProgress(Until("payout.paid", 2))
         self.told: list[ListenerRecord] = []
         self.handed: list[Kept] = []
         self.looked = 0
         deps = ReceptionDeps(
             cast("InboxWriter", self.writer),
-            self.waiters,
+            self.pending_acks,
             self.progress,
             ManualClock(NOW),
             self.told.append,
@@ -124,9 +124,9 @@ def test_copy_that_joins_a_delivery_in_flight_is_marked() -> None:
             (True, False),
         ]
         assert (door.progress.received, door.progress.duplicates) == (2, 1)
-        door.waiters.release(key_of("evt_1", event()), 502)
+        door.pending_acks.release(make_ack_key("evt_1", event()), 502)
         assert (first, copy) == ([502], [502])
-        assert door.waiters.seconds_left(key_of("evt_1", event())) == inf
+        assert door.pending_acks.seconds_left(make_ack_key("evt_1", event())) == inf
 
     inside(story)
 
@@ -138,7 +138,7 @@ def test_event_of_the_other_mode_joins_no_flight() -> None:
         door = Door("forwarded")
         live = event(livemode=True)
         first, second = door.knock(live), door.knock(live)
-        assert door.waiters.seconds_left(key_of("evt_1", live)) == inf
+        assert door.pending_acks.seconds_left(make_ack_key("evt_1", live)) == inf
         assert [arrival.outcome for arrival, _ in door.writer.waiting] == ["withheld"] * 2
         door.writer.say(Kept(1, duplicate=False, again=False, open=False))
         door.writer.say(ENDED)
@@ -170,7 +170,7 @@ def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
         assert (door.progress.reached, door.looked) == (True, 2)
         assert answers == [[200]] * 3
         assert door.handed == []
-        assert door.waiters.seconds_left(key_of("evt_1", paid)) == inf
+        assert door.pending_acks.seconds_left(make_ack_key("evt_1", paid)) == inf
 
     inside(story)
 
@@ -184,7 +184,7 @@ def test_verdict_of_an_open_copy_is_waited_for() -> None:
             answer = door.knock(event())
             door.writer.say(kept)
             assert answer == ([200] if kept is ENDED else [])
-            door.waiters.release(key_of("evt_1", event()), 200)
+            door.pending_acks.release(make_ack_key("evt_1", event()), 200)
         assert door.handed == [COPY, AGAIN]
 
     inside(story)
@@ -206,7 +206,7 @@ def test_what_cannot_be_kept_is_for_the_sender_to_send_again(ack: Any) -> None:
         assert rejected.to_dict()["verified"] is True
         assert "The disk is full." in rejected.message
         assert (door.progress.rejected, door.handed) == (1, [])
-        assert door.waiters.seconds_left(key_of("evt_1", event())) == inf
+        assert door.pending_acks.seconds_left(make_ack_key("evt_1", event())) == inf
 
     inside(story)
 
@@ -262,19 +262,19 @@ def test_flight_ends_with_the_worst_verdict(replies: list[TargetReply], status: 
     """R51: 200 where all targets took it, 504 where one did not answer in time, else 502."""
 
     def story() -> None:
-        waiters, heard = Waiters(), list[int]()
-        key = key_of("evt_1", b"{}")
-        assert waiters.seconds_left(key) == inf
-        assert not waiters.join(key, heard.append)
-        waiters.start(key, heard.append)
-        left = waiters.seconds_left(key)
+        pending_acks, heard = PendingAcks(), list[int]()
+        key = make_ack_key("evt_1", b"{}")
+        assert pending_acks.seconds_left(key) == inf
+        assert not pending_acks.join(key, heard.append)
+        pending_acks.start(key, heard.append)
+        left = pending_acks.seconds_left(key)
         assert FORWARD_SECONDS - 1 < left <= FORWARD_SECONDS
-        assert waiters.join(key, heard.append)
-        waiters.note_kept(7, key)
+        assert pending_acks.join(key, heard.append)
+        pending_acks.note_stored(7, key)
         for reply in replies:
-            waiters.note_reply(7, reply)
+            pending_acks.note_reply(7, reply)
         for _ in range(2):
-            waiters.note_ended(7, taken=True)
+            pending_acks.note_ended(7, taken=True)
         assert heard == [status, status]
 
     inside(story)

@@ -27,13 +27,13 @@ from svc.cli.events.team import (
 )
 from svc.cli.framework.session import Session
 from svc.errors import KeyStoreError, UsageError
+from svc.listen.forward.pending_acks import status_for_group, status_for_sender
 from svc.listen.forward.signing import HeaderSigner, sign_anew
-from svc.listen.forward.waiting import status_for_group, status_for_sender
 from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.listeners import places, remember, remember_address, rename
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource
-from svc.listen.log import group, own_cursor, streams
+from svc.listen.log import client_cursor, group, streams
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import Trust
 from svc.listen.names import Listening, name_reader, number_of, read_by_address
@@ -59,14 +59,14 @@ def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None
         inspect(session, asked.inspect) as inspection,
         _prepare(session, asked, log) as reader,
     ):
-        shared, endpoint = log.group is not None, reader.endpoint
-        if shared:  # what a target does not take goes back to the log, which gives it again
+        consumer_group, endpoint = log.group is not None, reader.endpoint
+        if consumer_group:  # what a target does not take goes back to the log, which gives it again
             asked = replace(asked, forwarding=replace(asked.forwarding, retry="off"))
         plan = replace(
             plan_of(session, asked, endpoint, inspection),
-            ack="forwarded" if shared else "received",
+            ack="forwarded" if consumer_group else "received",
             signs=_make_signer(session, endpoint) if log.signs_anew else "original",
-            verdict=status_for_group if shared else status_for_sender,
+            verdict=status_for_group if consumer_group else status_for_sender,
         )
 
         def ways(inbox: SqliteInbox) -> tuple[SqliteInbox, OpenSource]:
@@ -142,25 +142,25 @@ def _source(
     known = load_secrets(session, of_logs=False)
     trust = Trust(log.address.stream(mode), reader.keys, asked.secrets, tuple(known))
     if log.group is not None:
-        queue = group.Queue(log.group, mode, asked.forwarding.concurrency, trust)
+        consumer_group = group.ConsumerGroup(log.group, mode, asked.forwarding.concurrency, trust)
         start = delivery_policy(session, log.start)
-        waiting = connection.run(group.ensure(connection, queue, start))
+        waiting = connection.run(group.ensure(connection, consumer_group, start))
         inbox.hand_back()
         others = f"the others of the group {log.group}, {waiting:,} waiting"
         session.out.note(f"Sharing {log.address} with {others}.")
-        return group.make_open(connection, queue, asked.routes.targets, session.clock)
+        return group.make_open(connection, consumer_group, asked.routes.targets, session.clock)
     name = choose_name(log, connection)
     subjects = [log.address.subject(mode, kind) for kind in asked.events] if asked.chosen else []
-    cursor = own_cursor.Cursor(user_of(connection) or name, mode, trust, tuple(subjects))
-    connection.run(own_cursor.check_right(connection, mode))
+    cursor = client_cursor.Cursor(user_of(connection) or name, mode, trust, tuple(subjects))
+    connection.run(client_cursor.check_right(connection, mode))
     position = inbox.position()
     if position is None:
         position = connection.run(_first_position(session, log, connection))
         inbox.begin_at(position)
     behind = connection.run(streams.find_start(connection, mode, position)).behind
     session.out.note(f"Reading {log.address} as {name}, {behind:,} behind.")
-    place = own_cursor.Place(inbox.position, inbox.begin_at)
-    return own_cursor.make_open(connection, cursor, place, session.clock)
+    place = client_cursor.Place(inbox.position, inbox.begin_at)
+    return client_cursor.make_open(connection, cursor, place, session.clock)
 
 
 async def _first_position(session: Session, log: LogOptions, connection: LogConnection) -> Position:

@@ -13,9 +13,9 @@ from typing import Final
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.commands import CommandTarget
+from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
 from svc.listen.forward.pump import Attempted, ForwardOptions, Pump, PumpHooks
 from svc.listen.forward.request import ForwardSender, build_record
-from svc.listen.forward.waiting import Waiters, key_of
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import (
     Arrival,
@@ -40,7 +40,7 @@ class DispatcherDeps:
 
     inbox: Inbox
     writer: InboxWriter
-    waiters: Waiters
+    pending_acks: PendingAcks
     progress: ListenerProgress
     clock: Clock
     tell: Callable[[ListenerRecord], None]
@@ -104,7 +104,7 @@ class Dispatcher:
         if self._closed:  # it stays open in the inbox
             return
         sent, facts = arrival.delivery, arrival.delivery.facts
-        self._deps.waiters.note_kept(kept.seq, key_of(facts.id, sent.body))
+        self._deps.pending_acks.note_stored(kept.seq, make_ack_key(facts.id, sent.body))
         if kept.again:
             self._deps.progress.note_started(kept.seq)
         if not self._started or (kept.duplicate and not kept.again):  # the first page has it
@@ -160,13 +160,13 @@ class Dispatcher:
             leave(one)
 
     def _hooks(self, target: AnyTarget) -> PumpHooks:
-        inbox, writer, waiters = self._deps.inbox, self._deps.writer, self._deps.waiters
+        inbox, writer, pending_acks = self._deps.inbox, self._deps.writer, self._deps.pending_acks
         url = str(target)
         read = partial(writer.read, after_results=True)  # what has ended by now is open no more
         return PumpHooks(
             due=lambda *page: read(partial(inbox.due, url, *page)),
             again=lambda *page: read(partial(inbox.again, url, *page)),
-            limit=lambda item: waiters.seconds_left(key_of(item.event_id, item.body)),
+            limit=lambda item: pending_acks.seconds_left(make_ack_key(item.event_id, item.body)),
             tried=partial(self._note_tried, target),
             well=partial(writer.well, url),
             rests=partial(self._rests, url),
@@ -174,7 +174,7 @@ class Dispatcher:
 
     def _note_tried(self, target: AnyTarget, item: OpenItem, tried: Attempted) -> None:
         reply, verdict, now = tried.reply, tried.verdict, self._deps.clock.now()
-        if verdict == "failed" and self._deps.waiters.is_handed_back(reply):
+        if verdict == "failed" and self._deps.pending_acks.is_handed_back(reply):
             verdict = "returned"
         self._deps.writer.record(
             ForwardAttempt(
@@ -196,7 +196,7 @@ class Dispatcher:
         if verdict == "cut":
             return
         if verdict not in ("later", "unsent"):
-            self._deps.waiters.note_reply(item.seq, reply)
+            self._deps.pending_acks.note_reply(item.seq, reply)
         event, anew = (item.event_id, item.type), tried.signed_anew
         self._deps.tell(
             build_record(reply, target, event, now, item.attempt, tried.retry_in, signed_anew=anew)
@@ -209,7 +209,7 @@ class Dispatcher:
             if not one.returned:
                 progress.note_settled(one.seq, taken=one.taken)
                 progress.note_ended(one.seq, one.type)
-            self._deps.waiters.note_ended(one.seq, taken=one.taken)
+            self._deps.pending_acks.note_ended(one.seq, taken=one.taken)
         for url in freed:
             if url in self._pumps:
                 self._pumps[url].look_again()

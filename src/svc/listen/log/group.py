@@ -17,18 +17,18 @@ from typing import Any, Final
 from svc.clock import Clock
 from svc.errors import NotFound, SvcError
 from svc.listen.commands import CommandTarget
-from svc.listen.forward.waiting import AWAY
+from svc.listen.forward.pending_acks import AWAY
 from svc.listen.http.dial import CannotConnect, Connect, open_connection
 from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.credentials import KEY_WRONG
 from svc.listen.log.messages import (
-    Ticket,
+    MessageMetadata,
     Trust,
     Unreadable,
     count_published_again,
     delivery_of,
     group_of,
-    ticket_of,
+    read_metadata,
 )
 from svc.listen.log.source import LogSource
 from svc.listen.log.streams import BACK_SECONDS, group_consumer, group_name, make_group, stream_info
@@ -53,8 +53,8 @@ _ONE: Final = {"batch": 1, "expires": 30 * _NANO, "idle_heartbeat": 2 * _NANO}
 
 
 @dataclass(frozen=True, slots=True)
-class Queue:
-    """The shared queue of one group, and how much of it one job has at once."""
+class ConsumerGroup:
+    """The jobs that share the events of a log, and how many events one of them has at once."""
 
     group: str
     mode: Mode
@@ -68,16 +68,16 @@ class GroupSource(LogSource):
     def __init__(
         self,
         connection: LogConnection,
-        queue: Queue,
+        consumer_group: ConsumerGroup,
         targets: Sequence[AnyTarget],
         clock: Clock,
         reception: Reception,
         tell: Callable[[ListenerRecord], None],
         connect: Connect = open_connection,
     ) -> None:
-        super().__init__(connection, clock, reception, tell, queue.trust)
+        super().__init__(connection, clock, reception, tell, consumer_group.trust)
         self._connect = connect
-        self._queue = queue
+        self._group = consumer_group
         self._targets = tuple(targets)
         # Where the receipts of what is under way are acknowledged, and how often each was given.
         self._out: dict[str, int] = {}
@@ -91,7 +91,7 @@ class GroupSource(LogSource):
 
     async def start(self) -> None:
         """Begins to take."""
-        lanes = range(self._queue.concurrency)
+        lanes = range(self._group.concurrency)
         self._begin(*(self._take_on() for _ in lanes), self._renew())
 
     async def close(self) -> None:
@@ -120,7 +120,7 @@ class GroupSource(LogSource):
                 self._tell_state(error.message)
                 await asyncio.sleep(_PAUSE_SECONDS)
 
-    async def _next(self) -> tuple[Message, Ticket] | None:
+    async def _next(self) -> tuple[Message, MessageMetadata] | None:
         self._asked += 1
         try:
             return await self._ask(self._pull())
@@ -131,14 +131,14 @@ class GroupSource(LogSource):
     async def _why_silent(self) -> str | None:
         """Says so where there is no queue any more; None where it is only not led."""
         try:
-            waiting = await self._ask(count_waiting(self._connection, self._queue))
+            waiting = await self._ask(count_waiting(self._connection, self._group))
         except SvcError:
             return None
         return (
-            None if waiting is not None else _build_missing(self._connection, self._queue).message
+            None if waiting is not None else _build_missing(self._connection, self._group).message
         )
 
-    async def _pull(self) -> tuple[Message, Ticket] | None:
+    async def _pull(self) -> tuple[Message, MessageMetadata] | None:
         """Waits for one event; gives None where none has come in half a minute.
 
         For one alone: a queue with copies says that a page is whole before its messages come, and
@@ -148,24 +148,24 @@ class GroupSource(LogSource):
         Raises:
             LogDown, AuthError: the queue cannot be read.
         """
-        stream = self._connection.address.stream(self._queue.mode)
-        verb = f"CONSUMER.MSG.NEXT.{stream}.{group_name(self._queue.group)}"
+        stream = self._connection.address.stream(self._group.mode)
+        verb = f"CONSUMER.MSG.NEXT.{stream}.{group_name(self._group.group)}"
         [found] = await self._connection.gather(verb, _ONE, most=1)
-        ticket = ticket_of(found.reply)
-        if ticket is not None:
-            return found, ticket
+        metadata = read_metadata(found.reply)
+        if metadata is not None:
+            return found, metadata
         if found.status != _NOTHING:
             await asyncio.sleep(_PROBE_SECONDS)  # its leader changes, or a person deletes it
         return None
 
-    async def _give(self, one: Message, ticket: Ticket, now: float) -> None:
-        receipt, delivered = one.reply, ticket.delivered
+    async def _give(self, one: Message, metadata: MessageMetadata, now: float) -> None:
+        receipt, delivered = one.reply, metadata.delivered
         try:
-            delivery = delivery_of(one, now, self._queue.trust)
+            delivery = delivery_of(one, now, self._group.trust)
         except Unreadable as error:
             word = back_after(delivered)  # another job may have the key or secret that it needs
             try:
-                await self._refuse(error, ticket.seq, len(one.body))
+                await self._refuse(error, metadata.seq, len(one.body))
                 word = word if error.by == "secret" else f"+TERM {error.message}".encode()
             finally:
                 self._say(receipt, word)
@@ -173,7 +173,7 @@ class GroupSource(LogSource):
         if self._away:  # it was asked for before that was known: another job may have it
             self._say(receipt, back_after(delivered))
             return
-        if group_of(one) not in ("", self._queue.group):  # given again to another one
+        if group_of(one) not in ("", self._group.group):  # given again to another one
             self._keep(self._connection.submit(self._acknowledge(receipt)))
             return
         self._out[receipt] = delivered
@@ -213,7 +213,7 @@ class GroupSource(LogSource):
     @property
     def _most(self) -> int:
         """One alone shows whether a target that was away takes events again."""
-        return 1 if self._failures else self._queue.concurrency
+        return 1 if self._failures else self._group.concurrency
 
     def _handle_answer(self, receipt: str, status: int) -> None:
         delivered = self._out.pop(receipt, None)
@@ -269,7 +269,9 @@ class GroupSource(LogSource):
                 self._say(receipt, b"+WPI")
 
 
-async def ensure(connection: LogConnection, queue: Queue, start: dict[str, Any]) -> int:
+async def ensure(
+    connection: LogConnection, consumer_group: ConsumerGroup, start: dict[str, Any]
+) -> int:
     """Makes sure that the queue is there and gives how many events wait in it.
 
     One that is missing is made, to begin at `start`, where that is allowed.
@@ -277,25 +279,25 @@ async def ensure(connection: LogConnection, queue: Queue, start: dict[str, Any])
     Raises:
         NotFound: it is missing and the user may not make it.
     """
-    waiting = await count_waiting(connection, queue)
+    waiting = await count_waiting(connection, consumer_group)
     if waiting is not None:
         return waiting
-    info = await stream_info(connection, queue.mode)
-    wanted = group_consumer(queue.group, int(info["config"]["num_replicas"]), start=start)
+    info = await stream_info(connection, consumer_group.mode)
+    wanted = group_consumer(consumer_group.group, int(info["config"]["num_replicas"]), start=start)
     try:
-        await make_group(connection, queue.mode, wanted)
+        await make_group(connection, consumer_group.mode, wanted)
     except SvcError as error:
         raise _build_missing(
-            connection, queue, f", and it could not be made: {error.message}"
+            connection, consumer_group, f", and it could not be made: {error.message}"
         ) from error
-    return await count_waiting(connection, queue) or 0
+    return await count_waiting(connection, consumer_group) or 0
 
 
-async def count_waiting(connection: LogConnection, queue: Queue) -> int | None:
+async def count_waiting(connection: LogConnection, consumer_group: ConsumerGroup) -> int | None:
     """Counts the events that wait in the queue; None where the log has none of that name."""
-    stream = connection.address.stream(queue.mode)
+    stream = connection.address.stream(consumer_group.mode)
     try:
-        found = await connection.info(f"CONSUMER.INFO.{stream}.{group_name(queue.group)}")
+        found = await connection.info(f"CONSUMER.INFO.{stream}.{group_name(consumer_group.group)}")
     except LogRefusal as error:
         if not is_missing(error):
             raise
@@ -303,20 +305,25 @@ async def count_waiting(connection: LogConnection, queue: Queue) -> int | None:
     return int(found.get("num_pending", 0))
 
 
-def _build_missing(connection: LogConnection, queue: Queue, why: str = ".") -> NotFound:
+def _build_missing(
+    connection: LogConnection, consumer_group: ConsumerGroup, why: str = "."
+) -> NotFound:
     return NotFound(
-        f"The log has no group {queue.group}{why}",
+        f"The log has no group {consumer_group.group}{why}",
         code="log_group_missing",
         param="--group",
-        hint=f"svc events log create --to {connection.address} --group {queue.group}",
+        hint=f"svc events log create --to {connection.address} --group {consumer_group.group}",
     )
 
 
 def make_open(
-    connection: LogConnection, queue: Queue, targets: Sequence[AnyTarget], clock: Clock
+    connection: LogConnection,
+    consumer_group: ConsumerGroup,
+    targets: Sequence[AnyTarget],
+    clock: Clock,
 ) -> Callable[[Reception, Callable[[ListenerRecord], None]], GroupSource]:
     """Gives what a listener opens its source with."""
-    return partial(GroupSource, connection, queue, targets, clock)
+    return partial(GroupSource, connection, consumer_group, targets, clock)
 
 
 def back_after(delivered: int) -> bytes:

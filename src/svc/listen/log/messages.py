@@ -70,7 +70,7 @@ class Trust:
 
 
 @dataclass(frozen=True, slots=True)
-class Ticket:
+class MessageMetadata:
     """The place of a message: in the stream, in what its consumer was given, and how often.
 
     `stored_at` is when the log has stored it, in unix seconds.
@@ -230,7 +230,7 @@ def _verify(body: bytes, lines: bytes, secrets: Sequence[str], came_at: float) -
     signature.verify(body, values, secrets, int(came_at))
 
 
-def ticket_of(reply: str) -> Ticket | None:
+def read_metadata(reply: str) -> MessageMetadata | None:
     """Reads the place of a message from the subject of its receipt."""
     words = reply.split(".")
     if len(words) >= _ACK_NEW:
@@ -239,4 +239,4 @@ def ticket_of(reply: str) -> Ticket | None:
         delivered, seq, number, _, pending = map(int, words[4:9])
     except ValueError:
         return None
-    return Ticket(seq, number, delivered, pending)
+    return MessageMetadata(seq, number, delivered, pending)

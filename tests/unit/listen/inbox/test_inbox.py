@@ -26,8 +26,8 @@ from support.serving import free_port
 from svc.clock import SystemClock
 from svc.listen.forward.command import sender_for
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
+from svc.listen.forward.pending_acks import PendingAcks
 from svc.listen.forward.pump import ForwardOptions
-from svc.listen.forward.waiting import Waiters
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Inbox
@@ -132,7 +132,7 @@ class Receiving(Half):
             self.writer = InboxWriter(inbox)
             deps = ReceptionDeps(
                 self.writer,
-                Waiters(),
+                PendingAcks(),
                 ListenerProgress(None),
                 SystemClock(),
                 lambda _: None,
@@ -161,7 +161,7 @@ class Forwarding(Half):
             deps = DispatcherDeps(
                 inbox,
                 self.writer,
-                Waiters(),
+                PendingAcks(),
                 ListenerProgress(None),
                 SystemClock(),
                 self.told.append,

@@ -11,7 +11,7 @@ from svc.listen.http.connection import TargetReply
 from svc.listen.inbox.inbox import Answer
 from svc.listen.owners import own
 
-WaiterKey = tuple[str, int]
+AckKey = tuple[str, int]
 
 _TAKEN: Final = 200
 _REFUSED: Final = 502
@@ -21,13 +21,13 @@ _AWAY_STATUSES: Final = frozenset((408, 425, 429, 502, 503, 504))
 AWAY: Final = 599  # never sent to a client: the target is away, another consumer may take the event
 
 
-def key_of(event_id: str, body: bytes) -> WaiterKey:
+def make_ack_key(event_id: str, body: bytes) -> AckKey:
     """Tells an event from another one that a sandbox, after a reset, gives the same id."""
     return event_id, hash(body)
 
 
 @dataclass(slots=True)
-class Waiter:
+class PendingAck:
     """One event on its way to all its targets, and everyone who waits to hear how it ends.
 
     `status` is the worst verdict of a target so far; `deadline` is in the loop's time.
@@ -63,15 +63,15 @@ def status_for_group(reply: TargetReply) -> int:
     return min(reply.status, AWAY - 1)
 
 
-class Waiters:
+class PendingAcks:
     """All events whose senders wait; `verdict` turns a target's reply into their answer."""
 
     def __init__(self, verdict: Callable[[TargetReply], int] = status_for_sender) -> None:
         self._verdict = verdict
-        self._open: dict[WaiterKey, Waiter] = {}
-        self._keys: dict[int, WaiterKey] = {}
+        self._open: dict[AckKey, PendingAck] = {}
+        self._keys: dict[int, AckKey] = {}
 
-    def join(self, key: WaiterKey, answer: Answer) -> bool:
+    def join(self, key: AckKey, answer: Answer) -> bool:
         """Lets a copy wait for the first one's outcome; False if none is under way.
 
         One whose time is over is under way no more: what it waited for may have been closed
@@ -79,28 +79,28 @@ class Waiters:
         """
         if self.seconds_left(key) <= 0:
             self.release(key, _LATE)
-        waiter = self._open.get(key)
-        if waiter is not None:
-            waiter.answers.append(answer)
-        return waiter is not None
+        pending_ack = self._open.get(key)
+        if pending_ack is not None:
+            pending_ack.answers.append(answer)
+        return pending_ack is not None
 
-    def start(self, key: WaiterKey, answer: Answer) -> None:
+    def start(self, key: AckKey, answer: Answer) -> None:
         """Opens a waiter; its time runs from now, and then its senders are answered."""
         loop = asyncio.get_running_loop()
-        waiter = self._open[key] = Waiter(loop.time() + FORWARD_SECONDS, [answer])
+        pending_ack = self._open[key] = PendingAck(loop.time() + FORWARD_SECONDS, [answer])
         limit = FORWARD_SECONDS + _LATE_SECONDS
-        waiter.timer = loop.call_later(limit, own(waiter.release), _LATE)
+        pending_ack.timer = loop.call_later(limit, own(pending_ack.release), _LATE)
 
-    def note_kept(self, seq: int, key: WaiterKey) -> None:
+    def note_stored(self, seq: int, key: AckKey) -> None:
         """Notes where the inbox has the event of a waiter."""
         if key in self._open:
             self._keys[seq] = key
 
     def note_reply(self, seq: int, reply: TargetReply) -> None:
         """Notes what a target made of an event; the worst verdict counts."""
-        waiter = self._open.get(self._keys[seq]) if seq in self._keys else None
-        if waiter is not None:
-            waiter.status = max(waiter.status, self._verdict(reply))
+        pending_ack = self._open.get(self._keys[seq]) if seq in self._keys else None
+        if pending_ack is not None:
+            pending_ack.status = max(pending_ack.status, self._verdict(reply))
 
     def is_handed_back(self, reply: TargetReply) -> bool:
         """Says whether an event with this reply goes to another consumer."""
@@ -115,13 +115,15 @@ class Waiters:
         status = self._open[key].status
         self.release(key, _REFUSED if status == _TAKEN and not taken else status)
 
-    def release(self, key: WaiterKey, status: int) -> None:
+    def release(self, key: AckKey, status: int) -> None:
         """Ends a waiter, if there is one, and answers everyone."""
-        waiter = self._open.pop(key, None)
-        if waiter is not None:
-            waiter.release(status)
+        pending_ack = self._open.pop(key, None)
+        if pending_ack is not None:
+            pending_ack.release(status)
 
-    def seconds_left(self, key: WaiterKey) -> float:
+    def seconds_left(self, key: AckKey) -> float:
         """Gives the time until no sender waits any more; endless where none has waited at all."""
-        waiter = self._open.get(key)
-        return inf if waiter is None else waiter.deadline - asyncio.get_running_loop().time()
+        pending_ack = self._open.get(key)
+        return (
+            inf if pending_ack is None else pending_ack.deadline - asyncio.get_running_loop().time()
+        )

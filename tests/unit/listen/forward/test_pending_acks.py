@@ -6,17 +6,17 @@ from math import inf
 
 import pytest
 
-from svc.listen.forward.request import FORWARD_SECONDS
-from svc.listen.forward.waiting import (
+from svc.listen.forward.pending_acks import (
     AWAY,
-    Waiters,
-    key_of,
+    PendingAcks,
+    make_ack_key,
     status_for_group,
     status_for_sender,
 )
+from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.http.connection import ForwardTrouble, TargetReply
 
-KEY = key_of("evt_1", b"{}")
+KEY = make_ack_key("evt_1", b"{}")
 
 
 def said(status: int) -> TargetReply:
@@ -73,18 +73,18 @@ def test_worst_of_all_targets_is_the_answer() -> None:
     """R51: whichever ends last, and everybody who waits hears the same, once."""
 
     def story(pass_by: Callable[[float], None]) -> None:
-        waiters = Waiters()
+        pending_acks = PendingAcks()
         heard: list[int] = []
-        waiters.start(KEY, heard.append)
-        assert waiters.join(KEY, heard.append)
-        waiters.note_kept(7, KEY)
+        pending_acks.start(KEY, heard.append)
+        assert pending_acks.join(KEY, heard.append)
+        pending_acks.note_stored(7, KEY)
         for reply in (said(200), trouble("timeout"), said(500), said(200)):
-            waiters.note_reply(7, reply)
-        waiters.note_ended(7, taken=False)
+            pending_acks.note_reply(7, reply)
+        pending_acks.note_ended(7, taken=False)
         assert heard == [504, 504]
-        waiters.note_ended(7, taken=False)
-        assert (heard, waiters.seconds_left(KEY)) == ([504, 504], inf)
-        assert not waiters.join(KEY, heard.append)
+        pending_acks.note_ended(7, taken=False)
+        assert (heard, pending_acks.seconds_left(KEY)) == ([504, 504], inf)
+        assert not pending_acks.join(KEY, heard.append)
 
     in_loop(story)
 
@@ -94,13 +94,13 @@ def test_failure_before_anybody_waited_is_no_success(before: list[int | None], a
     """R51: it turns a 200 into 502, and no worse answer into a better one."""
 
     def story(pass_by: Callable[[float], None]) -> None:
-        waiters = Waiters()
+        pending_acks = PendingAcks()
         heard: list[int] = []
-        waiters.start(KEY, heard.append)
-        waiters.note_kept(7, KEY)
+        pending_acks.start(KEY, heard.append)
+        pending_acks.note_stored(7, KEY)
         for status in before:
-            waiters.note_reply(7, trouble("timeout") if status is None else said(status))
-        waiters.note_ended(7, taken=False)
+            pending_acks.note_reply(7, trouble("timeout") if status is None else said(status))
+        pending_acks.note_ended(7, taken=False)
         assert heard == [after]
 
     in_loop(story)
@@ -110,16 +110,16 @@ def test_one_whose_time_is_over_is_not_joined() -> None:
     """R51: after exactly eight seconds nobody waits any more; before, there is time left."""
 
     def story(pass_by: Callable[[float], None]) -> None:
-        waiters = Waiters()
+        pending_acks = PendingAcks()
         first, second, third = list[int](), list[int](), list[int]()
-        waiters.start(KEY, first.append)
-        assert waiters.seconds_left(KEY) == FORWARD_SECONDS == 8.0
+        pending_acks.start(KEY, first.append)
+        assert pending_acks.seconds_left(KEY) == FORWARD_SECONDS == 8.0
         pass_by(7.75)
-        assert waiters.join(KEY, second.append)
-        assert waiters.seconds_left(KEY) == 0.25
+        assert pending_acks.join(KEY, second.append)
+        assert pending_acks.seconds_left(KEY) == 0.25
         assert (first, second) == ([], [])
         pass_by(0.25)
-        assert not waiters.join(KEY, third.append)
+        assert not pending_acks.join(KEY, third.append)
         assert (first, second, third) == ([504], [504], [])
 
     in_loop(story)
