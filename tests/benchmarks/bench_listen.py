@@ -453,7 +453,7 @@ class SyncedFile:
         self._bodies: list[bytes] = []
         self._told: list[Callable[[], None]] = []
 
-    def keep(self, body: bytes, told: Callable[[], None]) -> None:
+    def store(self, body: bytes, told: Callable[[], None]) -> None:
         self._bodies.append(body)
         self._told.append(told)
         if len(self._told) == 1:
@@ -478,7 +478,7 @@ async def floor_relay(port: str, path: str = "") -> None:
     loop = asyncio.get_running_loop()
     idle: list[asyncio.Transport] = []
     waiting: deque[bytes] = deque()
-    keep = SyncedFile(path).keep if path else at_once
+    keep = SyncedFile(path).store if path else at_once
 
     class Out(asyncio.Protocol):
         def connection_made(self, transport: asyncio.BaseTransport) -> None:

@@ -35,10 +35,10 @@ from benchmarks.bench_listen import SECRET, Subject, cpu, line, listener, paces,
 from benchmarks.command import parser
 from support.clocks import ManualClock
 from support.listening import NOW
-from support.team.log import KEY, arrival, connect, make_streams, publish
+from support.team.log import KEY, connect, inbound, make_streams, publish
 from support.team.members import Member
 from support.team.servers import Servers, servers
-from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
+from svc.listen.inbox.inbox import Batch, InboundEvent, Inbox, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.inboxes import LogInbox
 from svc.state import Database
@@ -49,8 +49,8 @@ SENDERS = 16
 TEAM_SENDERS = 32
 
 
-def group_of(size: int) -> list[Arrival]:
-    return [arrival(next(NUMBERS), note="x" * 700) for _ in range(size)]
+def group_of(size: int) -> list[InboundEvent]:
+    return [inbound(next(NUMBERS), note="x" * 700) for _ in range(size)]
 
 
 def rate(inbox: Inbox, size: int, seconds: float) -> tuple[float, float]:
@@ -63,7 +63,7 @@ def rate(inbox: Inbox, size: int, seconds: float) -> tuple[float, float]:
         started = time.perf_counter()
         kept = inbox.store(Batch(group))
         times.append(time.perf_counter() - started)
-        taken += sum(isinstance(one, Kept) for one in kept)
+        taken += sum(isinstance(one, StoreResult) for one in kept)
     return taken / sum(times), statistics.median(times) * 1000
 
 

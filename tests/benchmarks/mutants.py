@@ -71,7 +71,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "delivery/planner.py": DELIVERY,
     "delivery/likeness.py": DELIVERY,
     "delivery/rows.py": BATCH,
-    "listen/inbox/arrivals.py": LISTEN,
+    "listen/inbox/inbound.py": LISTEN,
     "listen/inbox/commit.py": LISTEN,
     "listen/inbox/sqlite.py": LISTEN,
     "listen/forward/dispatcher.py": LISTEN,

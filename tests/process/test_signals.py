@@ -18,7 +18,7 @@ import pytest
 from support.clocks import ManualClock
 from support.listening import NOW, SECRET, TargetServer, ended, event
 from support.running import Sandbox
-from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.inbox.inbox import Batch, InboundEvent
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
@@ -47,7 +47,7 @@ def home(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         body = event(1)
         taken = Delivery(body, b"Content-Type: application/json\r\n", NOW, read_facts(body))
         inbox = SqliteInbox(state, "one")
-        inbox.store(Batch([Arrival(taken, None, targets=("http://a",))]))
+        inbox.store(Batch([InboundEvent(taken, None, targets=("http://a",))]))
         inbox.store(Batch(attempts=ended([1], "failed")))
         with state.write() as tx:
             tx.execute(

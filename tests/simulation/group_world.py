@@ -11,7 +11,7 @@ from typing import Any, Final, cast
 from simulation.listener_world import Event, ListenerWorld, SimListener
 from svc.errors import LocalError
 from svc.listen.forward.pending_acks import status_for_group
-from svc.listen.inbox.inbox import Batch, Kept
+from svc.listen.inbox.inbox import Batch, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import Message
@@ -226,8 +226,8 @@ class _InboxOfJob(SqliteInbox):
 
     is_full = False
 
-    def store(self, batch: Batch) -> list[Kept | LocalError]:
-        if self.is_full and batch.arrivals:
+    def store(self, batch: Batch) -> list[StoreResult | LocalError]:
+        if self.is_full and batch.inbound_events:
             raise LocalError("The disk is full.")
         return super().store(batch)
 

@@ -19,7 +19,7 @@ from svc.listen.http.answers import TargetAnswer
 from svc.listen.http.dial import BrokenExchange, CannotConnect, OpenConnection
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.history import InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Batch, Kept
+from svc.listen.inbox.inbox import Batch, StoreResult
 from svc.listen.inbox.listeners import ListenerId, begin_anew
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.pipeline import ListenerPlan, Pipeline
@@ -235,7 +235,9 @@ class SimInbox(SqliteInbox):
         super().__init__(world.state, scope, retake_failed=retake_failed, listed_at_once=3)
         self._world = world
 
-    def _write(self, tx: Tx, batch: Batch, *, whole: bool = False) -> list[Kept | LocalError]:
+    def _write(
+        self, tx: Tx, batch: Batch, *, whole: bool = False
+    ) -> list[StoreResult | LocalError]:
         kept = super()._write(tx, batch, whole=whole)
         if self._world.was_full(now := self._world.loop.time(), now):
             raise LocalError("The disk is full.")
@@ -247,7 +249,7 @@ class SimQuickInbox(SimInbox):
 
     log_is_long = False
 
-    def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+    def store_at_once(self, batch: Batch) -> list[StoreResult | LocalError] | None:
         self._groups = getattr(self, "_groups", 0) + 1
         if not self._groups % 5:
             return None

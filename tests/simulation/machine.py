@@ -125,14 +125,14 @@ class Machine:
         """Lets everything that is still on its way arrive."""
         while self._due:
             self.now = max(self.now, min(self._due)[0])
-            self._arrivals()
+            self._inbound_events()
 
     def wait(self, seconds: float) -> None:
         """Lets time pass while nothing runs; what is due meanwhile comes when it is due."""
         until = self.now + seconds
         while self._due and min(self._due)[0] <= until:
             self.now = max(self.now, min(self._due)[0])
-            self._arrivals()
+            self._inbound_events()
         self.now = until
 
     def bury(self) -> None:
@@ -241,7 +241,7 @@ class Machine:
         if self._due and min(self._due)[0] <= soonest:
             soonest = min(self._due)[0]
             self.now = max(self.now, soonest)
-            self._arrivals()
+            self._inbound_events()
             return
         if soonest == _FOREVER:
             raise StuckError
@@ -252,7 +252,7 @@ class Machine:
         task.green.switch()
         self.task = None
 
-    def _arrivals(self) -> None:
+    def _inbound_events(self) -> None:
         while self._due:
             first = min(self._due)
             if first[0] > self.now:

@@ -12,9 +12,9 @@ from svc.listen.forward import pump
 from svc.listen.forward.dispatcher import Dispatcher
 from svc.listen.forward.health import TargetHealth
 from svc.listen.forward.pump import Pump
-from svc.listen.inbox import arrivals, commit, ledger
-from svc.listen.inbox.arrivals import ArrivalKeeper
+from svc.listen.inbox import commit, inbound, ledger
 from svc.listen.inbox.commit import InboxWriter
+from svc.listen.inbox.inbound import InboundStore
 from svc.listen.inbox.ledger import ForwardLedger
 from svc.listen.inbox.sqlite import SqliteInbox
 
@@ -187,18 +187,18 @@ def kills_leave_no_mark() -> Iterator[None]:
 
 @contextmanager
 def ids_alone_tell() -> Iterator[None]:
-    known = ArrivalKeeper._find_known
+    known = InboundStore._find_known
 
     def by_id(self: Any, tx: Any, ids: Any) -> Any:
         found = known(self, tx, ids)
         return {(event_id, b""): what for (event_id, _), what in found.items()}
 
-    def identity(arrival: Any) -> Any:
-        return arrival.delivery.facts.id, b""
+    def identity(event: Any) -> Any:
+        return event.delivery.facts.id, b""
 
     with (
-        patch.object(ArrivalKeeper, "_find_known", by_id),
-        patch.object(arrivals, "_identity", identity),
+        patch.object(InboundStore, "_find_known", by_id),
+        patch.object(inbound, "_identity", identity),
     ):
         yield
 

@@ -61,7 +61,7 @@ BEHIND: Final = {
     "simulation/sabotage.py": {"svc.delivery.journal.transaction"},
     "simulation/test_listener.py": {
         "svc.listen.forward.health",
-        "svc.listen.inbox.arrivals",
+        "svc.listen.inbox.inbound",
         "svc.listen.inbox.commit",
         "svc.listen.inbox.ledger",
     },

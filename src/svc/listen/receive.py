@@ -12,7 +12,14 @@ from svc.errors import LocalError
 from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import Answer, Arrival, DeliveryOutcome, Kept, Oversized, Position
+from svc.listen.inbox.inbox import (
+    Answer,
+    DeliveryOutcome,
+    InboundEvent,
+    Oversized,
+    Position,
+    StoreResult,
+)
 from svc.listen.progress import ListenerProgress
 from svc.listen.records import EventReceived, ListenerRecord, Rejected, StoreState
 from svc.listen.routes import Routes
@@ -38,7 +45,7 @@ class ReceptionDeps:
     progress: ListenerProgress
     clock: Clock
     tell: Callable[[ListenerRecord], None]
-    hand_over: Callable[[Kept, Arrival], None]
+    hand_over: Callable[[StoreResult, InboundEvent], None]
     looked: Callable[[], None]
 
 
@@ -106,13 +113,15 @@ class Reception:
         outcome = self._outcome(delivery, wrong_mode=wrong_mode)
         targets = self._routes.match(delivery.facts.type) if outcome is None else ()
         urls = tuple(map(str, targets))
-        arrival = Arrival(delivery, outcome, position, redelivered, urls, self._ordered)
+        inbound = InboundEvent(delivery, outcome, position, redelivered, urls, self._ordered)
         if self._waits and not wrong_mode:
             if self._deps.pending_acks.join(key, answer):
-                self._note_received(arrival, duplicate=True, wrong_mode=False)
+                self._note_received(inbound, duplicate=True, wrong_mode=False)
                 return
             self._deps.pending_acks.start(key, answer)
-        self._deps.writer.keep(arrival, lambda kept: self._handle_kept(arrival, kept, answer))
+        self._deps.writer.store(
+            inbound, lambda stored: self._handle_stored(inbound, stored, answer)
+        )
 
     def refuse(self, status: int, head: HttpHead | None, largest: int) -> None:
         """Counts a request that is no delivery; reports only a delivery that is too large.
@@ -140,27 +149,29 @@ class Reception:
             return False
         return self._where is None or self._where(delivery.body)
 
-    def _handle_kept(self, arrival: Arrival, kept: Kept | LocalError, answer: Answer) -> None:
-        delivery, outcome = arrival.delivery, arrival.outcome
-        if isinstance(kept, LocalError):
-            self._handle_lost(delivery, kept, answer)
+    def _handle_stored(
+        self, inbound: InboundEvent, stored: StoreResult | LocalError, answer: Answer
+    ) -> None:
+        delivery, outcome = inbound.delivery, inbound.outcome
+        if isinstance(stored, LocalError):
+            self._handle_lost(delivery, stored, answer)
             return
         if self._store_trouble is not None:
             self.tell_store(None)
-        forwarding = outcome is None and kept.open
-        if forwarding and (self._waits or not kept.duplicate):
+        forwarding = outcome is None and stored.open
+        if forwarding and (self._waits or not stored.duplicate):
             # Before its 200 leaves and its line is written: a target is to have it soon, and it is
-            # on the disk. A forward is never told in this same call.
-            self._deps.hand_over(kept, arrival)
+            # on the disk. A forward is never reported in this same call.
+            self._deps.hand_over(stored, inbound)
         if not self._waits or not forwarding:
             if self._waits:
                 self._deps.pending_acks.release(make_ack_key(delivery.facts.id, delivery.body), 200)
             answer(200)
         if not self._is_wanted(delivery):
             return
-        self._note_received(arrival, duplicate=kept.duplicate, wrong_mode=outcome == "withheld")
-        if outcome == "unrouted" and not kept.duplicate:
-            self._deps.progress.note_ended(kept.seq, delivery.facts.type)
+        self._note_received(inbound, duplicate=stored.duplicate, wrong_mode=outcome == "withheld")
+        if outcome == "unrouted" and not stored.duplicate:
+            self._deps.progress.note_ended(stored.seq, delivery.facts.type)
             self._deps.looked()
 
     def _handle_lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
@@ -180,8 +191,8 @@ class Reception:
             self._store_trouble = reason
             self._deps.tell(StoreState(self._deps.clock.now(), reason))
 
-    def _note_received(self, arrival: Arrival, *, duplicate: bool, wrong_mode: bool) -> None:
-        delivery = arrival.delivery
+    def _note_received(self, inbound: InboundEvent, *, duplicate: bool, wrong_mode: bool) -> None:
+        delivery = inbound.delivery
         progress, facts = self._deps.progress, delivery.facts
         progress.received += 1
         progress.duplicates += duplicate
@@ -202,7 +213,7 @@ class Reception:
                 wrong_mode,
                 delivery.body,
                 delivery.came_at,
-                arrival.redelivered,
+                inbound.redelivered,
                 delivery.end_to_end,
             )
         )

@@ -13,7 +13,7 @@ from benchmarks import bench_listen
 from benchmarks.bench_listen import SECRET
 from benchmarks.growth.measuring import SVC, Spent, State, Work, environment, run_command, service
 from svc.clock import SystemClock
-from svc.listen.inbox.inbox import Arrival, Batch, ForwardAttempt
+from svc.listen.inbox.inbox import Batch, ForwardAttempt, InboundEvent
 from svc.listen.inbox.listeners import ListenerId, load_remembered, remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
@@ -35,10 +35,10 @@ BODY = (
 )
 
 
-def arrival(number: int, at: float, target: str) -> Arrival:
+def inbound(number: int, at: float, target: str) -> InboundEvent:
     """An event of about 2 KB."""
     body = (BODY % (f"evt_{os.urandom(12).hex()}", number, NOTE)).encode()
-    return Arrival(Delivery(body, HEADERS, at, read_facts(body)), None, targets=(target,))
+    return InboundEvent(Delivery(body, HEADERS, at, read_facts(body)), None, targets=(target,))
 
 
 def attempt(seq: int, target: str) -> ForwardAttempt:
@@ -71,7 +71,7 @@ def fill(state: Database, origin: str, target: str, size: int) -> None:
     results: list[ForwardAttempt] = []
     for first in range(0, size, GROUP):
         numbers = range(first, min(first + GROUP, size))
-        group = [arrival(n, begun + n * KEPT_DAYS * DAY / size, target) for n in numbers]
+        group = [inbound(n, begun + n * KEPT_DAYS * DAY / size, target) for n in numbers]
         kept = inbox.store(Batch(group, results))
         results = [attempt(one.seq, target) for one in kept]  # type: ignore[union-attr]
     inbox.store(Batch(attempts=results[:-20]))

@@ -28,7 +28,7 @@ from svc.keys.keyrings.backend import Absent
 from svc.keys.store import KeyStore
 from svc.listen.identity import claim_listener
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Arrival, Batch, Kept
+from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
 from svc.listen.inbox.listeners import ListenerId, begin_anew, find_last_endpoint, remember
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
@@ -171,16 +171,16 @@ def test_listener_is_claimed_by_its_targets_or_by_what_it_has_left(tmp_path: Pat
                 assert find_last_endpoint(state, listening, ["http://localhost:2"]) == "we_2"
 
 
-def waiting_for(target: str, number: int) -> Arrival:
+def waiting_for(target: str, number: int) -> InboundEvent:
     """An event that a target is to get."""
     body = event(number)
-    return Arrival(Delivery(body, b"", NOW, read_facts(body)), None, targets=(target,))
+    return InboundEvent(Delivery(body, b"", NOW, read_facts(body)), None, targets=(target,))
 
 
 def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
     """After a reset known ids are new; old events stay, to be sent again under today's secret."""
     listening = Listening("http://a", "default", "test", "local", EVENTS)
-    batch = Batch([Arrival(Delivery(event(1), b"", NOW, read_facts(event(1))), "unrouted")])
+    batch = Batch([InboundEvent(Delivery(event(1), b"", NOW, read_facts(event(1))), "unrouted")])
     with (
         Database.open(tmp_path / "s" / "state.db", clock=ManualClock()) as state,
         claim_listener(state, tmp_path / "locks", listening, make_path) as claim,
@@ -188,8 +188,12 @@ def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
         inbox = SqliteInbox(state, claim.scope)
         for number in (1, 2, 3):
             remember(state, claim, 4321, f"we_{number}", ["http://localhost:1"])
-            assert inbox.store(batch) == [Kept(number, duplicate=False, again=False, open=False)]
-            assert inbox.store(batch) == [Kept(number, duplicate=True, again=False, open=False)]
+            assert inbox.store(batch) == [
+                StoreResult(number, duplicate=False, again=False, open=False)
+            ]
+            assert inbox.store(batch) == [
+                StoreResult(number, duplicate=True, again=False, open=False)
+            ]
             begin_anew(state, claim)
         remember(state, claim, 4321, "we_4", ["http://localhost:1"])
         kept = list(

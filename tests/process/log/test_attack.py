@@ -17,8 +17,8 @@ from support.team.commands import TeamCommands, users_file
 from support.team.log import (
     KEY,
     ORIGIN,
-    arrival,
     connect,
+    inbound,
     job,
     laptop,
     publish,
@@ -27,7 +27,7 @@ from support.team.log import (
 )
 from support.team.servers import LogNode, Servers, free_ports
 from svc.errors import CheckFailed
-from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.inbox.inbox import Batch, InboundEvent
 from svc.listen.log.address import LogAddress
 from svc.listen.log.failed import list_failed, retry
 from svc.listen.log.inboxes import LogInbox, ids_since
@@ -161,7 +161,7 @@ def test_a_laptops_report_hides_nobody_elses(team: TeamCommands) -> None:
 
 def forged(number: int, header: str, value: str | None) -> tuple[bytes, dict[str, str]]:
     """A message as a receiver makes it, with one header changed or taken away after its proof."""
-    with_proof = dict(headers_of(arrival(number).delivery, ADDRESS, "test", KEY))
+    with_proof = dict(headers_of(inbound(number).delivery, ADDRESS, "test", KEY))
     if value is None:
         del with_proof[header]
     else:
@@ -203,7 +203,7 @@ def test_what_lacks_the_receivers_proof_is_put_aside_told_and_passed(  # noqa: P
             long = {**whole, "Svc-Lines": "A" * size}
             assert word in connection.run(connection.request(INTO, body, long)).body
         # With the key itself: an older or broken receiver, not a stranger.
-        LogInbox(connection, "test", KEY).store(Batch([Arrival(inf, None)]))
+        LogInbox(connection, "test", KEY).store(Batch([InboundEvent(inf, None)]))
         publish(connection, [100])
         with reading(server, tmp_path, target.port) as both:
             for one in both:
@@ -278,7 +278,7 @@ def test_end_to_end_is_said_by_a_secret_of_this_origin_alone(
     lines = f"Svc-Signature: {value}\r\n".encode()
     with connect(server) as connection:
         forged_by_all = Delivery(event(1), lines, now, read_facts(event(1)))
-        LogInbox(connection, "test", KEY).store(Batch([Arrival(forged_by_all, None)]))
+        LogInbox(connection, "test", KEY).store(Batch([InboundEvent(forged_by_all, None)]))
     argv = ("listen", "--from", server.url(), "--from-start", "all", "--until", "order.paid")
     env = {"SVC_LOG_CREDENTIALS": KEY, "SVC_API_KEY": "sk_test_sandbox"}
     real = ("--base-url", ORIGIN)

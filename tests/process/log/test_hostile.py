@@ -12,11 +12,11 @@ from support.listening import TargetServer, event
 from support.running import Sandbox, Svc
 from support.servers.accepting import OneByOne
 from support.servers.relays import Relay
-from support.team.log import KEY, arrival, connect, job, laptop, publish, trust_in, wait_for
+from support.team.log import KEY, connect, inbound, job, laptop, publish, trust_in, wait_for
 from support.team.servers import Servers, servers
 from svc.client.wire.tls import context
 from svc.errors import SvcError
-from svc.listen.inbox.inbox import Arrival, Batch, Kept
+from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
@@ -47,11 +47,11 @@ def test_receiver_drops_a_connection_on_which_nothing_comes(server: Servers) -> 
     """The other end has vanished without a word: a firewall, a laptop's sleep; not for 30 s."""
     with Relay(server.nodes[0].port) as relay, connect(RelayedLog(relay.port)) as connection:
         inbox = LogInbox(connection, "test", KEY)
-        assert isinstance(inbox.store(Batch([arrival(1)]))[0], Kept)
+        assert isinstance(inbox.store(Batch([inbound(1)]))[0], StoreResult)
         relay.forget()
         answers: list[object] = []
-        while not answers or not isinstance(answers[-1], Kept):
-            answers += inbox.store(Batch([arrival(2)]))
+        while not answers or not isinstance(answers[-1], StoreResult):
+            answers += inbox.store(Batch([inbound(2)]))
             assert len(answers) < 6
     with connect(server) as direct:
         assert [one.duplicate for one in publish(direct, [1, 2, 3])] == [True, True, False]
@@ -220,7 +220,7 @@ def test_header_that_a_publisher_made_up_reaches_no_target(server: Servers, tmp_
     lines = b"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\nCookie: a=b\r\n"
     with connect(server) as connection, TargetServer() as target:
         made_up = Delivery(body, lines + b"Svc-Event-Id: evt_2\r\n", 1.0, read_facts(body))
-        LogInbox(connection, "test", KEY).store(Batch([Arrival(made_up, None)]))
+        LogInbox(connection, "test", KEY).store(Batch([InboundEvent(made_up, None)]))
         with laptop(server, tmp_path / "a", target.port) as listener:
             listener.forwards(1)
     [got] = target.received

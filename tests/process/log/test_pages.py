@@ -13,7 +13,7 @@ from support.listening import TargetServer, event, status_line
 from support.team.commands import TeamCommands
 from support.team.log import KEY, connect, job, wait_for
 from svc.cli.help.page import ShellLines, page_of
-from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.inbox.inbox import Batch, InboundEvent
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.verify.verify import Delivery, read_facts
 
@@ -57,7 +57,7 @@ def test_the_pages_of_a_team_are_carried_out(team: TeamCommands, tmp_path: Path)
         job(team.running, tmp_path / "a", target.port, credentials=f"{team.users['ci']}\n{KEY}"),
     ):
         body = event(1, id=SHOWN)
-        one = Arrival(Delivery(body, b"", 1.0, read_facts(body)), None)
+        one = InboundEvent(Delivery(body, b"", 1.0, read_facts(body)), None)
         LogInbox(connection, "test", KEY).store(Batch([one]))
         failed = ("events", "log", "failed", "list", "--from", team.url)
         wait_for(lambda: len(team.run("ci", *failed).json) == 1)

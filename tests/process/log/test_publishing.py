@@ -16,8 +16,8 @@ from support.listening import NOW, TargetServer
 from support.team.log import (
     KEY,
     ORIGIN,
-    arrival,
     connect,
+    inbound,
     job,
     laptop,
     make_streams,
@@ -27,7 +27,7 @@ from support.team.log import (
 from support.team.servers import Servers, servers
 from svc.clock import SystemClock
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Arrival, Batch, Kept, Oversized
+from svc.listen.inbox.inbox import Batch, InboundEvent, Oversized, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import streams
 from svc.listen.log.address import LogAddress
@@ -70,7 +70,7 @@ def test_event_is_in_the_log_once_under_its_own_id(server: Servers) -> None:
 
 def test_two_receivers_of_one_event_make_one_message(server: Servers) -> None:
     """The sender's copy may come to the other receiver, at the same moment."""
-    kept: list[Kept] = []
+    kept: list[StoreResult] = []
 
     def receive() -> None:
         with connect(server) as connection:
@@ -92,11 +92,11 @@ def test_event_that_is_too_large_costs_no_other_one(tmp_path: Path) -> None:
         make_streams(server)
         with connect(server) as connection:
             inbox = LogInbox(connection, "test", KEY)
-            group = [arrival(n, note="x" * 300_000 if n == 7 else "") for n in range(20)]
+            group = [inbound(n, note="x" * 300_000 if n == 7 else "") for n in range(20)]
             kept = inbox.store(Batch(group))
             assert [n for n, one in enumerate(kept) if isinstance(one, Oversized)] == [7]
-            assert sum(isinstance(one, Kept) for one in kept) == 19
-            assert isinstance(inbox.store(Batch([arrival(30)]))[0], Kept)
+            assert sum(isinstance(one, StoreResult) for one in kept) == 19
+            assert isinstance(inbox.store(Batch([inbound(30)]))[0], StoreResult)
         assert count(server) == 20
 
 
@@ -117,9 +117,9 @@ def test_full_log_refuses_what_is_new(tmp_path: Path) -> None:
         make_streams(server, max_bytes=50_000)
         with connect(server) as connection:
             kept = LogInbox(connection, "test", KEY).store(
-                Batch([arrival(n, note="x" * 5000) for n in range(20)])
+                Batch([inbound(n, note="x" * 5000) for n in range(20)])
             )
-        there = [one for one in kept if isinstance(one, Kept)]
+        there = [one for one in kept if isinstance(one, StoreResult)]
         full = [one for one in kept if isinstance(one, LocalError)]
         assert there
         assert {one.code for one in full} == {"log_full"}
@@ -132,11 +132,11 @@ def test_nothing_is_kept_while_the_log_is_away(server: Servers) -> None:
     with connect(server) as connection:
         server.nodes[0].kill()
         inbox = LogInbox(connection, "test", KEY)
-        kept = inbox.store(Batch([arrival(n) for n in range(3)]))
+        kept = inbox.store(Batch([inbound(n) for n in range(3)]))
         assert {getattr(one, "code", None) for one in kept} == {"log_unavailable"}
         server.nodes[0].start()
-        again = inbox.store(Batch([arrival(n) for n in range(3)]))
-        assert all(isinstance(one, Kept) for one in again)
+        again = inbox.store(Batch([inbound(n) for n in range(3)]))
+        assert all(isinstance(one, StoreResult) for one in again)
     assert count(server) == 3
 
 
@@ -149,15 +149,15 @@ def test_copy_lies_on_the_own_disk_before_the_log_has_it(server: Servers, tmp_pa
     ):
         copy = SqliteInbox(state, "one")
         inbox = CopiedInbox(copy, LogInbox(connection, "test", KEY))
-        withheld = Arrival(arrival(2, livemode=True).delivery, "withheld")
+        withheld = InboundEvent(inbound(2, livemode=True).delivery, "withheld")
         server.nodes[0].kill()
-        [lost] = inbox.store(Batch([arrival(1)]))
+        [lost] = inbox.store(Batch([inbound(1)]))
         assert isinstance(lost, LocalError)
         server.nodes[0].start()
-        first, live, third = inbox.store(Batch([arrival(1), withheld, arrival(3)]))
-        assert isinstance(first, Kept)
-        assert isinstance(live, Kept)
-        assert isinstance(third, Kept)
+        first, live, third = inbox.store(Batch([inbound(1), withheld, inbound(3)]))
+        assert isinstance(first, StoreResult)
+        assert isinstance(live, StoreResult)
+        assert isinstance(third, StoreResult)
         assert (first.duplicate, first.open, third.duplicate) == (False, False, False)
         rows = state.rows("SELECT event_id, outcome FROM inbox ORDER BY seq")
     assert [(row["event_id"], row["outcome"]) for row in rows] == [
@@ -195,12 +195,12 @@ def test_what_is_published_again_later_is_marked_and_forwarded_once_by_a_laptop(
             received = CopiedInbox(SqliteInbox(state, "receiver"), log)
             with laptop(running, tmp_path / "a", own.port):
                 with job(running, tmp_path / "b", shared.port):
-                    assert isinstance(received.store(Batch([arrival(1)]))[0], Kept)
+                    assert isinstance(received.store(Batch([inbound(1)]))[0], StoreResult)
                     log.store(Batch([attempt(2, 1), attempt(3, 3)]))
                     wait_for(lambda: len(shared.received) == 3 and len(own.received) == 3)
                 time.sleep(0.2)
                 with job(running, tmp_path / "c", shared.port):  # it knows no id
-                    received.store(Batch([arrival(1)]))
+                    received.store(Batch([inbound(1)]))
                     log.store(Batch([attempt(2, 2)]))
                     wait_for(lambda: len(shared.received) == 5)
                 assert count(running) == 5
@@ -212,9 +212,9 @@ def test_what_is_published_again_later_is_marked_and_forwarded_once_by_a_laptop(
     assert marked == {"evt_1": [False, True], "evt_2": [False, True], "evt_3": [True]}
 
 
-def attempt(number: int, attempts: int) -> Arrival:
+def attempt(number: int, attempts: int) -> InboundEvent:
     """An event as the service delivers it at an attempt."""
-    plain = arrival(number)
+    plain = inbound(number)
     lines = plain.delivery.headers + b"Svc-Delivery-Attempt: %d\r\n" % attempts
     return replace(plain, delivery=replace(plain.delivery, headers=lines))
 
@@ -239,5 +239,5 @@ def test_an_id_that_is_on_its_way_is_tried_again() -> None:
                 raise in_process
             return Message("", "", {}, b'{"seq": 7, "duplicate": true}')
 
-    [kept] = LogInbox(cast("Any", FakeConnection()), "test", KEY).store(Batch([arrival(1)]))
-    assert kept == Kept(7, True, again=False, open=False)
+    [kept] = LogInbox(cast("Any", FakeConnection()), "test", KEY).store(Batch([inbound(1)]))
+    assert kept == StoreResult(7, True, again=False, open=False)

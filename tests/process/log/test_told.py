@@ -11,11 +11,11 @@ import pytest
 from support.listening import SECRET, TargetServer, event
 from support.servers.relays import Relay
 from support.team.commands import TeamCommands
-from support.team.log import KEY, ORIGIN, arrival, connect, make_streams, publish, wait_for
+from support.team.log import KEY, ORIGIN, connect, inbound, make_streams, publish, wait_for
 from support.team.members import SOUND, EventSender, Member
 from support.team.servers import Servers, servers
 from svc.errors import SignatureError
-from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.inbox.inbox import Batch, InboundEvent
 from svc.listen.log import streams
 from svc.listen.log.checks import rights
 from svc.listen.log.inboxes import LogInbox
@@ -242,7 +242,7 @@ def forge(server: Servers, number: int, secret: str) -> None:
     lines = f"Svc-Signature: {header_value(body, [secret], int(now))}\r\n".encode()
     with connect(server) as connection:
         inbox = LogInbox(connection, "test", KEY)
-        inbox.store(Batch([Arrival(Delivery(body, lines, now, read_facts(body)), None)]))
+        inbox.store(Batch([InboundEvent(Delivery(body, lines, now, read_facts(body)), None)]))
 
 
 @pytest.mark.parametrize("more", [(), ("--group", "ci")])
@@ -288,7 +288,7 @@ def test_listener_ends_when_the_log_has_another_key(
         wait_for(lambda: target.ids == ["evt_1"])
         wanted = streams.events_stream(connection.address, "test", ORIGIN, 1, 1 << 30, key)
         connection.run(streams.make(connection, wanted, {"metadata"}))
-        LogInbox(connection, "test", key).store(Batch([arrival(2)]))
+        LogInbox(connection, "test", key).store(Batch([inbound(2)]))
         assert member.process is not None
         assert member.process.wait(20) == 4, member.errors
         assert error_of(member)["code"] == "log_key_wrong"

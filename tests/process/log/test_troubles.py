@@ -13,8 +13,8 @@ from support.listening import TargetServer
 from support.servers.certificates import Authority
 from support.team.log import (
     KEY,
-    arrival,
     connect,
+    inbound,
     laptop,
     make_streams,
     publish,
@@ -25,7 +25,7 @@ from support.team.servers import Servers, free_ports, servers
 from svc.client.wire.tls import context
 from svc.clock import SystemClock
 from svc.errors import LocalError, SvcError
-from svc.listen.inbox.inbox import Batch, Kept, Position
+from svc.listen.inbox.inbox import Batch, Position, StoreResult
 from svc.listen.log import client_cursor, group
 from svc.listen.log.address import LogAddress
 from svc.listen.log.checks import limits, payload, replicas, version
@@ -56,7 +56,7 @@ def test_without_a_majority_nothing_is_taken(tmp_path: Path) -> None:
                 node.kill()
             started = time.monotonic()
             kept = LogInbox(connection, "test", KEY).store(
-                Batch([arrival(n) for n in range(5, 10)])
+                Batch([inbound(n) for n in range(5, 10)])
             )
             assert time.monotonic() - started < 8
             assert all(isinstance(one, LocalError) for one in kept)
@@ -65,9 +65,9 @@ def test_without_a_majority_nothing_is_taken(tmp_path: Path) -> None:
 
             def taken() -> bool:
                 again = LogInbox(connection, "test", KEY).store(
-                    Batch([arrival(n) for n in range(10)])
+                    Batch([inbound(n) for n in range(10)])
                 )
-                return all(isinstance(one, Kept) for one in again)
+                return all(isinstance(one, StoreResult) for one in again)
 
             wait_for(taken, 60)
             held: list[int] = []
@@ -106,8 +106,8 @@ def publish_when_led(connection: LogConnection, numbers: Sequence[int]) -> None:
     inbox = LogInbox(connection, "test", KEY)
 
     def taken() -> bool:
-        kept = inbox.store(Batch([arrival(number) for number in numbers]))
-        return all(isinstance(one, Kept) for one in kept)
+        kept = inbox.store(Batch([inbound(number) for number in numbers]))
+        return all(isinstance(one, StoreResult) for one in kept)
 
     wait_for(taken, 60)
 

@@ -16,7 +16,7 @@ from svc.errors import SvcError
 from svc.listen.forward.pending_acks import status_for_group
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.signing import sign_anew
-from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
+from svc.listen.inbox.inbox import Batch, InboundEvent, Position, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, OpenSource
 from svc.listen.log import client_cursor, group, streams
@@ -67,20 +67,20 @@ def _made(connection: LogConnection, stream: dict[str, Any]) -> bool:
     return True
 
 
-def arrival(number: int, event_type: str = "order.paid", **more: Any) -> Arrival:
+def inbound(number: int, event_type: str = "order.paid", **more: Any) -> InboundEvent:
     body = event(number, event_type, **more)
     signed = f"Svc-Signature: {header_value(body, [SECRET], NOW)}\r\n".encode()
     taken = Delivery(body, signed, NOW, read_facts(body))
-    return Arrival(taken, None)
+    return InboundEvent(taken, None)
 
 
-def publish(connection: LogConnection, numbers: Sequence[int], **more: Any) -> list[Kept]:
+def publish(connection: LogConnection, numbers: Sequence[int], **more: Any) -> list[StoreResult]:
     """Puts events into the log as a receiver does, in groups as its keeper makes them."""
     inbox, kept = LogInbox(connection, "test", KEY), []
     for start in range(0, len(numbers), 256):
-        group_of = [arrival(number, **more) for number in numbers[start : start + 256]]
+        group_of = [inbound(number, **more) for number in numbers[start : start + 256]]
         for one in inbox.store(Batch(group_of)):
-            assert isinstance(one, Kept), one
+            assert isinstance(one, StoreResult), one
             kept.append(one)
     return kept
 

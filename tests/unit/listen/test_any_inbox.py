@@ -11,7 +11,7 @@ from support.listening import NOW, event
 from support.team.log import KEY, connect, make_streams
 from support.team.servers import SERVER, servers
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
+from svc.listen.inbox.inbox import Batch, InboundEvent, Inbox, StoreResult
 from svc.listen.inbox.quick import QuickInbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log.inboxes import LogInbox
@@ -23,16 +23,16 @@ Opens = Callable[[], Inbox]
 TARGET = "http://localhost:1"
 
 
-def arrival(number: int, event_type: str = "order.paid") -> Arrival:
+def inbound(number: int, event_type: str = "order.paid") -> InboundEvent:
     body = event(number, event_type)
     delivery = Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body))
-    return Arrival(delivery, None, targets=(TARGET,))
+    return InboundEvent(delivery, None, targets=(TARGET,))
 
 
-def store(inbox: Inbox, *numbers: int) -> list[Kept]:
-    kept = inbox.store(Batch([arrival(number) for number in numbers]))
+def store(inbox: Inbox, *numbers: int) -> list[StoreResult]:
+    kept = inbox.store(Batch([inbound(number) for number in numbers]))
     assert not [one for one in kept if isinstance(one, LocalError)]
-    return [one for one in kept if isinstance(one, Kept)]
+    return [one for one in kept if isinstance(one, StoreResult)]
 
 
 def log_inbox(request: pytest.FixtureRequest, folder: Path) -> Opens:
@@ -99,8 +99,8 @@ def test_empty_batch_keeps_nothing(opens: Opens) -> None:
 def test_any_type_that_can_be_signed_is_kept(opens: Opens, event_type: str) -> None:
     """What verifies is kept, though its type be no type that the service has today."""
     inbox = opens()
-    [kept] = inbox.store(Batch([arrival(1, event_type)]))
-    assert isinstance(kept, Kept)
+    [kept] = inbox.store(Batch([inbound(1, event_type)]))
+    assert isinstance(kept, StoreResult)
     assert not kept.duplicate
 
 

@@ -17,7 +17,7 @@ from support.clocks import ManualClock
 from support.listening import outcomes
 from svc.errors import LocalError
 from svc.listen.inbox.history import InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Arrival, Batch, Kept
+from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.progress import Until
 from svc.listen.verify.verify import Delivery, read_facts
@@ -374,9 +374,9 @@ def test_targets_that_hang_are_ended_all_at_once(world: ListenerWorld) -> None:
     assert world.loop.time() - before < 0.9
 
 
-def arrival(number: int) -> Arrival:
+def inbound(number: int) -> InboundEvent:
     body = b'{"id":"evt_%d"}' % number
-    return Arrival(Delivery(body, b"", 1.7e9, read_facts(body)), None, targets=(URL,))
+    return InboundEvent(Delivery(body, b"", 1.7e9, read_facts(body)), None, targets=(URL,))
 
 
 def test_one_arrival_that_cannot_be_kept_fails_alone(tmp_path: Path) -> None:
@@ -388,8 +388,11 @@ def test_one_arrival_that_cannot_be_kept_fails_alone(tmp_path: Path) -> None:
                 "CREATE TRIGGER odd BEFORE INSERT ON inbox WHEN NEW.event_id = 'evt_2'"
                 " BEGIN SELECT RAISE(ABORT, 'odd'); END"
             )
-        first, second, third = inbox.store(Batch([arrival(1), arrival(2), arrival(3)]))
-        assert (first, third) == (Kept(1, False, False, True), Kept(2, False, False, True))
+        first, second, third = inbox.store(Batch([inbound(1), inbound(2), inbound(3)]))
+        assert (first, third) == (
+            StoreResult(1, False, False, True),
+            StoreResult(2, False, False, True),
+        )
         assert isinstance(second, LocalError)
         assert [row["event_id"] for row in state.rows("SELECT event_id FROM inbox")] == [
             "evt_1",

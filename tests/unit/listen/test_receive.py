@@ -14,8 +14,8 @@ from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
 from svc.listen.forward.request import FORWARD_SECONDS
 from svc.listen.http.connection import TargetReply
 from svc.listen.http.requests import HttpHead, HttpRequest
-from svc.listen.inbox.commit import InboxWriter, OnKept
-from svc.listen.inbox.inbox import Arrival, Kept, Oversized
+from svc.listen.inbox.commit import InboxWriter, OnStored
+from svc.listen.inbox.inbox import InboundEvent, Oversized, StoreResult
 from svc.listen.progress import ListenerProgress, Until
 from svc.listen.receive import Reception, ReceptionDeps
 from svc.listen.records import EventReceived, ListenerRecord, Rejected
@@ -23,22 +23,22 @@ from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, Intake, read_facts
 from svc.signature import header_value
 
-NEW = Kept(1, duplicate=False, again=False, open=True)
-COPY = Kept(1, duplicate=True, again=False, open=True)
-ENDED = Kept(1, duplicate=True, again=False, open=False)
-AGAIN = Kept(1, duplicate=False, again=True, open=True)
+NEW = StoreResult(1, duplicate=False, again=False, open=True)
+COPY = StoreResult(1, duplicate=True, again=False, open=True)
+ENDED = StoreResult(1, duplicate=True, again=False, open=False)
+AGAIN = StoreResult(1, duplicate=False, again=True, open=True)
 
 
 class FakeWriter:
     """Takes arrivals and says where they are kept when the test asks for it."""
 
     def __init__(self) -> None:
-        self.waiting: list[tuple[Arrival, OnKept]] = []
+        self.waiting: list[tuple[InboundEvent, OnStored]] = []
 
-    def keep(self, arrival: Arrival, told: OnKept) -> None:
-        self.waiting.append((arrival, told))
+    def store(self, inbound: InboundEvent, told: OnStored) -> None:
+        self.waiting.append((inbound, told))
 
-    def say(self, kept: Kept | LocalError) -> None:
+    def say(self, kept: StoreResult | LocalError) -> None:
         self.waiting.pop(0)[1](kept)
 
 
@@ -50,7 +50,7 @@ class Door:
         self.pending_acks = PendingAcks()
         self.progress = ListenerProgress(Until("payout.paid", 2))
         self.told: list[ListenerRecord] = []
-        self.handed: list[Kept] = []
+        self.handed: list[StoreResult] = []
         self.looked = 0
         deps = ReceptionDeps(
             cast("InboxWriter", self.writer),
@@ -139,8 +139,8 @@ def test_event_of_the_other_mode_joins_no_flight() -> None:
         live = event(livemode=True)
         first, second = door.knock(live), door.knock(live)
         assert door.pending_acks.seconds_left(make_ack_key("evt_1", live)) == inf
-        assert [arrival.outcome for arrival, _ in door.writer.waiting] == ["withheld"] * 2
-        door.writer.say(Kept(1, duplicate=False, again=False, open=False))
+        assert [inbound.outcome for inbound, _ in door.writer.waiting] == ["withheld"] * 2
+        door.writer.say(StoreResult(1, duplicate=False, again=False, open=False))
         door.writer.say(ENDED)
         assert (first, second, door.handed) == ([200], [200], [])
         assert [(one.duplicate, one.wrong_mode) for one in door.events] == [
@@ -161,12 +161,12 @@ def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
         paid = event(1, "payout.paid")
         answers = [door.knock(paid)]
         assert door.writer.waiting[0][0].outcome == "unrouted"
-        door.writer.say(Kept(1, duplicate=False, again=False, open=False))
+        door.writer.say(StoreResult(1, duplicate=False, again=False, open=False))
         answers.append(door.knock(paid))
         door.writer.say(ENDED)
         assert (door.progress.reached, door.looked) == (False, 1)
         answers.append(door.knock(event(2, "payout.paid")))
-        door.writer.say(Kept(2, duplicate=False, again=False, open=False))
+        door.writer.say(StoreResult(2, duplicate=False, again=False, open=False))
         assert (door.progress.reached, door.looked) == (True, 2)
         assert answers == [[200]] * 3
         assert door.handed == []

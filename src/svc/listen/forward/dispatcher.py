@@ -18,12 +18,12 @@ from svc.listen.forward.pump import Attempted, ForwardOptions, Pump, PumpHooks
 from svc.listen.forward.request import ForwardSender, build_record
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import (
-    Arrival,
     EndedEvent,
     ForwardAttempt,
+    InboundEvent,
     Inbox,
-    Kept,
     OpenItem,
+    StoreResult,
     TargetRest,
 )
 from svc.listen.owners import own_task
@@ -99,21 +99,21 @@ class Dispatcher:
         for pump in self._pumps.values():
             pump.look()
 
-    def hand_over(self, kept: Kept, arrival: Arrival) -> None:
+    def hand_over(self, stored: StoreResult, inbound: InboundEvent) -> None:
         """Sends an open event on its way, unless it is already; a copy waits with the first one."""
         if self._closed:  # it stays open in the inbox
             return
-        sent, facts = arrival.delivery, arrival.delivery.facts
-        self._deps.pending_acks.note_stored(kept.seq, make_ack_key(facts.id, sent.body))
-        if kept.again:
-            self._deps.progress.note_started(kept.seq)
-        if not self._started or (kept.duplicate and not kept.again):  # the first page has it
+        sent, facts = inbound.delivery, inbound.delivery.facts
+        self._deps.pending_acks.note_stored(stored.seq, make_ack_key(facts.id, sent.body))
+        if stored.again:
+            self._deps.progress.note_started(stored.seq)
+        if not self._started or (stored.duplicate and not stored.again):  # the first page has it
             return
-        event = (kept.seq, facts.id, facts.type, facts.object_id)
-        item = OpenItem(*event, sent.headers, sent.body, redelivered=arrival.redelivered)
+        event = (stored.seq, facts.id, facts.type, facts.object_id)
+        item = OpenItem(*event, sent.headers, sent.body, redelivered=inbound.redelivered)
         for target in self._routes.match(facts.type):
             pump = self._pumps[str(target)]
-            if kept.again or str(target) in kept.waits:
+            if stored.again or str(target) in stored.waits:
                 # Also where it waits: what it waits for may have been closed by another program.
                 pump.look_again()
             else:

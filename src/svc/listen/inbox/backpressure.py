@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from svc.errors import LocalError
-from svc.listen.inbox.inbox import Kept
+from svc.listen.inbox.inbox import StoreResult
 from svc.listen.owners import own
 
 _OPEN_MAX: Final = 256  # as many as a target may get at a time, and half of what its queue holds
@@ -42,9 +42,9 @@ class Backpressure:
             self._timer = loop.call_later(_WAIT_SECONDS, own(self._give_up))
         return self.holding
 
-    def note_stored(self, kept: Iterable[Kept | LocalError]) -> None:
+    def note_stored(self, stored: Iterable[StoreResult | LocalError]) -> None:
         """Counts what of a group is to be forwarded."""
-        for one in kept:
+        for one in stored:
             if not isinstance(one, LocalError) and one.open and not one.duplicate:
                 self._open += 1
 

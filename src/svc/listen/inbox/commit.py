@@ -8,20 +8,20 @@ from typing import Any, Final, TypeVar
 from svc.errors import LocalError
 from svc.listen.inbox.backpressure import Backpressure
 from svc.listen.inbox.inbox import (
-    Arrival,
     AtOnce,
     Batch,
     EndedEvent,
     ForwardAttempt,
+    InboundEvent,
     Inbox,
     InPlace,
-    Kept,
+    StoreResult,
     TargetRest,
 )
 from svc.listen.owners import own, report
 from svc.state import LOST, NotSynced
 
-OnKept = Callable[[Kept | LocalError], None]
+OnStored = Callable[[StoreResult | LocalError], None]
 OnResults = Callable[[Sequence[EndedEvent], Collection[str]], None]
 OnTrouble = Callable[[LocalError | None], None]
 T = TypeVar("T")
@@ -56,7 +56,7 @@ class InboxWriter:
         self._on_trouble: OnTrouble = lambda _: None
         self._thread = ThreadPoolExecutor(1, "inbox")
         self._batch = Batch()
-        self._told: list[OnKept] = []
+        self._callbacks: list[OnStored] = []
         self._pressure = Backpressure(self._commit)
         self._at_once = inbox if isinstance(inbox, AtOnce) else None
         self._quick = False  # whether the last group needed no thread
@@ -73,22 +73,22 @@ class InboxWriter:
         if isinstance(inbox, InPlace):
             self._look(inbox)
 
-    def keep(self, arrival: Arrival, told: OnKept) -> None:
-        """Keeps a delivery and tells where, or why that failed, once it is on the disk."""
-        self._batch.arrivals.append(arrival)
-        self._told.append(told)
-        if len(self._told) == 1 and self._running is None:
+    def store(self, inbound: InboundEvent, on_stored: OnStored) -> None:
+        """Stores a delivery; calls `on_stored` with the result or error once it is on the disk."""
+        self._batch.inbound_events.append(inbound)
+        self._callbacks.append(on_stored)
+        if len(self._callbacks) == 1 and self._running is None:
             # After everything that has arrived by now, so that it goes into one group.
             self._passes = 0
             asyncio.get_running_loop().call_soon(own(self._gather))
 
-    def on_results(self, heard: OnResults) -> None:
-        """Has `heard` called with the events that ended, and the targets where some got a turn."""
-        self._on_results = heard
+    def on_results(self, callback: OnResults) -> None:
+        """Calls `callback` with the events that ended, and the targets where some got a turn."""
+        self._on_results = callback
 
-    def on_trouble(self, heard: OnTrouble) -> None:
-        """Has `heard` called with why results cannot be stored, and with None once they are."""
-        self._on_trouble = heard
+    def on_trouble(self, callback: OnTrouble) -> None:
+        """Calls `callback` with why results cannot be stored, and with None once they are."""
+        self._on_trouble = callback
 
     def record(self, attempt: ForwardAttempt) -> None:
         """Notes a forward; it is on the disk a moment later."""
@@ -147,10 +147,10 @@ class InboxWriter:
     @property
     def idle(self) -> bool:
         """True when no delivery waits to be kept, and no result to be noted."""
-        return not (self._told or self._batch.has_results) and self._running is None
+        return not (self._callbacks or self._batch.has_results) and self._running is None
 
     def _has_work(self) -> bool:
-        return bool(self._batch.arrivals) or self._batch.has_results
+        return bool(self._batch.inbound_events) or self._batch.has_results
 
     async def _results_on_their_way(self) -> None:
         """Commits the results of now; what the thread is asked next sees them, if all goes well."""
@@ -174,7 +174,7 @@ class InboxWriter:
         self._commit(results=True)
 
     def _gather(self) -> None:
-        if len(self._told) > 1 and self._passes < _PASSES_MAX and self._running is None:
+        if len(self._callbacks) > 1 and self._passes < _PASSES_MAX and self._running is None:
             self._passes += 1
             asyncio.get_running_loop().call_soon(own(self._gather))
         elif not self._is_held_back():
@@ -188,83 +188,91 @@ class InboxWriter:
         if self._running is not None or not self._has_work():
             return
         if results or self._results_are_due():
-            batch, told = self._take()
+            batch, callbacks = self._take()
         else:
-            batch, told = self._take_arrivals()
-        self._quick = self._at_once is not None and self._commit_at_once(batch, told)
+            batch, callbacks = self._take_inbound()
+        self._quick = self._at_once is not None and self._commit_at_once(batch, callbacks)
         if not self._quick:
-            self._commit_on_thread(batch, told)
+            self._commit_on_thread(batch, callbacks)
 
     def _results_are_due(self) -> bool:
         # On a slow disk a group of their own would only be one more that deliveries wait for.
-        if not self._quick or self._results_first or not self._batch.arrivals:
+        if not self._quick or self._results_first or not self._batch.inbound_events:
             return True
         return self._results_asked or len(self._batch.attempts) >= _RESULTS_MIN
 
-    def _commit_at_once(self, batch: Batch, told: list[OnKept]) -> bool:
+    def _commit_at_once(self, batch: Batch, callbacks: list[OnStored]) -> bool:
         """Commits a group here and now, if that is quick."""
         assert self._at_once is not None
         try:
-            kept = self._at_once.store_at_once(batch)
+            stored = self._at_once.store_at_once(batch)
         except Exception as error:  # noqa: BLE001  as a thread would hand it on
-            self._handle_commit(error, [], batch, told)
+            self._handle_commit(error, [], batch, callbacks)
             return True
-        if kept is None:
+        if stored is None:
             return False
-        self._handle_commit(None, kept, batch, told)
+        self._handle_commit(None, stored, batch, callbacks)
         return True
 
-    def _commit_on_thread(self, batch: Batch, told: list[OnKept]) -> None:
+    def _commit_on_thread(self, batch: Batch, callbacks: list[OnStored]) -> None:
         loop = asyncio.get_running_loop()
         self._running = loop.run_in_executor(self._thread, self._inbox.store, batch)
-        self._running.add_done_callback(own(lambda done: self._handle_stored(done, batch, told)))
+        self._running.add_done_callback(
+            own(lambda done: self._handle_stored(done, batch, callbacks))
+        )
 
-    def _take(self) -> tuple[Batch, list[OnKept]]:
+    def _take(self) -> tuple[Batch, list[OnStored]]:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
         self._with_results += 1
         self._results_asked = False
-        arrivals, told = self._take_arrivals()
+        inbound_events, callbacks = self._take_inbound()
         batch = self._batch.take_results()
-        batch.arrivals = arrivals.arrivals
-        return batch, told
+        batch.inbound_events = inbound_events.inbound_events
+        return batch, callbacks
 
-    def _take_arrivals(self) -> tuple[Batch, list[OnKept]]:
+    def _take_inbound(self) -> tuple[Batch, list[OnStored]]:
         if self._pressure.holding:
             return Batch(), []
-        arrivals, told = self._batch.arrivals, self._told
-        self._batch.arrivals, self._told = arrivals[_GROUP_MAX:], told[_GROUP_MAX:]
-        return Batch(arrivals[:_GROUP_MAX]), told[:_GROUP_MAX]
+        inbound_events, callbacks = self._batch.inbound_events, self._callbacks
+        self._batch.inbound_events, self._callbacks = (
+            inbound_events[_GROUP_MAX:],
+            callbacks[_GROUP_MAX:],
+        )
+        return Batch(inbound_events[:_GROUP_MAX]), callbacks[:_GROUP_MAX]
 
     def _handle_stored(
-        self, done: "asyncio.Future[list[Kept | LocalError]]", batch: Batch, told: list[OnKept]
+        self,
+        done: "asyncio.Future[list[StoreResult | LocalError]]",
+        batch: Batch,
+        callbacks: list[OnStored],
     ) -> None:
         self._running = None
         error = done.exception()
-        self._handle_commit(error, done.result() if error is None else [], batch, told)
+        self._handle_commit(error, done.result() if error is None else [], batch, callbacks)
 
     def _handle_commit(
         self,
         error: BaseException | None,
-        kept: Sequence[Kept | LocalError],
+        stored: Sequence[StoreResult | LocalError],
         batch: Batch,
-        told: Sequence[OnKept],
+        callbacks: Sequence[OnStored],
     ) -> None:
         if error is not None:
             self._handle_failure(error, batch)
         elif batch.has_results:
             self._handle_results(batch)
-        self._pressure.note_stored(kept)
+        self._pressure.note_stored(stored)
         self._pressure.note_ended(len(batch.ended) if error is None else 0)
         self._go_on()
         if error is None:
             own(self._on_results)(batch.ended, batch.freed)  # whatever it meets, others are told
-            for tell, one in zip(told, kept, strict=True):
-                _tell(tell, one)
+            for on_stored, one in zip(callbacks, stored, strict=True):
+                _notify(on_stored, one)
         elif isinstance(error, LocalError):
-            for tell in told:
-                _tell(tell, error)
+            for on_stored in callbacks:
+                _notify(on_stored, error)
 
     def _handle_results(self, batch: Batch) -> None:
         if self._is_unstored:
@@ -275,11 +283,11 @@ class InboxWriter:
 
     def _go_on(self) -> None:
         """Sees to what has gathered."""
-        if self._batch.arrivals and self._at_once is None:
+        if self._batch.inbound_events and self._at_once is None:
             # Before anybody is told: the thread works while this one answers and forwards.
             if not self._is_held_back():
                 self._commit()
-        elif self._batch.arrivals:
+        elif self._batch.inbound_events:
             self._passes = 0
             asyncio.get_running_loop().call_soon(own(self._gather))
         if self._batch.has_results:
@@ -342,9 +350,9 @@ class InboxWriter:
             self.broken.set_exception(error)
 
 
-def _tell(told: OnKept, kept: Kept | LocalError) -> None:
-    """Tells one; what it raises is reported and keeps no other of its group from being told."""
+def _notify(on_stored: OnStored, stored: StoreResult | LocalError) -> None:
+    """Calls a callback and reports what it raises; the rest of the group is notified as well."""
     try:
-        told(kept)
+        on_stored(stored)
     except Exception as error:  # noqa: BLE001  whatever it is, the others are on the disk
         report(error)

@@ -40,7 +40,7 @@ class Position:
 
 
 @value_class
-class Arrival:
+class InboundEvent:
     """A verified delivery to keep; `outcome` is set when nothing is to be forwarded.
 
     `position` is where a log has it; `redelivered` counts how often it was handed out before.
@@ -57,8 +57,8 @@ class Arrival:
 
 
 @value_class
-class Kept:
-    """Where an arrival was kept.
+class StoreResult:
+    """What became of an inbound event: its number in the inbox, and whether it is forwarded.
 
     `duplicate`: it was there before and is not to be forwarded. `again`: it was there before and
     is to be forwarded again. `open`: its forwards have not all ended yet. `waits` are the targets
@@ -161,7 +161,7 @@ class Batch:
     takes, in `hastening`.
     """
 
-    arrivals: list[Arrival] = field(default_factory=list)
+    inbound_events: list[InboundEvent] = field(default_factory=list)
     attempts: list[ForwardAttempt] = field(default_factory=list)
     well: list[str] = field(default_factory=list)
     rests: list[TargetRest] = field(default_factory=list)
@@ -190,7 +190,7 @@ class Batch:
 
 
 class Oversized(LocalError):  # noqa: N818  it says what is the matter
-    """An arrival is larger than what an inbox takes, and always will be."""
+    """An inbound event is larger than what an inbox takes, and always will be."""
 
 
 Answer = Callable[[int], None]
@@ -224,17 +224,17 @@ class Inbox(Protocol):
     none of it is visible if it raises (an inbox that several share may show a part of what raised:
     the sender comes again, and ids count it once); within one scope an event (its id and its body:
     a sandbox that was reset gives ids anew) gets one seq for ever (for 72 h or more); seqs grow in
-    the order of storing; an event is open at each of its targets from its arrival until an attempt
+    the order of storing; an event is open at each of its targets from its storing until an attempt
     there is stored as done, failed or returned; what is open is never forgotten, and what failed is
     not forgotten by its age. An inbox that nothing is forwarded from has nothing open. Calls come
     from one thread at a time, not always the same one.
     """
 
-    def store(self, batch: Batch) -> list[Kept | LocalError]:
-        """Commits a batch durably; gives one Kept for each arrival, in order.
+    def store(self, batch: Batch) -> list[StoreResult | LocalError]:
+        """Commits a batch durably; returns one result for each inbound event, in order.
 
-        How attempts ended is noted before the arrivals are looked at. An arrival that cannot be
-        kept, while others can, has an error in its place.
+        The results of attempts are noted before the events are looked at. An event that cannot
+        be stored, while others can, has an error in its place.
         """
 
     def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
@@ -281,7 +281,7 @@ class InPlace(Protocol):
 class AtOnce(Protocol):
     """What an inbox may offer besides, to spare a group the way to a thread and back."""
 
-    def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+    def store_at_once(self, batch: Batch) -> list[StoreResult | LocalError] | None:
         """Does what `store` does where that takes a few milliseconds at most; else None.
 
         Then nothing has been done, and the batch is for `store`.

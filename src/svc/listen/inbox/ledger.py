@@ -9,10 +9,10 @@ from enum import IntEnum
 from typing import Any, Final
 
 from svc.listen.inbox.inbox import (
-    Arrival,
     Batch,
     EndedEvent,
     ForwardAttempt,
+    InboundEvent,
     OpenItem,
     Retries,
     TargetRest,
@@ -99,17 +99,17 @@ class ForwardLedger:
                     tx.execute("DELETE FROM ledger WHERE target = ? AND event = ?", (other, event))
 
     def add(
-        self, tx: Tx, arrivals: Sequence[Arrival], seqs: Sequence[int]
+        self, tx: Tx, inbound_events: Sequence[InboundEvent], seqs: Sequence[int]
     ) -> list[tuple[str, ...]]:
-        """Adds the rows of arrivals; gives for each the targets where it waits for its turn."""
+        """Adds rows of inbound events; returns for each the targets where it waits for its turn."""
         waits: list[tuple[str, ...]] = []
         plain: list[object] = []
-        for arrival, seq in zip(arrivals, seqs, strict=True):
-            if arrival.ordered and arrival.delivery.facts.object_id:
-                waits.append(self._add_in_turn(tx, arrival, seq))
+        for inbound, seq in zip(inbound_events, seqs, strict=True):
+            if inbound.ordered and inbound.delivery.facts.object_id:
+                waits.append(self._add_in_turn(tx, inbound, seq))
                 continue
             waits.append(())
-            for url in arrival.targets:
+            for url in inbound.targets:
                 plain += (self.number(tx, url), seq)
         for some in chunks(plain, 2 * ROWS):
             tx.execute(rows_of(_ADD, 2, len(some) // 2), some)
@@ -216,11 +216,11 @@ class ForwardLedger:
         self._numbers = {row["url"]: row["id"] for row in rows}
         self._cut = {row["url"]: row["cut"] for row in rows}
 
-    def _add_in_turn(self, tx: Tx, arrival: Arrival, seq: int) -> tuple[str, ...]:
+    def _add_in_turn(self, tx: Tx, inbound: InboundEvent, seq: int) -> tuple[str, ...]:
         """Adds the rows of an event that waits where an older one of its object is open."""
         waits = []
-        object_id = arrival.delivery.facts.object_id
-        for url in arrival.targets:
+        object_id = inbound.delivery.facts.object_id
+        for url in inbound.targets:
             number = self.number(tx, url)
             older = tx.rows(_FIRST_OF_OBJECT, (number, object_id))
             state = State.WAITS if older else State.NEW

@@ -13,7 +13,7 @@ from typing import Final
 from svc.clock import Clock
 from svc.errors import LocalError
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE
-from svc.listen.inbox.inbox import Batch, Kept
+from svc.listen.inbox.inbox import Batch, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.state import Database
 from svc.system import files
@@ -54,22 +54,22 @@ class QuickInbox(SqliteInbox):
         self._logged = 0
         state.sync_by_hand(self._measure_sync, room=_COPIED_BYTES)
 
-    def store(self, batch: Batch) -> list[Kept | LocalError]:
-        kept = super().store(batch)
+    def store(self, batch: Batch) -> list[StoreResult | LocalError]:
+        stored = super().store(batch)
         self._logged += _size_of(batch)
-        return kept
+        return stored
 
-    def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+    def store_at_once(self, batch: Batch) -> list[StoreResult | LocalError] | None:
         if self._ids.are_many:
             return None
-        size = sum(len(one.delivery.body) for one in batch.arrivals)
+        size = sum(len(one.delivery.body) for one in batch.inbound_events)
         if self._mean > _SYNC_SECONDS_MAX or size > _BODIES_MAX:
             return None
-        kept = self._writing.write_at_once(lambda tx: self._write(tx, batch, whole=True))
-        if kept is not None:
+        stored = self._writing.write_at_once(lambda tx: self._write(tx, batch, whole=True))
+        if stored is not None:
             self.check_in_place()
             self._logged += _size_of(batch)
-        return kept
+        return stored
 
     @property
     def log_is_long(self) -> bool:
@@ -106,6 +106,6 @@ def open_inbox(
 
 def _size_of(batch: Batch) -> int:
     """About how many bytes of log a group makes."""
-    bodies = sum(len(one.delivery.body) for one in batch.arrivals)
-    rows = 2 * len(batch.arrivals) + len(batch.attempts)
+    bodies = sum(len(one.delivery.body) for one in batch.inbound_events)
+    rows = 2 * len(batch.inbound_events) + len(batch.attempts)
     return _COMMIT_BYTES + bodies + rows * _ROW_BYTES

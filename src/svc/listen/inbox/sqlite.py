@@ -6,10 +6,10 @@ from contextlib import suppress
 from typing import Final
 
 from svc.errors import LocalError
-from svc.listen.inbox.arrivals import ArrivalKeeper
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE, EventIds
 from svc.listen.inbox.forgetting import forget_forwarded
-from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position
+from svc.listen.inbox.inbound import InboundStore
+from svc.listen.inbox.inbox import Batch, InboundEvent, Position, StoreResult
 from svc.listen.inbox.ledger import ForwardLedger
 from svc.listen.inbox.listeners import number_of, position_of
 from svc.state import Database, Tx
@@ -38,15 +38,17 @@ class SqliteInbox(ForwardLedger):
             state.rows(setting)
         super().__init__(state, number_of(state, scope))
         self._ids = EventIds(state, self._listener, listed_at_once)
-        self._keeper = ArrivalKeeper(self._listener, self._ids, self, retake_failed=retake_failed)
+        self._inbound_store = InboundStore(
+            self._listener, self._ids, self, retake_failed=retake_failed
+        )
 
-    def store(self, batch: Batch) -> list[Kept | LocalError]:
+    def store(self, batch: Batch) -> list[StoreResult | LocalError]:
         with self._state.write() as tx:
-            kept = self._write(tx, batch)
+            stored = self._write(tx, batch)
         self.check_in_place()
         if self._ids.are_many:
             self._ids.list_now()
-        return kept
+        return stored
 
     def prune(self, now: float, after: int) -> int | None:
         return forget_forwarded(self._state, now, after).reached
@@ -83,25 +85,34 @@ class SqliteInbox(ForwardLedger):
         with suppress(LocalError):
             self._state.empty_log()
 
-    def _write(self, tx: Tx, batch: Batch, *, whole: bool = False) -> list[Kept | LocalError]:
+    def _write(
+        self, tx: Tx, batch: Batch, *, whole: bool = False
+    ) -> list[StoreResult | LocalError]:
         """Writes a batch; a `whole` one is not parted where a part of it cannot be kept."""
         if batch.has_results:
             self.note(tx, batch)
-        if not batch.arrivals:
+        if not batch.inbound_events:
             return []
         # Last, for a copy may have come of an event that has ended in this very batch.
-        kept = [*(self._keeper.keep if whole else self._keeper.keep_each)(tx, batch.arrivals)]
-        self._advance(tx, batch.arrivals, kept)
-        return kept
+        stored = [
+            *(self._inbound_store.store if whole else self._inbound_store.store_each)(
+                tx, batch.inbound_events
+            )
+        ]
+        self._advance(tx, batch.inbound_events, stored)
+        return stored
 
     def _advance(
-        self, tx: Tx, arrivals: Sequence[Arrival], kept: Sequence[Kept | LocalError]
+        self,
+        tx: Tx,
+        inbound_events: Sequence[InboundEvent],
+        stored: Sequence[StoreResult | LocalError],
     ) -> None:
         """Moves the position to the last event before which none is missing."""
         there = [
-            arrival.position
-            for arrival, got in zip(arrivals, kept, strict=True)
-            if arrival.position is not None and not isinstance(got, LocalError)
+            inbound.position
+            for inbound, got in zip(inbound_events, stored, strict=True)
+            if inbound.position is not None and not isinstance(got, LocalError)
         ]
         if not there:
             return

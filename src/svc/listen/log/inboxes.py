@@ -12,7 +12,15 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from svc.errors import LocalError, SvcError
-from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept, OpenItem, Oversized, Retries
+from svc.listen.inbox.inbox import (
+    Batch,
+    InboundEvent,
+    Inbox,
+    OpenItem,
+    Oversized,
+    Retries,
+    StoreResult,
+)
 from svc.listen.log.connection import LogConnection, decode
 from svc.listen.log.messages import (
     Trust,
@@ -68,22 +76,24 @@ class LogInbox(_NothingOpen):
         self._mode = mode
         self._key = key
 
-    def store(self, batch: Batch) -> list[Kept | LocalError]:
-        if not batch.arrivals:
+    def store(self, batch: Batch) -> list[StoreResult | LocalError]:
+        if not batch.inbound_events:
             return []
-        return self._connection.run(self._publish(batch.arrivals))
+        return self._connection.run(self._publish(batch.inbound_events))
 
     def prune(self, now: float, after: int) -> None:
         """Forgets nothing: the log has a limit of its own."""
 
-    async def _publish(self, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
+    async def _publish(
+        self, inbound_events: Sequence[InboundEvent]
+    ) -> list[StoreResult | LocalError]:
         end = asyncio.get_running_loop().time() + PUBLISH_SECONDS
-        return await asyncio.gather(*(self._one(arrival, end) for arrival in arrivals))
+        return await asyncio.gather(*(self._one(inbound, end) for inbound in inbound_events))
 
-    async def _one(self, arrival: Arrival, end: float) -> Kept | LocalError:
+    async def _one(self, inbound: InboundEvent, end: float) -> StoreResult | LocalError:
         """Publishes one event, again with the same id where no answer came."""
-        address, delivery = self._connection.address, arrival.delivery
-        again = arrival.redelivered > 0 or is_later_attempt(delivery)
+        address, delivery = self._connection.address, inbound.delivery
+        again = inbound.redelivered > 0 or is_later_attempt(delivery)
         headers = headers_of(delivery, address, self._mode, self._key, again=again)
         size, most = size_of(headers, delivery.body), self._connection.max_payload
         if size > most:  # the server would close the connection on all others
@@ -110,27 +120,31 @@ class CopiedInbox(_NothingOpen):
         self._copy = copy
         self._log = log
 
-    def store(self, batch: Batch) -> list[Kept | LocalError]:
-        closed = [replace(one, outcome=one.outcome or "unrouted") for one in batch.arrivals]
-        copied = self._copy.store(replace(batch, arrivals=closed))
+    def store(self, batch: Batch) -> list[StoreResult | LocalError]:
+        closed = [replace(one, outcome=one.outcome or "unrouted") for one in batch.inbound_events]
+        copied = self._copy.store(replace(batch, inbound_events=closed))
         there = [
             # What is here already may be in the log, or only have been on its way.
-            replace(one, redelivered=1) if isinstance(kept, Kept) and kept.duplicate else one
-            for one, kept in zip(closed, copied, strict=True)
-            if one.outcome != "withheld" and not isinstance(kept, LocalError)
+            replace(one, redelivered=1)
+            if isinstance(stored, StoreResult) and stored.duplicate
+            else one
+            for one, stored in zip(closed, copied, strict=True)
+            if one.outcome != "withheld" and not isinstance(stored, LocalError)
         ]
-        logged: Iterator[Kept | LocalError] = iter(self._log.store(Batch(there)) if there else [])
+        logged: Iterator[StoreResult | LocalError] = iter(
+            self._log.store(Batch(there)) if there else []
+        )
         return [
-            kept if one.outcome == "withheld" or isinstance(kept, LocalError) else next(logged)
-            for one, kept in zip(closed, copied, strict=True)
+            stored if one.outcome == "withheld" or isinstance(stored, LocalError) else next(logged)
+            for one, stored in zip(closed, copied, strict=True)
         ]
 
     def prune(self, now: float, after: int) -> int | None:
         return self._copy.prune(now, after)
 
 
-def _parse_kept(answer: Mapping[str, Any]) -> Kept:
-    return Kept(int(answer["seq"]), bool(answer.get("duplicate")), again=False, open=False)
+def _parse_kept(answer: Mapping[str, Any]) -> StoreResult:
+    return StoreResult(int(answer["seq"]), bool(answer.get("duplicate")), again=False, open=False)
 
 
 def _may_pass(error: BaseException) -> bool:
@@ -166,17 +180,17 @@ def refill(found: Iterator[Delivery], held: Container[str], log: Inbox) -> Refil
     Raises:
         LocalError: the log did not take one; those before are in it.
     """
-    done, group = Refilled(), list[Arrival]()
+    done, group = Refilled(), list[InboundEvent]()
     for one in found:
         done = replace(done, copies=done.copies + 1)
         if one.facts.id not in held:
-            group.append(Arrival(one, "unrouted", redelivered=1))
+            group.append(InboundEvent(one, "unrouted", redelivered=1))
         if len(group) == _GROUP:
             done, group = _count_published(done, group, log), []
     return _count_published(done, group, log)
 
 
-def _count_published(done: Refilled, group: list[Arrival], log: Inbox) -> Refilled:
+def _count_published(done: Refilled, group: list[InboundEvent], log: Inbox) -> Refilled:
     results = log.store(Batch(group)) if group else []
     for one in results:
         if isinstance(one, SvcError):
@@ -185,7 +199,7 @@ def _count_published(done: Refilled, group: list[Arrival], log: Inbox) -> Refill
                 code=one.code,
                 hint="Run the command again: what the log has is recognised by its id",
             )
-    new = sum(isinstance(one, Kept) and not one.duplicate for one in results)
+    new = sum(isinstance(one, StoreResult) and not one.duplicate for one in results)
     return replace(done, added=done.added + new)
 
 

@@ -16,7 +16,7 @@ from support.clocks import ManualClock
 from support.listening import NOW, SECRET, TargetServer, event
 from support.running import Svc
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.inbox.inbox import Batch, InboundEvent
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
@@ -33,7 +33,7 @@ def kept(isolated: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Database]:
     with Database.open(isolated / "state" / "state.db", clock=clock) as state:
         body = event(1)
         taken = Delivery(body, b"Content-Type: application/json\r\n", NOW, read_facts(body))
-        SqliteInbox(state, "one").store(Batch([Arrival(taken, None)]))
+        SqliteInbox(state, "one").store(Batch([InboundEvent(taken, None)]))
         with state.write() as tx:
             tx.execute(
                 "UPDATE listeners SET origin = ?, profile = 'default', mode = 'test',"
@@ -105,7 +105,7 @@ def test_the_inbox_costs_no_more_for_an_event_that_was_replayed_often(isolated: 
         with Database.open(path, clock=clock) as state:
             body = event(1)
             taken = Delivery(body, b"", NOW, read_facts(body))
-            SqliteInbox(state, "one").store(Batch([Arrival(taken, None)]))
+            SqliteInbox(state, "one").store(Batch([InboundEvent(taken, None)]))
             with state.write() as tx:
                 tx.execute("UPDATE listeners SET profile = 'p', mode = 'test'")
                 tx.many(

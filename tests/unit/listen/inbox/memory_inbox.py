@@ -7,13 +7,13 @@ from dataclasses import dataclass, field
 from svc.errors import LocalError
 from svc.listen.inbox.forgetting import KEEP_SECONDS
 from svc.listen.inbox.inbox import (
-    Arrival,
     Batch,
     EndedEvent,
     ForwardVerdict,
-    Kept,
+    InboundEvent,
     OpenItem,
     Retries,
+    StoreResult,
 )
 
 
@@ -37,7 +37,7 @@ class KeptEvent:
     """One kept event."""
 
     seq: int
-    arrival: Arrival
+    inbound: InboundEvent
     rows: dict[str, KeptRow] = field(default_factory=dict)
 
     @property
@@ -57,7 +57,7 @@ class MemoryInbox:
         self._retake_failed = retake_failed
         self._lock = threading.Lock()
 
-    def store(self, batch: Batch) -> list[Kept | LocalError]:
+    def store(self, batch: Batch) -> list[StoreResult | LocalError]:
         with self._lock:
             for one in batch.attempts:
                 row = self._by_seq[one.seq].rows[one.target]
@@ -73,7 +73,7 @@ class MemoryInbox:
                 for one in batch.attempts
                 if self._by_seq[one.seq].outcome is not None
             ]
-            return [self._keep(arrival) for arrival in batch.arrivals]
+            return [self._keep(inbound) for inbound in batch.inbound_events]
 
     def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
         """Begins a run."""
@@ -118,7 +118,7 @@ class MemoryInbox:
                 name
                 for name, one in self.entries.items()
                 if one.outcome in ("forwarded", "unrouted")
-                and one.arrival.delivery.received_at < now - KEEP_SECONDS
+                and one.inbound.delivery.received_at < now - KEEP_SECONDS
             ]
             for name in old:
                 del self._by_seq[self.entries.pop(name).seq]
@@ -126,23 +126,23 @@ class MemoryInbox:
     def _rows(self, url: str) -> list[KeptRow]:
         return [one.rows[url] for one in self._by_seq.values() if url in one.rows]
 
-    def _keep(self, arrival: Arrival) -> Kept:
-        known = self.entries.get(arrival.delivery.facts.id)
+    def _keep(self, inbound: InboundEvent) -> StoreResult:
+        known = self.entries.get(inbound.delivery.facts.id)
         if known is None:
             seq = max(self._by_seq, default=0) + 1
-            entry = KeptEvent(seq, arrival, {url: KeptRow() for url in arrival.targets})
-            self.entries[arrival.delivery.facts.id] = self._by_seq[seq] = entry
-            return Kept(seq, duplicate=False, again=False, open=arrival.outcome is None)
+            entry = KeptEvent(seq, inbound, {url: KeptRow() for url in inbound.targets})
+            self.entries[inbound.delivery.facts.id] = self._by_seq[seq] = entry
+            return StoreResult(seq, duplicate=False, again=False, open=inbound.outcome is None)
         if self._retake_failed and known.outcome == "failed":
             for row in known.rows.values():
                 if row.verdict == "failed":
                     row.verdict, row.next_at = "later", 0.0
-            return Kept(known.seq, duplicate=False, again=True, open=True)
-        return Kept(known.seq, duplicate=True, again=False, open=known.outcome is None)
+            return StoreResult(known.seq, duplicate=False, again=True, open=True)
+        return StoreResult(known.seq, duplicate=True, again=False, open=known.outcome is None)
 
 
 def _item(one: KeptEvent, target: str) -> OpenItem:
-    delivery, row = one.arrival.delivery, one.rows[target]
+    delivery, row = one.inbound.delivery, one.rows[target]
     return OpenItem(
         one.seq,
         delivery.facts.id,

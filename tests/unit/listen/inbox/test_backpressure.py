@@ -5,12 +5,12 @@ from collections.abc import Callable, Coroutine
 from typing import Any
 
 from svc.listen.inbox.commit import InboxWriter
-from svc.listen.inbox.inbox import Kept
+from svc.listen.inbox.inbox import StoreResult
 from unit.listen.inbox.test_commit import (
     FakeQuickInbox,
     Timers,
-    arrival,
     attempt,
+    inbound,
     kept,
     numbers,
     run,
@@ -40,10 +40,10 @@ def with_many_open(
 
 def keep(writer: InboxWriter, number: int, told: list[int]) -> None:
     def heard(one: object) -> None:
-        assert isinstance(one, Kept)
+        assert isinstance(one, StoreResult)
         told.append(one.seq)
 
-    writer.keep(arrival(number), heard)
+    writer.store(inbound(number), heard)
 
 
 async def turns() -> None:
@@ -107,10 +107,10 @@ def test_copies_and_what_is_not_forwarded_are_no_burden() -> None:
     class Deaf(FakeQuickInbox):
         def store(self, batch: Any) -> Any:
             super().store(batch)
-            places = [kept(one).seq for one in batch.arrivals]
-            return [Kept(seq, duplicate=True, again=False, open=True) for seq in places[::2]] + [
-                Kept(seq, duplicate=False, again=False, open=False) for seq in places[1::2]
-            ]
+            places = [kept(one).seq for one in batch.inbound_events]
+            return [
+                StoreResult(seq, duplicate=True, again=False, open=True) for seq in places[::2]
+            ] + [StoreResult(seq, duplicate=False, again=False, open=False) for seq in places[1::2]]
 
     inbox, told = Deaf(), list[int]()
     inbox.gate.set()

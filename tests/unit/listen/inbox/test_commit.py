@@ -12,13 +12,13 @@ import pytest
 from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import (
-    Arrival,
     Batch,
     EndedEvent,
     ForwardAttempt,
-    Kept,
+    InboundEvent,
     OpenItem,
     Retries,
+    StoreResult,
 )
 from svc.listen.verify.verify import Delivery, Facts
 
@@ -37,7 +37,7 @@ class FakeInbox:
     second: threading.Event = field(default_factory=threading.Event)
     threads: set[str] = field(default_factory=set)
 
-    def store(self, batch: Batch) -> list[Kept | LocalError]:
+    def store(self, batch: Batch) -> list[StoreResult | LocalError]:
         self.batches.append(batch)
         self.threads.add(threading.current_thread().name)
         assert self.gate.wait(10)
@@ -46,7 +46,7 @@ class FakeInbox:
         if self.errors:
             raise self.errors.pop(0)
         batch.ended += [EndedEvent(one.seq, one.type, taken=True) for one in batch.attempts]
-        return [kept(one) for one in batch.arrivals]
+        return [kept(one) for one in batch.inbound_events]
 
     def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
         raise NotImplementedError
@@ -77,7 +77,7 @@ class FakeQuickInbox(FakeInbox):
     log_is_long = False
     slow: bool = False
 
-    def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+    def store_at_once(self, batch: Batch) -> list[StoreResult | LocalError] | None:
         return None if self.slow else self.store(batch)
 
     def copy_log(self) -> None:
@@ -105,14 +105,14 @@ class Timers(asyncio.SelectorEventLoop):
         return handle
 
 
-def arrival(number: int) -> Arrival:
+def inbound(number: int) -> InboundEvent:
     facts = Facts(f"evt_{number}", "order.paid", "", None, f"ord_{number}", None, "")
-    return Arrival(Delivery(b"{}", b"", 0.0, facts), None)
+    return InboundEvent(Delivery(b"{}", b"", 0.0, facts), None)
 
 
-def kept(one: Arrival) -> Kept:
+def kept(one: InboundEvent) -> StoreResult:
     number = int(one.delivery.facts.id.removeprefix("evt_"))
-    return Kept(number, duplicate=False, again=False, open=True)
+    return StoreResult(number, duplicate=False, again=False, open=True)
 
 
 def attempt(seq: int = 1) -> ForwardAttempt:
@@ -121,7 +121,7 @@ def attempt(seq: int = 1) -> ForwardAttempt:
 
 
 def numbers(batch: Batch) -> list[int]:
-    return [kept(one).seq for one in batch.arrivals]
+    return [kept(one).seq for one in batch.inbound_events]
 
 
 def writers() -> list[str]:
@@ -159,11 +159,11 @@ async def until(true: Callable[[], bool]) -> None:
 
 def test_arrivals_of_one_moment_are_one_group() -> None:
     """Each is told its own place, in order, once the whole group is on the disk."""
-    inbox, told = FakeInbox(), list[Kept | LocalError]()
+    inbox, told = FakeInbox(), list[StoreResult | LocalError]()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
         for number in (1, 2, 3):
-            writer.keep(arrival(number), told.append)
+            writer.store(inbound(number), told.append)
         assert (inbox.batches, writer.idle) == ([], False)
         await until(lambda: len(inbox.batches) == 1)
         assert (told, writer.idle) == ([], False)
@@ -174,21 +174,21 @@ def test_arrivals_of_one_moment_are_one_group() -> None:
 
     run(inbox, story)
     assert [numbers(batch) for batch in inbox.batches] == [[1, 2, 3]]
-    assert told == [kept(arrival(number)) for number in (1, 2, 3)]
+    assert told == [kept(inbound(number)) for number in (1, 2, 3)]
 
 
 def test_lone_delivery_is_kept_at_once() -> None:
     """With the next turn of the loop; only where several have come are others waited for."""
-    inbox, told = FakeQuickInbox(), list[Kept | LocalError]()
+    inbox, told = FakeQuickInbox(), list[StoreResult | LocalError]()
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
         for number in (1, 2):
-            writer.keep(arrival(number), told.append)
+            writer.store(inbound(number), told.append)
             await asyncio.sleep(0)
             assert len(told) == number
-        writer.keep(arrival(3), told.append)
-        writer.keep(arrival(4), told.append)
+        writer.store(inbound(3), told.append)
+        writer.store(inbound(4), told.append)
         await asyncio.sleep(0)
         assert len(told) == 2
         await until(lambda: len(told) == 4)
@@ -199,14 +199,14 @@ def test_lone_delivery_is_kept_at_once() -> None:
 
 def test_next_group_gathers_while_one_is_being_written() -> None:
     """Whatever comes meanwhile waits for the first, and then goes at once and in one."""
-    inbox, told = FakeInbox(), list[Kept | LocalError]()
+    inbox, told = FakeInbox(), list[StoreResult | LocalError]()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), told.append)
+        writer.store(inbound(1), told.append)
         await until(lambda: len(inbox.batches) == 1)
-        writer.keep(arrival(2), told.append)
+        writer.store(inbound(2), told.append)
         await asyncio.sleep(0.02)
-        writer.keep(arrival(3), told.append)
+        writer.store(inbound(3), told.append)
         writer.record(attempt())
         writer.record(attempt(1))
         await asyncio.sleep(0.02)
@@ -223,19 +223,19 @@ def test_next_group_gathers_while_one_is_being_written() -> None:
 
 def test_group_has_a_size() -> None:
     """256 deliveries and no more; the rest go in the next one, told in order."""
-    inbox, told = FakeInbox(), list[Kept | LocalError]()
+    inbox, told = FakeInbox(), list[StoreResult | LocalError]()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
         for number in range(1, 259):
-            writer.keep(arrival(number), told.append)
+            writer.store(inbound(number), told.append)
         writer.record(attempt(9))
         inbox.gate.set()
         await until(lambda: len(told) == 258)
 
     run(inbox, story)
-    assert [len(batch.arrivals) for batch in inbox.batches] == [256, 2]
+    assert [len(batch.inbound_events) for batch in inbox.batches] == [256, 2]
     assert [batch.attempts for batch in inbox.batches] == [[attempt(9)], []]
-    assert told == [kept(arrival(number)) for number in range(1, 259)]
+    assert told == [kept(inbound(number)) for number in range(1, 259)]
 
 
 def test_result_alone_is_written_a_moment_later() -> None:
@@ -262,7 +262,7 @@ def test_results_ride_along_with_the_next_delivery() -> None:
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
         writer.record(attempt(1))
-        writer.keep(arrival(1), lambda _: None)
+        writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
         assert [timer.cancelled() for timer in loop.set] == [True]
         inbox.gate.set()
@@ -280,7 +280,7 @@ def test_results_that_came_meanwhile_are_written_soon() -> None:
     inbox = FakeInbox()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), lambda _: None)
+        writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
         writer.record(attempt(1))
         assert loop.set == []
@@ -293,7 +293,7 @@ def test_results_that_came_meanwhile_are_written_soon() -> None:
 
 async def found_quick(writer: InboxWriter, inbox: FakeQuickInbox) -> None:
     """Has a writer see that its inbox needs no thread."""
-    writer.keep(arrival(0), lambda _: None)
+    writer.store(inbound(0), lambda _: None)
     await until(lambda: bool(inbox.batches))
     inbox.batches.clear()
 
@@ -307,7 +307,7 @@ def test_lone_delivery_is_not_held_up_by_results() -> None:
         await found_quick(writer, inbox)
         writer.record(attempt(1))
         writer.record(attempt(1))
-        writer.keep(arrival(2), lambda _: None)
+        writer.store(inbound(2), lambda _: None)
         await until(lambda: bool(inbox.batches))
         assert not loop.set[0].cancelled()
         await until(lambda: len(inbox.batches) == 2)
@@ -315,7 +315,7 @@ def test_lone_delivery_is_not_held_up_by_results() -> None:
         await until(lambda: len(inbox.batches) == 3)
 
     run(inbox, story)
-    assert inbox.batches[0] == Batch([arrival(2)])
+    assert inbox.batches[0] == Batch([inbound(2)])
     assert inbox.batches[1].attempts == [attempt(1), attempt(1)]
     assert inbox.batches[2].attempts == [attempt(2)]
     assert inbox.threads == {"MainThread"}
@@ -329,10 +329,10 @@ def test_results_are_no_group_of_their_own_on_a_slow_disk() -> None:
     async def story(writer: InboxWriter, loop: Timers) -> None:
         await found_quick(writer, inbox)
         inbox.slow = True
-        writer.keep(arrival(1), lambda _: None)
+        writer.store(inbound(1), lambda _: None)
         await until(lambda: len(inbox.batches) == 1 and writer.idle)
         writer.record(attempt(1))
-        writer.keep(arrival(2), lambda _: None)
+        writer.store(inbound(2), lambda _: None)
         await until(lambda: len(inbox.batches) == 2)
 
     run(inbox, story)
@@ -347,7 +347,7 @@ def test_many_results_ride_along_all_the_same() -> None:
         await found_quick(writer, inbox)
         for number in range(1, 33):
             writer.record(attempt(number))
-        writer.keep(arrival(99), lambda _: None)
+        writer.store(inbound(99), lambda _: None)
         await until(lambda: bool(inbox.batches))
         assert loop.set[0].cancelled()
 
@@ -363,7 +363,7 @@ def test_results_go_first_where_a_copy_asks_for_them() -> None:
     async def story(writer: InboxWriter, loop: Timers) -> None:
         await found_quick(writer, inbox)
         writer.record(attempt(1))
-        writer.keep(arrival(1), lambda _: None)
+        writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
 
     run(inbox, story, results_first=True)
@@ -376,14 +376,14 @@ def test_every_sender_hears_that_the_disk_is_full() -> None:
     An event that is shown as forwarded without one attempt would be a lie, and a target whose end
     is forgotten gets its event again after a restart.
     """
-    inbox, told = FakeInbox(errors=[FULL]), list[Kept | LocalError]()
+    inbox, told = FakeInbox(errors=[FULL]), list[StoreResult | LocalError]()
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
         writer.record(attempt(7))
         writer.record(attempt())
-        writer.keep(arrival(1), told.append)
-        writer.keep(arrival(2), told.append)
+        writer.store(inbound(1), told.append)
+        writer.store(inbound(2), told.append)
         await until(lambda: len(inbox.batches) == 2)
         assert not writer.broken.done()
 
@@ -395,34 +395,34 @@ def test_every_sender_hears_that_the_disk_is_full() -> None:
 @pytest.mark.parametrize("errors", [[], [FULL]])
 def test_one_that_raises_keeps_no_other_from_being_told(errors: list[Exception]) -> None:
     """R50: the error reaches whoever watches the loop; the rest of its group have their answers."""
-    inbox, told = FakeInbox(errors=list(errors)), list[Kept | LocalError]()
+    inbox, told = FakeInbox(errors=list(errors)), list[StoreResult | LocalError]()
     inbox.gate.set()
     heard: list[object] = []
 
-    def odd(_: Kept | LocalError) -> None:
+    def odd(_: StoreResult | LocalError) -> None:
         raise ZeroDivisionError
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
         loop.set_exception_handler(lambda _, context: heard.append(context["exception"]))
         for number, tell in enumerate((told.append, odd, told.append), start=1):
-            writer.keep(arrival(number), tell)
+            writer.store(inbound(number), tell)
         await until(lambda: len(told) == 2)
-        writer.keep(arrival(4), told.append)
+        writer.store(inbound(4), told.append)
         await until(lambda: len(told) == 3)
 
     run(inbox, story)
-    first, third = [FULL, FULL] if errors else [kept(arrival(1)), kept(arrival(3))]
-    assert told == [first, third, kept(arrival(4))]
+    first, third = [FULL, FULL] if errors else [kept(inbound(1)), kept(inbound(3))]
+    assert told == [first, third, kept(inbound(4))]
     assert [type(one) for one in heard] == [ZeroDivisionError]
 
 
 def test_unexpected_error_ends_it() -> None:
     """Nobody is told that it is kept, and the listener hears of the error itself."""
-    inbox, told = FakeInbox(errors=[ZeroDivisionError("a bug")]), list[Kept | LocalError]()
+    inbox, told = FakeInbox(errors=[ZeroDivisionError("a bug")]), list[StoreResult | LocalError]()
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), told.append)
+        writer.store(inbound(1), told.append)
         with pytest.raises(ZeroDivisionError, match="a bug"):
             await writer.broken
 
@@ -433,10 +433,10 @@ def test_unexpected_error_ends_it() -> None:
 
 def test_close_writes_what_is_left() -> None:
     """Also what comes while the last group is being written; then the thread is over."""
-    inbox, told = FakeInbox(), list[Kept | LocalError]()
+    inbox, told = FakeInbox(), list[StoreResult | LocalError]()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), told.append)
+        writer.store(inbound(1), told.append)
         await until(lambda: bool(inbox.batches))
         writer.record(attempt())
         assert writers()
@@ -450,7 +450,7 @@ def test_close_writes_what_is_left() -> None:
     run(inbox, story)
     assert [numbers(batch) for batch in inbox.batches] == [[1], []]
     assert inbox.batches[1].attempts == [attempt()]
-    assert told == [kept(arrival(1))]
+    assert told == [kept(inbound(1))]
     assert writers() == []
 
 
@@ -459,9 +459,9 @@ def test_close_begins_no_second_group_beside_the_first() -> None:
     inbox = FakeInbox(second_waits=True)
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), lambda _: None)
+        writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
-        writer.keep(arrival(2), lambda _: None)
+        writer.store(inbound(2), lambda _: None)
         closing = asyncio.ensure_future(writer.close())
         await asyncio.sleep(0)
         inbox.gate.set()
@@ -495,7 +495,7 @@ def test_reads_go_through_the_same_thread() -> None:
     inbox = FakeInbox()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), lambda _: None)
+        writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
         reading = asyncio.ensure_future(writer.read(lambda: threading.current_thread().name))
         await asyncio.sleep(0.02)
@@ -513,7 +513,7 @@ def test_read_may_ask_to_see_every_result(busy: bool) -> None:
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
         if busy:
-            writer.keep(arrival(1), lambda _: None)
+            writer.store(inbound(1), lambda _: None)
             await until(lambda: bool(inbox.batches))
         writer.record(attempt(1))
         inbox.gate.set()
@@ -545,19 +545,19 @@ class LongInbox(FakeQuickInbox):
 
 def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None:
     """Groups are stored during the first copy; the second one holds them back, so it has an end."""
-    inbox, told = LongInbox(), list[Kept | LocalError]()
+    inbox, told = LongInbox(), list[StoreResult | LocalError]()
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), told.append)
+        writer.store(inbound(1), told.append)
         await until(lambda: len(inbox.copies) == 1)
-        writer.keep(arrival(2), told.append)
+        writer.store(inbound(2), told.append)
         await until(lambda: len(told) == 2)
         idle = [writer.idle]
         inbox.go.release()
         await until(lambda: len(inbox.copies) == 2)
         assert [*idle, writer.idle] == [True, False]
-        writer.keep(arrival(3), told.append)
+        writer.store(inbound(3), told.append)
         writer.record(attempt(1))
         await asyncio.sleep(0.02)
         assert len(told) == 2
@@ -566,7 +566,7 @@ def test_log_is_copied_beside_what_comes_and_then_caught_up_with() -> None:
         await until(lambda: bool(inbox.batches[-1].attempts))
 
     run(inbox, story)
-    assert told == [kept(arrival(number)) for number in (1, 2, 3)]
+    assert told == [kept(inbound(number)) for number in (1, 2, 3)]
     assert len(inbox.copies) == 2
     assert len(set(inbox.copies)) == 1
     assert inbox.threads == {"MainThread"}
@@ -578,12 +578,12 @@ def test_log_that_cannot_be_copied_is_copied_with_what_follows() -> None:
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), lambda _: None)
+        writer.store(inbound(1), lambda _: None)
         await until(lambda: len(inbox.copies) == 1)
         inbox.go.release()
         await asyncio.sleep(0.02)
         assert (len(inbox.copies), writer.idle) == (1, True)
-        writer.keep(arrival(2), lambda _: None)
+        writer.store(inbound(2), lambda _: None)
         await until(lambda: len(inbox.copies) == 2)
         inbox.go.release()
         await asyncio.sleep(0.02)
@@ -599,7 +599,7 @@ def test_no_log_is_copied_at_the_end(begun: bool) -> None:
     inbox.gate.set()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), lambda _: None)
+        writer.store(inbound(1), lambda _: None)
         await until(lambda: len(inbox.copies) == begun)
         writer.record(attempt(1))
         inbox.go.release()
@@ -614,7 +614,7 @@ def test_no_log_is_copied_at_the_end(begun: bool) -> None:
 class SlowQuickInbox(FakeQuickInbox):
     """One that could do without a thread, but whose disk is slow."""
 
-    def store_at_once(self, batch: Batch) -> list[Kept | LocalError] | None:
+    def store_at_once(self, batch: Batch) -> list[StoreResult | LocalError] | None:
         return None
 
 
@@ -623,9 +623,9 @@ def test_read_that_asks_for_results_is_not_overtaken_by_the_next_group() -> None
     inbox = SlowQuickInbox()
 
     async def story(writer: InboxWriter, loop: Timers) -> None:
-        writer.keep(arrival(1), lambda _: None)
+        writer.store(inbound(1), lambda _: None)
         await until(lambda: bool(inbox.batches))
-        writer.keep(arrival(2), lambda _: None)  # its group begins as the first one ends
+        writer.store(inbound(2), lambda _: None)  # its group begins as the first one ends
         writer.record(attempt(7))
         reading = asyncio.ensure_future(
             writer.read(lambda: list(inbox.batches), after_results=True)

@@ -9,7 +9,7 @@ from support.clocks import ManualClock
 from support.listening import NOW, event
 from svc.errors import LocalError
 from svc.listen.inbox.event_ids import EventIds
-from svc.listen.inbox.inbox import Arrival, Batch, Kept
+from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.state import Database
@@ -35,15 +35,15 @@ def inbox(state: Database) -> SqliteInbox:
     return SqliteInbox(state, "one", listed_at_once=AT_ONCE)
 
 
-def arrival(number: int) -> Arrival:
+def inbound(number: int) -> InboundEvent:
     body = event(number)
-    return Arrival(Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body)), None)
+    return InboundEvent(Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body)), None)
 
 
 def keep(inbox: SqliteInbox, *numbers: int) -> list[tuple[int, bool]]:
     """The row of each, and whether it was there before."""
-    kept = inbox.store(Batch([arrival(number) for number in numbers]))
-    return [(one.seq, one.duplicate) for one in kept if isinstance(one, Kept)]
+    kept = inbox.store(Batch([inbound(number) for number in numbers]))
+    return [(one.seq, one.duplicate) for one in kept if isinstance(one, StoreResult)]
 
 
 def listed(state: Database) -> int:
@@ -68,7 +68,7 @@ def test_rows_of_one_event_are_many_as_well(state: Database, inbox: SqliteInbox)
     """A sandbox that is reset to its seed gives the same few ids for ever, to other events."""
     for amount in range(1, AT_ONCE + 1):
         body = event(1, amount=amount)
-        inbox.store(Batch([Arrival(Delivery(body, b"", NOW, read_facts(body)), None)]))
+        inbox.store(Batch([InboundEvent(Delivery(body, b"", NOW, read_facts(body)), None)]))
     assert listed(state) == AT_ONCE
 
 
@@ -105,7 +105,7 @@ def test_listing_waits_for_nobody(path: Path, state: Database) -> None:
 
 def test_number_of_an_undone_row_is_another_events(state: Database, inbox: SqliteInbox) -> None:
     """R50: an event whose group was undone is new when it comes again, and no other is a copy."""
-    broken = Batch([arrival(1)])
+    broken = Batch([inbound(1)])
     with state.write() as tx:
         tx.execute(
             "CREATE TRIGGER broken AFTER INSERT ON payloads BEGIN SELECT RAISE(FAIL, ''); END"

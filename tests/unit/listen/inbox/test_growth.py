@@ -15,7 +15,7 @@ from svc.listen.inbox import ledger, listeners
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.forgetting import forget_all_forwarded, forget_failed
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope, copies
-from svc.listen.inbox.inbox import Arrival, Batch
+from svc.listen.inbox.inbox import Batch, InboundEvent
 from svc.listen.inbox.listeners import (
     begin_anew,
     count_pending,
@@ -70,10 +70,12 @@ def inbox(state: Database) -> SqliteInbox:
     return SqliteInbox(state, SCOPE, listed_at_once=4)
 
 
-def arrival(number: int, *targets: str, ordered: bool = False, about: int | None = None) -> Arrival:
+def inbound(
+    number: int, *targets: str, ordered: bool = False, about: int | None = None
+) -> InboundEvent:
     body = event(number, data={"object": {"id": f"ord_{about or number}"}})
     delivery = Delivery(body, b"", NOW + number, read_facts(body))
-    return Arrival(delivery, None, targets=targets, ordered=ordered)
+    return InboundEvent(delivery, None, targets=targets, ordered=ordered)
 
 
 @pytest.mark.smoke  # each SQLite has plans of its own
@@ -81,9 +83,9 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     """Each question and change of a listener and of the commands goes by an index."""
     inbox.begin([A, B], ordered=True, anew=True)
     for n in range(1, 13):
-        inbox.store(Batch([arrival(n, A, B, ordered=True, about=n % 4)]))
+        inbox.store(Batch([inbound(n, A, B, ordered=True, about=n % 4)]))
     inbox.store(Batch(attempts=[*ended([1], "failed"), *ended([2]), attempt(3, verdict="later")]))
-    inbox.store(Batch([arrival(2, A)], well=[A]))
+    inbox.store(Batch([inbound(2, A)], well=[A]))
     for target in (A, B):
         inbox.due(target, 0, 256), inbox.again(target, NOW, 256), inbox.count([target])
     inbox.count([A, B]), inbox.count_failed([1, 2]), inbox.leave(B)
@@ -122,7 +124,7 @@ def test_pending_events_are_found_among_few_and_among_many(
 ) -> None:
     """What is asked for is the same, whichever way is the shorter one; each event stands once."""
     inbox.begin([A, B], ordered=False, anew=True)
-    inbox.store(Batch([arrival(n, A, B) for n in range(1, 8)]))
+    inbox.store(Batch([inbound(n, A, B) for n in range(1, 8)]))
     inbox.store(Batch(attempts=[attempt(n, A) for n in (1, 2, 3)]))
     inbox.store(Batch(attempts=[attempt(n, B) for n in (1, 2)]))
     inbox.store(Batch(attempts=[attempt(n, A, "failed") for n in (4, 5)]))
@@ -153,7 +155,7 @@ def test_a_target_that_is_well_again_gets_its_events_in_pieces(
     """After an hour of 503 no delivery waits until all that ailed is due; in the end all of it is."""
     monkeypatch.setattr(ledger, "PIECE_ROWS", 3)
     inbox.begin([A], ordered=False, anew=True)
-    inbox.store(Batch([arrival(n, A) for n in range(1, 9)]))
+    inbox.store(Batch([inbound(n, A) for n in range(1, 9)]))
     later = [attempt(n, verdict="later", next_at=NOW + 99, ailing=True) for n in range(1, 9)]
     inbox.store(Batch(attempts=later))
     first = Batch(well=[A])
@@ -180,7 +182,7 @@ def test_turns_are_found_again_after_an_adoption(
     """What waited for its turn in an ordered run is sent by a plain one, whatever came between."""
     monkeypatch.setattr(ledger, "PIECE_ROWS", piece)
     inbox.begin([A], ordered=True, anew=True)
-    inbox.store(Batch([arrival(n, A, ordered=True, about=1) for n in (1, 2, 3)]))
+    inbox.store(Batch([inbound(n, A, ordered=True, about=1) for n in (1, 2, 3)]))
     assert [one.seq for one in inbox.due(A, 0, 256)] == [1]
     inbox.adopt(lambda _: [A], [A])
     inbox.begin([A], ordered=True, anew=True)
@@ -197,7 +199,7 @@ def test_a_reset_that_was_cut_off_is_ended_by_the_next_start(
     monkeypatch.setattr(listeners, "PIECE_ROWS", 2)
     claim = load_remembered(state, SCOPE, LISTENING, lambda: "/x")
     inbox.begin([A], ordered=False, anew=True)
-    inbox.store(Batch([arrival(n, A) for n in range(1, 6)]))
+    inbox.store(Batch([inbound(n, A) for n in range(1, 6)]))
     wrote = state.write
     left = [3]  # the name, what is open, and the first piece
 
@@ -215,6 +217,6 @@ def test_a_reset_that_was_cut_off_is_ended_by_the_next_start(
     assert row["n"] == 3
     begin_anew(state, claim)
     again = SqliteInbox(state, SCOPE)
-    assert [one.duplicate for one in again.store(Batch([arrival(n, A) for n in range(1, 6)]))] == [  # type: ignore[union-attr]
+    assert [one.duplicate for one in again.store(Batch([inbound(n, A) for n in range(1, 6)]))] == [  # type: ignore[union-attr]
         False
     ] * 5

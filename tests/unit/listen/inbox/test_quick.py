@@ -27,7 +27,7 @@ from support.listening import (
 from svc.errors import LocalError
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.event_ids import LISTED_AT_ONCE
-from svc.listen.inbox.inbox import Arrival, Batch, Inbox, Kept
+from svc.listen.inbox.inbox import Batch, InboundEvent, Inbox, StoreResult
 from svc.listen.inbox.quick import QuickInbox, open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
@@ -88,13 +88,13 @@ def inbox(path: Path, clock: ManualClock, disk: CountingDisk) -> Iterator[QuickI
         state.close()
 
 
-def arrival(number: int, size: int = 0) -> Arrival:
+def inbound(number: int, size: int = 0) -> InboundEvent:
     body = event(number, note="x" * size)
-    return Arrival(Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body)), None)
+    return InboundEvent(Delivery(body, b"Content-Type: text/x\r\n", NOW, read_facts(body)), None)
 
 
 def batch(*numbers: int, size: int = 0) -> Batch:
-    return Batch([arrival(number, size) for number in numbers])
+    return Batch([inbound(number, size) for number in numbers])
 
 
 def ids(path: Path) -> list[str]:
@@ -126,19 +126,19 @@ def test_group_is_synced_before_anybody_is_told(
     inbox: QuickInbox, disk: CountingDisk, path: Path
 ) -> None:
     """R50, R51: three that come together are one sync, on the loop's own thread."""
-    told: list[tuple[Kept | LocalError, int, int]] = []
+    told: list[tuple[StoreResult | LocalError, int, int]] = []
 
     async def story(writer: InboxWriter) -> None:
         before = disk.syncs
         for number in (1, 2, 3):
-            writer.keep(
-                arrival(number),
+            writer.store(
+                inbound(number),
                 lambda kept: told.append((kept, disk.syncs - before, len(ids(path)))),
             )
         await until(lambda: len(told) == 3)
 
     on_loop(inbox, story)
-    assert told == [(Kept(seq, False, False, open=True), 1, 4) for seq in (2, 3, 4)]
+    assert told == [(StoreResult(seq, False, False, open=True), 1, 4) for seq in (2, 3, 4)]
     assert disk.threads[-1] == "MainThread"
 
 
@@ -153,15 +153,15 @@ def test_sync_that_fails_is_the_last(inbox: QuickInbox, disk: CountingDisk) -> N
     The log is a chain: what follows a page that was lost is lost with it.
     """
     disk.error = OSError(errno.EIO, "Input/output error")
-    told: list[Kept | LocalError] = []
+    told: list[StoreResult | LocalError] = []
 
     async def story(writer: InboxWriter) -> None:
         for number in (1, 2):
-            writer.keep(arrival(number), told.append)
+            writer.store(inbound(number), told.append)
         with pytest.raises(NotSynced, match="did not reach the disk: input/output error"):
             await writer.broken
         disk.error = None
-        writer.keep(arrival(3), told.append)
+        writer.store(inbound(3), told.append)
         await until(lambda: len(told) == 3)
 
     on_loop(inbox, story)
@@ -188,8 +188,10 @@ def test_listing_ids_is_left_to_the_thread(inbox: QuickInbox) -> None:
     """It is a few milliseconds' work; what it lists is as known as before."""
     inbox.store_at_once(batch(*range(1, LISTED_AT_ONCE)))
     assert inbox.store_at_once(batch(1)) is None
-    assert inbox.store(batch(1)) == [Kept(2, duplicate=True, again=False, open=False)]
-    assert inbox.store_at_once(batch(1)) == [Kept(2, duplicate=True, again=False, open=False)]
+    assert inbox.store(batch(1)) == [StoreResult(2, duplicate=True, again=False, open=False)]
+    assert inbox.store_at_once(batch(1)) == [
+        StoreResult(2, duplicate=True, again=False, open=False)
+    ]
 
 
 def test_sync_that_fails_as_ids_are_listed_is_the_last(
@@ -224,7 +226,7 @@ def test_group_with_one_that_cannot_be_kept_is_left_to_the_thread(
     assert ids(path) == ["evt_0"]
     first, odd, third = inbox.store(batch(1, 2, 3))
     assert (isinstance(odd, LocalError), ids(path)) == (True, ["evt_0", "evt_1", "evt_3"])
-    assert [one.seq for one in (first, third) if isinstance(one, Kept)] == [2, 3]
+    assert [one.seq for one in (first, third) if isinstance(one, StoreResult)] == [2, 3]
 
 
 def test_database_that_is_held_is_not_waited_for(
@@ -270,7 +272,7 @@ def test_log_stays_short(inbox: QuickInbox, path: Path, group: int) -> None:
         for first in range(1, 3600, group):
             told: list[object] = []
             for number in range(first, first + group):
-                writer.keep(arrival(number, 2000), told.append)
+                writer.store(inbound(number, 2000), told.append)
             await until(lambda: len(told) == group)  # noqa: B023  before the next turn
             longest = max(longest, path.with_name("state.db-wal").stat().st_size)
 

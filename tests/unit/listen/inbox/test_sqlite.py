@@ -33,7 +33,7 @@ from svc.clock import SystemClock
 from svc.errors import LocalError
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
-from svc.listen.inbox.inbox import Arrival, Batch, Kept, Position, TargetRest
+from svc.listen.inbox.inbox import Batch, InboundEvent, Position, StoreResult, TargetRest
 from svc.listen.inbox.listeners import places
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.verify.verify import Delivery, read_facts
@@ -42,13 +42,15 @@ from svc.state import Database, Tx
 TARGET = "http://a"
 
 
-def arrival(number: int, *, open_: bool = True, size: int = 0, at: float | None = None) -> Arrival:
+def inbound(
+    number: int, *, open_: bool = True, size: int = 0, at: float | None = None
+) -> InboundEvent:
     body = event(number, note="x" * size)
     received_at = NOW + number if at is None else at
     taken = Delivery(body, b"Content-Type: application/json\r\n", received_at, read_facts(body))
     if not open_:
-        return Arrival(taken, "unrouted")
-    return Arrival(taken, None, targets=(TARGET,))
+        return InboundEvent(taken, "unrouted")
+    return InboundEvent(taken, None, targets=(TARGET,))
 
 
 @pytest.fixture
@@ -60,16 +62,16 @@ def state(tmp_path: Path) -> Iterator[Database]:
 def test_store_tells_new_from_known(state: Database) -> None:
     """R50: an id is new once for each listener, within a batch, across batches and restarts."""
     inbox = SqliteInbox(state, "one")
-    first = inbox.store(Batch([arrival(1), arrival(2), arrival(1)]))
+    first = inbox.store(Batch([inbound(1), inbound(2), inbound(1)]))
     assert first == [
-        Kept(1, False, False, True),
-        Kept(2, False, False, True),
-        Kept(1, True, False, True),
+        StoreResult(1, False, False, True),
+        StoreResult(2, False, False, True),
+        StoreResult(1, True, False, True),
     ]
-    again = SqliteInbox(state, "one").store(Batch([arrival(2), arrival(3)]))
-    assert again == [Kept(2, True, False, True), Kept(3, False, False, True)]
-    other = SqliteInbox(state, "two").store(Batch([arrival(1)]))
-    assert other == [Kept(4, False, False, True)]
+    again = SqliteInbox(state, "one").store(Batch([inbound(2), inbound(3)]))
+    assert again == [StoreResult(2, True, False, True), StoreResult(3, False, False, True)]
+    other = SqliteInbox(state, "two").store(Batch([inbound(1)]))
+    assert other == [StoreResult(4, False, False, True)]
     assert state.rows("SELECT copies FROM inbox WHERE seq = 1") == [{"copies": 1}]
 
 
@@ -78,12 +80,18 @@ def test_copies_are_known_before_and_after_their_ids_are_listed(state: Database)
     one, other = (SqliteInbox(state, name, listed_at_once=3) for name in ("one", "two"))
     events = InboxHistory(state, InboxScope("", "", None))
     for number in range(1, 10):
-        assert one.store(Batch([arrival(number)])) == [Kept(2 * number - 1, False, False, True)]
-        assert other.store(Batch([arrival(number)])) == [Kept(2 * number, False, False, True)]
+        assert one.store(Batch([inbound(number)])) == [
+            StoreResult(2 * number - 1, False, False, True)
+        ]
+        assert other.store(Batch([inbound(number)])) == [
+            StoreResult(2 * number, False, False, True)
+        ]
         again = SqliteInbox(state, "one", listed_at_once=3)
         for inbox in (one, again):
-            copies = inbox.store(Batch([arrival(n) for n in range(1, number + 1)]))
-            assert copies == [Kept(2 * n - 1, True, False, True) for n in range(1, number + 1)]
+            copies = inbox.store(Batch([inbound(n) for n in range(1, number + 1)]))
+            assert copies == [
+                StoreResult(2 * n - 1, True, False, True) for n in range(1, number + 1)
+            ]
         seqs = [entry and entry.seq for entry in map(events.find, [f"evt_{number}", "evt_1"])]
         assert seqs == [2 * number, 2]
     assert 0 < state.rows("SELECT COUNT(*) AS n FROM event_ids")[0]["n"] <= 18
@@ -92,9 +100,9 @@ def test_copies_are_known_before_and_after_their_ids_are_listed(state: Database)
 def test_store_settles_before_it_looks_for_copies(state: Database) -> None:
     """A copy that arrives in the batch that notes the failure of its event is taken for new."""
     inbox = SqliteInbox(state, "one", retake_failed=True)
-    inbox.store(Batch([arrival(1)]))
-    [kept] = inbox.store(Batch([arrival(1)], ended([1], "failed")))
-    assert kept == Kept(1, duplicate=False, again=True, open=True)
+    inbox.store(Batch([inbound(1)]))
+    [kept] = inbox.store(Batch([inbound(1)], ended([1], "failed")))
+    assert kept == StoreResult(1, duplicate=False, again=True, open=True)
     assert outcomes(state) == [None]
 
 
@@ -103,7 +111,7 @@ def test_what_a_replay_had_taken_stays_taken(state: Database) -> None:
     inbox = SqliteInbox(state, "one")
     with state.write() as tx:
         tx.execute("UPDATE listeners SET profile = 'default', mode = 'test', origin = 'http://a'")
-    inbox.store(Batch([arrival(1), arrival(2)]))
+    inbox.store(Batch([inbound(1), inbound(2)]))
     archive = InboxHistory(state, InboxScope("default", "test", "http://a"))
     sent = (TARGET, NOW, 1.0, 200, None, b"")
     archive.note_replays(1, [sent], taken=True, pending=True)
@@ -115,9 +123,9 @@ def test_what_a_replay_had_taken_stays_taken(state: Database) -> None:
 def test_failed_events_stay_known_without_retake(state: Database) -> None:
     """Under `--ack received` an event that could not be forwarded is still a known one."""
     inbox = SqliteInbox(state, "one")
-    inbox.store(Batch([arrival(1)]))
-    [kept] = inbox.store(Batch([arrival(1)], ended([1], "failed")))
-    assert kept == Kept(1, duplicate=True, again=False, open=False)
+    inbox.store(Batch([inbound(1)]))
+    [kept] = inbox.store(Batch([inbound(1)], ended([1], "failed")))
+    assert kept == StoreResult(1, duplicate=True, again=False, open=False)
 
 
 def begun(inbox: SqliteInbox, *targets: str, ordered: bool = False, anew: bool = True) -> None:
@@ -128,7 +136,7 @@ def test_what_is_open_is_read_in_pages_of_rows_and_bytes(state: Database) -> Non
     """What is open is read back in order, in pages of bounded size, never an empty one too early."""
     inbox = SqliteInbox(state, "one")
     begun(inbox)
-    inbox.store(Batch([arrival(n, size=900_000 if n < 9 else 0) for n in range(400)]))
+    inbox.store(Batch([inbound(n, size=900_000 if n < 9 else 0) for n in range(400)]))
     inbox.store(Batch(attempts=[*ended([2]), *ended([3], "failed")]))
     found: list[int] = []
     sizes = []
@@ -144,7 +152,7 @@ def test_each_target_has_attempts_of_its_own(state: Database) -> None:
     inbox = SqliteInbox(state, "one")
     begun(inbox, "http://a", "http://b", "http://c")
     both = ("http://a", "http://b", "http://c")
-    inbox.store(Batch([Arrival(arrival(1).delivery, None, targets=both)]))
+    inbox.store(Batch([InboundEvent(inbound(1).delivery, None, targets=both)]))
     batch = Batch(
         attempts=[
             attempt(1, "http://a"),
@@ -172,7 +180,7 @@ def test_success_of_a_target_makes_due_what_failed_with_it(state: Database) -> N
     """What failed while others succeeded keeps to its time."""
     inbox = SqliteInbox(state, "one")
     begun(inbox)
-    inbox.store(Batch([arrival(n) for n in range(1, 4)]))
+    inbox.store(Batch([inbound(n) for n in range(1, 4)]))
     at = NOW + 3600.0
     failed = [attempt(n, verdict="later", ailing=n < 3, next_at=at) for n in (3, 2, 1)]
     inbox.store(Batch(attempts=failed, well=[TARGET]))
@@ -186,11 +194,13 @@ def test_an_event_waits_for_older_ones_of_its_object(state: Database) -> None:
     inbox = SqliteInbox(state, "one")
     begun(inbox, ordered=True)
     same = [
-        Arrival(Delivery(body, b"", NOW, read_facts(body)), None, targets=(TARGET,), ordered=True)
+        InboundEvent(
+            Delivery(body, b"", NOW, read_facts(body)), None, targets=(TARGET,), ordered=True
+        )
         for body in (event(n, data={"object": {"id": "ord_1"}}) for n in range(1, 4))
     ]
     kept = inbox.store(Batch(same))
-    assert [one.waits for one in kept if isinstance(one, Kept)] == [(), (TARGET,), (TARGET,)]
+    assert [one.waits for one in kept if isinstance(one, StoreResult)] == [(), (TARGET,), (TARGET,)]
     assert [one.seq for one in inbox.due(TARGET, 0, 256)] == [1]
     again = Batch(attempts=ended([1], "later"))
     inbox.store(again)
@@ -215,15 +225,15 @@ def test_what_a_killed_run_had_open_may_have_been_sent(state: Database) -> None:
     """R124: after a clean end only what it cut off, after a kill all that it had read."""
     inbox = SqliteInbox(state, "one")
     begun(inbox)
-    inbox.store(Batch([arrival(1), arrival(2)]))
+    inbox.store(Batch([inbound(1), inbound(2)]))
     inbox.store(Batch(attempts=ended([1], "cut"), closing=[TARGET]))
     again = SqliteInbox(state, "one")
     begun(again)
     assert [one.redelivered for one in again.due(TARGET, 0, 256)] == [1, 0]
-    again.store(Batch([arrival(3)]))
+    again.store(Batch([inbound(3)]))
     after_kill = SqliteInbox(state, "one")
     begun(after_kill)
-    after_kill.store(Batch([arrival(4)]))
+    after_kill.store(Batch([inbound(4)]))
     assert [one.redelivered for one in after_kill.due(TARGET, 0, 256)] == [2, 1, 1, 0]
 
 
@@ -231,8 +241,8 @@ def test_what_a_killed_run_had_not_read_was_not_sent(state: Database) -> None:
     """R124: a target that is away or slow has much waiting, of which nothing is under way."""
     inbox = SqliteInbox(state, "one")
     begun(inbox)
-    inbox.store(Batch([arrival(1)], rests=[TargetRest(TARGET, 1.0, "refused", last=1)]))
-    inbox.store(Batch([arrival(n) for n in range(2, 7)], rests=[TargetRest(TARGET, 2.0, None)]))
+    inbox.store(Batch([inbound(1)], rests=[TargetRest(TARGET, 1.0, "refused", last=1)]))
+    inbox.store(Batch([inbound(n) for n in range(2, 7)], rests=[TargetRest(TARGET, 2.0, None)]))
     killed = SqliteInbox(state, "one")
     begun(killed)
     killed.store(
@@ -250,7 +260,7 @@ def test_what_a_killed_run_had_not_read_was_not_sent(state: Database) -> None:
     begun(third)  # what was under way at the first kill may still have been
     third.store(Batch(rests=[TargetRest(TARGET, 0, None, 1)]))
     assert third.due(TARGET, 6, 256) == []  # from here on what comes is sent at once
-    third.store(Batch([arrival(7)]))
+    third.store(Batch([inbound(7)]))
     last = SqliteInbox(state, "one")
     begun(last)
     assert {one.redelivered > 0 for one in last.due(TARGET, 0, 256)} == {True}
@@ -259,7 +269,7 @@ def test_what_a_killed_run_had_not_read_was_not_sent(state: Database) -> None:
 def test_what_waits_for_a_target_stays_with_it_unless_it_is_adopted(state: Database) -> None:
     """An event of one project goes to no other's handler; `--adopt` gives it to those of now."""
     inbox = SqliteInbox(state, "one")
-    inbox.store(Batch([arrival(1), arrival(2)]))
+    inbox.store(Batch([inbound(1), inbound(2)]))
     inbox.store(Batch(attempts=ended([1])))
     begun(inbox, "http://b")
     assert (inbox.due("http://b", 0, 256), inbox.count(["http://b"])) == ([], 0)
@@ -272,7 +282,7 @@ def test_what_waits_for_a_target_stays_with_it_unless_it_is_adopted(state: Datab
 def test_prune_keeps_what_failed_and_what_is_open(state: Database) -> None:
     """R50, R125: what was forwarded is kept for 30 days; what was not is never forgotten by age."""
     inbox = SqliteInbox(state, "one", listed_at_once=3)
-    inbox.store(Batch([arrival(1), arrival(2), arrival(3), arrival(4, open_=False)]))
+    inbox.store(Batch([inbound(1), inbound(2), inbound(3), inbound(4, open_=False)]))
     inbox.store(Batch(attempts=[attempt(2, verdict="later"), *ended([2]), *ended([3], "failed")]))
     assert inbox.prune(NOW + 29 * 86400, 0) is None
     assert len(state.rows("SELECT seq FROM inbox")) == 4
@@ -288,7 +298,7 @@ def test_prune_keeps_what_failed_and_what_is_open(state: Database) -> None:
 
 def test_prune_takes_what_listeners_of_the_past_have_kept(state: Database) -> None:
     """Payloads of a listener that never runs again do not stay on the disk for ever."""
-    SqliteInbox(state, "past").store(Batch([arrival(1, open_=False), arrival(2)]))
+    SqliteInbox(state, "past").store(Batch([inbound(1, open_=False), inbound(2)]))
     SqliteInbox(state, "one").prune(NOW + 31 * 86400, 0)
     assert [row["event_id"] for row in state.rows("SELECT event_id FROM inbox")] == ["evt_2"]
 
@@ -307,8 +317,10 @@ def test_inbox_stops_growing(state: Database, tmp_path: Path) -> None:
     rows, sizes = [], []
     for day in range(40):
         now = NOW + day * 86400
-        arrivals = [arrival(day * 1000 + n, open_=False, size=500, at=now) for n in range(100)]
-        inbox.store(Batch(arrivals))
+        inbound_events = [
+            inbound(day * 1000 + n, open_=False, size=500, at=now) for n in range(100)
+        ]
+        inbox.store(Batch(inbound_events))
         prune(inbox, now)
         rows.append(state.rows("SELECT COUNT(*) AS n FROM inbox")[0]["n"])
         state.rows("PRAGMA wal_checkpoint(TRUNCATE)")
@@ -323,7 +335,7 @@ def test_prune_takes_a_bounded_bite(state: Database) -> None:
     Those that stay, for they failed, are looked at once and not before each piece.
     """
     inbox = SqliteInbox(state, "one")
-    inbox.store(Batch([arrival(n, open_=n < 300) for n in range(600)]))
+    inbox.store(Batch([inbound(n, open_=n < 300) for n in range(600)]))
     inbox.store(Batch(attempts=ended(range(1, 301), "failed")))
     later = NOW + 40 * 86400
     assert prune(inbox, later) == [250, 500, None]
@@ -336,7 +348,7 @@ def test_prune_takes_a_bounded_bite(state: Database) -> None:
 def test_a_huge_batch_is_stored(state: Database) -> None:
     """More results than SQLite takes in one statement still go in at once."""
     inbox = SqliteInbox(state, "one")
-    inbox.store(Batch([arrival(n) for n in range(5000)]))
+    inbox.store(Batch([inbound(n) for n in range(5000)]))
     inbox.store(Batch(attempts=ended(range(1, 5001), "failed")))
     assert state.rows("SELECT COUNT(*) AS n FROM forwards") == [{"n": 5000}]
     assert set(outcomes(state)) == {"failed"}
@@ -442,7 +454,7 @@ def test_a_store_that_fails_is_not_acknowledged(
 
     def write(
         self: SqliteInbox, tx: Tx, batch: Batch, *, whole: bool = False
-    ) -> list[Kept | LocalError]:
+    ) -> list[StoreResult | LocalError]:
         if full.is_set():
             raise LocalError("The state database cannot be used: the disk is full.")
         return original(self, tx, batch, whole=whole)
@@ -564,12 +576,12 @@ def knock(port: int, data: bytes) -> None:
         assert status(talk(port, data)) >= 400
 
 
-def from_log(number: int, after: int | None, redelivered: int = 0) -> Arrival:
+def from_log(number: int, after: int | None, redelivered: int = 0) -> InboundEvent:
     """An event as a log has it at a place of the same number."""
     body = event(number)
     position = Position(number, f"evt_{number}", after)
     delivery = Delivery(body, b"", NOW, read_facts(body))
-    return Arrival(delivery, None, position, redelivered, (TARGET,))
+    return InboundEvent(delivery, None, position, redelivered, (TARGET,))
 
 
 def test_position_moves_with_what_is_kept_and_survives(tmp_path: Path) -> None:
@@ -613,7 +625,7 @@ def test_how_often_an_event_was_handed_out_is_kept(tmp_path: Path) -> None:
         inbox.hand_back()
         assert inbox.due(TARGET, 0, 256) == []
         [kept] = inbox.store(Batch([from_log(1, None, redelivered=3)]))
-        assert isinstance(kept, Kept)
+        assert isinstance(kept, StoreResult)
         assert kept.again
         assert [one.redelivered for one in inbox.again(TARGET, NOW, 256).items] == [3]
 
@@ -646,10 +658,10 @@ def test_reading_of_a_log_begins_where_it_is_told_to(state: Database) -> None:
 def test_two_copies_of_a_failed_event_take_it_up_once(state: Database) -> None:
     """`--ack forwarded`: the first of them is the new try, and the second waits with it."""
     inbox = SqliteInbox(state, "one", retake_failed=True)
-    inbox.store(Batch([arrival(1)]))
-    kept = inbox.store(Batch([arrival(1), arrival(1)], ended([1], "failed")))
+    inbox.store(Batch([inbound(1)]))
+    kept = inbox.store(Batch([inbound(1), inbound(1)], ended([1], "failed")))
     assert kept == [
-        Kept(1, duplicate=False, again=True, open=True),
-        Kept(1, duplicate=True, again=False, open=True),
+        StoreResult(1, duplicate=False, again=True, open=True),
+        StoreResult(1, duplicate=True, again=False, open=True),
     ]
     assert state.rows("SELECT copies FROM inbox") == [{"copies": 1}]

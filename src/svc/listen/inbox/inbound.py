@@ -1,11 +1,11 @@
-"""What becomes of the arrivals of a group: each is new, or a copy, or taken up again (R50)."""
+"""Stores inbound events: each is new, a duplicate, or a failed one that is retried (R50)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
 
 from svc.errors import LocalError
 from svc.listen.inbox.event_ids import EventIds
-from svc.listen.inbox.inbox import Arrival, Kept
+from svc.listen.inbox.inbox import InboundEvent, StoreResult
 from svc.listen.inbox.ledger import ForwardLedger, State
 from svc.listen.inbox.statements import ROWS, chunks, list_of, rows_of
 from svc.state import Tx
@@ -14,8 +14,11 @@ _Identity = tuple[str, bytes]  # an event's id and body
 _Known = dict[_Identity, int]  # the seq of each
 
 
-class ArrivalKeeper:
-    """Keeps one listener's arrivals; `retake_failed`: a copy of what failed is taken for new."""
+class InboundStore:
+    """Stores the inbound events of one listener.
+
+    With `retake_failed` a copy of an event that failed is forwarded again.
+    """
 
     def __init__(
         self, listener: int, ids: EventIds, ledger: ForwardLedger, *, retake_failed: bool
@@ -25,49 +28,56 @@ class ArrivalKeeper:
         self._ledger = ledger
         self._retake_failed = retake_failed
 
-    def keep_each(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept | LocalError]:
+    def store_each(
+        self, tx: Tx, inbound_events: Sequence[InboundEvent]
+    ) -> list[StoreResult | LocalError]:
         """Keeps all of them at once, or, where one cannot be kept, each by itself."""
-        kept = tx.run_apart(lambda: self.keep(tx, arrivals))
-        if not isinstance(kept, LocalError):
-            return [*kept]
-        if len(arrivals) == 1:
-            return [kept]
-        return [one for arrival in arrivals for one in self.keep_each(tx, [arrival])]
+        stored = tx.run_apart(lambda: self.store(tx, inbound_events))
+        if not isinstance(stored, LocalError):
+            return [*stored]
+        if len(inbound_events) == 1:
+            return [stored]
+        return [one for inbound in inbound_events for one in self.store_each(tx, [inbound])]
 
-    def keep(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
+    def store(self, tx: Tx, inbound_events: Sequence[InboundEvent]) -> list[StoreResult]:
         """Keeps all of them; what sqlite3 raises where it does not take one passes up."""
-        events = [_identity(arrival) for arrival in arrivals]
+        events = [_identity(inbound) for inbound in inbound_events]
         known = self._find_known(tx, list(dict.fromkeys(event_id for event_id, _ in events)))
         if known or len(set(events)) < len(events):
-            return self._keep_some(tx, known, arrivals)
-        return self._insert(tx, arrivals)
+            return self._store_some(tx, known, inbound_events)
+        return self._insert(tx, inbound_events)
 
-    def _keep_some(self, tx: Tx, known: _Known, arrivals: Sequence[Arrival]) -> list[Kept]:
+    def _store_some(
+        self, tx: Tx, known: _Known, inbound_events: Sequence[InboundEvent]
+    ) -> list[StoreResult]:
         """Keeps what of it was not there before; the rest is a copy, or taken up again."""
-        fresh: dict[_Identity, Arrival] = {}
-        for arrival in arrivals:
-            if _identity(arrival) not in known:
-                fresh.setdefault(_identity(arrival), arrival)
+        fresh: dict[_Identity, InboundEvent] = {}
+        for inbound in inbound_events:
+            if _identity(inbound) not in known:
+                fresh.setdefault(_identity(inbound), inbound)
         new = dict(zip(fresh, self._insert(tx, list(fresh.values())), strict=True))
-        known |= {event: kept.seq for event, kept in new.items()}
-        came = {event: known[event] for event in map(_identity, arrivals)}
-        retaken = self._retake(tx, arrivals, came) if self._retake_failed else set()
+        known |= {event: stored.seq for event, stored in new.items()}
+        came = {event: known[event] for event in map(_identity, inbound_events)}
+        retaken = self._retake(tx, inbound_events, came) if self._retake_failed else set()
         states = self._ledger.states(tx, came.values())
-        _count(tx, [(one, known[_identity(one)]) for one in arrivals if _identity(one) in retaken])
-        kept = []
-        for arrival in arrivals:
-            event = _identity(arrival)
+        _count(
+            tx,
+            [(one, known[_identity(one)]) for one in inbound_events if _identity(one) in retaken],
+        )
+        stored = []
+        for inbound in inbound_events:
+            event = _identity(inbound)
             first = new.pop(event, None)
             if first is None:
                 seq, again = known[event], event in retaken
                 still = states.get(seq, (State.DONE, 0))[0] < State.DONE
-                first = Kept(seq, duplicate=not again, again=again, open=still)
+                first = StoreResult(seq, duplicate=not again, again=again, open=still)
             retaken.discard(event)
-            kept.append(first)
-        copies = [(one.seq,) for one in kept if one.duplicate]
+            stored.append(first)
+        copies = [(one.seq,) for one in stored if one.duplicate]
         if copies:
             tx.many("UPDATE inbox SET copies = copies + 1 WHERE seq = ?", copies)
-        return kept
+        return stored
 
     def _find_known(self, tx: Tx, ids: Sequence[str]) -> _Known:
         rows = [
@@ -84,38 +94,42 @@ class ArrivalKeeper:
             (row["event_id"], row["body"]): row["seq"] for row in rows if row["event_id"] in wanted
         }
 
-    def _insert(self, tx: Tx, arrivals: Sequence[Arrival]) -> list[Kept]:
+    def _insert(self, tx: Tx, inbound_events: Sequence[InboundEvent]) -> list[StoreResult]:
         """Adds rows; their numbers follow without a gap in one statement."""
         seqs: list[int] = []
-        for some in chunks(arrivals, ROWS):
+        for some in chunks(inbound_events, ROWS):
             values: list[object] = []
-            for arrival in some:
-                delivery, facts = arrival.delivery, arrival.delivery.facts
+            for inbound in some:
+                delivery, facts = inbound.delivery, inbound.delivery.facts
                 values += (self._listener, facts.id, facts.type, facts.object_id)
-                values += (delivery.received_at, arrival.outcome)
+                values += (delivery.received_at, inbound.outcome)
             last = tx.insert(rows_of(_INSERT_EVENTS, 6, len(some)), values)
             payloads: list[object] = []
-            for seq, arrival in enumerate(some, start=last - len(some) + 1):
+            for seq, inbound in enumerate(some, start=last - len(some) + 1):
                 seqs.append(seq)
-                self._ids.note(arrival.delivery.facts.id, seq)
-                payloads += (seq, arrival.delivery.headers, arrival.delivery.body)
+                self._ids.note(inbound.delivery.facts.id, seq)
+                payloads += (seq, inbound.delivery.headers, inbound.delivery.body)
             tx.execute(rows_of(_INSERT_PAYLOADS, 3, len(some)), payloads)
-        waits = self._ledger.add(tx, arrivals, seqs)
-        _count(tx, zip(arrivals, seqs, strict=True))
+        waits = self._ledger.add(tx, inbound_events, seqs)
+        _count(tx, zip(inbound_events, seqs, strict=True))
         return [
-            Kept(seq, duplicate=False, again=False, open=arrival.outcome is None, waits=there)
-            for arrival, seq, there in zip(arrivals, seqs, waits, strict=True)
+            StoreResult(
+                seq, duplicate=False, again=False, open=inbound.outcome is None, waits=there
+            )
+            for inbound, seq, there in zip(inbound_events, seqs, waits, strict=True)
         ]
 
-    def _retake(self, tx: Tx, arrivals: Sequence[Arrival], came: _Known) -> set[_Identity]:
+    def _retake(
+        self, tx: Tx, inbound_events: Sequence[InboundEvent], came: _Known
+    ) -> set[_Identity]:
         """Has what failed, was given back or was left alone forwarded again."""
         states = self._ledger.states(tx, came.values())
         retaken: set[_Identity] = set()
-        for arrival in arrivals:
-            event = _identity(arrival)
+        for inbound in inbound_events:
+            event = _identity(inbound)
             found = states.get(came[event])
             if found is not None and event not in retaken and _is_to_be_retaken(*found):
-                self._ledger.take_again(tx, came[event], arrival.targets)
+                self._ledger.take_again(tx, came[event], inbound.targets)
                 retaken.add(event)
         return retaken
 
@@ -125,15 +139,15 @@ def _is_to_be_retaken(low: int, high: int) -> bool:
     return low >= State.LEFT and (low == State.LEFT or high in (State.FAILED, State.RETURNED))
 
 
-def _count(tx: Tx, added: Iterable[tuple[Arrival, int]]) -> None:
+def _count(tx: Tx, added: Iterable[tuple[InboundEvent, int]]) -> None:
     """Notes how often events were handed out before they came here."""
-    counts = [(arrival.redelivered, seq) for arrival, seq in added if arrival.redelivered]
+    counts = [(inbound.redelivered, seq) for inbound, seq in added if inbound.redelivered]
     if counts:
         tx.many("UPDATE inbox SET redelivered = ? WHERE seq = ?", counts)
 
 
-def _identity(arrival: Arrival) -> _Identity:
-    return arrival.delivery.facts.id, arrival.delivery.body
+def _identity(inbound: InboundEvent) -> _Identity:
+    return inbound.delivery.facts.id, inbound.delivery.body
 
 
 _LISTED: Final = """
