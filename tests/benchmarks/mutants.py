@@ -76,7 +76,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "listen/inbox/sqlite.py": LISTEN,
     "listen/forward/dispatcher.py": LISTEN,
     "listen/forward/pump.py": LISTEN,
-    "listen/receive.py": LISTEN,
+    "listen/ingest.py": LISTEN,
     "listen/forward/pending_acks.py": LISTEN,
     "listen/inbox/ledger.py": LISTEN,
     "sandbox/api/idempotency.py": SANDBOX,

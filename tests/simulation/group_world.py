@@ -267,7 +267,7 @@ class SimJob(SimListener):
                 queue,
                 self.plan.routes.targets,
                 world,
-                self.pipeline.reception,
+                self.pipeline.ingest,
                 self.records.append,
                 self._connect,
             )

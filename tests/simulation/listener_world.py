@@ -22,8 +22,8 @@ from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Batch, StoreResult
 from svc.listen.inbox.listeners import ListenerId, begin_anew
 from svc.listen.inbox.sqlite import SqliteInbox
+from svc.listen.output_records import ListenerRecord
 from svc.listen.pipeline import ListenerPlan, Pipeline
-from svc.listen.records import ListenerRecord
 from svc.listen.targets import Target
 from svc.signature import header_value
 from svc.state import Database, Tx
@@ -328,7 +328,7 @@ class SimListener:
             self.world.loop.call_soon(told, status, context=outside)
 
         # In a copy, for the service may send several at once.
-        self.context.copy().run(self.pipeline.reception.take, request, answer)
+        self.context.copy().run(self.pipeline.ingest.take, request, answer)
 
     async def stop(self) -> int | None:
         """Ends it as a signal would; gives how many events it says are pending.

@@ -17,10 +17,10 @@ from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.inbox import ForwardAttempt, ForwardVerdict, Inbox
 from svc.listen.inbox.quick import open_inbox
 from svc.listen.listener import Listener
+from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.receiver.server import bind
-from svc.listen.records import EventReceived, Forwarded, ListenerRecord, Rejected, Summary
 from svc.listen.routes import Routes
 from svc.signature import header_value
 from svc.state import Database

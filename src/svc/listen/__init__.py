@@ -1,7 +1,7 @@
 """`svc events listen`: receives deliveries, verifies and keeps them, and forwards what is open.
 
 Everything goes one way: `receiver` (bytes), `verify`, `inbox` (the disk), `forward` (targets).
-`receive` and `forward.dispatcher` are the two halves, which share the inbox and nothing else;
+`ingest` and `forward.dispatcher` are the two halves, which share the inbox and nothing else;
 `listener` puts them together. `inspector` is the page, `tunnels` the ways in from outside. Only
 `cli` imports this package. Begin at `listener.Listener.run`.
 

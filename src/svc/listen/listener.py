@@ -14,12 +14,12 @@ from svc.errors import LocalError, system_words
 from svc.listen.http.requests import HttpHead
 from svc.listen.inbox.inbox import Inbox, OpenItem, Source
 from svc.listen.inbox.lost import explain_loss
+from svc.listen.ingest import Ingest
+from svc.listen.output_records import Left, ListenerRecord, Ready, Summary
 from svc.listen.owners import own_task
 from svc.listen.pipeline import ListenerPlan, Pipeline
-from svc.listen.receive import Reception
 from svc.listen.receiver.connection import ReceiverHooks
 from svc.listen.receiver.server import HeadCheck, Receiver
-from svc.listen.records import Left, ListenerRecord, Ready, Summary
 from svc.system.files import replace_file
 
 _GRACE_SECONDS: Final = 0.8  # promise R78: stopped in under a second
@@ -29,25 +29,25 @@ _CHORES_SECONDS: Final = 3600.0
 _BETWEEN_SECONDS: Final = 0.01  # in which other processes get at the state database
 
 
-OpenSource = Callable[[Reception, Callable[[ListenerRecord], None]], Source]
+OpenSource = Callable[[Ingest, Callable[[ListenerRecord], None]], Source]
 
 
 class Listener:
     """One listener; made and run inside an event loop, once."""
 
     def __init__(
-        self, plan: ListenerPlan, inbox: Inbox, clock: Clock, tell: Callable[[ListenerRecord], None]
+        self, plan: ListenerPlan, inbox: Inbox, clock: Clock, emit: Callable[[ListenerRecord], None]
     ) -> None:
         """Checks the secrets first; raises SignatureError: a secret cannot be one (promise R48)."""
         self._plan = plan
         self._clock = clock
-        self._tell = tell
+        self._emit = emit
         self._head_check = HeadCheck(plan.path, plan.hosts)
         self._inbox = inbox
         self._beside = plan.beside
         self._hurry = False
         self._stop = asyncio.Event()
-        self._pipeline = Pipeline(plan, inbox, clock, tell, self._look_for_end)
+        self._pipeline = Pipeline(plan, inbox, clock, emit, self._check_end)
 
     async def run(self, way_in: "socket.socket | OpenSource") -> Summary:
         """Takes what comes until it is told to stop, or by the plan.
@@ -66,17 +66,17 @@ class Listener:
         try:
             ready = self._build_ready()
             with keep_ready_file(self._plan.ready_file, ready):
-                self._tell(ready)
+                self._emit(ready)
                 await self._wait(source)
         except LocalError as error:
             received = self._pipeline.progress.received - self._pipeline.progress.duplicates
             raise explain_loss(error, self._inbox, received) from error
         finally:
-            self._pipeline.reception.close()
+            self._pipeline.ingest.close()
             pending = await self._close(source, chores)
         seconds = self._clock.monotonic() - started
         summary = self._pipeline.progress.summary(self._clock.now(), seconds, pending)
-        self._tell(summary)
+        self._emit(summary)
         return summary
 
     async def _close(self, source: Source, chores: "asyncio.Future[None]") -> int:
@@ -91,10 +91,10 @@ class Listener:
 
     def _source(self, way_in: "socket.socket | OpenSource") -> Source:
         if not isinstance(way_in, socket.socket):
-            return way_in(self._pipeline.reception, self._tell)
+            return way_in(self._pipeline.ingest, self._emit)
         hooks = ReceiverHooks(
             self._head_check.check,
-            self._pipeline.reception.take,
+            self._pipeline.ingest.take,
             self._note_refused,
             self._plan.limits,
         )
@@ -173,7 +173,7 @@ class Listener:
             try:
                 await self._prune()
             except LocalError as error:  # it is tried again in an hour
-                self._pipeline.reception.tell_store(error)
+                self._pipeline.ingest.report_store_state(error)
             await asyncio.sleep(_CHORES_SECONDS)
 
     async def _prune(self) -> None:
@@ -185,12 +185,12 @@ class Listener:
 
     def _leave(self, one: OpenItem) -> None:
         now = self._clock.now()
-        self._tell(Left(now, one.event_id, one.type, one.object_id, one.attempts))
+        self._emit(Left(now, one.event_id, one.type, one.object_id, one.attempts))
 
     def _note_refused(self, status: int, head: HttpHead | None) -> None:
-        self._pipeline.reception.refuse(status, head, self._plan.limits.body_bytes)
+        self._pipeline.ingest.refuse(status, head, self._plan.limits.body_bytes)
 
-    def _look_for_end(self) -> None:
+    def _check_end(self) -> None:
         if self._pipeline.progress.reached and not self._beside:
             self._stop.set()
 

@@ -16,10 +16,10 @@ from svc.listen.http.connection import TargetReply
 from svc.listen.http.dial import Connect, open_connection
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Inbox
+from svc.listen.ingest import Ack, Ingest, IngestDeps
+from svc.listen.output_records import ListenerRecord
 from svc.listen.progress import ListenerProgress, Until
-from svc.listen.receive import Ack, Reception, ReceptionDeps
 from svc.listen.receiver.connection import ReceiverLimits
-from svc.listen.records import ListenerRecord
 from svc.listen.routes import AnyTarget, Routes
 from svc.listen.targets import AS_USUAL, TargetTrust
 from svc.listen.verify.diagnosis import KnownSecret
@@ -73,7 +73,8 @@ class ListenerPlan:
 class Pipeline:
     """Both halves of a listener on one inbox; made inside an event loop, used once.
 
-    `tell` hears of everything that happens, `ended` is called after each event that has ended.
+    `emit` is called with a record of everything that happens, `on_event_ended` after each event
+    that has ended.
     """
 
     def __init__(
@@ -81,8 +82,8 @@ class Pipeline:
         plan: ListenerPlan,
         inbox: Inbox,
         clock: Clock,
-        tell: Callable[[ListenerRecord], None],
-        ended: Callable[[], None],
+        emit: Callable[[ListenerRecord], None],
+        on_event_ended: Callable[[], None],
         connect: Connect = open_connection,
     ) -> None:
         """Checks the secrets first; raises SignatureError: a secret cannot be one (promise R48)."""
@@ -94,7 +95,7 @@ class Pipeline:
             options = replace(options, retry="off")
         pending_acks = PendingAcks(plan.verdict)
         forwarding = DispatcherDeps(
-            inbox, self.writer, pending_acks, self.progress, clock, tell, ended
+            inbox, self.writer, pending_acks, self.progress, clock, emit, on_event_ended
         )
         self._late = LateSigner(plan.secrets, clock)
         signers = {"late": self._late, "original": None}
@@ -104,21 +105,27 @@ class Pipeline:
             return sender_for(target, plan.headers, connect, sign, plan.trust)
 
         self.dispatcher = Dispatcher(plan.routes, options, sender, forwarding)
-        reception = ReceptionDeps(
-            self.writer, pending_acks, self.progress, clock, tell, self.dispatcher.hand_over, ended
+        ingest = IngestDeps(
+            self.writer,
+            pending_acks,
+            self.progress,
+            clock,
+            emit,
+            self.dispatcher.hand_over,
+            on_event_ended,
         )
         self._known = plan.known
-        self.reception = Reception(
+        self.ingest = Ingest(
             Intake(plan.secrets, plan.known),
             plan.routes,
             plan.mode,
             plan.ack,
-            reception,
+            ingest,
             ordered=options.ordered,
             only=plan.only,
             where=plan.where,
         )
-        self.writer.on_trouble(self.reception.tell_store)
+        self.writer.on_trouble(self.ingest.report_store_state)
 
     def use_secrets(self, secrets: Sequence[str]) -> None:
         """Verifies, and signs anew, by these secrets from now on.
@@ -126,7 +133,7 @@ class Pipeline:
         Raises:
             SignatureError: a secret cannot be one (promise R48).
         """
-        self.reception.verify_with(Intake(secrets, self._known))
+        self.ingest.verify_with(Intake(secrets, self._known))
         self._late.secrets = tuple(secrets)
 
     @property
@@ -136,7 +143,7 @@ class Pipeline:
 
     async def close(self, grace: float) -> int:
         """Ends both; attempts under way have `grace` seconds. Gives how many events are pending."""
-        self.reception.close()
+        self.ingest.close()
         await self.dispatcher.close(grace)
         pending = await self.dispatcher.pending()
         await self.writer.close()

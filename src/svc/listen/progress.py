@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Self
 
 from svc.errors import UsageError
-from svc.listen.records import Summary
+from svc.listen.output_records import Summary
 from svc.listen.routes import check_glob
 from svc.service.facts import EVENT_TYPES
 

@@ -15,7 +15,7 @@ from support.listening import SECRET, TargetServer, event
 from support.running import Sandbox, Svc
 from svc.cli.events.endpoint import Endpoint
 from svc.cli.events.link import SignatureWatch
-from svc.listen.records import Rejected
+from svc.listen.output_records import Rejected
 from svc.signature import header_value
 
 TRIGGER = f"{sys.executable} -m svc sandbox trigger order.paid >&2"

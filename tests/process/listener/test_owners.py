@@ -302,13 +302,13 @@ def test_a_full_disk_is_told_once_and_when_it_is_over(
 
 BUGGY = """
 import sys
-from svc.listen.receive import Reception
+from svc.listen.ingest import Ingest
 from svc.cli.main import main
 
 def take(*_):
     raise KeyError("a bug")
 
-Reception.take = take
+Ingest.take = take
 sys.exit(main())
 """
 

@@ -33,7 +33,7 @@ from svc.listen.log.failed import list_failed, retry
 from svc.listen.log.inboxes import LogInbox, ids_since
 from svc.listen.log.messages import headers_of
 from svc.listen.log.streams import report, stream_info
-from svc.listen.records import Rejected
+from svc.listen.output_records import Rejected
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value
 

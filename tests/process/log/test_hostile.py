@@ -23,7 +23,7 @@ from svc.listen.log.credentials import Credentials
 from svc.listen.log.group import ConsumerGroup, ensure
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.troubles import LogDown
-from svc.listen.records import LogState
+from svc.listen.output_records import LogState
 from svc.listen.verify.verify import Delivery, read_facts
 
 pytestmark = pytest.mark.usefixtures("needed")

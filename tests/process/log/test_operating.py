@@ -24,7 +24,7 @@ from support.team.log import (
 )
 from support.team.servers import Servers, servers
 from svc.listen.inbox.inbox import Position
-from svc.listen.records import LogReplaced
+from svc.listen.output_records import LogReplaced
 
 pytestmark = pytest.mark.usefixtures("needed")
 MINUTE = 60

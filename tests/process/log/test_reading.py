@@ -8,7 +8,7 @@ import pytest
 from support.listening import TargetServer, event
 from support.team.log import OWN, connect, laptop, publish, wait_for
 from support.team.servers import Servers
-from svc.listen.records import LogState, Missed
+from svc.listen.output_records import LogState, Missed
 from svc.signature import verify
 
 

@@ -32,7 +32,7 @@ from svc.listen.log.checks import limits, payload, replicas, version
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.inboxes import LogInbox
 from svc.listen.log.streams import stream_info
-from svc.listen.records import LogState
+from svc.listen.output_records import LogState
 
 pytestmark = pytest.mark.usefixtures("needed")
 SHOP = "SVC_shop_test"

@@ -11,7 +11,7 @@ from simulation.listener_world import Event, ListenerWorld, Reaction, tried
 from svc.errors import LocalError
 from svc.listen.forward.pending_acks import AWAY, make_ack_key, status_for_group
 from svc.listen.inbox.sqlite import SqliteInbox
-from svc.listen.records import Forwarded, StoreState, TargetAway
+from svc.listen.output_records import Forwarded, StoreState, TargetAway
 
 
 def test_event_that_is_taken_up_is_not_read_once_more(world: ListenerWorld) -> None:
@@ -302,7 +302,7 @@ def test_sender_that_cannot_be_answered_costs_no_lane(world: ListenerWorld) -> N
         raise ConnectionResetError
 
     assert listener.pipeline is not None
-    pending_acks = listener.pipeline.reception._deps.pending_acks
+    pending_acks = listener.pipeline.ingest._deps.pending_acks
     for number in range(20):
         event = world.event(number)
         world.loop.call_soon(pending_acks.start, make_ack_key(event.name, event.body), gone)

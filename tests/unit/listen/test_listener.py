@@ -25,9 +25,9 @@ from support.listening import (
 from support.suite.patience import patient
 from svc.errors import LocalError
 from svc.listen.forward.pump import ForwardOptions
+from svc.listen.output_records import Ready, Summary
 from svc.listen.progress import Until
 from svc.listen.receiver.connection import ReceiverLimits
-from svc.listen.records import Ready, Summary
 from svc.signature import header_value
 
 REFUSALS = [

@@ -23,11 +23,11 @@ from svc.clock import Clock
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.signing import sign_anew
 from svc.listen.inbox.inbox import Source
+from svc.listen.ingest import Ingest
 from svc.listen.listener import Listener
+from svc.listen.output_records import ListenerRecord
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.progress import Until
-from svc.listen.receive import Reception
-from svc.listen.records import ListenerRecord
 from svc.listen.verify.verify import Delivery, read_facts
 from svc.signature import header_value, verify
 from svc.state import Database
@@ -45,8 +45,8 @@ class HeldSource:
 
     died: "asyncio.Future[None] | None" = None
 
-    def __init__(self, reception: Reception, _: Callable[[ListenerRecord], None]) -> None:
-        self._reception = reception
+    def __init__(self, ingest: Ingest, _: Callable[[ListenerRecord], None]) -> None:
+        self._ingest = ingest
         self.answers: list[int] = []
         self.stops: list[str] = []
 
@@ -63,7 +63,7 @@ class HeldSource:
         body = event(number)
         signed = f"Svc-Signature: {header_value(body, [SECRET], OLD)}\r\n".encode()
         taken = Delivery(body, signed, NOW, read_facts(body), came_at=OLD)
-        admit = partial(self._reception.admit, taken, self.answers.append, None, redelivered)
+        admit = partial(self._ingest.admit, taken, self.answers.append, None, redelivered)
         self._loop.call_soon_threadsafe(admit)
 
 
@@ -107,8 +107,8 @@ class Fed(RunningListener):
         self._relay = Listener(self._plan, self.make_inbox(), self._clock, self.records.append)
         self._loop = asyncio.get_running_loop()
 
-        def opened(reception: Reception, tell: Callable[[ListenerRecord], None]) -> Source:
-            self.source = self._kind(reception, tell)
+        def opened(ingest: Ingest, tell: Callable[[ListenerRecord], None]) -> Source:
+            self.source = self._kind(ingest, tell)
             return self.source
 
         self.summary = await self._relay.run(opened)

@@ -63,7 +63,7 @@ class Endpoints:
         earlier = self._find_earlier(path, events)
         made = self._register(url, events)
         # A sandbox that was reset to its seed gives the id of one that it had before.
-        self._tell(made, {name: at for name, at in earlier.items() if name != made.id})
+        self._print_secret(made, {name: at for name, at in earlier.items() if name != made.id})
         return made
 
     def of_log(self, url: str, name: str, *, lasting: bool) -> Endpoint:
@@ -213,7 +213,7 @@ class Endpoints:
             return _THIS_RUN
         return self._where
 
-    def _tell(self, made: Endpoint, earlier: Mapping[str, str]) -> None:
+    def _print_secret(self, made: Endpoint, earlier: Mapping[str, str]) -> None:
         """Says that an endpoint was registered: the API has no call to delete one."""
         note = self._session.out.note
         if self._sandbox:

@@ -17,7 +17,7 @@ from svc.cli.framework.session import Session
 from svc.errors import NotFound
 from svc.listen.endpoints import EndpointTable
 from svc.listen.inbox.history import Content, InboxEntry, InboxFilter, InboxHistory, InboxScope
-from svc.listen.records import iso
+from svc.listen.output_records import iso
 from svc.listen.routes import check_glob
 from svc.state import Database
 

@@ -8,8 +8,8 @@ from svc.cli.events.options import InspectAt
 from svc.cli.events.secrets import StoredSecrets
 from svc.cli.framework.session import Session
 from svc.listen.inbox.history import InboxScope
+from svc.listen.output_records import ListenerRecord
 from svc.listen.pipeline import ListenerPlan
-from svc.listen.records import ListenerRecord
 from svc.state import Database
 
 if TYPE_CHECKING:
@@ -32,19 +32,19 @@ class Inspection:
         """The page's address."""
         return self._inspector.url
 
-    def tell(self, record: ListenerRecord) -> None:
+    def emit(self, record: ListenerRecord) -> None:
         """Hands on what the listener tells."""
-        self._inspector.tell(record)
+        self._inspector.emit(record)
 
     async def start(
         self,
         plan: ListenerPlan,
-        tell: Callable[[ListenerRecord], None],
+        emit: Callable[[ListenerRecord], None],
         link: "TunnelLink | LocalLink | None",
     ) -> None:
         """Serves the page from now on, and says where.
 
-        `tell` hears of what it sends again; a tunnel (`link`) may change the endpoint.
+        `emit` hears of what it sends again; a tunnel (`link`) may change the endpoint.
         """
         from svc.listen.inspector.replay import Own, ReplayDeps
 
@@ -60,7 +60,7 @@ class Inspection:
             seconds=plan.forwarding.seconds,
             own=own,
             secrets_of=self._secrets_of,
-            tell=tell,
+            emit=emit,
             trust=plan.trust,
         )
         await self._inspector.start(means)

@@ -14,8 +14,8 @@ from svc.cli.events.tunnel import ChosenTunnel
 from svc.cli.framework.session import Session
 from svc.errors import NetworkError, RateLimited, ServerError, SvcError
 from svc.listen.listener import Listener
+from svc.listen.output_records import EventReceived, ListenerRecord, Rejected, TunnelDown, TunnelUp
 from svc.listen.owners import own
-from svc.listen.records import EventReceived, ListenerRecord, Rejected, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
 
@@ -63,7 +63,7 @@ class TunnelLink:
     def attach(
         self,
         listener: Listener,
-        tell: Callable[[ListenerRecord], None],
+        emit: Callable[[ListenerRecord], None],
         fail: Callable[[BaseException], None],
     ) -> None:
         """From now on tells the loop that runs; at once, that the tunnel is up."""
@@ -77,15 +77,15 @@ class TunnelLink:
                 return
             if isinstance(change, Up) and moved is not None:
                 self._move(listener, BaseUrl.parse(change.url), moved)
-            tell(self._record(change))
+            emit(self._record(change))
 
-        def told(change: TunnelChange) -> None:
-            moved = self._follow_move(change, told)
+        def on_change(change: TunnelChange) -> None:
+            moved = self._follow_move(change, on_change)
             with suppress(RuntimeError):  # the loop has ended
                 loop.call_soon_threadsafe(own(show), change, moved)
 
-        tell(self._record(Up(str(self.address))))
-        self._tunnel.follow(told)
+        emit(self._record(Up(str(self.address))))
+        self._tunnel.follow(on_change)
 
     def close(self) -> None:
         """Asks for no other endpoint any more."""
@@ -94,7 +94,7 @@ class TunnelLink:
             self._watch.close()
 
     def _follow_move(
-        self, change: TunnelChange, told: Callable[[TunnelChange], None]
+        self, change: TunnelChange, on_change: Callable[[TunnelChange], None]
     ) -> Endpoint | None:
         """Registers the endpoint at another address; waits for a service that is away."""
         if not isinstance(change, Up) or change.url == self._registered:
@@ -106,7 +106,7 @@ class TunnelLink:
             except (NetworkError, RateLimited, ServerError) as error:
                 down = Down(f"no endpoint at {change.url} yet: {error.message}")
                 if down != told_before:
-                    told(down)
+                    on_change(down)
                 told_before = down
                 if self._closing.wait(self._wait_seconds):
                     raise
@@ -221,7 +221,7 @@ class LocalLink:
     def attach(
         self,
         listener: Listener,
-        tell: Callable[[ListenerRecord], None],  # noqa: ARG002  as a tunnel's link is attached
+        emit: Callable[[ListenerRecord], None],  # noqa: ARG002  as a tunnel's link is attached
         fail: Callable[[BaseException], None],  # noqa: ARG002
     ) -> None:
         """From now on tells the listener that runs in this loop."""

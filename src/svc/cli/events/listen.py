@@ -37,8 +37,8 @@ from svc.listen.commands import RUN_SECONDS, CommandTarget
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import FORWARD_SECONDS, parse_header
 from svc.listen.forward.retry import RetryMode
+from svc.listen.ingest import Ack
 from svc.listen.progress import Until
-from svc.listen.receive import Ack
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import Routes, select_events
 from svc.listen.tunnels import REMOTE_PORT

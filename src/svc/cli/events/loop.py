@@ -16,9 +16,9 @@ from svc.cli.framework.session import Session
 from svc.errors import LocalError, system_words
 from svc.listen.inbox.inbox import Inbox
 from svc.listen.listener import Listener, OpenSource
+from svc.listen.output_records import BugMet, ListenerRecord, Ready, Summary
 from svc.listen.owners import BugCounter, own, own_task, place_of
 from svc.listen.pipeline import ListenerPlan
-from svc.listen.records import BugMet, ListenerRecord, Ready, Summary
 from svc.system import loops
 from svc.system.processes import Group, group_of_its_own, job_of, tell_ready
 from svc.system.signals import STOPPING
@@ -146,14 +146,14 @@ class ListenerLoop:
         loop = asyncio.get_running_loop()
         loop.set_exception_handler(self._handle_unexpected)
         self.printing.start(self._fail)
-        self._listener = Listener(self.plan, self.inbox, self.session.clock, self._tell)
+        self._listener = Listener(self.plan, self.inbox, self.session.clock, self._emit)
         if self._signal is not None:
             self._listener.stop()
         try:
             if self.inspection is not None:
-                await self.inspection.start(self.plan, self._tell, self.link)
+                await self.inspection.start(self.plan, self._emit, self.link)
             if self.link is not None:
-                self.link.attach(self._listener, self._tell, self._fail)
+                self.link.attach(self._listener, self._emit, self._fail)
             summary = await self._listener.run(bound)
         finally:
             if self.beside is not None:
@@ -165,7 +165,7 @@ class ListenerLoop:
             raise self._trouble
         return Ended(summary, self._signal, self.beside.code if self.beside else None)
 
-    def _tell(self, record: ListenerRecord) -> None:
+    def _emit(self, record: ListenerRecord) -> None:
         """Shows a record; a closed stdout ends the listener."""
         if self._trouble is not None:
             return
@@ -174,7 +174,7 @@ class ListenerLoop:
         except OSError as error:
             self._fail(error)
         if self.inspection is not None:
-            self.inspection.tell(record)
+            self.inspection.emit(record)
         if self.signatures is not None:
             self.signatures.hear(record)
         if isinstance(record, Ready):
@@ -237,4 +237,4 @@ class ListenerLoop:
             self._fail(error)
         elif count.bit_count() == 1:  # the first one, the second, the fourth ...: not each of them
             name, place = type(error).__name__, place_of(error)
-            self._tell(BugMet(self.session.clock.now(), name, place, count))
+            self._emit(BugMet(self.session.clock.now(), name, place, count))

@@ -19,8 +19,8 @@ from svc.errors import UsageError, build_wrong_choice
 from svc.listen.commands import CommandTarget
 from svc.listen.forward.pump import ForwardOptions
 from svc.listen.forward.request import HeaderText
+from svc.listen.ingest import Ack
 from svc.listen.progress import Until
-from svc.listen.receive import Ack
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import AnyTarget, Routes
 from svc.listen.targets import IpAddress, Target

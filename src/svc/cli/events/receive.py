@@ -20,7 +20,7 @@ from svc.cli.events.options import (
     refuse_formats,
 )
 from svc.cli.events.run import listen_to
-from svc.cli.events.team import ToLog, examine, open_log, tell
+from svc.cli.events.team import ToLog, examine, open_log, print_remark
 from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import OptionSet, flag, option, with_options
 from svc.cli.framework.session import Session
@@ -107,7 +107,7 @@ def receive(ctx: typer.Context, given: ReceiveArguments) -> None:
     with open_log(session, address) as connection:
         sync = checks.sync(given.log_monitor or (), len(address.hosts))
         checks.refuse(sync, "--log-monitor")
-        tell(session, sync)
+        print_remark(session, sync)
         keys = examine(
             session,
             connection,

@@ -25,9 +25,9 @@ from svc.listen.inbox.quick import open_inbox
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource, remove
 from svc.listen.names import Listening, name_receiver
+from svc.listen.output_records import Summary
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.server import bind, make_path
-from svc.listen.records import Summary
 from svc.listen.targets import TargetTrust
 from svc.state import Database
 from svc.system.signals import Stopped

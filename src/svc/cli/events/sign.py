@@ -10,7 +10,7 @@ from svc.cli.framework.app import make_app, verb
 from svc.cli.framework.options import option
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.listen.records import iso
+from svc.listen.output_records import iso
 from svc.service.facts import SIGNATURE_HEADER, WEBHOOK_BODY_MAX
 from svc.signature import header_value
 

@@ -135,14 +135,14 @@ def examine(
     checks.refuse(checks.version(seen), option)
     if writes:
         checks.refuse(checks.payload(connection, max_body), "--max-body")
-        tell(session, checks.replicas(info))
-        tell(session, checks.limits(info))
-    tell(session, checks.clock(info, session.clock.now()))
+        print_remark(session, checks.replicas(info))
+        print_remark(session, checks.limits(info))
+    print_remark(session, checks.clock(info, session.clock.now()))
     stream = connection.address.stream(mode)
     return keys_of(connection.credentials, stream, key_fingerprint(info["config"]))
 
 
-def tell(session: Session, remark: checks.Remark) -> None:
+def print_remark(session: Session, remark: checks.Remark) -> None:
     """Warns of what is not as it should be."""
     if remark.verdict != "ok":
         session.out.warn(f"The log: {remark.detail}. {remark.fix or ''}".rstrip())

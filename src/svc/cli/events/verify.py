@@ -15,7 +15,7 @@ from svc.cli.framework.control import moments
 from svc.cli.framework.options import flag, option
 from svc.cli.framework.session import Session
 from svc.errors import SignatureError, UsageError, system_words
-from svc.listen.records import iso
+from svc.listen.output_records import iso
 from svc.listen.verify.diagnosis import diagnose
 from svc.listen.verify.verify import Facts, read_facts
 from svc.service.facts import SIGNATURE_HEADER, SIGNATURE_TOLERANCE_SECONDS, WEBHOOK_BODY_MAX
@@ -68,10 +68,10 @@ def verify(
         )
         found = diagnose(error, body, headers, secrets, elsewhere)
         raise SignatureError(error.reason, found.message, hint=error.hint) from None
-    _tell(session, verified, int(moment) - verified.timestamp, read_facts(body))
+    _print_verified(session, verified, int(moment) - verified.timestamp, read_facts(body))
 
 
-def _tell(session: Session, verified: signature.Verified, age: int, facts: Facts) -> None:
+def _print_verified(session: Session, verified: signature.Verified, age: int, facts: Facts) -> None:
     mode = _mode(facts)
     if mode not in (None, session.settings.mode):
         session.out.warn(f"It is an event of {mode} mode; this is {session.settings.mode} mode.")

@@ -151,18 +151,20 @@ class Examiner:
 
     def _advise(self, rule: HandlerRule, answered: Sequence[_Answered]) -> RuleVerdict:
         """Returns the verdict on a rule that is not broken."""
-        told = _describe_answers(answered)
+        answers = _describe_answers(answered)
         replies = [reply for each in answered for reply in each.replies]
         if rule.seen and not self._single:
-            detail = f"{told}. Without --check it is unknown whether the handler {rule.promise}."
+            detail = f"{answers}. Without --check it is unknown whether the handler {rule.promise}."
             return RuleVerdict(rule, "unknown", detail)
         if any(each.delivery.is_refused for each in answered):
             if any(reply.status is None or reply.status // 100 != 4 for reply in replies):  # noqa: PLR2004
                 fix = "Answer 400: anything else looks like a fault of the handler's own."
-                return RuleVerdict(rule, "advice", f"{told}.", fix)
+                return RuleVerdict(rule, "advice", f"{answers}.", fix)
         elif not rule.after and (advice := _find_advice(replies)):
-            return RuleVerdict(rule, "advice", f"{told}.", advice)
-        return RuleVerdict(rule, "passed", f"{told}: {rule.seen}." if rule.seen else f"{told}.")
+            return RuleVerdict(rule, "advice", f"{answers}.", advice)
+        return RuleVerdict(
+            rule, "passed", f"{answers}: {rule.seen}." if rule.seen else f"{answers}."
+        )
 
     async def _learn_effect(self, rule: HandlerRule) -> list[_Answered]:
         """Delivers valid events one by one and keeps what one of them does."""

@@ -89,7 +89,7 @@ class CommandLane:
         self._target = target
         self._loop = asyncio.get_running_loop()
         self._running: asyncio.Task[None] | None = None
-        self._told: Callable[[TargetReply], None] | None = None
+        self._on_reply: Callable[[TargetReply], None] | None = None
         self._started = 0.0
         self.sent = 0
 
@@ -97,23 +97,23 @@ class CommandLane:
         self,
         request: bytes,
         limit: float,
-        told: Callable[[TargetReply], None],
+        on_reply: Callable[[TargetReply], None],
         again: Callable[[], bytes] | None = None,  # noqa: ARG002  no run goes unnoticed
     ) -> None:
         """Runs the command once and tells how it ended, soon after `limit` seconds at most."""
-        self._told, self._started, self.sent = told, self._loop.time(), 0
+        self._on_reply, self._started, self.sent = on_reply, self._loop.time(), 0
         run = partial(self._run, request, limit)
         self._running = self._loop.create_task(own_task(run, self._end_broken))
 
-    def probe(self, limit: float, told: Callable[[TargetReply], None]) -> None:  # noqa: ARG002  it takes no time
+    def probe(self, limit: float, on_reply: Callable[[TargetReply], None]) -> None:  # noqa: ARG002  it takes no time
         """Looks whether the program is there, and runs nothing."""
         program, why = self._target.find()
         reply = TargetReply(0.0) if program else TargetReply(0.0, trouble="unreachable", error=why)
-        self._loop.call_soon(own(told), reply)
+        self._loop.call_soon(own(on_reply), reply)
 
     def close(self) -> None:
         """Ends a run under way with its children; nothing is told of it."""
-        self._told = None
+        self._on_reply = None
         if self._running is not None:
             self._running.cancel()
 
@@ -123,7 +123,7 @@ class CommandLane:
         env |= dict(pair.decode().split("=", 1) for pair in head.split(b"\0"))
         program, why = self._target.find()
         if program is None:
-            self._tell(trouble="unreachable", error=why)
+            self._report(trouble="unreachable", error=why)
             return
         self.sent = 1
         argv = wrap_to_die_with_us([program, *self._target.argv[1:]])
@@ -133,35 +133,37 @@ class CommandLane:
             )
         except OSError as error:
             self.sent = 0
-            self._tell(trouble="unreachable", error=system_words(error))
+            self._report(trouble="unreachable", error=system_words(error))
             return
         try:
             code = await run.finish(body, limit)
         finally:
-            await run.end(_SECONDS_TO_END if self._told else _CUT_SECONDS)
+            await run.end(_SECONDS_TO_END if self._on_reply else _CUT_SECONDS)
         if code is None:
-            self._tell(trouble="timeout", error=f"ended after {limit:g} s", body=run.output)
+            self._report(trouble="timeout", error=f"ended after {limit:g} s", body=run.output)
         elif code == 0:
-            self._tell(_TAKEN, body=run.output)
+            self._report(_TAKEN, body=run.output)
         else:
-            self._tell(_FAILED, body=run.output, error=_words(code))
+            self._report(_FAILED, body=run.output, error=_words(code))
 
     def _end_broken(self) -> None:
         """Ends a run that a bug has ended, so that its lane is free again (R121)."""
-        self._tell(trouble="closed", error="a bug in svc ended it")
+        self._report(trouble="closed", error="a bug in svc ended it")
 
-    def _tell(
+    def _report(
         self,
         status: int | None = None,
         trouble: ForwardTrouble | None = None,
         error: str | None = None,
         body: bytes | bytearray = b"",
     ) -> None:
-        told, self._told = self._told, None
-        if told is not None:
+        on_reply, self._on_reply = self._on_reply, None
+        if on_reply is not None:
             spent = (self._loop.time() - self._started) * 1000
             # Before anything is kept or shown of it (R39, R126).
-            told(TargetReply(spent, status, redact_bytes(bytes(body)), trouble, error, self.sent))
+            on_reply(
+                TargetReply(spent, status, redact_bytes(bytes(body)), trouble, error, self.sent)
+            )
 
 
 class CommandRun(asyncio.SubprocessProtocol):

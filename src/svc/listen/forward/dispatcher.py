@@ -26,9 +26,9 @@ from svc.listen.inbox.inbox import (
     StoreResult,
     TargetRest,
 )
+from svc.listen.output_records import ListenerRecord, TargetAway
 from svc.listen.owners import own_task
 from svc.listen.progress import ListenerProgress
-from svc.listen.records import ListenerRecord, TargetAway
 from svc.listen.routes import AnyTarget, Routes
 
 _SAY_SECONDS: Final = 30.0
@@ -43,8 +43,8 @@ class DispatcherDeps:
     pending_acks: PendingAcks
     progress: ListenerProgress
     clock: Clock
-    tell: Callable[[ListenerRecord], None]
-    ended: Callable[[], None]
+    emit: Callable[[ListenerRecord], None]
+    on_event_ended: Callable[[], None]
 
 
 class Dispatcher:
@@ -198,7 +198,7 @@ class Dispatcher:
         if verdict not in ("later", "unsent"):
             self._deps.pending_acks.note_reply(item.seq, reply)
         event, anew = (item.event_id, item.type), tried.signed_anew
-        self._deps.tell(
+        self._deps.emit(
             build_record(reply, target, event, now, item.attempt, tried.retry_in, signed_anew=anew)
         )
 
@@ -214,7 +214,7 @@ class Dispatcher:
             if url in self._pumps:
                 self._pumps[url].look_again()
         if ended:
-            self._deps.ended()
+            self._deps.on_event_ended()
 
     # --- targets that are left alone ------------------------------------------------------------
 
@@ -243,4 +243,4 @@ class Dispatcher:
         if health.why is None or not events:
             return
         next_in = None if health.next_at is None else max(health.next_at - now, 0.0)
-        self._deps.tell(TargetAway(now, url, events, health.why, now - health.since, next_in))
+        self._deps.emit(TargetAway(now, url, events, health.why, now - health.since, next_in))

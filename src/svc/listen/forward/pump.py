@@ -306,8 +306,8 @@ class Pump:
         self._hand[item.seq] = item, link, request
         limit = min(self._options.seconds, self._hooks.limit(item))
         if limit > 0:
-            told = partial(self._handle_reply, item)
-            link.exchange(request.data, limit, told, lambda: self._request(item, 1).data)
+            on_reply = partial(self._handle_reply, item)
+            link.exchange(request.data, limit, on_reply, lambda: self._request(item, 1).data)
         else:
             late = TargetReply(0.0, trouble="timeout", error=_NO_TIME, sent=0)
             self._loop.call_soon(own(self._handle_reply), item, late)

@@ -9,7 +9,7 @@ from svc.errors import UsageError
 from svc.listen.forward.signing import HeaderSigner
 from svc.listen.http.connection import ForwardLane, TargetConnection, TargetReply
 from svc.listen.http.dial import Connect, open_connection
-from svc.listen.records import Forwarded
+from svc.listen.output_records import Forwarded
 from svc.listen.routes import AnyTarget
 from svc.listen.targets import AS_USUAL, Target, TargetTrust
 from svc.listen.values import value_class

@@ -55,11 +55,11 @@ class ForwardLane(Protocol):
         self,
         request: bytes,
         limit: float,
-        told: Callable[[TargetReply], None],
+        on_reply: Callable[[TargetReply], None],
         again: Callable[[], bytes] | None = None,
     ) -> None: ...
 
-    def probe(self, limit: float, told: Callable[[TargetReply], None]) -> None: ...
+    def probe(self, limit: float, on_reply: Callable[[TargetReply], None]) -> None: ...
 
     def close(self) -> None: ...
 
@@ -86,7 +86,7 @@ class TargetConnection:
         self._loop = asyncio.get_running_loop()
         self._wire: OpenConnection | None = None
         self._connecting: asyncio.Task[None] | None = None
-        self._told: Callable[[TargetReply], None] | None = None
+        self._on_reply: Callable[[TargetReply], None] | None = None
         self._again: Callable[[], bytes] | None = None
         self._carried = False  # whether the connection has carried an exchange
         self.sent = 0
@@ -98,27 +98,27 @@ class TargetConnection:
         self,
         request: bytes,
         limit: float,
-        told: Callable[[TargetReply], None],
+        on_reply: Callable[[TargetReply], None],
         again: Callable[[], bytes] | None = None,
     ) -> None:
         """Sends one request and later tells how it ended, after `limit` seconds at most."""
         self._started = self._loop.time()
         self._deadline = self._started + limit
-        self._told, self._again, self.sent = told, again, 0
+        self._on_reply, self._again, self.sent = on_reply, again, 0
         self._wind()
         if self._wire is not None and self._wire.is_open():
             self._send(self._wire, request)
         else:
             self._open(request)
 
-    def probe(self, limit: float, told: Callable[[TargetReply], None]) -> None:
+    def probe(self, limit: float, on_reply: Callable[[TargetReply], None]) -> None:
         """Opens a new connection and sends nothing; tells whether there was trouble."""
         self._drop()
-        self.exchange(b"", limit, told)
+        self.exchange(b"", limit, on_reply)
 
     def close(self) -> None:
         """Closes the connection; an exchange under way is told to no one."""
-        self._told = None
+        self._on_reply = None
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
@@ -129,33 +129,33 @@ class TargetConnection:
         self._carried = False
         work = partial(self._connect_and_send, request)
         # A bug that ends it leaves its lane free (R121).
-        broken = partial(self._tell, trouble="closed", error="a bug in svc ended it")
+        broken = partial(self._report, trouble="closed", error="a bug in svc ended it")
         self._connecting = self._loop.create_task(own_task(work, broken))
 
     async def _connect_and_send(self, request: bytes) -> None:
         try:
             self._wire = await self._connect()
         except CannotConnect as error:
-            self._tell(trouble=error.trouble, error=str(error))
+            self._report(trouble=error.trouble, error=str(error))
         else:
             if request:
                 self._send(self._wire, request)
             else:
-                self._tell()
+                self._report()
 
     def _send(self, wire: OpenConnection, request: bytes) -> None:
         self.sent += 1
         wire.send(request, self._handle_answer)
 
-    def _handle_answer(self, heard: TargetAnswer | BrokenExchange) -> None:
-        if isinstance(heard, TargetAnswer):
+    def _handle_answer(self, answer: TargetAnswer | BrokenExchange) -> None:
+        if isinstance(answer, TargetAnswer):
             self._carried = True
             # Before anything is kept or shown of it: a debug page holds the environment (R126).
-            self._tell(heard.status, redact_bytes(heard.body))
-        elif self._carried and self._again and heard.trouble == "closed" and not heard.begun:
+            self._report(answer.status, redact_bytes(answer.body))
+        elif self._carried and self._again and answer.trouble == "closed" and not answer.begun:
             self._open(self._again())
         else:
-            self._tell(trouble=heard.trouble, error=redact(heard.text))
+            self._report(trouble=answer.trouble, error=redact(answer.text))
 
     def _wind(self) -> None:
         """Keeps one timer for many exchanges: it looks again when it rings before the deadline."""
@@ -167,7 +167,7 @@ class TargetConnection:
 
     def _wake(self) -> None:
         self._timer = None
-        if self._told is None:
+        if self._on_reply is None:
             return
         if self._loop.time() + _RESOLUTION_SECONDS < self._deadline:
             self._wind()
@@ -179,11 +179,11 @@ class TargetConnection:
         begun = self._wire.status_so_far() if self._wire is not None else None
         self._drop()
         if begun is not None:  # the target has said what it had to say; its body is let go
-            self._tell(begun.status, redact_bytes(begun.body))
+            self._report(begun.status, redact_bytes(begun.body))
         elif connecting:
-            self._tell(trouble="unreachable", error="no connection in time")
+            self._report(trouble="unreachable", error="no connection in time")
         else:
-            self._tell(trouble="timeout", error="no answer in time")
+            self._report(trouble="timeout", error="no answer in time")
 
     def _drop(self) -> None:
         if self._connecting is not None:
@@ -192,31 +192,31 @@ class TargetConnection:
             self._wire.close()
             self._wire = None
 
-    def _tell(
+    def _report(
         self,
         status: int | None = None,
         body: bytes = b"",
         trouble: ForwardTrouble | None = None,
         error: str | None = None,
     ) -> None:
-        told, self._told, self._again = self._told, None, None
+        on_reply, self._on_reply, self._again = self._on_reply, None, None
         if self.sent and trouble == "unreachable":  # the request before may have arrived
             trouble = "closed"
-        if told is not None:
+        if on_reply is not None:
             spent = (self._loop.time() - self._started) * 1000
-            told(TargetReply(spent, status, body, trouble, error, self.sent))
+            on_reply(TargetReply(spent, status, body, trouble, error, self.sent))
 
 
 async def exchange_once(link: ForwardLane, request: bytes, limit: float) -> TargetReply:
     """Sends one request over a link that is closed afterwards."""
     done: asyncio.Future[TargetReply] = asyncio.get_running_loop().create_future()
 
-    def told(reply: TargetReply) -> None:
+    def on_reply(reply: TargetReply) -> None:
         if not done.done():  # cancelled in the very pass of the loop in which the answer came
             done.set_result(reply)
 
     try:
-        link.exchange(request, limit, told)
+        link.exchange(request, limit, on_reply)
         return await done
     finally:
         link.close()

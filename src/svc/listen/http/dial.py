@@ -37,7 +37,7 @@ class OpenConnection(ReadingProtocol):
         self._is_quiet = _make_is_quiet(connected)
         self._transport: asyncio.Transport | None = None
         self._reader: AnswerReader | None = None
-        self._told: Callable[[TargetAnswer | BrokenExchange], None] | None = None
+        self._on_answer: Callable[[TargetAnswer | BrokenExchange], None] | None = None
 
     def is_open(self) -> bool:
         """Says whether another request can be sent: asks the system, not only the loop.
@@ -49,9 +49,11 @@ class OpenConnection(ReadingProtocol):
             return False
         return self._is_quiet()
 
-    def send(self, request: bytes, told: Callable[[TargetAnswer | BrokenExchange], None]) -> None:
+    def send(
+        self, request: bytes, on_answer: Callable[[TargetAnswer | BrokenExchange], None]
+    ) -> None:
         """Sends one request; the answer, or why there is none, is told once."""
-        self._told = told
+        self._on_answer = on_answer
         self._reader = AnswerReader()
         if self._transport is None:
             self.connection_lost(None)
@@ -64,7 +66,7 @@ class OpenConnection(ReadingProtocol):
 
     def close(self) -> None:
         """Closes the connection without a callback."""
-        self._told = None
+        self._on_answer = None
         if self._transport is not None:
             self._transport.abort()
 
@@ -73,34 +75,34 @@ class OpenConnection(ReadingProtocol):
         self._transport = transport
 
     def data_received(self, data: bytes) -> None:
-        if self._told is None or self._reader is None:
+        if self._on_answer is None or self._reader is None:
             self.close()  # an answer to nothing must not meet the next request
             return
-        heard: TargetAnswer | BrokenExchange | None
+        answer: TargetAnswer | BrokenExchange | None
         try:
-            heard = self._reader.feed(data)
+            answer = self._reader.feed(data)
         except UnreadableAnswer as error:
-            heard = self.status_so_far() or BrokenExchange("unreadable", str(error))
-        if heard is not None:
-            self._tell(heard)
+            answer = self.status_so_far() or BrokenExchange("unreadable", str(error))
+        if answer is not None:
+            self._report(answer)
 
     def eof_received(self) -> None:
-        if self._told is not None and self._reader is not None and self._reader.started:
+        if self._on_answer is not None and self._reader is not None and self._reader.started:
             self.data_received(b"")
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002  asyncio's signature
         self._transport = None
         text = "it closed the connection without a whole answer"
         begun = self._reader is not None and self._reader.started
-        self._tell(self.status_so_far() or BrokenExchange("closed", text, begun))
+        self._report(self.status_so_far() or BrokenExchange("closed", text, begun))
 
-    def _tell(self, heard: TargetAnswer | BrokenExchange) -> None:
+    def _report(self, answer: TargetAnswer | BrokenExchange) -> None:
         """Tells once how an exchange ended; a status counts where its head was whole."""
-        told, self._told = self._told, None
-        if not heard.reusable:
+        on_answer, self._on_answer = self._on_answer, None
+        if not answer.reusable:
             self.close()
-        if told is not None:
-            told(heard)
+        if on_answer is not None:
+            on_answer(answer)
 
 
 def _make_is_quiet(connected: socket.socket) -> Callable[[], bool]:

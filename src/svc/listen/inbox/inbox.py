@@ -1,6 +1,6 @@
 """The seams of a listener: a source that deliveries come from, an inbox that they go into (R50).
 
-The receiving half (`receive`) verifies a delivery, stores it as an Arrival and answers. The
+The receiving half (`ingest`) verifies a delivery, stores it as an `InboundEvent` and answers. The
 forwarding half (`forward`) reads what is open at each target, sends it, and stores attempts. In one
 process the receiving half also hands each new event over, which saves reading it back; two
 processes need only an inbox that both can reach, such as a table of a shared database or a message

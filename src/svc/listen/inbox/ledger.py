@@ -236,13 +236,13 @@ class ForwardLedger:
         failures: list[object] = []
         for one in attempts:
             number = self.number(tx, one.target)
-            told = (one.started_at, one.milliseconds, one.status, one.error, one.reply or None)
+            result = (one.started_at, one.milliseconds, one.status, one.error, one.reply or None)
             if one.verdict == "done":
-                done.append((one.sent, *told, number, one.seq))
+                done.append((one.sent, *result, number, one.seq))
                 continue
             if one.verdict in _ENDS:
                 state = _ENDS[one.verdict]
-                others.append((state, one.next_at, one.ailing, one.sent, *told, number, one.seq))
+                others.append((state, one.next_at, one.ailing, one.sent, *result, number, one.seq))
             else:
                 untried.append((one.sent, one.error, number, one.seq))
             if one.verdict != "cut":

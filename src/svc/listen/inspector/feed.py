@@ -11,8 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, Rejected
 from svc.listen.owners import own
-from svc.listen.records import EventReceived, Forwarded, ListenerRecord, Rejected
 
 Push = Callable[[bytes], None]
 
@@ -48,7 +48,7 @@ class Feed:
         self._beat: asyncio.TimerHandle | None = None
         self._news = False
 
-    def tell(self, record: ListenerRecord) -> None:
+    def emit(self, record: ListenerRecord) -> None:
         """Hears of one record."""
         match record:
             case EventReceived():

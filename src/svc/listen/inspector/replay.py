@@ -16,7 +16,7 @@ from svc.listen.inbox.history import InboxEntry, InboxHistory
 from svc.listen.inspector.delivery_page import SignatureVerdict
 from svc.listen.inspector.history import Whole
 from svc.listen.inspector.page import header_lines, mask
-from svc.listen.records import ListenerRecord
+from svc.listen.output_records import ListenerRecord
 from svc.listen.routes import AnyTarget, Routes
 from svc.listen.targets import AS_USUAL, Target, TargetTrust
 from svc.service.facts import SIGNATURE_HEADER
@@ -38,7 +38,7 @@ class ReplayDeps:
     """What a listener sends with; `seconds` limits one forward.
 
     `own` tells of its endpoint as it is now; `secrets_of` finds the secrets of another one, or
-    none. `tell` hears of each forward.
+    none. `emit` is called after each forward.
     """
 
     routes: Routes
@@ -46,7 +46,7 @@ class ReplayDeps:
     seconds: float
     own: Callable[[], Own]
     secrets_of: Callable[[str], Sequence[str]]
-    tell: Callable[[ListenerRecord], None]
+    emit: Callable[[ListenerRecord], None]
     trust: TargetTrust = AS_USUAL
 
 
@@ -155,5 +155,5 @@ class Replayer:
         request = sender.request(headers, whole.content.body).data
         reply = await exchange_once(sender.link(), request, limit)
         event = (whole.entry.id, whole.entry.type)
-        self._means.tell(build_record(reply, target, event, self._clock.now(), 1))
+        self._means.emit(build_record(reply, target, event, self._clock.now(), 1))
         return reply

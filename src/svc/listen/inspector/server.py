@@ -16,8 +16,8 @@ from svc.listen.inspector.history import SEARCH_SECONDS, DeliveryList
 from svc.listen.inspector.http import HEAD_MAX, Guard, GuardedPages, PageConnection, make_token
 from svc.listen.inspector.page import PageFrame, Times
 from svc.listen.inspector.replay import ReplayDeps, Replayer
+from svc.listen.output_records import ListenerRecord
 from svc.listen.receiver.server import bind
-from svc.listen.records import ListenerRecord
 from svc.service.facts import INSPECTOR_PORT
 
 
@@ -66,9 +66,9 @@ class Inspector:
         """The address of the page; every program that has it may use it."""
         return f"http://127.0.0.1:{self._port}/{self._token}/"
 
-    def tell(self, record: ListenerRecord) -> None:
+    def emit(self, record: ListenerRecord) -> None:
         """Hears of one record of the listener."""
-        self._feed.tell(record)
+        self._feed.emit(record)
 
     async def start(self, means: ReplayDeps) -> None:
         """Accepts connections from now on."""

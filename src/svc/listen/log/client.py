@@ -85,7 +85,8 @@ class LogLoop(asyncio.SelectorEventLoop):
 class LogClient:
     """Opens a connection when one is needed, and another one when that has ended.
 
-    `told` hears of each loss of the connection, with the reason, and of its return, with None.
+    `on_state_change` is called at each loss of the connection, with the reason, and at its return,
+    with None.
     `generation` counts the connections: nothing of an earlier one comes in a later one.
     """
 
@@ -95,7 +96,7 @@ class LogClient:
         credentials: Credentials | None,
         context: ssl.SSLContext | None,
     ) -> None:
-        self.told: Callable[[str | None], None] = lambda _: None
+        self.on_state_change: Callable[[str | None], None] = lambda _: None
         self.generation = 0
         self._address = address
         self._credentials = credentials
@@ -174,18 +175,18 @@ class LogClient:
         client = await self.get_ready(seconds)
 
         async def answered() -> "list[Msg]":
-            heard = await client.subscribe(client.new_inbox())
+            subscription = await client.subscribe(client.new_inbox())
             try:
-                await client.publish(subject, payload, reply=heard.subject)
+                await client.publish(subject, payload, reply=subscription.subject)
                 found: list[Msg] = []
                 while len(found) < most and not (found and is_status(found[-1])):
-                    message = await heard.next_msg(timeout=seconds)
+                    message = await subscription.next_msg(timeout=seconds)
                     if not is_status(message) or (message.headers or {})["Status"] != _HEARTBEAT:
                         found.append(message)
                 return found
             finally:
                 with suppress(Exception):
-                    await heard.unsubscribe()
+                    await subscription.unsubscribe()
 
         return await self._unless_refused(subject, answered())
 
@@ -236,7 +237,7 @@ class LogClient:
 
     async def close(self) -> None:
         """Lets go of the connection; nothing is told of it."""
-        self.told = lambda _: None
+        self.on_state_change = lambda _: None
         await _end(self._client)
 
     async def _look_at(self, client: "Client") -> None:
@@ -277,7 +278,7 @@ class LogClient:
                     self._first = at + 1
                     self.generation += 1
                     self._trouble = None
-                    self._tell(None)
+                    self._report_state(None)
                     return
             if isinstance(self._trouble, AuthError):
                 raise self._trouble
@@ -366,12 +367,12 @@ class LogClient:
             return  # one that was never in use
         if client.last_error is not None:  # a server's last word comes no other way
             await self._errors(client.last_error)
-        self._tell(build_unreachable(self._address, self._trouble).message)
+        self._report_state(build_unreachable(self._address, self._trouble).message)
 
-    def _tell(self, reason: str | None) -> None:
+    def _report_state(self, reason: str | None) -> None:
         if (reason is not None) != self._down:
             self._down = reason is not None
-            self.told(reason)
+            self.on_state_change(reason)
 
 
 def _quieten() -> None:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from svc.clock import Clock
 from svc.errors import AuthError, LocalError, SvcError
 from svc.listen.inbox.inbox import Position
+from svc.listen.ingest import Ingest
 from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.credentials import KEY_WRONG
 from svc.listen.log.messages import (
@@ -28,9 +29,8 @@ from svc.listen.log.messages import (
 from svc.listen.log.pages import StoredMessage, read_page
 from svc.listen.log.source import LogSource
 from svc.listen.log.streams import Start, find_start, mark_of, report
+from svc.listen.output_records import ListenerRecord, LogReplaced, Missed
 from svc.listen.owners import own
-from svc.listen.receive import Reception
-from svc.listen.records import ListenerRecord, LogReplaced, Missed
 from svc.service.facts import Mode
 
 _TAKEN: Final = 200
@@ -68,10 +68,10 @@ class CursorSource(LogSource):
         cursor: Cursor,
         place: Place,
         clock: Clock,
-        reception: Reception,
-        tell: Callable[[ListenerRecord], None],
+        ingest: Ingest,
+        emit: Callable[[ListenerRecord], None],
     ) -> None:
-        super().__init__(connection, clock, reception, tell, cursor.trust)
+        super().__init__(connection, clock, ingest, emit, cursor.trust)
         self._cursor = cursor
         self._place = place
         everything = connection.address.subjects(cursor.mode)
@@ -180,7 +180,7 @@ class CursorSource(LogSource):
             before, passed = one.seq, None
             self._out += 1
             again = count_published_again(one.message)
-            self._reception.admit(delivery, self._handle_answer, position, again)
+            self._ingest.admit(delivery, self._handle_answer, position, again)
         if passed is None:
             return before
         await self._handle_settled(0)
@@ -195,7 +195,7 @@ class CursorSource(LogSource):
             await self._handle_settled(0)
             there = (start.behind, start.gone)
             now, address = self._clock.now(), str(self._connection.address)
-            self._tell(LogReplaced(now, address, position.seq, *there))
+            self._emit(LogReplaced(now, address, position.seq, *there))
             begins = Position(start.seq - 1, mark_of(start.made, ""))
             await asyncio.to_thread(self._place.move, begins)
         self._tell_gap(start.seq - start.missed, start.missed)
@@ -205,7 +205,7 @@ class CursorSource(LogSource):
         first, self._gone_before = max(seq, self._gone_before), max(seq + missed, self._gone_before)
         if seq + missed > first:
             address = str(self._connection.address)
-            self._tell(Missed(self._clock.now(), seq + missed - first, address))
+            self._emit(Missed(self._clock.now(), seq + missed - first, address))
 
     def _handle_answer(self, status: int) -> None:
         self._out -= 1
@@ -255,16 +255,16 @@ class CursorSource(LogSource):
 async def check_right(connection: LogConnection, mode: Mode) -> None:
     """Looks at the start whether the user may hear of events; raises AuthError: it may not."""
 
-    async def heard(_: Message) -> None:
+    async def ignore(_: Message) -> None:
         """Nothing is done with it yet."""
 
     address = connection.address
-    end = await connection.subscribe(address.notices(address.subjects(mode)), heard)
+    end = await connection.subscribe(address.notices(address.subjects(mode)), ignore)
     await end()
 
 
 def make_open(
     connection: LogConnection, cursor: Cursor, place: Place, clock: Clock
-) -> Callable[[Reception, Callable[[ListenerRecord], None]], CursorSource]:
+) -> Callable[[Ingest, Callable[[ListenerRecord], None]], CursorSource]:
     """Gives what a listener opens its source with."""
     return partial(CursorSource, connection, cursor, place, clock)

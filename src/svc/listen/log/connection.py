@@ -144,12 +144,12 @@ class LogConnection:
         """Counts the connections: what was asked for in an earlier one is not answered."""
         return self._client.generation
 
-    def tell(self, told: Callable[[str | None], None]) -> None:
-        """Has `told` hear of each loss of the connection, with the reason, and of its return.
+    def on_state_change(self, callback: Callable[[str | None], None]) -> None:
+        """Calls `callback` at each loss of the connection, with the reason, and at its return.
 
         Then with None. It is called in the loop of the connection.
         """
-        self._client.told = told
+        self._client.on_state_change = callback
 
     def run(self, call: Coroutine[Any, Any, T]) -> T:
         """Runs a coroutine in the loop and waits for its end; raises Stopped: a signal came."""
@@ -254,12 +254,12 @@ class LogConnection:
             await client.publish(subject, payload)
 
     async def subscribe(
-        self, subject: str, heard: Callable[[Message], Awaitable[None]]
+        self, subject: str, on_message: Callable[[Message], Awaitable[None]]
     ) -> Callable[[], Coroutine[Any, Any, None]]:
         """Listens to a subject; gives what ends it. Raises as `request` does."""
 
         async def got(msg: "Msg") -> None:
-            await heard(_message(msg))
+            await on_message(_message(msg))
 
         subscription = await self._client.subscribe(subject, got, _CALL_SECONDS)
 

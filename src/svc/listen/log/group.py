@@ -19,6 +19,7 @@ from svc.errors import NotFound, SvcError
 from svc.listen.commands import CommandTarget
 from svc.listen.forward.pending_acks import AWAY
 from svc.listen.http.dial import CannotConnect, Connect, open_connection
+from svc.listen.ingest import Ingest
 from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.credentials import KEY_WRONG
 from svc.listen.log.messages import (
@@ -33,8 +34,7 @@ from svc.listen.log.messages import (
 from svc.listen.log.source import LogSource
 from svc.listen.log.streams import BACK_SECONDS, group_consumer, group_name, make_group, stream_info
 from svc.listen.log.troubles import LogRefusal, NoResponder, is_missing
-from svc.listen.receive import Reception
-from svc.listen.records import ListenerRecord
+from svc.listen.output_records import ListenerRecord
 from svc.listen.routes import AnyTarget
 from svc.service.facts import Mode
 
@@ -71,11 +71,11 @@ class GroupSource(LogSource):
         consumer_group: ConsumerGroup,
         targets: Sequence[AnyTarget],
         clock: Clock,
-        reception: Reception,
-        tell: Callable[[ListenerRecord], None],
+        ingest: Ingest,
+        emit: Callable[[ListenerRecord], None],
         connect: Connect = open_connection,
     ) -> None:
-        super().__init__(connection, clock, reception, tell, consumer_group.trust)
+        super().__init__(connection, clock, ingest, emit, consumer_group.trust)
         self._connect = connect
         self._group = consumer_group
         self._targets = tuple(targets)
@@ -177,7 +177,7 @@ class GroupSource(LogSource):
             self._keep(self._connection.submit(self._acknowledge(receipt)))
             return
         self._out[receipt] = delivered
-        self._reception.admit(
+        self._ingest.admit(
             delivery,
             partial(self._handle_answer, receipt),
             redelivered=delivered - 1 + count_published_again(one),
@@ -321,7 +321,7 @@ def make_open(
     consumer_group: ConsumerGroup,
     targets: Sequence[AnyTarget],
     clock: Clock,
-) -> Callable[[Reception, Callable[[ListenerRecord], None]], GroupSource]:
+) -> Callable[[Ingest, Callable[[ListenerRecord], None]], GroupSource]:
     """Gives what a listener opens its source with."""
     return partial(GroupSource, connection, consumer_group, targets, clock)
 

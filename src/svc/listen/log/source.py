@@ -6,13 +6,13 @@ from contextlib import suppress
 from typing import Any, TypeVar
 
 from svc.clock import Clock
+from svc.listen.ingest import Ingest
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import check_keys
 from svc.listen.log.messages import Trust, Unreadable
 from svc.listen.log.streams import key_fingerprint
+from svc.listen.output_records import ListenerRecord, LogState, Rejected
 from svc.listen.owners import own
-from svc.listen.receive import Reception
-from svc.listen.records import ListenerRecord, LogState, Rejected
 
 T = TypeVar("T")
 
@@ -27,15 +27,15 @@ class LogSource:
         self,
         connection: LogConnection,
         clock: Clock,
-        reception: Reception,
-        tell: Callable[[ListenerRecord], None],
+        ingest: Ingest,
+        emit: Callable[[ListenerRecord], None],
         trust: Trust,
     ) -> None:
         self._connection = connection
         self._trust = trust
         self._clock = clock
-        self._reception = reception
-        self._tell = tell
+        self._ingest = ingest
+        self._emit = emit
         self._down = False
         self._loop = asyncio.get_running_loop()
         self._tasks: list[asyncio.Task[None]] = []
@@ -43,7 +43,7 @@ class LogSource:
 
     async def stop_accepting(self) -> None:
         """Takes nothing more; raises what a task has died of."""
-        self._connection.tell(lambda _: None)
+        self._connection.on_state_change(lambda _: None)
         for task in self._tasks:
             task.cancel()
         self.died.cancel()
@@ -56,14 +56,14 @@ class LogSource:
     ) -> None:
         """Starts the tasks; has `woken` called when the connection is lost."""
 
-        def told(reason: str | None) -> None:
+        def on_state_change(reason: str | None) -> None:
             if reason is None:  # it is there again when events can be read
                 return
             with suppress(RuntimeError):  # the loop has ended
                 self._loop.call_soon_threadsafe(own(self._tell_state), reason)
                 self._loop.call_soon_threadsafe(own(woken))
 
-        self._connection.tell(told)
+        self._connection.on_state_change(on_state_change)
         self._tasks = [self._loop.create_task(one) for one in work]
         for task in self._tasks:
             task.add_done_callback(own(self._handle_end))
@@ -87,10 +87,10 @@ class LogSource:
             info = await self._ask(self._connection.info(f"STREAM.INFO.{self._trust.stream}"))
             check_keys(self._trust.keys, self._trust.stream, key_fingerprint(info["config"]))
         text = f"Message {seq} of the log is put aside. {error.message}"
-        self._reception.reject(Rejected(self._clock.now(), error.reason, text, size))
+        self._ingest.reject(Rejected(self._clock.now(), error.reason, text, size))
 
     def _tell_state(self, reason: str | None) -> None:
         down = reason is not None
         if down != self._down:
             self._down = down
-            self._tell(LogState(self._clock.now(), str(self._connection.address), reason))
+            self._emit(LogState(self._clock.now(), str(self._connection.address), reason))

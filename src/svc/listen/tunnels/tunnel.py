@@ -57,7 +57,7 @@ class Tunnel:
         self._program: Program | None = None
         self._lock = threading.Lock()
         self._waiting: list[TunnelChange] = []
-        self._told: Callable[[TunnelChange], None] = self._waiting.append
+        self._on_change: Callable[[TunnelChange], None] = self._waiting.append
         self._thread: threading.Thread | None = None
 
     def start(self, port: int) -> str:
@@ -80,12 +80,12 @@ class Tunnel:
             return self._first.get(timeout=seconds)
         return None
 
-    def follow(self, told: Callable[[TunnelChange], None]) -> None:
+    def follow(self, on_change: Callable[[TunnelChange], None]) -> None:
         """Tells every change after the start, also those that have been; on the thread."""
         with self._lock:
-            waiting, self._told = tuple(self._waiting), told
+            waiting, self._on_change = tuple(self._waiting), on_change
             for change in waiting:
-                told(change)
+                on_change(change)
 
     def close(self) -> None:
         """Ends the program and the watching."""
@@ -161,7 +161,7 @@ class Tunnel:
     def _handle_gain(self, up: Up) -> None:
         self._last = None
         if self._been_up:
-            self._tell(up)
+            self._notify(up)
         else:
             self._been_up = True
             self._first.put(up)
@@ -169,20 +169,20 @@ class Tunnel:
     def _handle_loss(self, down: Down) -> None:
         """Tells a loss once, and again only when another reason keeps the link away."""
         if self._been_up and self._last != down:
-            self._tell(down)
+            self._notify(down)
         self._last = down
 
     def _fail(self, error: Exception) -> None:
         if self._been_up:
-            self._tell(TunnelBroken(error))
+            self._notify(TunnelBroken(error))
         else:
             known = error if isinstance(error, NetworkError) else NetworkError(str(error))
             self._first.put(known)
 
-    def _tell(self, change: TunnelChange) -> None:
+    def _notify(self, change: TunnelChange) -> None:
         with self._lock:
             if not self._closing.is_set():
-                self._told(change)
+                self._on_change(change)
 
 
 def _not_up(provider: Provider, down: Down) -> NetworkError:

@@ -12,7 +12,7 @@ from svc import signature
 from svc.errors import SignatureError
 from svc.listen.http.requests import HttpRequest
 from svc.listen.http.wire import Header
-from svc.listen.records import Rejected
+from svc.listen.output_records import Rejected
 from svc.listen.values import value_class
 from svc.listen.verify.diagnosis import Diagnosis, KnownSecret, diagnose
 from svc.service.facts import ATTEMPT_HEADER, DELIVERY_ID_HEADER, EVENT_ID_HEADER, SIGNATURE_HEADER

@@ -15,7 +15,7 @@ from svc.cli.framework.session import Session
 from svc.cli.framework.streams import Streams
 from svc.errors import Forbidden, NetworkError
 from svc.listen.listener import Listener
-from svc.listen.records import ListenerRecord, TunnelDown, TunnelUp
+from svc.listen.output_records import ListenerRecord, TunnelDown, TunnelUp
 from svc.listen.tunnels.provider import Down, Up
 from svc.listen.tunnels.tunnel import Tunnel, TunnelBroken, TunnelChange
 

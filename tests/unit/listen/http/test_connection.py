@@ -220,13 +220,13 @@ def test_answer_that_comes_as_the_wait_is_cancelled_is_let_go() -> None:
         loop.set_exception_handler(lambda _, context: troubles.append(context))
         link = TargetConnection(targets.Target.parse(str(target.port)))
         waiting = loop.create_task(exchange_once(link, REQUEST, 5.0))
-        tell = link._tell
+        tell = link._report
 
         def cancelled_first(*told: object, **how: object) -> None:
             waiting.cancel()
             tell(*told, **how)  # type: ignore[arg-type]
 
-        link._tell = cancelled_first  # type: ignore[method-assign]
+        link._report = cancelled_first  # type: ignore[method-assign]
         with pytest.raises(asyncio.CancelledError):
             await waiting
 

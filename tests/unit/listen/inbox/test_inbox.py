@@ -31,9 +31,9 @@ from svc.listen.forward.pump import ForwardOptions
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.inbox import Inbox
+from svc.listen.ingest import Ingest, IngestDeps
+from svc.listen.output_records import Left, ListenerRecord
 from svc.listen.progress import ListenerProgress
-from svc.listen.receive import Reception, ReceptionDeps
-from svc.listen.records import Left, ListenerRecord
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Intake
 from svc.signature import header_value
@@ -130,7 +130,7 @@ class Receiving(Half):
 
         def make() -> None:
             self.writer = InboxWriter(inbox)
-            deps = ReceptionDeps(
+            deps = IngestDeps(
                 self.writer,
                 PendingAcks(),
                 ListenerProgress(None),
@@ -139,14 +139,14 @@ class Receiving(Half):
                 lambda *_: wake(),
                 lambda: None,
             )
-            self.reception = Reception(Intake([SECRET]), routes, "test", "received", deps)
+            self.ingest = Ingest(Intake([SECRET]), routes, "test", "received", deps)
 
         self.do(make)
 
     def take(self, body: bytes) -> None:
         value = header_value(body, [SECRET], int(time.time())).encode()
         head = HttpHead(b"POST", b"/", (), {b"svc-signature": [value]})
-        self.do(lambda: self.reception.take(HttpRequest(head, body), self.statuses.append))
+        self.do(lambda: self.ingest.take(HttpRequest(head, body), self.statuses.append))
 
 
 class Forwarding(Half):

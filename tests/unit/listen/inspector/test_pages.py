@@ -25,8 +25,8 @@ from svc.listen.forward.pump import ForwardOptions
 from svc.listen.inbox.search import FoundEntries
 from svc.listen.inspector.history import STATES
 from svc.listen.inspector.page import Times, mask
+from svc.listen.output_records import Forwarded
 from svc.listen.receiver.server import bind
-from svc.listen.records import Forwarded
 from svc.signature import header_value, verify
 from unit.listen.inspector.watched import NOW, SECRET, WatchedListener, watching
 

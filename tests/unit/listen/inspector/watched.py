@@ -27,9 +27,9 @@ from svc.listen.inspector.replay import Own, ReplayDeps
 from svc.listen.inspector.server import Inspector
 from svc.listen.listener import Listener
 from svc.listen.names import Listening
+from svc.listen.output_records import ListenerRecord
 from svc.listen.pipeline import ListenerPlan
 from svc.listen.receiver.server import bind
-from svc.listen.records import ListenerRecord
 from svc.state import Database
 
 ORIGIN = "https://api.example.com"
@@ -73,7 +73,7 @@ class WatchedListener:
             seconds=self.plan.forwarding.seconds,
             own=lambda: Own(self.plan.endpoint, self.plan.secrets),
             secrets_of=lambda endpoint: self.others.get(endpoint, ()),
-            tell=self._tell,
+            emit=self._tell,
         )
         await self.inspector.start(means)
         try:
@@ -86,7 +86,7 @@ class WatchedListener:
 
     def _tell(self, record: ListenerRecord) -> None:
         self.records.append(record)
-        self.inspector.tell(record)
+        self.inspector.emit(record)
 
     def start(self) -> None:
         self._thread.start()

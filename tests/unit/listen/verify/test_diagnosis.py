@@ -10,7 +10,7 @@ import pytest
 from support.listening import NOW, SECRET, event
 from svc.errors import SignatureError
 from svc.listen.http.requests import HttpHead, HttpRequest
-from svc.listen.records import Rejected
+from svc.listen.output_records import Rejected
 from svc.listen.verify.diagnosis import Diagnosis, KnownSecret, diagnose
 from svc.listen.verify.verify import Intake
 from svc.signature import header_value, sign, verify

@@ -117,7 +117,7 @@ def _find_missed(
 
 def _conclude(session: Session, found: Audit, received: ReceivedEvents, begin: float) -> None:
     """Says what was compared; raises CheckFailed: an event is missing."""
-    told = (
+    counts = (
         f"{_count(found.expected, 'event')} since {utc(begin)}, "
         f"in the states of {_count(found.objects, 'object')}"
     )
@@ -141,12 +141,12 @@ def _conclude(session: Session, found: Audit, received: ReceivedEvents, begin: f
         )
     if found.missed:
         raise CheckFailed(
-            f"{found.missed:,} of {told} never came.",
+            f"{found.missed:,} of {counts} never came.",
             code="events_missed",
             hint=_STILL_TRIED if found.tried else _GO_BY,
         )
-    tell = session.out.words if session.format == "human" else session.out.note
-    tell(f"All came: {told}.")
+    write = session.out.words if session.format == "human" else session.out.note
+    write(f"All came: {counts}.")
 
 
 def _count(number: int, noun: str) -> str:

@@ -7,7 +7,7 @@ from typing import Final, Literal
 
 from svc.cli.events.screen.answer import words_of
 from svc.listen.commands import PREFIX
-from svc.listen.records import (
+from svc.listen.output_records import (
     BugMet,
     EventReceived,
     Forwarded,
@@ -60,7 +60,7 @@ class AbsenceTracker:
         self._absent: dict[str, _Absence] = {}
         self._asked: set[str] = set()
 
-    def tell(self, record: Forwarded) -> ForwardNotice:
+    def choose_notice(self, record: Forwarded) -> ForwardNotice:
         """Says what to print of an attempt."""
         if record.status is not None:
             return self._describe_answered(record)
@@ -147,16 +147,20 @@ class HumanLines:
 
     def forward(self, record: Forwarded) -> str:
         """One line an attempt; nothing for one more at a target that is known to be away."""
-        told = self._away.tell(record)
-        if told.what == "nothing":
+        notice = self._away.choose_notice(record)
+        if notice.what == "nothing":
             return ""
-        row = self._attempt(record, told) if told.what == "attempt" else self._absence(record, told)
+        row = (
+            self._attempt(record, notice)
+            if notice.what == "attempt"
+            else self._absence(record, notice)
+        )
         self._last = ""
         text = self._layout.row(row) + self._reply(record)
-        if told.what == "away":
-            return text + self._layout.note(self._describe_waiting(record, told), "waiting")
+        if notice.what == "away":
+            return text + self._layout.note(self._describe_waiting(record, notice), "waiting")
         is_first = self._is_first_refusal(record)
-        if told.ask:
+        if notice.ask:
             return text + self._layout.note(self._ask, "waiting")
         if self._final and is_first:
             again = f"Not tried again. Send it later: {_REPLAY} {one_line(record.id)}"
@@ -229,13 +233,13 @@ class HumanLines:
             return row
         return self._layout.row(cells) + self._layout.note(one_line(text), "")
 
-    def _attempt(self, record: Forwarded, told: ForwardNotice) -> list[LineCell]:
+    def _attempt(self, record: Forwarded, notice: ForwardNotice) -> list[LineCell]:
         what = (_status(record), "good" if record.succeeded else "bad")
         cells: list[LineCell] = [self._when(record), what, *self._place(record)]
         if record.error:
             cells.append((one_line(record.error), ""))
-        if told.back_after is not None:
-            cells.append((f"back after {distance(told.back_after)}", "good"))
+        if notice.back_after is not None:
+            cells.append((f"back after {distance(notice.back_after)}", "good"))
         if record.retry_in is not None:
             cells.append((self._next_try(record), "waiting"))
         if record.signed_anew:
@@ -244,16 +248,16 @@ class HumanLines:
             cells.append((record.id, "quiet"))
         return cells
 
-    def _absence(self, record: Forwarded, told: ForwardNotice) -> list[LineCell]:
+    def _absence(self, record: Forwarded, notice: ForwardNotice) -> list[LineCell]:
         """A line about a target, not about one event."""
-        if told.what == "away":
+        if notice.what == "away":
             what, why = "failed", (one_line(record.error or ""), "")
         else:
             what, why = "still away", (self._next_try(record), "waiting")
         return [self._when(record), (what, "bad"), (record.url, ""), why]
 
-    def _describe_waiting(self, record: Forwarded, told: ForwardNotice) -> str:
-        ask = f"{_IS_IT} " if told.ask else ""
+    def _describe_waiting(self, record: Forwarded, notice: ForwardNotice) -> str:
+        ask = f"{_IS_IT} " if notice.ask else ""
         return f"{self._next_try(record).capitalize()}. {ask}Events wait for it."
 
     def _when(self, record: Forwarded) -> LineCell:

@@ -6,7 +6,7 @@ from json.encoder import encode_basestring_ascii as _text
 from typing import Final
 
 from svc.cli.events.options import EventPart
-from svc.listen.records import EventReceived, Forwarded, ListenerRecord, iso
+from svc.listen.output_records import EventReceived, Forwarded, ListenerRecord, iso
 from svc.render.writer import Writer
 
 _ENCODE: Final = json.JSONEncoder(separators=(",", ":")).encode

@@ -8,7 +8,7 @@ from svc.cli.events.options import ListenOptions
 from svc.cli.events.screen.lines import HumanLines
 from svc.cli.events.screen.ndjson import JsonRecords
 from svc.cli.framework.session import Session
-from svc.listen.records import (
+from svc.listen.output_records import (
     BugMet,
     EventReceived,
     Forwarded,

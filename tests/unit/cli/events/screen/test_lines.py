@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from svc.cli.events.screen.lines import HumanLines
 from svc.cli.events.screen.ndjson import JsonRecords, as_ndjson
-from svc.listen.records import (
+from svc.listen.output_records import (
     EventReceived,
     Forwarded,
     Rejected,

@@ -16,9 +16,9 @@ from svc.listen.http.connection import TargetReply
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.commit import InboxWriter, OnStored
 from svc.listen.inbox.inbox import InboundEvent, Oversized, StoreResult
+from svc.listen.ingest import Ingest, IngestDeps
+from svc.listen.output_records import EventReceived, ListenerRecord, Rejected
 from svc.listen.progress import ListenerProgress, Until
-from svc.listen.receive import Reception, ReceptionDeps
-from svc.listen.records import EventReceived, ListenerRecord, Rejected
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, Intake, read_facts
 from svc.signature import header_value
@@ -51,8 +51,8 @@ class Door:
         self.progress = ListenerProgress(Until("payout.paid", 2))
         self.told: list[ListenerRecord] = []
         self.handed: list[StoreResult] = []
-        self.looked = 0
-        deps = ReceptionDeps(
+        self.on_event_ended = 0
+        deps = IngestDeps(
             cast("InboxWriter", self.writer),
             self.pending_acks,
             self.progress,
@@ -62,10 +62,10 @@ class Door:
             self._look,
         )
         routes = Routes.parse(["order.*=http://127.0.0.1:1/"])
-        self.reception = Reception(Intake([SECRET]), routes, "test", ack, deps)
+        self.ingest = Ingest(Intake([SECRET]), routes, "test", ack, deps)
 
     def _look(self) -> None:
-        self.looked += 1
+        self.on_event_ended += 1
 
     def knock(self, body: bytes, *, secret: str = SECRET) -> list[int]:
         """Delivers a body; gives the list in which its answer appears, the first, as on a line."""
@@ -77,7 +77,7 @@ class Door:
         header = header_value(body, [secret], NOW).encode()
         fields = {b"svc-signature": [header]}
         head = HttpHead(b"POST", b"/", ((b"Svc-Signature", header),), fields)
-        self.reception.take(HttpRequest(head, body), answer)
+        self.ingest.take(HttpRequest(head, body), answer)
         return answers
 
     @property
@@ -164,10 +164,10 @@ def test_repeated_event_without_a_target_counts_once(ack: Any) -> None:
         door.writer.say(StoreResult(1, duplicate=False, again=False, open=False))
         answers.append(door.knock(paid))
         door.writer.say(ENDED)
-        assert (door.progress.reached, door.looked) == (False, 1)
+        assert (door.progress.reached, door.on_event_ended) == (False, 1)
         answers.append(door.knock(event(2, "payout.paid")))
         door.writer.say(StoreResult(2, duplicate=False, again=False, open=False))
-        assert (door.progress.reached, door.looked) == (True, 2)
+        assert (door.progress.reached, door.on_event_ended) == (True, 2)
         assert answers == [[200]] * 3
         assert door.handed == []
         assert door.pending_acks.seconds_left(make_ack_key("evt_1", paid)) == inf
@@ -222,11 +222,11 @@ def test_what_is_not_authentic_is_counted_and_not_kept() -> None:
 def test_closing_asks_the_sender_to_come_again() -> None:
     """503 at once, before anything is looked at."""
     door = Door("received")
-    door.reception.close()
+    door.ingest.close()
     assert door.knock(event()) == [503]
     answers: list[int] = []
     delivery = Delivery(event(), b"", NOW, read_facts(event()))
-    door.reception.admit(delivery, answers.append)  # verified by a receiver elsewhere
+    door.ingest.admit(delivery, answers.append)  # verified by a receiver elsewhere
     assert answers == [503]
     assert (door.writer.waiting, door.told) == ([], [])
 
@@ -236,10 +236,10 @@ def test_only_a_delivery_that_is_too_large_is_worth_a_line() -> None:
     door = Door("received")
     head = HttpHead(b"POST", b"/", (), {b"content-length": [b"2000000"]})
     for status, known in ((404, head), (413, None), (421, None)):
-        door.reception.refuse(status, known, 1_048_576)
+        door.ingest.refuse(status, known, 1_048_576)
     assert (door.progress.refused, door.told) == (3, [])
-    door.reception.refuse(413, head, 1_048_576)
-    door.reception.refuse(413, HttpHead(b"POST", b"/", (), {}), 1_048_576)
+    door.ingest.refuse(413, head, 1_048_576)
+    door.ingest.refuse(413, HttpHead(b"POST", b"/", (), {}), 1_048_576)
     sizes = [one.size for one in door.told if isinstance(one, Rejected)]
     assert sizes == [2_000_000, 1_048_576]
     assert {one.reason for one in door.told if isinstance(one, Rejected)} == {"body_too_large"}

@@ -1,4 +1,4 @@
-"""The receiving half of a listener: verify, keep, answer, tell (promises R46, R49, R50, R51).
+"""The receiving half of a listener: verify, store, answer, report (promises R46, R49, R50, R51).
 
 It shares only the inbox with the forwarding half; `hand_over` is how it says that there is work.
 """
@@ -20,8 +20,8 @@ from svc.listen.inbox.inbox import (
     Position,
     StoreResult,
 )
+from svc.listen.output_records import EventReceived, ListenerRecord, Rejected, StoreState
 from svc.listen.progress import ListenerProgress
-from svc.listen.records import EventReceived, ListenerRecord, Rejected, StoreState
 from svc.listen.routes import Routes
 from svc.listen.verify.verify import Delivery, Intake, Sequencer
 from svc.service.facts import Mode
@@ -33,23 +33,23 @@ Ack = Literal["received", "forwarded"]  # when the sender is answered
 
 
 @dataclass(frozen=True, slots=True)
-class ReceptionDeps:
-    """What a reception works with.
+class IngestDeps:
+    """What the ingest works with.
 
-    `hand_over` is called with each event that is to be forwarded; `looked` after each event that
-    ends with being kept.
+    `hand_over` is called with each event that is to be forwarded; `on_event_ended` after each event
+    that no target is to get.
     """
 
     writer: InboxWriter
     pending_acks: PendingAcks
     progress: ListenerProgress
     clock: Clock
-    tell: Callable[[ListenerRecord], None]
+    emit: Callable[[ListenerRecord], None]
     hand_over: Callable[[StoreResult, InboundEvent], None]
-    looked: Callable[[], None]
+    on_event_ended: Callable[[], None]
 
 
-class Reception:
+class Ingest:
     """Takes requests from a receiver and answers each of them once."""
 
     def __init__(
@@ -58,7 +58,7 @@ class Reception:
         routes: Routes,
         mode: Mode,
         ack: Ack,
-        deps: ReceptionDeps,
+        deps: IngestDeps,
         *,
         ordered: bool = False,
         only: Collection[str] | None = None,
@@ -157,7 +157,7 @@ class Reception:
             self._handle_lost(delivery, stored, answer)
             return
         if self._store_trouble is not None:
-            self.tell_store(None)
+            self.report_store_state(None)
         forwarding = outcome is None and stored.open
         if forwarding and (self._waits or not stored.duplicate):
             # Before its 200 leaves and its line is written: a target is to have it soon, and it is
@@ -172,7 +172,7 @@ class Reception:
         self._note_received(inbound, duplicate=stored.duplicate, wrong_mode=outcome == "withheld")
         if outcome == "unrouted" and not stored.duplicate:
             self._deps.progress.note_ended(stored.seq, delivery.facts.type)
-            self._deps.looked()
+            self._deps.on_event_ended()
 
     def _handle_lost(self, delivery: Delivery, why: LocalError, answer: Answer) -> None:
         large = isinstance(why, Oversized)
@@ -180,16 +180,16 @@ class Reception:
         self._deps.pending_acks.release(make_ack_key(delivery.facts.id, delivery.body), status)
         answer(status)
         if not large:
-            self.tell_store(why)
+            self.report_store_state(why)
         size = len(delivery.body)
         self.reject(Rejected(self._deps.clock.now(), reason, str(why), size, verified=True))
 
-    def tell_store(self, trouble: LocalError | None) -> None:
-        """Tells once that the inbox fails for a reason, and once that it works again."""
+    def report_store_state(self, trouble: LocalError | None) -> None:
+        """Reports once that the inbox fails for a reason, and once that it works again."""
         reason = None if trouble is None else str(trouble)
         if reason != self._store_trouble:
             self._store_trouble = reason
-            self._deps.tell(StoreState(self._deps.clock.now(), reason))
+            self._deps.emit(StoreState(self._deps.clock.now(), reason))
 
     def _note_received(self, inbound: InboundEvent, *, duplicate: bool, wrong_mode: bool) -> None:
         delivery = inbound.delivery
@@ -198,7 +198,7 @@ class Reception:
         progress.duplicates += duplicate
         progress.withheld += wrong_mode and not duplicate
         late = not duplicate and self._sequencer.is_late(facts)
-        self._deps.tell(
+        self._deps.emit(
             EventReceived(
                 delivery.received_at,
                 facts.id,
@@ -219,6 +219,6 @@ class Reception:
         )
 
     def reject(self, rejected: Rejected) -> None:
-        """Counts and tells what was not accepted; a source may have found out itself."""
+        """Counts and reports a request that was not accepted, here or by a source."""
         self._deps.progress.rejected += 1
-        self._deps.tell(rejected)
+        self._deps.emit(rejected)
