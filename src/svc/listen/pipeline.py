@@ -93,10 +93,9 @@ class Pipeline:
         options = plan.forwarding
         if plan.ack == "forwarded":
             options = replace(options, retry="off")
-        pending_acks = PendingAcks(plan.verdict)
-        forwarding = DispatcherDeps(
-            inbox, self.writer, pending_acks, self.progress, clock, emit, on_event_ended
-        )
+        acks = PendingAcks(plan.verdict)
+        shared = (self.writer, acks, self.progress, clock, emit)
+        forwarding = DispatcherDeps(inbox, *shared, on_event_ended)
         self._late = LateSigner(plan.secrets, clock)
         signers = {"late": self._late, "original": None}
         sign = signers[plan.signs] if isinstance(plan.signs, str) else plan.signs
@@ -105,15 +104,7 @@ class Pipeline:
             return sender_for(target, plan.headers, connect, sign, plan.trust)
 
         self.dispatcher = Dispatcher(plan.routes, options, sender, forwarding)
-        ingest = IngestDeps(
-            self.writer,
-            pending_acks,
-            self.progress,
-            clock,
-            emit,
-            self.dispatcher.hand_over,
-            on_event_ended,
-        )
+        ingest = IngestDeps(*shared, self.dispatcher.hand_over, on_event_ended)
         self._known = plan.known
         self.ingest = Ingest(
             Intake(plan.secrets, plan.known),

@@ -26,7 +26,7 @@ from svc.client.wire.tls import context
 from svc.clock import SystemClock
 from svc.errors import LocalError, SvcError
 from svc.listen.inbox.inbox import Batch, Position, StoreResult
-from svc.listen.log import client_cursor, group
+from svc.listen.log import group, log_cursor
 from svc.listen.log.address import LogAddress
 from svc.listen.log.checks import limits, payload, replicas, version
 from svc.listen.log.connection import LogConnection
@@ -201,14 +201,14 @@ def test_what_a_source_has_died_of_comes_out_at_its_stop(shared: bool, server: S
     trust = trust_in(server)
     queue, cursor = (
         group.ConsumerGroup("ci", "test", 1, trust),
-        client_cursor.Cursor("anna", "test", trust),
+        log_cursor.Cursor("anna", "test", trust),
     )
 
     async def stopped(connection: LogConnection, bug: Any) -> None:
         read = bug.position if bug else lambda: Position(0, "")
-        place = client_cursor.Place(read, lambda _: None)
+        place = log_cursor.Place(read, lambda _: None)
         of_group = group.make_open(connection, queue, (bug,) if bug else (), SystemClock())
-        own = client_cursor.make_open(connection, cursor, place, SystemClock())
+        own = log_cursor.make_open(connection, cursor, place, SystemClock())
         source = (of_group if shared else own)(cast("Any", None), lambda _: None)
         await source.start()
         await (bug.met.wait() if bug else asyncio.sleep(0))

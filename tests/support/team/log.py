@@ -19,7 +19,7 @@ from svc.listen.forward.signing import sign_anew
 from svc.listen.inbox.inbox import Batch, InboundEvent, Position, StoreResult
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import Listener, OpenSource
-from svc.listen.log import client_cursor, group, streams
+from svc.listen.log import group, log_cursor, streams
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
@@ -126,9 +126,9 @@ def laptop(
         def make(inbox: SqliteInbox) -> OpenSource:
             if inbox.position() is None:
                 inbox.begin_at(Position(0, ""))
-            cursor = client_cursor.Cursor(name, "test", trust_in(running))
-            place = client_cursor.Place(inbox.position, inbox.begin_at)
-            return client_cursor.make_open(connection, cursor, place, clock)
+            cursor = log_cursor.Cursor(name, "test", trust_in(running))
+            place = log_cursor.Place(inbox.position, inbox.begin_at)
+            return log_cursor.make_open(connection, cursor, place, clock)
 
         listener = FromLog(folder, plan, make)
         listener.start()

@@ -48,8 +48,8 @@ PASSED_OVER: Final = {
     "listen/log/connection.py: suppress(SvcError)",  # a server that is away has no version
     "listen/log/group.py: except SvcError",  # no answer: the log gives the event again by itself
     "listen/log/group.py: suppress(SvcError)",  # the same
-    "listen/log/client_cursor.py: except SvcError",  # a report for an admin, who sees the one before
-    "listen/log/client_cursor.py: suppress(SvcError)",  # the same, the last one
+    "listen/log/log_cursor.py: except SvcError",  # a report for an admin, who sees the one before
+    "listen/log/log_cursor.py: suppress(SvcError)",  # the same, the last one
     "listen/log/status.py: except SvcError",  # a right that a user need not have: told as unknown
 }
 

@@ -33,7 +33,7 @@ from svc.listen.inbox.inbox import Position
 from svc.listen.inbox.listeners import places, remember, remember_address, rename
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource
-from svc.listen.log import client_cursor, group, streams
+from svc.listen.log import group, log_cursor, streams
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.messages import Trust
 from svc.listen.names import Listening, name_reader, number_of, read_by_address
@@ -151,16 +151,16 @@ def _source(
         return group.make_open(connection, consumer_group, asked.routes.targets, session.clock)
     name = choose_name(log, connection)
     subjects = [log.address.subject(mode, kind) for kind in asked.events] if asked.chosen else []
-    cursor = client_cursor.Cursor(user_of(connection) or name, mode, trust, tuple(subjects))
-    connection.run(client_cursor.check_right(connection, mode))
+    cursor = log_cursor.Cursor(user_of(connection) or name, mode, trust, tuple(subjects))
+    connection.run(log_cursor.check_right(connection, mode))
     position = inbox.position()
     if position is None:
         position = connection.run(_first_position(session, log, connection))
         inbox.begin_at(position)
     behind = connection.run(streams.find_start(connection, mode, position)).behind
     session.out.note(f"Reading {log.address} as {name}, {behind:,} behind.")
-    place = client_cursor.Place(inbox.position, inbox.begin_at)
-    return client_cursor.make_open(connection, cursor, place, session.clock)
+    place = log_cursor.Place(inbox.position, inbox.begin_at)
+    return log_cursor.make_open(connection, cursor, place, session.clock)
 
 
 async def _first_position(session: Session, log: LogOptions, connection: LogConnection) -> Position:

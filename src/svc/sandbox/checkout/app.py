@@ -5,7 +5,7 @@ from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
 from svc.html import stylesheet
-from svc.sandbox.checkout import attempt, card_catalogue, forms, pages
+from svc.sandbox.checkout import attempt, catalogue, forms, pages
 from svc.sandbox.checkout.developer import why_note
 from svc.sandbox.checkout.forms import Entries
 from svc.sandbox.checkout.home import HOME, home_page
@@ -175,7 +175,7 @@ class Checkout:
     async def challenge(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Shows the stand-in for the page of the card's bank."""
         here, query = await self._visit(request, secret), request.fields
-        card = card_catalogue.find_challenged(query.get("card", ""))
+        card = catalogue.find_challenged(query.get("card", ""))
         if card is None or not here.payable:
             return redirect(here.address.url())
         carried = {name: query[name] for name in _CARRIED if name in query}
@@ -185,7 +185,7 @@ class Checkout:
         """Takes the shopper's answer to the card's bank."""
         form = form_of(request)
         here = await self._visit(request, secret)
-        card = card_catalogue.find_challenged(form.get("card", ""))
+        card = catalogue.find_challenged(form.get("card", ""))
         if card is None:
             return redirect(here.address.url())
         given = forms.fill_card(forms.read(form, here.today), card, form.get("expiry", ""))
@@ -240,7 +240,7 @@ class Checkout:
 
 def _challenge_url(here: Visit, given: Entries) -> str:
     """The challenge's address. Only test cards have one, so none shows a shopper's number."""
-    card = card_catalogue.card_of_number(forms.number_of(here, given))
+    card = catalogue.card_of_number(forms.number_of(here, given))
     return here.address.url(
         CHALLENGE,
         card=card.tag if card else None,

@@ -3,7 +3,7 @@
 from typing import Final
 
 from svc.html import Markup, MarkupPart
-from svc.sandbox.checkout import card_catalogue
+from svc.sandbox.checkout import catalogue
 from svc.sandbox.checkout.forms import form_id
 from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.visit import Visit
@@ -61,7 +61,7 @@ def trial_panel(visit: Visit, last: Doc | None) -> Markup:
         "Test cards",
         _attempt(last),
         el("p", "One click fills the form and pays."),
-        [_group(name, _cards(group)) for name, group in card_catalogue.CARDS.items()],
+        [_group(name, _cards(group)) for name, group in catalogue.CARDS.items()],
         _group("SEPA accounts", _accounts()) if accounts else None,
         _facts(visit),
     )
@@ -106,7 +106,7 @@ def _group(name: str, buttons: MarkupPart) -> Markup:
     return el("div", el("h3", name), el("div", buttons, class_="trials"), class_="group")
 
 
-def _cards(group: tuple[card_catalogue.TrialCard, ...]) -> list[Markup]:
+def _cards(group: tuple[catalogue.TrialCard, ...]) -> list[Markup]:
     form = form_id("card")
     return [_button(form, "test_card", each.tag, each.label, each.last4) for each in group]
 
@@ -115,7 +115,7 @@ def _accounts() -> list[Markup]:
     form = form_id("sepa_debit")
     return [
         _button(form, "test_iban", each.tag, each.label, each.iban[-4:])
-        for each in card_catalogue.ACCOUNTS
+        for each in catalogue.ACCOUNTS
     ]
 
 

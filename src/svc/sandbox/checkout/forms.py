@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from svc.html import Markup, MarkupPart
-from svc.sandbox.checkout import card_catalogue
+from svc.sandbox.checkout import catalogue
 from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.visit import Visit
 from svc.sandbox.reference import methods
@@ -42,9 +42,7 @@ class Entries:
         """The number in groups, where it can be one."""
         number = self.plain_number
         return (
-            card_catalogue.space_number(number)
-            if number.isascii() and number.isdigit()
-            else self.number
+            catalogue.space_number(number) if number.isascii() and number.isdigit() else self.number
         )
 
     @property
@@ -71,14 +69,14 @@ def read(form: Mapping[str, str], today: date) -> Entries:
         iban=form.get("iban", ""),
         saved=form.get("saved", ""),
     )
-    card = card_catalogue.card(form.get("test_card", ""))
-    account = card_catalogue.account(form.get("test_iban", ""))
+    card = catalogue.card(form.get("test_card", ""))
+    account = catalogue.account(form.get("test_iban", ""))
     if card is not None:
-        return fill_card(replace(typed, saved=""), card, card_catalogue.expiry(today))
+        return fill_card(replace(typed, saved=""), card, catalogue.expiry(today))
     return typed if account is None else replace(typed, method=_SEPA_DEBIT, iban=account.iban)
 
 
-def fill_card(entries: Entries, card: card_catalogue.TrialCard, expiry: str) -> Entries:
+def fill_card(entries: Entries, card: catalogue.TrialCard, expiry: str) -> Entries:
     """The entries with a test card instead of what was typed."""
     return replace(entries, method=methods.CARD, number=card.spaced, expiry=expiry, cvc=card.cvc)
 

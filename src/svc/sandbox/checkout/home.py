@@ -3,7 +3,7 @@
 from typing import Final
 
 from svc.html import Markup, MarkupPart
-from svc.sandbox.checkout import card_catalogue
+from svc.sandbox.checkout import catalogue
 from svc.sandbox.checkout.html import el, join
 from svc.sandbox.checkout.languages import ENGLISH
 from svc.sandbox.checkout.layout import document
@@ -59,7 +59,7 @@ def _keys() -> Markup:
 
 def _test_cards() -> Markup:
     rule = "Any expiry date to come and any code of three digits, of Amex four."
-    groups = [_cards(name, group) for name, group in card_catalogue.CARDS.items()]
+    groups = [_cards(name, group) for name, group in catalogue.CARDS.items()]
     return _section("Test cards", el("p", rule, class_="hint"), groups)
 
 
@@ -70,7 +70,7 @@ def _api(address: str) -> Markup:
     return _section("The API", el("p", link, ", as this sandbox has it."), mount)
 
 
-def _cards(name: str, group: tuple[card_catalogue.TrialCard, ...]) -> Markup:
+def _cards(name: str, group: tuple[catalogue.TrialCard, ...]) -> Markup:
     return join(el("h3", name), _pairs({card.spaced: card.label for card in group}))
 
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from svc.html import Markup, MarkupPart
-from svc.sandbox.checkout import attempt, card_catalogue
+from svc.sandbox.checkout import attempt, catalogue
 from svc.sandbox.checkout.developer import end_note, note, trial_panel
 from svc.sandbox.checkout.forms import (
     Draft,
@@ -81,7 +81,7 @@ def _find_failed(visit: Visit) -> Doc | None:
     return payment if payment and payment["status"] == "failed" else None
 
 
-def challenge_page(visit: Visit, card: card_catalogue.TrialCard, carried: dict[str, str]) -> Markup:
+def challenge_page(visit: Visit, card: catalogue.TrialCard, carried: dict[str, str]) -> Markup:
     """The card's bank asks whether it is really the shopper (`three_ds`)."""
     return _page(
         visit,

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from svc.sandbox.checkout import card_catalogue
+from svc.sandbox.checkout import catalogue
 from unit.sandbox.checkout.shop import CheckoutPage, Shop
 
 CARD = {"number": "4242 4242 4242 4242", "expiry": "12 / 39", "cvc": "123"}
@@ -49,10 +49,10 @@ def test_card_is_saved_on_request(shop: Shop, path: Any) -> None:
     assert (saved["last4"], saved["exp_month"], saved["exp_year"]) == ("4242", 12, 2039)
 
 
-@pytest.mark.parametrize("group", card_catalogue.CARDS)
+@pytest.mark.parametrize("group", catalogue.CARDS)
 def test_every_test_card_does_what_its_button_says(shop: Shop, path: Any, group: str) -> None:
     """One click: approved ones pay, challenged ones lead to the bank, the rest are declined."""
-    for card in card_catalogue.CARDS[group]:
+    for card in catalogue.CARDS[group]:
         order = shop.order()
         page = shop.get(path(order))
         (button,) = page.all("button", name="test_card", value=card.tag)
@@ -405,7 +405,7 @@ def test_wrong_iban_is_marked(shop: Shop, path: Any, iban: str, words: str) -> N
 def test_every_test_account_is_one_click_away(shop: Shop, path: Any) -> None:
     """Each of the test IBANs starts a debit that ends as its button says."""
     ends = {"confirmed": "paid", "confirmed_late": "paid", "disputed": "paid"}
-    for account in card_catalogue.ACCOUNTS:
+    for account in catalogue.ACCOUNTS:
         order = shop.order()
         assert shop.submit(path(order), "sepa_debit", test_iban=account.tag).status == 303
         shop.control("POST", "/clock/advance", {"seconds": 180})

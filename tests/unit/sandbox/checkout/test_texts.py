@@ -5,7 +5,7 @@ from string import Formatter
 import pytest
 
 from svc.html import Markup
-from svc.sandbox.checkout import card_catalogue
+from svc.sandbox.checkout import catalogue
 from svc.sandbox.checkout.html import el
 from svc.sandbox.checkout.languages import ENGLISH, LANGUAGES, Language, choose
 from svc.sandbox.reference import cards, methods
@@ -81,7 +81,7 @@ def test_language_is_the_shoppers_choice_or_the_countrys(
 
 def test_every_special_test_card_is_on_the_page() -> None:
     """A test card that does something special is one click away; so is its challenge."""
-    offered = {card.number for group in card_catalogue.CARDS.values() for card in group}
+    offered = {card.number for group in catalogue.CARDS.values() for card in group}
     assert set(cards.BEHAVIOURS) <= offered
 
 
