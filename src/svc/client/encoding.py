@@ -105,7 +105,11 @@ def _json(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (dict, Mapping)):  # a dict is known at once, a Mapping is asked
-        return "{" + ",".join([f"{_key(key)}:{_json(one)}" for key, one in value.items()]) + "}"
+        pairs = [
+            f"{_key(key)}:{encode_basestring(one) if type(one) is str else _json(one)}"
+            for key, one in value.items()
+        ]
+        return "{" + ",".join(pairs) + "}"
     if isinstance(value, (list, tuple)):
         return "[" + ",".join(map(_json, value)) + "]"
     return _number(value)

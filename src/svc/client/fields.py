@@ -90,7 +90,7 @@ def check_body(
                 )
             elif value not in (None, ""):
                 _check_text(rules, kind, path, name, value, is_raw=is_raw)
-    lacking = () if is_raw else tuple(_find_missing(rules.options, body))
+    lacking = () if is_raw else tuple(_find_missing(rules, body))
     if lacking:
         raise Incomplete(operation, lacking)
 
@@ -123,11 +123,13 @@ class BodyRules(NamedTuple):
         kinds: of every field of its noun that is held to its kind, also where this request does
             not take it: whether it does is then for the service to say.
         options: in the order of help.
+        needed: of these the ones that a request cannot do without, with what may stand in place.
     """
 
     takes: FieldTree
     kinds: tuple[tuple[BodyPath, Kind], ...]
     options: tuple[RequestOption, ...]
+    needed: tuple[tuple[RequestOption, tuple[RequestOption, ...]], ...]
 
     def kind_of(self, path: BodyPath) -> Kind | None:
         """The kind that a path is held to; None where it is held to none."""
@@ -149,7 +151,12 @@ def rules_of(operation: str) -> BodyRules | None:
     own = {field.name for field in given}
     every = (*given, *(field for field in noun.fields if field.name not in (*own, *_OWN)))
     kinds = tuple((path, kind) for path, kind in every_kind(every) if kind.type in _HELD)
-    return BodyRules(tree_of(given), kinds, options_of(operation))
+    options = options_of(operation)
+    by_name = {row.name: row for row in options}
+    needed = tuple(
+        (row, tuple(by_name[name] for name in row.instead)) for row in options if row.is_needed
+    )
+    return BodyRules(tree_of(given), kinds, options, needed)
 
 
 _OWN: Final = ("id",)  # of what is answered; where a row has one, it is of the object it changes
@@ -250,17 +257,12 @@ def _check_identifier(kind: Kind, name: str, value: str, *, is_raw: bool) -> Non
 _SHOWN: Final = 40
 
 
-def _find_missing(
-    options: Sequence[RequestOption], body: Mapping[str, Any]
-) -> Iterator[RequestOption]:
+def _find_missing(rules: BodyRules, body: Mapping[str, Any]) -> Iterator[RequestOption]:
     """What is not there; where one of those that stand in its place is, the others of them."""
-    by_name = {row.name: row for row in options}
-    for row in options:
-        if not row.is_needed or is_there(body, row.path):
-            continue
-        others = [by_name[name] for name in row.instead]
-        absent = [other for other in others if not is_there(body, other.path)]
-        yield from absent if len(absent) < len(others) else (row,)
+    for row, others in rules.needed:
+        if not is_there(body, row.path):
+            absent = [other for other in others if not is_there(body, other.path)]
+            yield from absent if len(absent) < len(others) else (row,)
 
 
 def is_there(body: Mapping[str, Any], path: BodyPath) -> bool:
@@ -280,15 +282,18 @@ def value_at(body: Mapping[str, Any], path: BodyPath) -> object:
     return here
 
 
-def _values(value: Any, path: BodyPath, name: str = "") -> Iterator[tuple[str, Any]]:
-    """Yields what stands at a path of a body, with its name."""
-    if not path:
-        yield name, value
-    elif path[0] == "*" and isinstance(value, list):
-        for index, item in enumerate(value):
-            yield from _values(item, path[1:], f"{name}[{index}]")
-    elif isinstance(value, (dict, Mapping)) and path[0] in value:
-        yield from _values(value[path[0]], path[1:], _join_bracket(name, path[0]))
+def _values(body: Mapping[str, Any], path: BodyPath) -> list[tuple[str, Any]]:
+    """Returns what stands at a path of a body, each with its name; the body has the first part."""
+    found = [(path[0], body[path[0]])]
+    for part in path[1:]:
+        inside: list[tuple[str, Any]] = []
+        for name, value in found:
+            if part == "*" and isinstance(value, list):
+                inside += [(f"{name}[{index}]", item) for index, item in enumerate(value)]
+            elif isinstance(value, (dict, Mapping)) and part in value:
+                inside.append((f"{name}[{part}]", value[part]))
+        found = inside
+    return found
 
 
 # --- names ---------------------------------------------------------------------------------------
@@ -316,9 +321,13 @@ def knows_all(fields: FieldTree, value: Any) -> bool:
     if isinstance(value, list):
         inner = fields.get("*", {})
         return all(knows_all(inner, item) for item in value)
-    if isinstance(value, dict):
-        return all(name in fields and knows_all(fields[name], one) for name, one in value.items())
-    return value is None
+    if not isinstance(value, dict):
+        return value is None
+    for name, one in value.items():
+        tree = fields.get(name)
+        if tree is None or not (not tree or type(one) is str or knows_all(tree, one)):
+            return False
+    return True
 
 
 class UnknownName(NamedTuple):

@@ -18,6 +18,7 @@ only when it is used. Where to look, or to change:
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """
 
+from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -37,6 +38,7 @@ def nouns() -> "tuple[Resource, ...]":
     return tuple(map(_load, NOUNS))
 
 
+@lru_cache(maxsize=64)  # a batch asks for each of its rows
 def operation(name: str) -> "tuple[Resource, Action] | None":
     """The resource and the action of a name such as `refunds.create`; None where there is none."""
     word, _, verb = name.partition(".")
