@@ -221,9 +221,10 @@ def test_a_carriage_return_is_not_lost_on_the_way(fake_ring: FakeRing) -> None:
 
 def test_a_key_is_no_argument(svc: Svc, fake_ring: FakeRing) -> None:
     """R31, R32: there is no way to put it on the command line, where others could read it."""
-    for argv in (["keys", "add", CANARY], ["keys", "add", "--key", CANARY], ["--api-key", CANARY]):
+    whole = ("keys", "add", "--no-check", "--base-url", ELSEWHERE)  # nothing else is wrong with it
+    for argv in ((*whole, CANARY), (*whole, "--key", CANARY), ("--api-key", CANARY, *whole)):
         refused = svc(*argv)
-        assert refused.code == 2
+        assert (refused.code, refused.error["type"]) == (2, "usage_error"), refused.err
         assert "4eC39" not in refused.err
     assert fake_ring.items == {}
 
