@@ -250,19 +250,9 @@ class Engine:
         async with self.runner.lock:
             await self._dispatcher.stop(0)
             self._groups.commit()  # what comes is a whole of its own: a million rows, maybe
-            await self._groups.run("test", lambda tx: self._fill(tx, fill), alone=True)
+            await self._groups.run("test", fill, alone=True)
             self.runner.clear()
         self.runner.wake()
-
-    def _fill(self, tx: Transaction, fill: Callable[[Transaction], None]) -> None:
-        before = self._shared.ids, self._clock.dump(), tx.store.sequence
-        try:
-            fill(tx)
-        except BaseException:  # taken back here: they are no part of the transaction
-            self._shared.ids = before[0]
-            self._clock.load(before[1])
-            tx.store.sequence = before[2]
-            raise
 
     def _reload(self, tx: Transaction, state: Doc) -> None:
         export.restore(tx.store, state, self._job_names)

@@ -10,7 +10,6 @@ from svc.errors import LocalError
 from svc.sandbox.clock import VirtualClock
 from svc.sandbox.store import INTEGER_MAX
 from svc.sandbox.store.ids import IdSource, Random
-from svc.sandbox.store.sqlite import DISK_FULL
 from svc.sandbox.store.transaction import SharedState, Transaction
 
 T = TypeVar("T")
@@ -40,8 +39,7 @@ class GroupCommit:
         self._under_way = under_way
         self._waiters: list[asyncio.Future[None]] = []
         self._changes = 0
-        self._moved = False
-        self._held: asyncio.Event | None = None
+        self._writing = asyncio.Lock()
         self.on_job: Callable[[], object] = lambda: None
         self.load_state()
 
@@ -58,49 +56,33 @@ class GroupCommit:
         What `fn` raises is raised again, after its own effects were taken back. `alone` says that
         no other caller is expected: the commit then waits for no turn of the loop.
         """
-        while self._held is not None:
-            await self._held.wait()
         try:
-            result = self._call(mode, fn, now, alone=alone)
+            async with self._writing:
+                return self._call(mode, fn, now, alone=alone)
         finally:
             await self.wait_settled(alone=alone)
-        return result
 
     async def read(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
         """Runs `fn`, which changes nothing; waits only if a commit is under way."""
         try:
-            return fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
+            return self.peek(mode, fn, now)
         finally:
             await self.wait_settled()
 
-    def peek(self, mode: str, fn: Callable[[Transaction], T]) -> T:
+    def peek(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
         """Runs `fn`, which changes nothing, at once, even on what is not on disk yet."""
-        return fn(Transaction(self._shared, mode, self._clock.now()))
+        return fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
 
     @asynccontextmanager
     async def hold_writes(self) -> AsyncIterator[None]:
-        """Has what changes something wait for the end of the block; what is only read does not.
-
-        Raises:
-            LocalError: what was open could not be saved.
-        """
-        while self._held is not None:
-            await self._held.wait()
-        self._held = held = asyncio.Event()
-        try:
+        """Has what changes something wait for the end of the block; what is only read does not."""
+        async with self._writing:
             self.commit()
             yield
-        finally:
-            self._held = None
-            held.set()
 
     async def save_clock(self) -> None:
         """Returns when the clock's present state is on disk."""
-        while self._held is not None:
-            await self._held.wait()
-        self._open(alone=False)
-        self._moved = True
-        await self.wait_settled()
+        await self.run("test", lambda _: self._save_state())
 
     async def wait_settled(self, *, alone: bool = False) -> None:
         """Returns when no transaction is open: at once, or after its commit."""
@@ -120,15 +102,13 @@ class GroupCommit:
         if not self._store.in_transaction:
             return
         try:
-            self._save_state()
+            if self._store.changes != self._changes:  # a group of mere refusals costs no write
+                self._save_state()
             self._store.commit()
         except LocalError as error:
             self._abandon(error)
             return
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if not waiter.done():
-                waiter.set_result(None)
+        self._answer(None)
         if self._shared.scheduled:
             self._shared.scheduled = False
             self.on_job()
@@ -136,69 +116,46 @@ class GroupCommit:
     def _call(
         self, mode: str, fn: Callable[[Transaction], T], now: int | None, *, alone: bool
     ) -> T:
-        own = alone and not self._store.in_transaction
-        self._open(alone=alone)
-        counted = self._shared.ids.position, self._store.sequence
-        if not own:
-            self._store.mark()
+        """Runs `fn` as a part of the open transaction; takes the part back if it raises."""
+        ids, clock = self._shared.ids, self._clock.dump()
+        position = ids.position
+        if self._store.begin_part():
+            self._changes = self._store.changes
+            if not alone:
+                asyncio.get_running_loop().call_soon(self._close, _WAITED)
         try:
-            result = fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
-            self._refuse_lost()
+            result = self.peek(mode, fn, now)
+            self._store.keep_part()
         except BaseException:
-            self._undo(counted, own=own)
+            self._clock.load(clock)
+            ids.rewind(position)
+            self._shared.ids = ids
+            self._shared.forget()
+            try:
+                self._store.undo_part()
+            except LocalError as error:
+                self._abandon(error)
             raise
         return result
 
-    def _open(self, *, alone: bool) -> None:
-        if not self._store.in_transaction:
-            self._store.begin(whole=alone)
-            self._changes = self._store.changes
-            if not alone:
-                self._close_soon(_WAITED)
-
-    def _close_soon(self, turns: int) -> None:
-        """Commits at the next turn of the loop, or up to `turns` later if more may come.
+    def _close(self, turns: int) -> None:
+        """Commits now, or up to `turns` turns of the loop later if more may come.
 
         Half of those who could share a commit were too late for it otherwise.
         """
-
-        def close() -> None:
-            if turns and len(self._waiters) < self._under_way():
-                self._close_soon(turns - 1)
-            else:
-                self.commit()
-
-        asyncio.get_running_loop().call_soon(close)
-
-    def _refuse_lost(self) -> None:
-        """Raises LocalError if SQLite has given up the transaction, and the call went on."""
-        if not self._store.in_transaction:
-            raise _build_lost()
-
-    def _undo(self, counted: tuple[int, int | None], *, own: bool) -> None:
-        """Takes a call back: its part of the transaction, or all of one that was its `own`."""
-        position, self._store.sequence = counted
-        self._shared.ids.rewind(position)
-        self._shared.forget()
-        if own:
-            self._store.rollback()
-            return
-        try:
-            self._store.undo()
-        finally:
-            if not self._store.in_transaction:  # SQLite gave the whole transaction up: disk full
-                self._abandon(_build_lost())
+        if turns and len(self._waiters) < self._under_way():
+            asyncio.get_running_loop().call_soon(self._close, turns - 1)
+        else:
+            self.commit()
 
     def _save_state(self) -> None:
-        """Saves ids and clock with what changed; a group of mere refusals costs no write."""
-        if self._moved or self._store.changes != self._changes:
-            state = {
-                "ids": self._shared.ids.dump(),
-                "clock": self._clock.dump(),
-                "sequence": self._store.sequence,
-            }
-            self._store.set_meta(_STATE, json.dumps(state))
-            self._moved = False
+        """Saves ids, clock and creation sequence with what changed."""
+        state = {
+            "ids": self._shared.ids.dump(),
+            "clock": self._clock.dump(),
+            "sequence": self._store.sequence,
+        }
+        self._store.set_meta(_STATE, json.dumps(state))
 
     def load_state(self) -> None:
         """Takes ids, clock and creation sequence up where the last commit left them.
@@ -207,15 +164,20 @@ class GroupCommit:
             LocalError: what is stored is no state of a clock and of ids.
         """
         shown, self._store.sequence = self._store.meta(_STATE), None
-        if shown is not None:
-            try:
-                state = json.loads(shown)
-                ids = IdSource.load(state["ids"], self._random)
-                self._clock.load(state["clock"])
-                self._store.sequence = _read_sequence(state)
-            except (KeyError, TypeError, ValueError) as error:
-                raise _impossible(self._store.path, error) from error
-            self._shared.ids = ids
+        if shown is None:
+            return
+        try:
+            state = json.loads(shown)
+            ids = IdSource.load(state["ids"], self._random)
+            self._clock.load(state["clock"])
+            self._store.sequence = _read_sequence(state)
+        except (KeyError, TypeError, ValueError) as error:
+            raise LocalError(
+                f"The sandbox file {self._store.path} holds an impossible state of its clock or "
+                f"ids: {error}.",
+                hint="Give another file with --db FILE; this one was left as it is",
+            ) from error
+        self._shared.ids = ids
 
     def _abandon(self, error: LocalError) -> None:
         """The group is lost: memory returns to what is on disk, and every call of it fails."""
@@ -223,9 +185,17 @@ class GroupCommit:
         self._shared.forget()
         with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
             self.load_state()
+        self._answer(error)
+
+    def _answer(self, error: LocalError | None) -> None:
+        """Lets go who waits for the group, each with an error of its own if there is one."""
         waiters, self._waiters = self._waiters, []
         for waiter in waiters:
-            if not waiter.done():
+            if waiter.done():
+                continue
+            if error is None:
+                waiter.set_result(None)
+            else:
                 waiter.set_exception(LocalError(error.message, code=error.code, hint=error.hint))
 
 
@@ -235,15 +205,3 @@ def _read_sequence(state: Mapping[str, Any]) -> int | None:
     if sequence is not None and (type(sequence) is not int or not 0 <= sequence <= INTEGER_MAX):
         raise ValueError("the documents were counted to no number")
     return sequence
-
-
-def _build_lost() -> LocalError:
-    message = "The sandbox could not save: its transaction was lost."
-    return LocalError(message, code=DISK_FULL)  # else SQLite keeps what it was given
-
-
-def _impossible(path: str, error: Exception) -> LocalError:
-    return LocalError(
-        f"The sandbox file {path} holds an impossible state of its clock or ids: {error}.",
-        hint="Give another file with --db FILE; this one was left as it is",
-    )

@@ -79,8 +79,6 @@ class Store:
 
     def __init__(self, connection: sqlite3.Connection, path: str) -> None:
         self._db = connection
-        self._parts: list[tuple[str, tuple[Value, ...]]] | None = None
-        self._mark = 0, 0  # statements and changes before it
         self.path = path
         self.sequence: int | None = None
 
@@ -175,53 +173,51 @@ class Store:
     def write(self, sql: str, *args: Value) -> int:
         """Runs one change and says how many rows it touched."""
         try:
-            touched = self._db.execute(sql, args).rowcount
+            return self._db.execute(sql, args).rowcount
         except sqlite3.Error as error:
             raise _local(error, self.path) from error
-        if self._parts is not None:
-            self._parts.append((sql, args))
-        return touched
 
-    def begin(self, *, whole: bool = False) -> None:
-        """Begins a transaction; of one that is `whole` no part can be taken back."""
-        self._parts = None
-        self.write("BEGIN IMMEDIATE")
-        self._parts = None if whole else []
+    def begin_part(self) -> bool:
+        """Begins what `keep_part` or `undo_part` ends; says whether it begins a transaction, too.
+
+        The first part of a transaction is all that there is of it, and the others are savepoints.
+        """
+        self._is_first, self._counted = not self._db.in_transaction, self.sequence
+        self.write("BEGIN IMMEDIATE" if self._is_first else "SAVEPOINT part")
+        return self._is_first
+
+    def keep_part(self) -> None:
+        """Makes the part one with what came before it.
+
+        Raises:
+            LocalError: SQLite has given up the whole transaction, as it may on a full disk.
+        """
+        self._refuse_lost()
+        if not self._is_first:
+            self.write("RELEASE part")
+
+    def undo_part(self) -> None:
+        """Takes the part back; what came before it stays. Raises as `keep_part` does."""
+        self.sequence = self._counted
+        if self._is_first:
+            self.rollback()
+            return
+        self._refuse_lost()
+        self.write("ROLLBACK TO part")
+        self.write("RELEASE part")
+
+    def _refuse_lost(self) -> None:
+        if not self._db.in_transaction:
+            message = "The sandbox could not save: its transaction was lost."
+            raise LocalError(message, code=DISK_FULL)  # else SQLite keeps what it was given
 
     def commit(self) -> None:
         """Returns when the changes are on disk."""
         self.write("COMMIT")
-        self._parts = None
 
     def rollback(self) -> None:
-        self._parts = None
         if self._db.in_transaction:
             self.write("ROLLBACK")
-
-    def mark(self) -> None:
-        """Begins the part of the transaction that `undo` takes back."""
-        assert self._parts is not None, "a whole transaction"
-        self._mark = len(self._parts), self._db.total_changes
-
-    def undo(self) -> None:
-        """Takes back everything since `mark`; the rest of the transaction stays.
-
-        The rest is done again: a savepoint would copy each page that a call changes, also for all
-        the calls that succeed, and an order would cost 1.3 times the processor's time. A full disk
-        may have ended the whole transaction already, or end it now; then nothing of it is left.
-        """
-        parts, changes = self._mark
-        if self._parts is None or not self._db.in_transaction or self.changes == changes:
-            return
-        kept = self._parts[:parts]
-        self.rollback()
-        try:
-            self.begin()
-            for sql, args in kept:
-                self.write(sql, *args)
-        except BaseException:
-            self.rollback()
-            raise
 
     def wipe(self) -> None:
         """Empties every table, inside the open transaction."""

@@ -7,7 +7,7 @@ import pytest
 
 from svc.errors import LocalError
 from svc.sandbox.resources import api_keys
-from svc.sandbox.store.sqlite import Store, Value
+from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from unit.sandbox.lab import Kit, Lab, export
 
@@ -251,7 +251,7 @@ def test_failed_call_takes_back_only_its_own_effects(lab: Lab, kit: Kit) -> None
 
 
 def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab, kit: Kit) -> None:
-    """What came before in the group is done again: with the same numbers, and once (R82)."""
+    """What came before in the group stays, with the same numbers (R82)."""
 
     def works(tx: Transaction) -> None:
         tx.move_balance("EUR", 1)
@@ -280,38 +280,7 @@ def test_failed_calls_leave_the_file_as_if_they_had_never_been(lab: Lab, kit: Ki
     assert lab.play(lambda: left_by(*mixed)) == lab.play(lambda: left_by(works, works, works))
 
 
-def test_call_that_fails_before_it_writes_has_nothing_done_again(
-    lab: Lab, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Refusals are many, and nearly all of them come before the first change."""
-
-    async def story() -> None:
-        async with lab.running() as engine:
-
-            def fails(tx: Transaction) -> None:
-                tx.balance("EUR")
-                raise ValueError("no")
-
-            with monkeypatch.context() as watched:
-                begun: list[str] = []
-                write = Store.write
-
-                def noted(store: Store, sql: str, *args: Value) -> int:
-                    begun.append(sql.split(maxsplit=1)[0])
-                    return write(store, sql, *args)
-
-                watched.setattr(Store, "write", noted)
-                await asyncio.gather(
-                    engine.run("test", lambda tx: tx.set_balance("EUR", 1)),
-                    engine.run("test", fails),
-                    return_exceptions=True,
-                )
-            assert begun == ["BEGIN", "INSERT", "INSERT", "COMMIT"]  # the second is the clock's
-
-    lab.play(story)
-
-
-def test_group_that_cannot_be_done_again_is_lost_as_a_whole(
+def test_group_whose_part_cannot_be_taken_back_is_lost_as_a_whole(
     lab: Lab, kit: Kit, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The disk fills up while a neighbour is taken back: no call reports success (R82)."""
@@ -320,12 +289,12 @@ def test_group_that_cannot_be_done_again_is_lost_as_a_whole(
         async with lab.running() as engine:
             with monkeypatch.context() as broken:
 
-                def full(_: Store, **__: bool) -> None:
+                def full(_: Store) -> None:
                     raise LocalError("disk full")
 
                 def fails(tx: Transaction) -> None:
                     kit.new_order(tx)
-                    broken.setattr(Store, "begin", full)
+                    broken.setattr(Store, "undo_part", full)
                     raise ValueError("no")
 
                 outcomes = await asyncio.gather(
@@ -333,7 +302,7 @@ def test_group_that_cannot_be_done_again_is_lost_as_a_whole(
                     engine.run("test", fails),
                     return_exceptions=True,
                 )
-            assert [type(outcome) for outcome in outcomes] == [LocalError] * 2
+            assert [type(outcome) for outcome in outcomes] == [LocalError, ValueError]
             assert await engine.read("test", lambda tx: tx.find("order")) == []
             await engine.run("test", kit.new_order)
             assert len(await engine.read("test", lambda tx: tx.find("order"))) == 1
@@ -342,7 +311,7 @@ def test_group_that_cannot_be_done_again_is_lost_as_a_whole(
 
 
 def test_reset_shares_its_transaction_with_nobody(lab: Lab, kit: Kit, commits: list[str]) -> None:
-    """It may be a million rows long, which nobody could do again for a neighbour."""
+    """It may be a million rows long: as a part among others each page would be copied."""
 
     async def story() -> None:
         async with lab.running() as engine:

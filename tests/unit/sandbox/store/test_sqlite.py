@@ -45,7 +45,7 @@ def test_store_keeps_what_was_committed(path: Path) -> None:
     """A reopened file holds its rows and is not new any more."""
     store = Store.open(str(path))
     assert store.is_new
-    store.begin()
+    store.begin_part()
     store.write("INSERT INTO meta(name, value) VALUES('a', 'b')")
     store.commit()
     store.close()
@@ -131,14 +131,19 @@ def test_store_names_a_folder_it_cannot_use(tmp_path: Path) -> None:
         Store.open(str(tmp_path / "file" / "sandbox.db"))
 
 
-def test_store_undo_takes_back_only_the_marked_part(path: Path) -> None:
-    """What came before the mark stays in the transaction."""
+def test_store_takes_back_only_the_last_part(path: Path) -> None:
+    """What came before it stays in the transaction; the first is all of it."""
     store = Store.open(str(path))
-    store.begin()
-    store.write("INSERT INTO meta(name, value) VALUES('kept', '')")
-    store.mark()
-    store.write("INSERT INTO meta(name, value) VALUES('gone', '')")
-    store.undo()
+    insert = "INSERT INTO meta(name, value) VALUES(?, '')"
+    assert store.begin_part()
+    store.write(insert, "gone")
+    store.undo_part()
+    assert store.begin_part()
+    store.write(insert, "kept")
+    store.keep_part()
+    assert not store.begin_part()
+    store.write(insert, "gone")
+    store.undo_part()
     store.commit()
     assert store.all("SELECT name FROM meta") == [("kept",)]
     store.close()
