@@ -2,11 +2,11 @@
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final, NamedTuple, Protocol, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
@@ -31,8 +31,7 @@ from svc.sandbox.http.exchange import (
 from svc.sandbox.http.routes import RouteTable
 from svc.sandbox.jobs.handlers import HANDLERS
 from svc.sandbox.openapi import document
-from svc.sandbox.parameters.problems import Problem
-from svc.sandbox.resources.operation import ApiOperation
+from svc.sandbox.parameters.problems import Problem, build_endpoint_unknown
 from svc.sandbox.store.documents import Doc
 from svc.sandbox.store.export import StateInvalidError
 from svc.sandbox.store.sqlite import Store
@@ -57,16 +56,8 @@ class Room(Protocol):
         """The answer where it is refused."""
 
 
-class ServedRequest(NamedTuple):
-    """One request with its answer; `status` is None where none has left."""
-
-    method: str
-    path: str
-    status: int | None
-    milliseconds: float
-
-
-OnServed: TypeAlias = Callable[[ServedRequest], None]
+# Hears of each request: method, path, status (None where no answer has left), milliseconds.
+OnServed: TypeAlias = Callable[[str, str, int | None, float], None]
 
 
 @dataclass
@@ -74,15 +65,13 @@ class SandboxApp:
     """An ASGI application: one run of the sandbox in `db_path` (or `:memory:`).
 
     A new sandbox is filled with its fixture, or begins with an exported `state`. It answers to
-    the names of loopback and to `hosts`, which are in lower case. The engine runs while the
-    application's lifespan does; after its end the application is spent. `strict_https` refuses
-    plain HTTP on `/v1`, as the real service does; `operations` are what there is below it. A server
-    says in `under_way` what it has begun to answer, is told of each request by `on_served`, and
-    finds in `failure` why the start failed.
+    the names of loopback and to `hosts`, which are in lower case. It answers while `run` does;
+    after its end the application is spent. `strict_https` refuses plain HTTP on `/v1`, as the real
+    service does. A server says in `under_way` what it has begun to answer, and is told of each
+    request by `on_served`.
 
     Raises:
-        LocalError: no such fixture; and from the lifespan: the state is none, or the file cannot be
-            opened, is in use, damaged or not ours.
+        LocalError: no such fixture.
     """
 
     db_path: str
@@ -94,10 +83,8 @@ class SandboxApp:
     settings: Mapping[str, Any] = field(default_factory=dict)
     real_clock: Clock = field(default_factory=SystemClock)
     sender: WebhookSender | None = None
-    operations: Iterable[ApiOperation] = document.OPERATIONS
     under_way: Collection[object] = ()
     on_served: OnServed | None = None
-    failure: BaseException | None = None
 
     def __post_init__(self) -> None:
         if self.fixture is not None and self.fixture not in FIXTURES:
@@ -105,9 +92,6 @@ class SandboxApp:
             raise LocalError(f"There is no fixture {self.fixture}; there is: {known}.")
 
     async def __call__(self, scope: AsgiScope, receive: Receive, send: Send) -> None:
-        if scope["type"] == "lifespan":
-            await self._run_lifespan(receive, send)
-            return
         begun, reply = time.perf_counter(), None
         try:
             reply = await self._reply(scope, receive)
@@ -116,29 +100,38 @@ class SandboxApp:
             elif reply is not None:
                 await reply.send(send)
         finally:
-            if self.on_served is not None and not _is_a_look(scope):
+            method, path = scope["method"], str(scope["path"])
+            # A control that is only read is how svc itself looks at a sandbox each time.
+            is_look = method == "GET" and path.startswith(_CONTROLS)
+            if self.on_served is not None and not is_look:
                 took = (time.perf_counter() - begun) * 1000
                 status = None if reply is None or reply.connection in _UNSENT else reply.status
-                self.on_served(ServedRequest(scope["method"], scope["path"], status, took))
+                self.on_served(method, path, status, took)
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Opens the store and runs the engine for as long as the block takes."""
+        """Opens the store and runs the engine for as long as the block takes.
+
+        Raises:
+            LocalError: the state is none, or the file cannot be opened, is in use, damaged or not
+                ours.
+        """
         memory = RunMemory()
         self._requests = memory.log
         # Opened here and not before: SQLite binds a connection to its thread, and this is the
         # loop's.
         engine = self._open_engine(memory)
-        routes = RouteTable((each.method, each.path, each) for each in self.operations)
+        routes = RouteTable((each.method, each.path, each) for each in document.OPERATIONS)
         limit = RateLimit(self.real_clock)
         self._api = Api(engine, routes, memory, limit, strict_https=self.strict_https)
         pages = Checkout(engine)
-        self._rooms: tuple[tuple[str, Room], ...] = (
-            (f"{API_ROOT}/", self._api),
-            (_CONTROLS, ControlApi(engine, memory, cache(document.document))),
-            (f"{ROOT}/", pages),
-        )
-        self._alone: dict[str, Room] = {HOME: pages, MOUNT: pages}
+        self._rooms: Mapping[str, Room] = {
+            f"{API_ROOT}/": self._api,
+            _CONTROLS: ControlApi(engine, memory, cache(document.document)),
+            f"{ROOT}/": pages,
+            HOME: pages,
+            MOUNT: pages,
+        }
         try:
             if engine.is_new:
                 await self._begin(engine)
@@ -162,47 +155,32 @@ class SandboxApp:
         """The answer to what never became a request."""
         return self._api.refuse(problem, {})
 
-    async def _run_lifespan(self, receive: Receive, send: Send) -> None:
-        await receive()
-        try:
-            async with self.run():
-                await send({"type": "lifespan.startup.complete"})
-                await receive()
-        except BaseException as error:
-            self.failure = error
-            raise
-        await send({"type": "lifespan.shutdown.complete"})
-
     async def _reply(self, scope: AsgiScope, receive: Receive) -> HttpReply | None:
         """Returns the answer to a request, whatever breaks; None where the caller has gone."""
         refuse: Callable[[Problem, AsgiScope], HttpReply] = self._api.refuse
+        path = scope["path"]
         try:
             check_framing(scope)
             check_host(scope, self.hosts)
-            room = self._room(scope["path"])
+            room = self._rooms.get(path[: path.find("/", 1) + 1] or path)
+            if room is None:
+                return refuse(build_endpoint_unknown(path), scope)
             room.check(scope)
             refuse = room.refuse
             return await room.answer(scope, receive)
         except CallerGoneError:
             return None
-        except Problem as problem:
-            if problem.code == NOT_PUBLISHABLE:
-                self._requests.leaked.append(scope["path"].partition(ROOT)[0] + ROOT)
-            return refuse(problem, scope)
+        except Problem as error:
+            problem = error
         except asyncio.CancelledError:  # by a stop, which waits for no request
             message = "The sandbox is stopping. Ask again, with the same key."
-            return refuse(Problem(503, "service_unavailable", message), scope)
+            problem = Problem(503, "service_unavailable", message)
         except Exception as error:  # noqa: BLE001  an answer in the room's shape, whatever broke
             # Not the path: a shopper's has the client secret in it.
-            return refuse(failure(error, f"a {scope['method']}"), scope)
-
-    def _room(self, path: str) -> Room:
-        if path in self._alone:
-            return self._alone[path]
-        for prefix, room in self._rooms:
-            if path.startswith(prefix):
-                return room
-        raise Problem(404, "endpoint_unknown", f"There is no endpoint {path}.")
+            problem = failure(error, f"a {scope['method']}")
+        if problem.code == NOT_PUBLISHABLE:
+            self._requests.leaked.append(path.partition(ROOT)[0] + ROOT)
+        return refuse(problem, scope)
 
     def _open_engine(self, memory: RunMemory) -> Engine:
         """The engine over a store; where it is filled anew, the memory of the run is empty."""
@@ -221,8 +199,3 @@ class SandboxApp:
             webhook_faults=memory.webhook_faults,
             under_way=lambda: len(self.under_way),
         )
-
-
-def _is_a_look(scope: AsgiScope) -> bool:
-    """Whether a control is only read, which is how svc itself looks at a sandbox each time."""
-    return scope["method"] == "GET" and str(scope["path"]).startswith(_CONTROLS)

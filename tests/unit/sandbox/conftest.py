@@ -78,18 +78,24 @@ def served() -> Iterator[Served]:
     """A sandbox on a port from the system, as uvicorn serves it, and a receiver beside it."""
     hooks: SimpleQueue[Hook] = SimpleQueue()
     with HookReceiver(heard=hooks.put).listening() as receiver, listen_on(0)[0] as sock:
+        app = SandboxApp(":memory:")
         config = uvicorn.Config(
-            SandboxApp(":memory:"),
+            app,
             http="h11",
             ws="none",
-            loop="asyncio",
+            lifespan="off",
             access_log=False,
             log_config=None,
             server_header=False,
             timeout_graceful_shutdown=1,
         )
         server = uvicorn.Server(config)
-        thread = threading.Thread(target=lambda: asyncio.run(server.serve([sock])))
+
+        async def serve() -> None:
+            async with app.run():
+                await server.serve([sock])
+
+        thread = threading.Thread(target=lambda: asyncio.run(serve()))
         thread.start()
         try:
             port: int = sock.getsockname()[1]

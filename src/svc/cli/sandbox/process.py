@@ -28,7 +28,7 @@ from svc.service.facts import SANDBOX_PORT
 from svc.system.files import make_private
 
 if TYPE_CHECKING:
-    from svc.sandbox.app import ServedRequest
+    from svc.sandbox.app import OnServed
 
 app = make_app()
 
@@ -240,12 +240,11 @@ def _serve(session: Session, options: LaunchOptions, ready: Callable[[RunRecord]
 
 
 @contextmanager
-def _requests_shown(session: Session) -> Iterator[Callable[["ServedRequest"], None]]:
+def _requests_shown(session: Session) -> Iterator["OnServed"]:
     """Prints requests, for as long as the block lasts."""
 
-    def tell(served: "ServedRequest") -> None:
-        now, took = session.clock.now(), f"{served.milliseconds:.0f} ms"
-        shown.show(now, served.method, served.path, served.status, took)
+    def tell(method: str, path: str, status: int | None, milliseconds: float) -> None:
+        shown.show(session.clock.now(), method, path, status, f"{milliseconds:.0f} ms")
 
     with closing(RequestsShown(RequestLines(session))) as shown:
         yield tell

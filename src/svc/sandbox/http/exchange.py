@@ -58,11 +58,8 @@ async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
     """
     chunks: list[bytes] = []
     try:
-        if _is_whole(receive):  # a time limit would cost more than the reading
+        async with asyncio.timeout(None if _is_whole(receive) else limit.seconds):
             await _read(scope, receive, limit, chunks)
-        else:
-            async with asyncio.timeout(limit.seconds):
-                await _read(scope, receive, limit, chunks)
     except TimeoutError:
         late = sum(map(len, chunks)) <= limit.size
         raise (_too_late(limit) if late else _too_large(limit)) from None

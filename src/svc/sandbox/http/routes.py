@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import Generic, TypeVar
 
-from svc.sandbox.parameters.problems import Problem
+from svc.sandbox.parameters.problems import Problem, build_endpoint_unknown
 from svc.sandbox.resources.operation import ID
 
 E = TypeVar("E")
@@ -39,4 +39,4 @@ class RouteTable(Generic[E]):
         for pattern, template in self._patterns:
             if match := pattern.fullmatch(path):
                 return self._methods[template], match[1]
-        raise Problem(404, "endpoint_unknown", f"There is no endpoint {path}.")
+        raise build_endpoint_unknown(path)

@@ -94,6 +94,10 @@ def resource_missing(kind: str, identity: str, param: str, status: int = 404) ->
     return Problem(status, "resource_missing", message, param=param)
 
 
+def build_endpoint_unknown(path: str) -> Problem:
+    return Problem(404, "endpoint_unknown", f"There is no endpoint {path}.")
+
+
 def build_unexpected_state(kind: str, status: str, message: str) -> Problem:
     """An action that the object's present status does not allow."""
     return Problem(400, f"{kind}_unexpected_state", message, extra={"current_status": status})

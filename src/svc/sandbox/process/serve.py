@@ -11,7 +11,6 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from types import FrameType
 from typing import Any, Final
 
 import uvicorn
@@ -22,6 +21,7 @@ from svc.sandbox.process.launch import LaunchOptions
 from svc.sandbox.process.protocol import DeadlineProtocol, PortSplitter
 from svc.sandbox.process.records import LOOPBACK, RunRecord, hold, listen_on
 from svc.sandbox.webhooks.sender import HttpSender
+from svc.system.loops import catch_signals
 from svc.system.signals import STOPPING
 
 OnReady = Callable[[RunRecord], None]
@@ -67,30 +67,53 @@ def serve(
     with ExitStack() as stack:
         socks = [stack.enter_context(each) for each in listen_on(options.port, options.bind)]
         record = _record(options, socks[0].getsockname()[1])
-        with _keep_record(options, record):
-            app = make_app(options)
-            app.on_served = on_served
-            caught = _run(app, options, socks, lambda: on_ready(record))
-    for number in caught:
-        # All is closed; the parent process decides what the signal means to it.
-        signal.raise_signal(number)
+        if options.state_dir:
+            stack.enter_context(hold(options.folder, record))
+            stack.enter_context(_log_to(Path(record.log)))
+        app = make_app(options)
+        app.on_served = on_served
+        # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
+        with asyncio.Runner(loop_factory=asyncio.SelectorEventLoop) as runner:
+            number = runner.run(_run(app, options, socks, lambda: on_ready(record)))
+    # All is closed; the parent process decides what the signal means to it.
+    signal.raise_signal(number)
 
 
-def _run(
+async def _run(
     app: SandboxApp,
     options: LaunchOptions,
     socks: list[socket.socket],
     on_ready: Callable[[], None],
-) -> list[int]:
-    server = _Server(_config(app, options), app, on_ready)
+) -> int:
+    """Serves until a signal: the first is a graceful stop, and the second a quick one."""
+    config = _config(app, options)
+    config.load()
+    server = uvicorn.Server(config)  # in parts: whole, it would raise the signal before all is over
+    server.lifespan = config.lifespan_class(config)
     app.under_way = server.server_state.tasks
-    # Not the loop that Windows would choose: the port splitter asks which sockets can be read.
-    runner = asyncio.Runner(loop_factory=asyncio.SelectorEventLoop)
-    with _stop_by_signals(server) as caught, runner:
-        runner.run(server.serve(socks))
-    if server.failure is not None:
-        raise server.failure
-    return caught
+    caught: list[int] = []
+
+    def stop(number: int) -> None:
+        server.should_exit, server.force_exit = True, bool(caught)
+        caught.append(number)
+
+    def connect() -> asyncio.Protocol:
+        """What uvicorn makes for each connection."""
+        make: Callable[..., asyncio.Protocol] = config.http_protocol_class
+        return make(config=config, server_state=server.server_state, app_state={})
+
+    with catch_signals(asyncio.get_running_loop(), STOPPING, stop):
+        async with app.run():
+            await server.startup(socks if config.ssl is None else [])
+            if config.ssl is not None:
+                splitters: Any = [PortSplitter(sock, config.ssl, connect) for sock in socks]
+                server.servers.extend(splitters)
+            try:
+                on_ready()
+                await server.main_loop()
+            finally:
+                await server.shutdown(socks)
+    return caught[0]
 
 
 def _config(app: SandboxApp, options: LaunchOptions) -> uvicorn.Config:
@@ -99,8 +122,7 @@ def _config(app: SandboxApp, options: LaunchOptions) -> uvicorn.Config:
         app,
         http=protocol,
         ws="none",
-        loop="asyncio",
-        lifespan="on",
+        lifespan="off",
         interface="asgi3",
         access_log=False,
         log_config=None,
@@ -114,73 +136,6 @@ def _config(app: SandboxApp, options: LaunchOptions) -> uvicorn.Config:
     )
 
 
-class _Server(uvicorn.Server):
-    """uvicorn's server, telling when it is ready and leaving signals to `run`."""
-
-    def __init__(
-        self, config: uvicorn.Config, app: SandboxApp, on_ready: Callable[[], None]
-    ) -> None:
-        super().__init__(config)
-        self._app = app
-        self._on_ready = on_ready
-        self.failure: Exception | None = None
-
-    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        try:
-            await self._open_port(sockets or [])
-        except SystemExit:
-            if self._app.failure is None:
-                raise
-            raise self._app.failure from None
-        try:
-            self._on_ready()
-        except Exception as error:  # noqa: BLE001  raised by `_serve` once all is closed
-            self.failure = error
-            self.should_exit = True
-
-    async def _open_port(self, sockets: list[socket.socket]) -> None:
-        context = self.config.ssl
-        if context is None:
-            await super().startup(sockets)
-            return
-        await super().startup([])
-        servers: list[Any] = self.servers
-        servers.extend(PortSplitter(sock, context, self._protocol) for sock in sockets)
-
-    def _protocol(self) -> asyncio.Protocol:
-        """What uvicorn makes for each connection."""
-        make: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
-        return make(
-            config=self.config, server_state=self.server_state, app_state=self.lifespan.state
-        )
-
-    @contextmanager
-    def capture_signals(self) -> Iterator[None]:
-        # uvicorn would raise the signal again inside the event loop, before the run record is gone.
-        yield
-
-
-@contextmanager
-def _stop_by_signals(server: uvicorn.Server) -> Iterator[list[int]]:
-    """Turns the first signal into a graceful stop and the second into a quick one."""
-    caught: list[int] = []
-
-    def stop(number: int, frame: FrameType | None) -> None:  # noqa: ARG001  the handler's signature
-        server.force_exit = bool(caught)
-        server.should_exit = True
-        if not caught:
-            caught.append(number)
-
-    # A signal that the parent process ignores stays ignored: `nohup` means its SIGHUP.
-    heard = [number for number in STOPPING if signal.getsignal(number) is not signal.SIG_IGN]
-    before = {number: signal.signal(number, stop) for number in heard}
-    try:
-        yield caught
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _record(options: LaunchOptions, port: int) -> RunRecord:
     return RunRecord(
         pid=os.getpid(),
@@ -192,16 +147,6 @@ def _record(options: LaunchOptions, port: int) -> RunRecord:
         certificate=options.authority or options.certificate,
         bind=None if options.bind == LOOPBACK else options.bind,
     )
-
-
-@contextmanager
-def _keep_record(options: LaunchOptions, record: RunRecord) -> Iterator[None]:
-    """Holds the run record and writes the log, where there is a folder for them."""
-    if not options.state_dir:
-        yield
-        return
-    with hold(options.folder, record), _log_to(Path(record.log)):
-        yield
 
 
 @contextmanager
