@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from svc.clock import Clock, SystemClock
 from svc.errors import LocalError
@@ -43,19 +43,9 @@ _CONTROLS: Final = f"{SANDBOX_ROOT}/"
 _UNSENT: Final = ("close", "reset")  # faults that leave no answer at all
 
 
-class Room(Protocol):
-    """What answers below a path."""
-
-    def check(self, scope: AsgiScope) -> None:
-        """Refuses whom the room is not for, before anything is read; raises Problem."""
-
-    async def answer(self, scope: AsgiScope, receive: Receive) -> HttpReply:
-        """The answer to a request; raises Problem where it is refused."""
-
-    def refuse(self, problem: Problem, scope: AsgiScope) -> HttpReply:
-        """The answer where it is refused."""
-
-
+# What answers below a path: `check` refuses whom it is not for, before anything is read; `answer`
+# raises Problem where a request is refused, and `refuse` makes the answer to that.
+Room: TypeAlias = Api | ControlApi | Checkout
 # Hears of each request: method, path, status (None where no answer has left), milliseconds.
 OnServed: TypeAlias = Callable[[str, str, int | None, float], None]
 

@@ -62,7 +62,7 @@ async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
             await _read(scope, receive, limit, chunks)
     except TimeoutError:
         late = sum(map(len, chunks)) <= limit.size
-        raise (_too_late(limit) if late else _too_large(limit)) from None
+        raise (build_late("body", limit.seconds) if late else _too_large(limit)) from None
     return b"".join(chunks)
 
 
@@ -98,8 +98,9 @@ def _too_large(limit: Limit) -> Problem:
     return Problem(413, "request_too_large", message, headers={"Connection": "close"})
 
 
-def _too_late(limit: Limit) -> Problem:
-    message = f"The request body was not there after {limit.seconds:g} seconds."
+def build_late(part: str, seconds: float) -> Problem:
+    """The refusal of a request whose head or body does not come."""
+    message = f"The {part} of the request was not there after {seconds:g} seconds."
     return Problem(408, "request_timeout", message, headers={"Connection": "close"})
 
 

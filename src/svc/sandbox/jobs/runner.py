@@ -13,7 +13,7 @@ from svc.sandbox.clock import SECOND, AdvanceUntil, VirtualClock
 from svc.sandbox.parameters.problems import Problem
 from svc.sandbox.store import jobs
 from svc.sandbox.store.commit import GroupCommit
-from svc.sandbox.store.jobs import BrokenJobs, Job
+from svc.sandbox.store.jobs import Job, earliest
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks.dispatcher import WebhookDispatcher
@@ -82,7 +82,6 @@ class Runner:
     # Held by the task that runs jobs; while it is held, no other task runs any.
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     _woken: asyncio.Event = field(init=False, default_factory=asyncio.Event)
-    _broken: BrokenJobs = field(init=False, default_factory=BrokenJobs)
     _background: asyncio.Task[None] | None = field(default=None, init=False)
     _done: Counts = field(default=Counts(), init=False)
     _advance: Advance | None = field(default=None, init=False)
@@ -109,17 +108,16 @@ class Runner:
     def clear(self) -> None:
         """Begins anew: the tables were replaced."""
         self.era += 1
-        self._broken.clear()
         self.dispatcher.clear()
 
     @property
     def broken(self) -> int:
         """How many jobs broke and wait to be tried again."""
-        return len(self._broken) + self.dispatcher.broken
+        return len(self.dispatcher.broken)
 
     def next_due(self) -> int | None:
         """The moment of the next job (microseconds), held ones included; None if there is none."""
-        return _min_moment(self._next_main(), self.dispatcher.next_due())
+        return earliest((self._next_main(), self.dispatcher.next_due()))
 
     async def advance(
         self,
@@ -163,8 +161,7 @@ class Runner:
         return now.until or now.to or 0, self._counts().since(now.before)
 
     async def _turn(self, advance: "Advance") -> None:
-        self._broken.clear()
-        self.dispatcher.retry()
+        self.dispatcher.broken.clear()  # all of them are tried again
         await self._drain(self.clock.now(), advance)
         to, until = advance.to, advance.until
         last = self.clock.now() + IDLE_SECONDS_MAX * SECOND if to is None else to
@@ -197,8 +194,8 @@ class Runner:
 
     def _nap(self) -> float | None:
         webhook = None if self.holds_webhooks() else self.dispatcher.next_due(free=True)
-        retry = _min_moment(self._broken.next(self.clock.now()), self.dispatcher.next_retry())
-        due = _min_moment(_min_moment(self._next_main(), webhook), retry)
+        retry = self.dispatcher.broken.next(self.clock.now())
+        due = earliest((self._next_main(), webhook, retry))
         wait = None if due is None else self.clock.seconds_until(due)
         return None if wait is None else min(wait, _NAP_MAX_SECONDS)
 
@@ -237,9 +234,9 @@ class Runner:
         try:
             emitted = await self.groups.run(job.mode, lambda tx: self._perform(tx, job), job.due)
         except Exception:  # noqa: BLE001  one broken handler must not stop time
-            self._broken.add(job, self.clock.now())
+            self.dispatcher.broken.add(job, self.clock.now())
         else:
-            self._broken.done(job)
+            self.dispatcher.broken.done(job)
             done = self._done
             self._done = Counts(done.jobs + 1, done.events + emitted)
 
@@ -252,7 +249,7 @@ class Runner:
         return jobs.next_due(self.store, jobs.MAIN, self._list_held())
 
     def _list_held(self) -> list[int]:
-        return self._broken.list_waiting(self.clock.now())
+        return self.dispatcher.broken.list_waiting(self.clock.now())
 
     def _counts(self) -> Counts:
         return Counts(self._done.jobs, self._done.events, self.dispatcher.made, self.broken)
@@ -260,7 +257,3 @@ class Runner:
     def _is_exhausted(self, advance: Advance) -> bool:
         done = self._counts().since(advance.before)
         return done.jobs + done.deliveries >= advance.idle_jobs_max
-
-
-def _min_moment(one: int | None, other: int | None) -> int | None:
-    return min((due for due in (one, other) if due is not None), default=None)

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from svc.sandbox.http.exchange import HttpReply
+from svc.sandbox.http.exchange import HttpReply, build_late
 from svc.sandbox.parameters.problems import Problem, http_invalid
 
 HEAD_SECONDS: Final = 10.0  # for a request line and headers once their first byte is there
@@ -19,11 +19,6 @@ _HEAD: Final = b"HTTP/1.1 "
 _GO_ON: Final = _HEAD + b"1"  # 100 Continue
 
 Refuse = Callable[[Problem], HttpReply]
-
-
-def _build_late(seconds: float) -> Problem:
-    message = f"The head of the request was not there after {seconds:g} seconds."
-    return Problem(408, "request_timeout", message, headers={"Connection": "close"})
 
 
 class JoinedWrites(asyncio.Transport):
@@ -103,7 +98,7 @@ class DeadlineProtocol(H11Protocol):
         if not self._between_requests:
             self._stop_timer()
         elif self._head_timer is None and not self.transport.is_closing():
-            late = _build_late(self._head_seconds)
+            late = build_late("head", self._head_seconds)
             self._head_timer = self.loop.call_later(self._head_seconds, self._refuse, late)
 
     def send_400_response(self, msg: str) -> None:  # noqa: ARG002  in uvicorn's own words

@@ -97,11 +97,8 @@ async def _run(
         server.should_exit, server.force_exit = True, bool(caught)
         caught.append(number)
 
-    def connect() -> asyncio.Protocol:
-        """What uvicorn makes for each connection."""
-        make: Callable[..., asyncio.Protocol] = config.http_protocol_class
-        return make(config=config, server_state=server.server_state, app_state={})
-
+    make: Any = config.http_protocol_class
+    connect = partial(make, config=config, server_state=server.server_state, app_state={})
     with catch_signals(asyncio.get_running_loop(), STOPPING, stop):
         async with app.run():
             await server.startup(socks if config.ssl is None else [])

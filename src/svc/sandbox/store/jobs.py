@@ -5,7 +5,7 @@ One that broke is out of the others' way for a minute at a time, and never given
 
 import json
 import logging
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
@@ -84,6 +84,11 @@ def next_due(store: Store, lane: str, busy: Collection[int] = ()) -> int | None:
     return None if due is None else min(max(due, 0), LAST)
 
 
+def earliest(moments: Iterable[int | None]) -> int | None:
+    """The first of the moments that there are, or None."""
+    return min((moment for moment in moments if moment is not None), default=None)
+
+
 def due(store: Store, lane: str, until: int, limit: int, busy: Collection[int]) -> list[Job]:
     """A lane's jobs due at or before `until`, in the order in which they run."""
     marks = ",".join("?" * len(busy))
@@ -156,7 +161,7 @@ class BrokenJobs:
 
     def next(self, now: int) -> int | None:
         """When the first of them is tried again."""
-        return min((until for until in self._until.values() if until > now), default=None)
+        return earliest(until for until in self._until.values() if until > now)
 
     def clear(self) -> None:
         """Begins anew: whatever is still there is tried again at the next occasion."""

@@ -10,7 +10,7 @@ from svc.sandbox.faults.webhooks import WebhookFaults, WebhookRule
 from svc.sandbox.resources import webhook_endpoints
 from svc.sandbox.store import documents, jobs
 from svc.sandbox.store.commit import GroupCommit
-from svc.sandbox.store.jobs import BrokenJobs, Job
+from svc.sandbox.store.jobs import BrokenJobs, Job, earliest
 from svc.sandbox.store.sqlite import Store
 from svc.sandbox.store.transaction import Transaction
 from svc.sandbox.webhooks import attempts
@@ -24,21 +24,19 @@ _LATE = 2 * SECOND  # an attempt that is as late as this counts from when it was
 
 @dataclass(slots=True)
 class EndpointQueue:
-    """One endpoint's jobs: those under way, and those that broke."""
+    """One endpoint's jobs that are under way."""
 
     under_way: dict[int, asyncio.Task[None]] = field(default_factory=dict)
-    broken: BrokenJobs = field(default_factory=BrokenJobs)
     closing: bool = False  # the endpoint is being disabled: nothing passes that moment
     blocked: bool = False  # more is due than may fly at present
-
-    def list_busy(self, now: int) -> list[int]:
-        """The jobs that are not to be started now."""
-        return [*self.under_way, *self.broken.list_waiting(now)]
 
 
 @dataclass(slots=True)
 class WebhookDispatcher:
-    """Makes the attempts that are due; `landed` is called whenever one is over."""
+    """Makes the attempts that are due; `on_done` is called whenever one is over.
+
+    `broken` are the jobs that broke, those of the runner included: their numbers are of one table.
+    """
 
     store: Store
     groups: GroupCommit
@@ -48,6 +46,7 @@ class WebhookDispatcher:
     faults: WebhookFaults
     made: int = 0
     on_done: Callable[[], object] = lambda: None
+    broken: BrokenJobs = field(default_factory=BrokenJobs)
     _queues: dict[str, EndpointQueue] = field(init=False, default_factory=dict)
 
     @property
@@ -61,43 +60,27 @@ class WebhookDispatcher:
         """True while a fault rule holds attempts back until there are more."""
         return self.faults.holding.held > 0
 
-    @property
-    def broken(self) -> int:
-        """How many jobs broke and wait to be tried again."""
-        return sum(len(queue.broken) for queue in self._queues.values())
-
-    def retry(self) -> None:
-        """Has broken jobs tried again at the next occasion."""
-        for queue in self._queues.values():
-            queue.broken.clear()
-
-    def next_retry(self) -> int | None:
-        """When the first broken job is tried again (microseconds)."""
-        now = self.clock.now()
-        moments = [queue.broken.next(now) for queue in self._queues.values()]
-        return min((moment for moment in moments if moment is not None), default=None)
-
     def release_held(self) -> None:
         """Has what is held back go: nothing more comes that it could wait for."""
         self.faults.holding.release()
 
     def next_due(self, *, free: bool = False) -> int | None:
         """The moment of the next job (microseconds); `free` leaves blocked lanes out."""
-        moments, now = [], self.clock.now()
-        for name in self._names():
-            queue = self._queues.setdefault(name, EndpointQueue())
-            if not (free and queue.blocked):
-                moments.append(jobs.next_due(self.store, name, queue.list_busy(now)))
-        return min((due for due in moments if due is not None), default=None)
+        queues = [(name, self._queue_of(name)) for name in self._names()]
+        return earliest(
+            jobs.next_due(self.store, name, self._list_busy(queue))
+            for name, queue in queues
+            if not (free and queue.blocked)
+        )
 
     def launch(self, until: int) -> None:
         """Starts what is due at or before a moment and has room; no transaction may be open."""
         for name in self._names():
-            self._fill(name, self._queues.setdefault(name, EndpointQueue()), until)
+            self._fill(name, self._queue_of(name), until)
 
     async def finish_now(self, job: Job) -> None:
         """Makes one attempt, due or held, and returns when it is over."""
-        queue = self._queues.setdefault(job.lane, EndpointQueue())
+        queue = self._queue_of(job.lane)
         if job.seq in queue.under_way:
             self.release_held()
         else:
@@ -116,6 +99,14 @@ class WebhookDispatcher:
     def clear(self) -> None:
         """Begins anew: the tables were emptied."""
         self._queues.clear()
+        self.broken.clear()
+
+    def _queue_of(self, name: str) -> EndpointQueue:
+        return self._queues.setdefault(name, EndpointQueue())
+
+    def _list_busy(self, queue: EndpointQueue) -> list[int]:
+        """The jobs that are not to be started now."""
+        return [*queue.under_way, *self.broken.list_waiting(self.clock.now())]
 
     def _names(self) -> list[str]:
         kind = webhook_endpoints.KIND
@@ -126,8 +117,7 @@ class WebhookDispatcher:
         if queue.closing:
             return
         room = QUEUE_WIDTH + self.faults.holding.held - len(queue.under_way)
-        busy = queue.list_busy(self.clock.now())
-        waiting = jobs.due(self.store, name, until, QUEUE_WIDTH + 1, busy)
+        waiting = jobs.due(self.store, name, until, QUEUE_WIDTH + 1, self._list_busy(queue))
         for job in waiting[: max(room, 0)]:
             queue.closing = job.name == jobs.DISABLE
             if queue.closing and queue.under_way:
@@ -151,9 +141,9 @@ class WebhookDispatcher:
             else:
                 await self._attempt(job, at_once=at_once)
         except Exception:  # noqa: BLE001  one broken attempt must not stop the others
-            queue.broken.add(job, self.clock.now())
+            self.broken.add(job, self.clock.now())
         else:
-            queue.broken.done(job)
+            self.broken.done(job)
         finally:
             queue.under_way.pop(job.seq, None)
             queue.closing = queue.closing and job.name != jobs.DISABLE
