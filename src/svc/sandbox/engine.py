@@ -100,7 +100,7 @@ class Engine:
         try:
             await self.runner.stop()
             await self._sender.close()
-            await self._groups.wait_settled()
+            self._groups.commit()
         finally:
             self._store.close()
 
@@ -119,15 +119,11 @@ class Engine:
 
     async def read(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Runs `fn`, which changes nothing; it never shows what is not on disk."""
-        return await self._groups.read(mode, fn)
+        return self._groups.read(mode, fn)
 
     def peek(self, mode: str, fn: Callable[[Transaction], T]) -> T:
-        """Like `read`, but at once, even on what is not on disk yet.
-
-        For decisions whose outcome tells the caller nothing of what others did just now, such as
-        whose key this is: they would otherwise wait for every commit that is under way.
-        """
-        return self._groups.peek(mode, fn)
+        """The same for those who cannot wait."""
+        return self._groups.read(mode, fn)
 
     def request_id(self) -> str:
         """A `req_` id for one HTTP exchange."""
@@ -190,7 +186,7 @@ class Engine:
         """
         file = TemporaryFile()  # noqa: SIM115  the caller closes it
         try:
-            async with self._groups.hold_writes():  # saves how far the ids were drawn
+            with self._groups.hold_writes():  # saves how far the ids were drawn
                 for piece in export.dump(self._store):
                     file.write(piece)
                     await asyncio.sleep(0)
@@ -229,7 +225,7 @@ class Engine:
             self._refuse_past(era)  # job numbers begin anew: this one may be another job's now
             await self._dispatcher.finish_now(job)
         self._refuse_past(era)
-        return await self._groups.read(mode, lambda tx: attempts.outcome(tx, owed))
+        return self._groups.read(mode, lambda tx: attempts.outcome(tx, owed))
 
     async def send_badly_signed(self, mode: str) -> list[tuple[str, ReceiverReply]]:
         """Sends each receiver its latest event with a wrong signature; its address and its answer.
@@ -237,7 +233,7 @@ class Engine:
         Who verifies refuses it. It is no delivery: nothing is written down of it.
         """
         wall = int(self._real.now())
-        made = await self._groups.read(mode, lambda tx: attempts.build_badly_signed(tx, wall))
+        made = self._groups.read(mode, lambda tx: attempts.build_badly_signed(tx, wall))
         return [(outgoing.url, await self._sender.send(outgoing)) for outgoing in made]
 
     def _refuse_past(self, era: int) -> None:

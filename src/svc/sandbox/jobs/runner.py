@@ -219,7 +219,7 @@ class Runner:
             await self._drain(self.clock.now(), advance)
 
     async def _run_ready(self, until: int, *, held: bool) -> None:
-        await self.groups.wait_settled()
+        self.groups.commit()
         while batch := self._batch(until):
             await asyncio.gather(*(self._run(job) for job in batch))
         if not held:

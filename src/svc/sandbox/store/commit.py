@@ -2,9 +2,10 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager, suppress
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import partial
+from typing import Any, Final, NamedTuple, TypeVar
 
 from svc.errors import LocalError
 from svc.sandbox.clock import VirtualClock
@@ -17,12 +18,21 @@ _STATE = "state"
 _WAITED: Final = 2  # turns of the loop for those who are still on their way
 
 
+class _WaitingCall(NamedTuple):
+    """One call that is carried out with the next group."""
+
+    mode: str
+    fn: Callable[[Transaction], Any]
+    now: int | None
+    answer: asyncio.Future[Any]
+
+
 class GroupCommit:
     """Runs calls on the loop's thread, one after the other, and commits them together.
 
-    No caller learns of anything that is not on disk: a call, its error and a read that saw an open
-    transaction all wait for its commit. `under_way` says how many requests have begun: a group
-    waits for those of them that have not come yet, two turns of the loop at the most.
+    A transaction begins and ends in one turn of the loop, so that nobody learns of anything that is
+    not on disk. `under_way` says how many requests have begun: a group waits for those of them that
+    have not come yet, two turns of the loop at the most.
     """
 
     def __init__(
@@ -37,9 +47,8 @@ class GroupCommit:
         self._clock = clock
         self._random = random
         self._under_way = under_way
-        self._waiters: list[asyncio.Future[None]] = []
-        self._changes = 0
-        self._writing = asyncio.Lock()
+        self._waiting: list[_WaitingCall] = []
+        self._holders = 0
         self.on_job: Callable[[], object] = lambda: None
         self.load_state()
 
@@ -56,94 +65,91 @@ class GroupCommit:
         What `fn` raises is raised again, after its own effects were taken back. `alone` says that
         no other caller is expected: the commit then waits for no turn of the loop.
         """
-        try:
-            async with self._writing:
-                return self._call(mode, fn, now, alone=alone)
-        finally:
-            await self.wait_settled(alone=alone)
+        loop = asyncio.get_running_loop()
+        answer: asyncio.Future[T] = loop.create_future()
+        self._waiting.append(_WaitingCall(mode, fn, now, answer))
+        if alone:
+            self.commit()
+        elif len(self._waiting) == 1:
+            loop.call_soon(self._close, _WAITED)
+        return await answer
 
-    async def read(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
-        """Runs `fn`, which changes nothing; waits only if a commit is under way."""
-        try:
-            return self.peek(mode, fn, now)
-        finally:
-            await self.wait_settled()
-
-    def peek(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
-        """Runs `fn`, which changes nothing, at once, even on what is not on disk yet."""
+    def read(self, mode: str, fn: Callable[[Transaction], T], now: int | None = None) -> T:
+        """Runs `fn`, which changes nothing."""
         return fn(Transaction(self._shared, mode, self._clock.now() if now is None else now))
 
-    @asynccontextmanager
-    async def hold_writes(self) -> AsyncIterator[None]:
+    @contextmanager
+    def hold_writes(self) -> Iterator[None]:
         """Has what changes something wait for the end of the block; what is only read does not."""
-        async with self._writing:
-            self.commit()
+        self.commit()
+        self._holders += 1
+        try:
             yield
+        finally:
+            self._holders -= 1
+            self.commit()
 
     async def save_clock(self) -> None:
         """Returns when the clock's present state is on disk."""
         await self.run("test", lambda _: self._save_state())
 
-    async def wait_settled(self, *, alone: bool = False) -> None:
-        """Returns when no transaction is open: at once, or after its commit."""
-        if self._store.in_transaction:
-            waiter = asyncio.get_running_loop().create_future()
-            self._waiters.append(waiter)
-            if alone:
-                self.commit()
-            await waiter
-
     def commit(self) -> None:
-        """Commits what is open, if anything is; its callers hear of it in turns that come.
-
-        A caller that does not yield to the event loop is alone in its group: to wait until nothing
-        is open would be to wait for ever where others always come first.
-        """
-        if not self._store.in_transaction:
+        """Carries out and commits what waits; its callers hear of it in turns that come."""
+        if self._holders or not self._waiting:
             return
+        calls, self._waiting = self._waiting, []
         try:
-            if self._store.changes != self._changes:  # a group of mere refusals costs no write
-                self._save_state()
-            self._store.commit()
-        except LocalError as error:
-            self._abandon(error)
-            return
-        self._answer(None)
+            answers = self._carry_out(calls)
+        except LocalError as error:  # the group is lost: memory returns to what is on disk
+            self._store.rollback()
+            self._shared.forget()
+            with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
+                self.load_state()
+            lost = partial(LocalError, error.message, code=error.code, hint=error.hint)
+            answers = [partial(call.answer.set_exception, lost()) for call in calls]
+        for call, answer in zip(calls, answers, strict=True):
+            if not call.answer.done():  # else its caller has gone
+                answer()
         if self._shared.scheduled:
             self._shared.scheduled = False
             self.on_job()
 
-    def _call(
-        self, mode: str, fn: Callable[[Transaction], T], now: int | None, *, alone: bool
-    ) -> T:
-        """Runs `fn` as a part of the open transaction; takes the part back if it raises."""
-        ids, clock = self._shared.ids, self._clock.dump()
-        position = ids.position
-        if self._store.begin_part():
-            self._changes = self._store.changes
-            if not alone:
-                asyncio.get_running_loop().call_soon(self._close, _WAITED)
-        try:
-            result = self.peek(mode, fn, now)
-            self._store.keep_part()
-        except BaseException:
-            self._clock.load(clock)
-            ids.rewind(position)
-            self._shared.ids = ids
-            self._shared.forget()
+    def _carry_out(self, calls: list[_WaitingCall]) -> list[Callable[[], None]]:
+        """Runs calls, each as a part of its own, and returns what answers them.
+
+        Raises:
+            LocalError: nothing of them is on disk.
+        """
+        answers: list[Callable[[], None]] = []
+        changes = self._store.changes
+        for call in calls:
+            ids, clock = self._shared.ids, self._clock.dump()
+            position = ids.position
+            self._store.begin_part()
             try:
+                result = self.read(call.mode, call.fn, call.now)
+            except BaseException as error:  # noqa: BLE001  raised again where the caller waits
+                answers.append(partial(call.answer.set_exception, error))
+                self._clock.load(clock)
+                ids.rewind(position)
+                self._shared.ids = ids
+                self._shared.forget()
                 self._store.undo_part()
-            except LocalError as error:
-                self._abandon(error)
-            raise
-        return result
+            else:
+                answers.append(partial(call.answer.set_result, result))
+                self._store.keep_part()
+        if self._store.in_transaction:
+            if self._store.changes != changes:  # a group of mere refusals costs no write
+                self._save_state()
+            self._store.commit()
+        return answers
 
     def _close(self, turns: int) -> None:
         """Commits now, or up to `turns` turns of the loop later if more may come.
 
         Half of those who could share a commit were too late for it otherwise.
         """
-        if turns and len(self._waiters) < self._under_way():
+        if turns and len(self._waiting) < self._under_way():
             asyncio.get_running_loop().call_soon(self._close, turns - 1)
         else:
             self.commit()
@@ -178,25 +184,6 @@ class GroupCommit:
                 hint="Give another file with --db FILE; this one was left as it is",
             ) from error
         self._shared.ids = ids
-
-    def _abandon(self, error: LocalError) -> None:
-        """The group is lost: memory returns to what is on disk, and every call of it fails."""
-        self._store.rollback()
-        self._shared.forget()
-        with suppress(LocalError):  # a disk that cannot be read either: every call fails anyway
-            self.load_state()
-        self._answer(error)
-
-    def _answer(self, error: LocalError | None) -> None:
-        """Lets go who waits for the group, each with an error of its own if there is one."""
-        waiters, self._waiters = self._waiters, []
-        for waiter in waiters:
-            if waiter.done():
-                continue
-            if error is None:
-                waiter.set_result(None)
-            else:
-                waiter.set_exception(LocalError(error.message, code=error.code, hint=error.hint))
 
 
 def _read_sequence(state: Mapping[str, Any]) -> int | None:

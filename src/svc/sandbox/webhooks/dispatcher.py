@@ -150,19 +150,19 @@ class WebhookDispatcher:
             self.on_done()
 
     async def _attempt(self, job: Job, *, at_once: bool) -> None:
-        rule = await self._rule_for(job, at_once=at_once)
+        rule = self._rule_for(job, at_once=at_once)
         async with self.faults.turn(rule):
             attempt = await self._make(job, rule)
             if rule is not None and attempt is not None:
                 await self._send_copies(attempt, rule)
 
-    async def _rule_for(self, job: Job, *, at_once: bool) -> WebhookRule | None:
+    def _rule_for(self, job: Job, *, at_once: bool) -> WebhookRule | None:
         """The fault rule for an attempt that is still owed, or what chaos makes of it."""
-        if not self.faults.every() and not self.groups.peek(
+        if not self.faults.every() and not self.groups.read(
             job.mode, lambda tx: tx.is_set("chaos")
         ):
             return None
-        found = await self.groups.read(job.mode, lambda tx: attempts.subject_of(tx, job.subject))
+        found = self.groups.read(job.mode, lambda tx: attempts.subject_of(tx, job.subject))
         if found is None or found[0].status != "pending":
             return None
         delivery, order, share = found
@@ -172,7 +172,7 @@ class WebhookDispatcher:
     async def _make(self, job: Job, rule: WebhookRule | None) -> PreparedAttempt | None:
         start, age = self._start_of(job), 0 if rule is None else rule.age
         wall = int(self.wall())
-        attempt = await self.groups.read(
+        attempt = self.groups.read(
             job.mode, lambda tx: attempts.prepare(tx, job, wall, age=age), start
         )
         if attempt is None:
@@ -191,7 +191,7 @@ class WebhookDispatcher:
 
     async def _send_copy(self, attempt: PreparedAttempt, number: int) -> None:
         mode, wall = attempt.job.mode, int(self.wall())
-        copy = await self.groups.read(mode, lambda tx: attempts.copy_of(tx, attempt, number, wall))
+        copy = self.groups.read(mode, lambda tx: attempts.copy_of(tx, attempt, number, wall))
         if copy is None:
             return
         reply = await self._send(copy, None)
