@@ -58,8 +58,11 @@ async def read_body(scope: AsgiScope, receive: Receive, limit: Limit) -> bytes:
     """
     chunks: list[bytes] = []
     try:
-        async with asyncio.timeout(None if _is_whole(receive) else limit.seconds):
+        if _is_whole(receive):  # a time limit would cost more than the reading
             await _read(scope, receive, limit, chunks)
+        else:
+            async with asyncio.timeout(limit.seconds):
+                await _read(scope, receive, limit, chunks)
     except TimeoutError:
         late = sum(map(len, chunks)) <= limit.size
         raise (build_late("body", limit.seconds) if late else _too_large(limit)) from None
