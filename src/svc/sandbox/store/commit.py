@@ -30,9 +30,9 @@ class _WaitingCall(NamedTuple):
 class GroupCommit:
     """Runs calls on the loop's thread, one after the other, and commits them together.
 
-    A transaction begins and ends in one turn of the loop, so that nobody learns of anything that is
-    not on disk. `under_way` says how many requests have begun: a group waits for those of them that
-    have not come yet, two turns of the loop at the most.
+    A transaction begins and ends in one turn of the loop, so that no caller learns of anything that
+    is not on disk. `under_way` says how many requests have begun: a group waits for those of them
+    that have not come yet, two turns of the loop at the most.
     """
 
     def __init__(
