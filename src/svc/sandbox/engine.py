@@ -3,6 +3,7 @@
 import asyncio
 import os
 from collections.abc import Callable, Mapping
+from contextlib import ExitStack
 from tempfile import TemporaryFile
 from typing import IO, Final, TypeVar
 
@@ -184,23 +185,20 @@ class Engine:
         Raises:
             LocalError: the disk of temporary files is full.
         """
-        file = TemporaryFile()  # noqa: SIM115  the caller closes it
         try:
-            with self._groups.hold_writes():  # saves how far the ids were drawn
+            with ExitStack() as stack, self._groups.hold_writes():  # saves how far ids were drawn
+                file = stack.enter_context(TemporaryFile())
                 for piece in export.dump(self._store):
                     file.write(piece)
                     await asyncio.sleep(0)
-            file.seek(0)
+                file.seek(0)
+                stack.pop_all()  # the caller closes it
+                return file
         except OSError as error:
-            file.close()
             words = system_words(error)
             raise LocalError(
                 f"The export could not be written: {words}.", code=DISK_FULL
             ) from error
-        except BaseException:
-            file.close()
-            raise
-        return file
 
     async def restore(self, state: Doc) -> None:
         """Puts an exported state in place of the present one, clock and ids included.
