@@ -31,33 +31,38 @@ class InFlight:
         claims and asks for the result without a pause between need not know: `release` does the
         same.
         """
-        place = (mode, key or "")
-        free = place not in self._held
-        return KeyClaim(
-            self._held, place, free=free, holds=key is not None and free and not finished
-        )
+        return KeyClaim(self._held, (mode, key or ""), holds=key is not None and not finished)
 
 
 class KeyClaim:
-    """A key held during the block, or until its release; `free` if no other request held it."""
+    """A key held during the block, or until its release, if no other request holds it."""
 
-    __slots__ = ("_held", "_holds", "_place", "free")
+    __slots__ = ("_held", "_holds", "_place", "_wanted")
 
-    def __init__(
-        self, held: set[tuple[str, str]], place: tuple[str, str], *, free: bool, holds: bool
-    ) -> None:
+    def __init__(self, held: set[tuple[str, str]], place: tuple[str, str], *, holds: bool) -> None:
         self._held = held
         self._place = place
-        self._holds = holds
-        self.free = free
+        self._wanted = holds
+        self._holds = False
 
     def __enter__(self) -> Self:
-        if self._holds:
-            self._held.add(self._place)
+        if self._wanted:
+            self.hold()
         return self
 
     def __exit__(self, *_: object) -> None:
         self.release()
+
+    @property
+    def free(self) -> bool:
+        """Whether no other request holds the key now."""
+        return self._holds or self._place not in self._held
+
+    def hold(self) -> None:
+        """Holds the key from here on, if it is free."""
+        if self.free:
+            self._holds = True
+            self._held.add(self._place)
 
     def release(self) -> None:
         """Lets go of the key: what it stands for is done, or was done before."""
@@ -103,6 +108,7 @@ def replay(tx: Transaction, key: str, print_: str, claim: KeyClaim) -> HttpReply
     if not claim.free:  # also while a fault rule holds the answer of a change that is on disk
         message = "A request with this idempotency key is running; try again."
         raise Problem(409, "idempotency_key_in_use", message)
+    claim.hold()
     stored = tx.get_result(key)
     if stored is None:
         return None
