@@ -135,7 +135,7 @@ async def deliver(
     begun, used = time.perf_counter(), time.process_time()
     await engine.run("test", lambda tx: tx.update_settings({"webhook_delivery": "auto"}))
     engine.runner.wake()
-    while engine.peek("test", left):  # noqa: ASYNC110  the engine has no event for it
+    while engine.read("test", left):  # noqa: ASYNC110  the engine has no event for it
         await asyncio.sleep(0.02)
     seconds = time.perf_counter() - begun, time.process_time() - used
     await engine.stop()

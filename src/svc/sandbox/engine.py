@@ -118,12 +118,8 @@ class Engine:
         """
         return await self._groups.run(mode, fn, alone=self._under_way() == 1)
 
-    async def read(self, mode: str, fn: Callable[[Transaction], T]) -> T:
+    def read(self, mode: str, fn: Callable[[Transaction], T]) -> T:
         """Runs `fn`, which changes nothing; it never shows what is not on disk."""
-        return self._groups.read(mode, fn)
-
-    def peek(self, mode: str, fn: Callable[[Transaction], T]) -> T:
-        """The same for those who cannot wait."""
         return self._groups.read(mode, fn)
 
     def request_id(self) -> str:

@@ -34,9 +34,9 @@ def test_reset_drops_everything_and_fills_anew(lab: Lab, kit: Kit, diary: Diary)
             assert engine.clock.mode == "realtime"
             assert engine.runner.next_due() is None
             assert engine.settings["country"] == "US"
-            assert await engine.read("test", lambda w: w.get("order", doc["id"])) is None
-            assert await engine.read("test", lambda w: w.balance("EUR")) == 1
-            assert await engine.read("live", lambda w: w.balance("EUR")) == 2
+            assert engine.read("test", lambda w: w.get("order", doc["id"])) is None
+            assert engine.read("test", lambda w: w.balance("EUR")) == 1
+            assert engine.read("live", lambda w: w.balance("EUR")) == 2
 
     lab.play(story)
 
@@ -55,7 +55,7 @@ def test_refused_reset_changes_nothing(lab: Lab, kit: Kit) -> None:
             with pytest.raises(LookupError):
                 await engine.reset(seed=9, fixture="nothing")
             assert engine.clock.mode == "frozen"
-            assert await engine.read("test", lambda w: w.get("order", doc["id"])) == doc
+            assert engine.read("test", lambda w: w.get("order", doc["id"])) == doc
             assert (await engine.run("test", kit.new_order))["id"] != doc["id"]
 
     lab.play(story)
@@ -113,7 +113,7 @@ def test_reset_that_cannot_be_saved_takes_no_ids_back(
             )
             assert isinstance(lost, LocalError)
             await engine.run("test", kit.new_order)
-            assert len(await engine.read("test", lambda tx: tx.find("order"))) == 2
+            assert len(engine.read("test", lambda tx: tx.find("order"))) == 2
 
     lab.play(story)
 
@@ -138,7 +138,7 @@ def test_what_is_made_after_a_lost_reset_is_listed_behind_what_was_before(
             with pytest.raises((LookupError, LocalError)):
                 await engine.reset(fixture="nothing")
             made += [await engine.run("test", kit.new_order) for _ in range(2)]
-            assert await engine.read("test", lambda tx: tx.find("order")) == made
+            assert engine.read("test", lambda tx: tx.find("order")) == made
 
     lab.play(story)
 
@@ -151,7 +151,7 @@ def test_export_in_the_middle_of_calls_can_be_restored(lab: Lab, kit: Kit) -> No
             doc, state = await asyncio.gather(engine.run("test", kit.new_order), export(engine))
             following = await engine.run("test", kit.new_order)
             await engine.restore(state)
-            assert await engine.read("test", lambda tx: tx.find("order")) == [doc]
+            assert engine.read("test", lambda tx: tx.find("order")) == [doc]
             assert await engine.run("test", kit.new_order) == following
 
     lab.play(story)

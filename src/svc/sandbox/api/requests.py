@@ -246,7 +246,7 @@ class Api:
         text = auth.key_text(request.header("authorization"))
         context.entry.key = api_keys.mask(text)
         context.mode = auth.mode_of(text)
-        key = self.engine.peek(context.mode, lambda tx: auth.authenticate(tx, text))
+        key = self.engine.read(context.mode, lambda tx: auth.authenticate(tx, text))
         context.entry.mode = context.mode
         if settings["pinned_version"] is None:
             await self.engine.run(context.mode, _pin)
@@ -270,11 +270,11 @@ class Api:
             )
             return {str(doc.get("order") or doc["id"]) for doc in named if doc is not None}
 
-        return sorted(self.engine.peek(context.mode, find))
+        return sorted(self.engine.read(context.mode, find))
 
     def _is_finished(self, context: RequestContext) -> bool:
         key = context.idempotency_key
-        return key is not None and self.engine.peek(
+        return key is not None and self.engine.read(
             context.mode, lambda tx: tx.get_result(key) is not None
         )
 
@@ -284,7 +284,7 @@ class Api:
         """Steps 10 to 15; returns when everything is on disk."""
         context.world = self.engine.world
         if work.operation.method != POST:
-            return await self.engine.read(context.mode, work.run)
+            return self.engine.read(context.mode, work.run)
         key = idempotency.check_key(context.idempotency_key)
         if key is None:
             idempotency.refuse_without(context.settings)

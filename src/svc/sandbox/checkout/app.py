@@ -143,7 +143,7 @@ class Checkout:
 
     async def show(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Shows the order and the ways to pay it."""
-        here, query = await self._visit(request, secret), request.fields
+        here, query = self._visit(request, secret), request.fields
         if not here.payable:
             return redirect(here.address.url(COMPLETE))
         draft = pages.start_draft(here, query.get("result"), query.get("method"))
@@ -152,7 +152,7 @@ class Checkout:
     async def pay(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Takes a payment form: pays, or leads to the bank that has to be asked first."""
         form = form_of(request)
-        here = await self._visit(request, secret)
+        here = self._visit(request, secret)
         given = forms.read(form, here.today)
         if not here.payable:
             return redirect(here.address.url(COMPLETE))
@@ -174,7 +174,7 @@ class Checkout:
 
     async def challenge(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Shows the stand-in for the page of the card's bank."""
-        here, query = await self._visit(request, secret), request.fields
+        here, query = self._visit(request, secret), request.fields
         card = catalogue.find_challenged(query.get("card", ""))
         if card is None or not here.payable:
             return redirect(here.address.url())
@@ -184,7 +184,7 @@ class Checkout:
     async def meet_challenge(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Takes the shopper's answer to the card's bank."""
         form = form_of(request)
-        here = await self._visit(request, secret)
+        here = self._visit(request, secret)
         card = catalogue.find_challenged(form.get("card", ""))
         if card is None:
             return redirect(here.address.url())
@@ -196,7 +196,7 @@ class Checkout:
 
     async def bank(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Shows the stand-in for the page that a redirect method leads to."""
-        here = await self._visit(request, secret)
+        here = self._visit(request, secret)
         method = request.fields.get("method", "")
         if not (here.payable and here.offers(method) and methods.kind(method) == "redirect"):
             return redirect(here.address.url())
@@ -205,21 +205,21 @@ class Checkout:
     async def return_from_bank(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Takes the shopper's answer to a redirect method."""
         form = form_of(request)
-        here = await self._visit(request, secret)
+        here = self._visit(request, secret)
         method = form.get("method", "")
         fields = {"method": method, "outcome": form.get("answer", "abandon")}
         return _redirect_from_bank(here, method, await self._attempt(here, form, fields))
 
     async def complete(self, request: AsgiRequest, secret: str) -> HttpReply:
         """Returns to the shop, or shows the last page; a rejected debit leads back to paying."""
-        here = await self._visit(request, secret)
+        here = self._visit(request, secret)
         if here.payable:
             return redirect(here.address.url(result=pages.FAILED))
         back = here.address.build_return_url(here.order)
         return answer(end_page(here)) if back is None else redirect(back)
 
-    async def _visit(self, request: AsgiRequest, secret: str) -> Visit:
-        return await visit(self._engine, Address.of(secret, request.fields))
+    def _visit(self, request: AsgiRequest, secret: str) -> Visit:
+        return visit(self._engine, Address.of(secret, request.fields))
 
     async def _attempt(
         self, here: Visit, form: FormFields, fields: dict[str, Any]
@@ -230,7 +230,7 @@ class Checkout:
         self, request: AsgiRequest, secret: str, given: Entries, problem: Problem
     ) -> HttpReply:
         """Shows the forms as they were sent, on the order as it is now."""
-        here = await self._visit(request, secret)
+        here = self._visit(request, secret)
         if not here.payable:  # paid meanwhile: the button was pressed twice, for instance
             return redirect(here.address.url(COMPLETE))
         return answer(

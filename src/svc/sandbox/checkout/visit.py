@@ -131,7 +131,7 @@ def token_of(order: Doc) -> str:
     return f"{order['amount_total']}-{order['currency']}"
 
 
-async def visit(engine: Engine, address: Address) -> Visit:
+def visit(engine: Engine, address: Address) -> Visit:
     """Finds the order of a client secret; the key decides the mode.
 
     Raises:
@@ -142,7 +142,7 @@ async def visit(engine: Engine, address: Address) -> Visit:
     if not key:
         message = "The checkout is mounted with the publishable key, which this address has not."
         raise Problem(401, "api_key_missing", message)
-    return await engine.read(auth.mode_of(key), partial(_look, address=address, key=key))
+    return engine.read(auth.mode_of(key), partial(_look, address=address, key=key))
 
 
 def _look(tx: Transaction, address: Address, key: str) -> Visit:

@@ -33,7 +33,7 @@ def _of_shopper(path: str, act: ControlAct, fields: Fields) -> ControlEndpoint:
     async def done(call: ControlCall) -> Doc:
         text = auth.key_text(call.authorization)
         mode = auth.mode_of(text)
-        kind = await call.engine.read(mode, lambda tx: auth.authenticate(tx, text)["type"])
+        kind = call.engine.read(mode, lambda tx: auth.authenticate(tx, text)["type"])
         _check_key(kind, by_id="order" in call.params)
         result = await call.engine.run(mode, lambda tx: act(tx, call.params))
         if isinstance(result, Problem):
@@ -88,7 +88,7 @@ _WHICH: Final = (
 
 async def checkout_url(call: ControlCall) -> Doc:
     """The path of an order's checkout page; its origin is that of this call."""
-    order = await call.read(lambda tx: find_named(tx, orders.KIND, call.id))
+    order = call.read(lambda tx: find_named(tx, orders.KIND, call.id))
     secret, key = order["_client_secret"], SANDBOX_KEYS[f"publishable_{call.mode}"]
     shown = {"object": "checkout_url", "order": order["id"], "client_secret": secret}
     return {**shown, "path": Address(secret, key, **call.params).url()}

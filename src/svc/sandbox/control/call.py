@@ -52,9 +52,9 @@ class ControlCall:
     gone: asyncio.Event = field(default_factory=asyncio.Event)
     authorization: str | None = None
 
-    async def read(self, find: Callable[[Transaction], T]) -> T:
+    def read(self, find: Callable[[Transaction], T]) -> T:
         """Looks at something in the call's mode."""
-        return await self.engine.read(self.mode, find)
+        return self.engine.read(self.mode, find)
 
     async def run(self, act: Callable[[Transaction], T]) -> T:
         """Changes something in the call's mode."""
@@ -75,7 +75,7 @@ class ControlCall:
             self.params.get("starting_after"),
         )
         try:
-            docs, more = await self.read(lambda tx: find(tx, limit, after))
+            docs, more = self.read(lambda tx: find(tx, limit, after))
         except KeyError:
             raise resource_missing(kind, after or "", "starting_after", 400) from None
         return {"object": "list", "data": docs, "has_more": more}

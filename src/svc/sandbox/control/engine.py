@@ -117,7 +117,7 @@ async def restore(call: ControlCall) -> Doc:
 
 
 async def read_settings(call: ControlCall) -> Doc:
-    whose = await call.read(lambda tx: _whose(tx, call.params.get("of")))
+    whose = call.read(lambda tx: _whose(tx, call.params.get("of")))
     return {"object": "settings", **call.engine.settings_of(*filter(None, [whose]))}
 
 
@@ -185,7 +185,7 @@ async def list_emails(call: ControlCall) -> Doc:
 
 async def list_balances(call: ControlCall) -> Doc:
     """The balances of the mode by currency, minor units."""
-    return await call.read(_show_balances)
+    return call.read(_show_balances)
 
 
 async def set_balance(call: ControlCall) -> Doc:

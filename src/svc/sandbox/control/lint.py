@@ -122,7 +122,7 @@ def controls(log: RequestLog) -> tuple[ControlEndpoint, ...]:
 
     async def lint(call: ControlCall) -> Doc:
         requests = log.list_oldest_first(call.mode)
-        made = await call.read(_deliveries)
+        made = call.read(_deliveries)
         fooled = [
             url for url, reply in await call.engine.send_badly_signed(call.mode) if reply.accepted
         ]

@@ -112,7 +112,7 @@ async def charge_customs(call: ControlCall) -> Doc:
 
 
 async def list_keys(call: ControlCall) -> Doc:
-    return await call.read(api_keys.every)
+    return call.read(api_keys.every)
 
 
 async def create_key(call: ControlCall) -> Doc:
@@ -158,7 +158,7 @@ async def list_endpoints(call: ControlCall) -> Doc:
         found = reversed(tx.find(webhook_endpoints.KIND))
         return [{**public(doc), "signing_secrets": secrets(doc, now)} for doc in found]
 
-    return build_list(await call.read(shown))
+    return build_list(call.read(shown))
 
 
 async def enable(call: ControlCall) -> Doc:

@@ -13,7 +13,7 @@ from svc.sandbox.checkout.app import Checkout
 class BrokenEngine:
     """An engine whose disk is gone."""
 
-    async def read(self, *_: Any) -> Any:
+    def read(self, *_: Any) -> Any:
         raise RuntimeError("/secret/path/sandbox.db")
 
 

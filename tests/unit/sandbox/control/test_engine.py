@@ -468,7 +468,7 @@ def test_exported_state_is_restored_whole(play: Callable[..., None], kit: Kit, l
             assert (await api.engine.run("test", kit.new_order))["id"] == next_id
             assert (await api.get("/settings"))["smart_retries"] is True
             assert (await api.get("/clock"))["next_job_at"] == "2026-10-01T10:11:00Z"
-            held = await api.engine.read("test", lambda tx: tx.get_result("key"))
+            held = api.engine.read("test", lambda tx: tx.get_result("key"))
             assert held is not None
             assert held.body == b'{"a":"\xc3\xbc"}'
             await api.post("/reset")
@@ -538,7 +538,7 @@ def test_state_that_does_not_fit_changes_nothing(
         spoil(state)
         refused = await api.refused("POST", "/import", **state)
         assert refused == (400, "sandbox_error", "state_invalid", None)
-        assert await api.engine.read("test", lambda tx: tx.get("order", doc["id"])) == doc
+        assert api.engine.read("test", lambda tx: tx.get("order", doc["id"])) == doc
         assert api.engine.clock.mode == "frozen"
 
     play(story)

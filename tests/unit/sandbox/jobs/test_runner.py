@@ -273,7 +273,7 @@ def test_job_whose_handler_breaks_is_kept_over_a_restart(
             await engine.run("test", plan((5, "a"), (6, "b")))
             counts = await engine.runner.advance(until="idle")
             assert (counts.jobs, counts.broken) == (2, 1)
-            assert await engine.read("test", lambda tx: tx.balance("EUR")) == 0
+            assert engine.read("test", lambda tx: tx.balance("EUR")) == 0
 
     async def second() -> None:
         lab.handlers["breaks"] = diary.note

@@ -61,7 +61,7 @@ def test_group_waits_for_those_on_their_way(
 
             await asyncio.gather(engine.run("test", kit.new_order), later())
             assert commits == ["commit"] * expected
-            assert len(await engine.read("test", lambda tx: tx.find("order"))) == 2
+            assert len(engine.read("test", lambda tx: tx.find("order"))) == 2
 
     lab.play(story)
 
@@ -95,7 +95,7 @@ def test_lone_call_waits_for_no_turn(lab: Lab, kit: Kit, commits: list[str]) -> 
             assert commits == ["commit"]
             await asyncio.sleep(0)
             assert commits == ["commit", "the next turn"]
-            assert len(await engine.read("test", lambda tx: tx.find("order"))) == 1
+            assert len(engine.read("test", lambda tx: tx.find("order"))) == 1
 
     lab.play(story)
 
@@ -119,7 +119,7 @@ def test_lone_call_that_fails_leaves_nothing(lab: Lab, kit: Kit, commits: list[s
             assert commits == []
             assert engine.settings["smart_retries"] is False
             first = await engine.run("test", kit.new_order)
-            found = await engine.read("test", lambda tx: (tx.balance("EUR"), tx.find("order")))
+            found = engine.read("test", lambda tx: (tx.balance("EUR"), tx.find("order")))
             assert found == (0, [first])
 
     lab.play(story)
@@ -141,7 +141,7 @@ def test_lone_call_learns_that_its_commit_failed(
                 broken.setattr(Store, "commit", full)
                 with pytest.raises(LocalError, match="disk full"):
                     await engine.run("test", kit.new_order)
-            assert await engine.read("test", lambda tx: tx.find("order")) == []
+            assert engine.read("test", lambda tx: tx.find("order")) == []
             await engine.run("test", kit.new_order)
 
     lab.play(story)
@@ -169,7 +169,7 @@ def test_call_that_hides_a_lost_transaction_is_no_success(
                 *(engine.run("test", call) for call in calls), return_exceptions=True
             )
             assert {type(each) for each in outcomes} == {LocalError}
-            assert await engine.read("test", lambda tx: tx.find("order")) == []
+            assert engine.read("test", lambda tx: tx.find("order")) == []
             await engine.run("test", kit.new_order)
 
     lab.play(story)
@@ -193,7 +193,7 @@ def test_lone_call_takes_an_open_group_along(lab: Lab, kit: Kit, commits: list[s
                 await engine.run("test", fails)
             assert commits == ["commit"]
             assert [(await job)["id"]] == [
-                one["id"] for one in await engine.read("test", lambda tx: tx.find("order"))
+                one["id"] for one in engine.read("test", lambda tx: tx.find("order"))
             ]
 
     lab.play(story)
@@ -245,7 +245,7 @@ def test_failed_call_takes_back_only_its_own_effects(lab: Lab, kit: Kit) -> None
                 events = sum(tx.get("event", str(event)) is not None for event in (one, two))
                 return tx.balance("EUR"), len(tx.find("order")), events
 
-            assert await engine.read("test", look) == (2, 2, 2)
+            assert engine.read("test", look) == (2, 2, 2)
 
     lab.play(story)
 
@@ -303,9 +303,9 @@ def test_group_whose_part_cannot_be_taken_back_is_lost_as_a_whole(
                     return_exceptions=True,
                 )
             assert [type(outcome) for outcome in outcomes] == [LocalError] * 2
-            assert await engine.read("test", lambda tx: tx.find("order")) == []
+            assert engine.read("test", lambda tx: tx.find("order")) == []
             await engine.run("test", kit.new_order)
-            assert len(await engine.read("test", lambda tx: tx.find("order"))) == 1
+            assert len(engine.read("test", lambda tx: tx.find("order"))) == 1
 
     lab.play(story)
 
@@ -318,7 +318,7 @@ def test_reset_shares_its_transaction_with_nobody(lab: Lab, kit: Kit, commits: l
             commits.clear()
             await asyncio.gather(engine.run("test", kit.new_order), engine.reset())
             assert commits == ["commit"] * 2
-            assert await engine.read("test", lambda tx: tx.find("order")) == []
+            assert engine.read("test", lambda tx: tx.find("order")) == []
 
     lab.play(story)
 
@@ -350,7 +350,7 @@ def test_read_does_not_show_what_is_not_on_disk(lab: Lab, kit: Kit, commits: lis
             commits.clear()
 
             async def look() -> None:
-                found = await engine.read("test", lambda tx: len(tx.find("order")))
+                found = engine.read("test", lambda tx: len(tx.find("order")))
                 commits.append(f"saw {found}")
 
             await asyncio.gather(engine.run("test", kit.new_order), look())
@@ -369,10 +369,10 @@ def test_peek_does_not_wait(lab: Lab, kit: Kit, commits: list[str]) -> None:
             commits.clear()
             call = asyncio.create_task(engine.run("test", kit.new_order))
             await asyncio.sleep(0)
-            assert engine.peek("test", lambda tx: len(tx.find("order"))) == 0
+            assert engine.read("test", lambda tx: len(tx.find("order"))) == 0
             assert commits == []
             await call
-            assert engine.peek("test", lambda tx: len(tx.find("order"))) == 1
+            assert engine.read("test", lambda tx: len(tx.find("order"))) == 1
 
     lab.play(story)
 
@@ -398,9 +398,9 @@ def test_failed_commit_fails_every_call_of_the_group(
                     return_exceptions=True,
                 )
             assert [type(outcome) for outcome in outcomes] == [LocalError] * 3
-            assert await engine.read("test", lambda tx: tx.balance("EUR")) == 1
+            assert engine.read("test", lambda tx: tx.balance("EUR")) == 1
             assert engine.settings["country"] == "US"
-            assert await engine.read("test", lambda tx: tx.find("order")) == []
+            assert engine.read("test", lambda tx: tx.find("order")) == []
             await engine.run("test", kit.new_order)
 
     lab.play(story)
@@ -425,8 +425,8 @@ def test_lost_transaction_fails_the_neighbours_too(
                 return_exceptions=True,
             )
             assert {type(outcome) for outcome in outcomes} == {LocalError}
-            assert await engine.read("test", lambda tx: tx.find("order")) == []
-            assert await engine.read("test", lambda tx: tx.balance("EUR")) == 0
+            assert engine.read("test", lambda tx: tx.find("order")) == []
+            assert engine.read("test", lambda tx: tx.balance("EUR")) == 0
 
     lab.play(story)
 
@@ -441,7 +441,7 @@ def test_cancelled_caller_does_not_disturb_the_group(lab: Lab, kit: Kit) -> None
             await asyncio.sleep(0)
             gone.cancel()
             await stays
-            assert len(await engine.read("test", lambda tx: tx.find("order"))) == 2
+            assert len(engine.read("test", lambda tx: tx.find("order"))) == 2
 
     lab.play(story)
 
@@ -465,15 +465,15 @@ def test_what_is_kept_in_memory_is_what_is_stored(lab: "Lab") -> None:
                 roll(tx)
                 raise ValueError
 
-            assert engine.peek("test", known) is None
+            assert engine.read("test", known) is None
             with pytest.raises(ValueError):
                 await engine.run("test", refused)
-            assert engine.peek("test", known) is None
+            assert engine.read("test", known) is None
             await engine.run("test", roll)
-            assert engine.peek("test", known)
-            assert engine.peek("live", lambda tx: api_keys.find(tx, key["secret"])) is None
+            assert engine.read("test", known)
+            assert engine.read("live", lambda tx: api_keys.find(tx, key["secret"])) is None
             await engine.reset(seed=7)
-            assert engine.peek("test", lambda tx: api_keys.find(tx, key["secret"])) is None
+            assert engine.read("test", lambda tx: api_keys.find(tx, key["secret"])) is None
 
     lab.play(story)
 
@@ -484,7 +484,7 @@ def test_what_was_removed_is_no_longer_known(lab: "Lab") -> None:
     async def story() -> None:
         async with lab.running() as engine:
             key = await engine.run("test", lambda tx: api_keys.create(tx, {"type": "secret"}))
-            assert engine.peek("test", lambda tx: api_keys.find(tx, key["secret"]))
+            assert engine.read("test", lambda tx: api_keys.find(tx, key["secret"]))
 
             def remove(tx: Transaction) -> None:
                 assert tx.remove("api_key", key["id"])
@@ -492,7 +492,7 @@ def test_what_was_removed_is_no_longer_known(lab: "Lab") -> None:
 
             await engine.run("test", remove)
             await engine.run("test", lambda tx: api_keys.register(tx, key["secret"], "restricted"))
-            found = engine.peek("test", lambda tx: api_keys.find(tx, key["secret"]))
+            found = engine.read("test", lambda tx: api_keys.find(tx, key["secret"]))
             assert found is not None
             assert found["type"] == "restricted"
 

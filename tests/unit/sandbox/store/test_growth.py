@@ -131,7 +131,7 @@ def test_who_reads_does_not_wait_for_an_export(lab: Lab, kit: Kit) -> None:
             for _ in range(3):
                 await asyncio.sleep(0)
             writing = asyncio.ensure_future(engine.run("test", kit.new_order))
-            found = await engine.read("test", lambda tx: tx.find("order"))
+            found = engine.read("test", lambda tx: tx.find("order"))
             assert (found, writing.done(), taking.done()) == ([before], False, False)
             shown = [row["id"] for row in (await taking)["tables"]["docs"]]
             after = await writing

@@ -42,7 +42,7 @@ def pages(lab: Lab, **asked: Any) -> list[list[str]]:
         async with lab.running() as engine:
             found, after, more = [], None, True
             while more:
-                docs, more = await engine.read("test", partial(page, after=after, **asked))
+                docs, more = engine.read("test", partial(page, after=after, **asked))
                 found.append([doc["id"] for doc in docs])
                 after = docs[-1]["id"] if docs else None
             return found
@@ -99,7 +99,7 @@ def test_page_starts_after_an_object_that_no_filter_matches(lab: Lab, kit: Kit) 
 
     async def story() -> list[str]:
         async with lab.running() as engine:
-            docs, _ = await engine.read(
+            docs, _ = engine.read(
                 "test",
                 lambda tx: tx.page("order", equals={"status": "paid"}, limit=9, after=made[3]),
             )
@@ -121,7 +121,7 @@ def test_page_after_an_unknown_object_is_refused(lab: Lab, kit: Kit, after: str)
                 ("live", "refund", live["id"]),
             ):
                 with pytest.raises(KeyError):
-                    await engine.read(mode, partial(page, kind=kind, limit=1, after=start))
+                    engine.read(mode, partial(page, kind=kind, limit=1, after=start))
 
     lab.play(story)
 
@@ -167,7 +167,7 @@ def test_find_returns_the_oldest_first(lab: Lab, kit: Kit) -> None:
 
     async def story() -> list[str]:
         async with lab.running() as engine:
-            found = await engine.read("test", lambda tx: tx.find("order", status="paid"))
+            found = engine.read("test", lambda tx: tx.find("order", status="paid"))
             return [doc["id"] for doc in found]
 
     assert lab.play(story) == [made[1], made[4]]
@@ -189,7 +189,7 @@ def test_modes_never_see_each_other(lab: Lab, kit: Kit) -> None:
                     tx.save({**doc, "amount": 1})
 
             await engine.run("test", look)
-            assert await engine.read("live", lambda tx: tx.get("order", doc["id"])) == doc
+            assert engine.read("live", lambda tx: tx.get("order", doc["id"])) == doc
 
     lab.play(story)
 

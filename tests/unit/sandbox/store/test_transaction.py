@@ -29,14 +29,14 @@ def test_stored_result_is_held_for_exactly_24_hours(lab: Lab) -> None:
             await engine.run("test", lambda tx: put(tx, b'{"a": 1}'))
             first = engine.clock.now()
             await engine.runner.advance(to=first + DAY * SECOND - 1)
-            held = await engine.read("test", lambda tx: tx.get_result("key"))
+            held = engine.read("test", lambda tx: tx.get_result("key"))
             assert held is not None
             assert (held.fingerprint, held.status, held.body) == ("print", 200, b'{"a": 1}')
-            assert await engine.read("live", lambda tx: tx.get_result("key")) is None
+            assert engine.read("live", lambda tx: tx.get_result("key")) is None
             await engine.runner.advance(to=first + DAY * SECOND)
-            assert await engine.read("test", lambda tx: tx.get_result("key")) is None
+            assert engine.read("test", lambda tx: tx.get_result("key")) is None
             await engine.run("test", lambda tx: put(tx, b"second"))
-            again = await engine.read("test", lambda tx: tx.get_result("key"))
+            again = engine.read("test", lambda tx: tx.get_result("key"))
             assert again is not None
             assert again.body == b"second"
 
@@ -82,7 +82,7 @@ def test_stored_result_survives_a_restart(lab: Lab) -> None:
 
     async def look() -> object:
         async with lab.running() as engine:
-            return await engine.read("test", lambda tx: tx.get_result("key"))
+            return engine.read("test", lambda tx: tx.get_result("key"))
 
     lab.play(put)
     assert lab.play(look) is not None
@@ -101,7 +101,7 @@ def test_event_is_a_snapshot_without_secrets(lab: Lab, kit: Kit) -> None:
                 return str(event)
 
             identity = await engine.run("test", change)
-            event = await engine.read("test", lambda tx: tx.get("event", identity))
+            event = engine.read("test", lambda tx: tx.get("event", identity))
             assert event is not None
             inner = event["data"].pop("object")
             assert event == {
@@ -131,7 +131,7 @@ def test_event_carries_the_pinned_version(lab: Lab, kit: Kit) -> None:
     async def story() -> None:
         async with lab.running(settings={"pinned_version": VERSIONS[0]}) as engine:
             identity = await engine.run("test", kit.emit_paid)
-            event = await engine.read("test", lambda tx: tx.get("event", identity))
+            event = engine.read("test", lambda tx: tx.get("event", identity))
             assert event is not None
             assert event["api_version"] == VERSIONS[0]
 
@@ -146,10 +146,10 @@ def test_event_is_kept_for_30_days(lab: Lab, kit: Kit) -> None:
             identity = await engine.run("test", kit.emit_paid)
             end = engine.clock.now() + 30 * DAY * SECOND
             await engine.runner.advance(to=end - 1)
-            assert await engine.read("test", lambda tx: tx.get("event", identity))
-            assert await engine.read("live", lambda tx: tx.get("event", identity)) is None
+            assert engine.read("test", lambda tx: tx.get("event", identity))
+            assert engine.read("live", lambda tx: tx.get("event", identity)) is None
             await engine.runner.advance(to=end)
-            assert await engine.read("test", lambda tx: tx.get("event", identity)) is None
+            assert engine.read("test", lambda tx: tx.get("event", identity)) is None
 
     lab.play(story)
 
@@ -172,7 +172,7 @@ def test_what_is_over_makes_room(lab: Lab, kit: Kit, receiver: ScriptedReceiver)
             for _ in range(40):
                 await engine.run("test", use)
                 await engine.runner.advance(to=engine.clock.now() + DAY * SECOND)
-            assert await engine.read("test", sizes) == [3, 90, 90]
+            assert engine.read("test", sizes) == [3, 90, 90]
 
     lab.play(story)
 
@@ -202,8 +202,8 @@ def test_unknown_event_is_none(lab: Lab, identity: str) -> None:
 
     async def story() -> None:
         async with lab.running() as engine:
-            assert await engine.read("test", lambda tx: tx.get("event", identity)) is None
-            assert await engine.read("test", lambda tx: tx.get("order", identity)) is None
+            assert engine.read("test", lambda tx: tx.get("event", identity)) is None
+            assert engine.read("test", lambda tx: tx.get("order", identity)) is None
 
     lab.play(story)
 
@@ -220,10 +220,10 @@ def test_balances_are_kept_apart_by_mode(lab: Lab) -> None:
                 tx.move_balance("EUR", 7)
 
             await engine.run("test", move)
-            found = await engine.read("test", lambda tx: tx.balances())
+            found = engine.read("test", lambda tx: tx.balances())
             assert list(found.items()) == [("EUR", 7), ("USD", -150)]
-            assert await engine.read("live", lambda tx: tx.balances()) == {}
-            assert await engine.read("live", lambda tx: tx.balance("USD")) == 0
+            assert engine.read("live", lambda tx: tx.balances()) == {}
+            assert engine.read("live", lambda tx: tx.balance("USD")) == 0
 
     lab.play(story)
 
@@ -273,7 +273,7 @@ def test_documents_keep_every_text(lab: Lab, kit: Kit, value: str) -> None:
     async def story() -> None:
         async with lab.running() as engine:
             identity = await engine.run("test", lambda tx: kit.emit_paid(tx, note=value))
-            event = await engine.read("test", lambda tx: tx.get("event", identity))
+            event = engine.read("test", lambda tx: tx.get("event", identity))
             assert event is not None
             assert event["data"]["object"]["note"] == value
 

@@ -57,7 +57,7 @@ async def log(engine: Engine, **equals: str) -> list[Doc]:
         rows, _ = deliveries.page(tx.store, "test", equals=equals, limit=1000, after=None)
         return [row.build_view("test") for row in reversed(rows)]
 
-    return await engine.read("test", read)
+    return engine.read("test", read)
 
 
 async def settle(condition: Callable[[], bool]) -> None:
@@ -152,7 +152,7 @@ def test_attempts_end_with_the_first_success(
                 "2026-10-01T09:11:00Z",
                 None,
             ]
-            assert await engine.read("test", lambda tx: tx.find("email")) == []
+            assert engine.read("test", lambda tx: tx.find("email")) == []
 
     lab.play(story)
     assert [arrival.at for arrival in receiver.arrivals] == SCHEDULE[:3]
@@ -210,7 +210,7 @@ def test_body_is_the_event_as_compact_json(lab: Lab, kit: Kit) -> None:
             await engine.run("test", kit.endpoint(LOCAL))
             identity = await engine.run("test", lambda tx: kit.emit_paid(tx, note="Grüße"))
             await engine.runner.advance(to=kit.start)
-            return await engine.read("test", lambda tx: tx.get("event", identity))
+            return engine.read("test", lambda tx: tx.get("event", identity))
 
     event = lab.play(story)
     (outgoing,) = post.sent
@@ -267,7 +267,7 @@ def test_failing_endpoint_is_warned_of_then_disabled(lab: Lab, kit: Kit) -> None
                     mails = [(mail["type"], mail["created"]) for mail in tx.find("email")]
                     return found["status"], mails
 
-                return await engine.read("test", look)
+                return engine.read("test", look)
 
             for hours in (0, 1, 2):
                 await engine.runner.advance(to=kit.start + hours * HOUR * SECOND)
@@ -323,7 +323,7 @@ def test_success_begins_the_five_days_anew(lab: Lab, kit: Kit) -> None:
                     assert found is not None
                     return found["status"], len(tx.find("email"))
 
-                return await engine.read("test", look)
+                return engine.read("test", look)
 
             await emit(0, 500)
             await emit(4, 200, 500)
@@ -696,7 +696,7 @@ def test_deleted_endpoint_ends_its_attempts(lab: Lab, kit: Kit) -> None:
             await engine.run("test", lambda tx: webhook_endpoints.delete(tx, doc))
             await engine.runner.advance(to=kit.start + 9 * DAY * SECOND)
             assert [d["status"] for d in await log(engine)] == ["failed", "dropped"]
-            assert await engine.read("test", lambda tx: tx.find("email")) == []
+            assert engine.read("test", lambda tx: tx.find("email")) == []
 
     lab.play(story)
     assert len(post.sent) == 1
