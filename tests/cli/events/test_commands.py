@@ -254,9 +254,19 @@ def test_given_secret_registers_nothing(sandbox: Sandbox, tmp_path: Path, listen
 def test_public_url_is_registered_and_its_host_served(
     sandbox: Sandbox, tmp_path: Path, listen: Listen
 ) -> None:
-    """`--public-url`: the tunnel's address is registered and its Host header is let in (R55)."""
-    with listen(tmp_path, "--public-url", "https://tunnel.example") as running:
+    """`--public-url`: the tunnel's address is registered; its Host is let in, no other (R55)."""
+    port = free_port()
+    with listen(tmp_path, "--public-url", "https://tunnel.example", "--port", str(port)) as running:
         [ready] = running.wait("ready")
+        path = ready["url"].removeprefix("https://tunnel.example")
+        answers = [
+            talk(
+                port, f"POST {path} HTTP/1.1\r\nHost: {host}\r\nContent-Length: 0\r\n\r\n".encode()
+            )
+            for host in ("tunnel.example", "evil.example")
+        ]
+    # Nothing is signed: 400 is the answer to who was let in.
+    assert [answer.split()[1] for answer in answers] == [b"400", b"421"]
     assert ready["url"].startswith("https://tunnel.example/hook/")
     [endpoint] = sandbox.control("GET", "/webhook_endpoints")["data"]
     assert endpoint["url"] == ready["url"]

@@ -360,12 +360,15 @@ def test_person_is_asked_before_live_money_moves(
 def test_prompt_cannot_be_drawn_over(
     sandbox: Sandbox, isolated: Path, at_terminal: AtTerminal, tmp_path: Path
 ) -> None:
-    """R61: an amount in a file with terminal codes in it is shown, not obeyed; nothing is sent."""
-    body = {"currency": "EUR", "amount": "9900\r\x1b[2K\x1b[1A1.00 EUR; x"}
+    """R61: a name in a file with terminal codes in it is shown, not obeyed; nothing is sent."""
+    name = "Ana\r\x1b[2K\x1b[1A1.00 EUR; x"
+    destination = {"account_holder_name": name, "country": "DE", "iban": "DE89370400440532013000"}
+    body = {"currency": "EUR", "amount": 9900, "destination": destination}
     (tmp_path / "body.json").write_text(json.dumps(body))
     argv = ("payouts", "create", "--live", "--body", str(tmp_path / "body.json"))
     done = at_terminal("n\n", *argv, prompt="[y/N] ", **LIVE)
-    assert "9900" in done.out
+    assert r"Ana\u{d}\u{1b}[2K" in done.out
+    assert "Go ahead?" in done.out
     assert "\x1b" not in done.out
     assert done.code == 2
     assert posts(sandbox) == []

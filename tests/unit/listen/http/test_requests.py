@@ -79,12 +79,20 @@ def head_by_h11(data: bytes) -> tuple[bytes, bytes, list[tuple[bytes, bytes]], b
 )
 @example(
     first="POST / HTTP/1.1",
-    lines=[("Content-Length", ":", "1", "\r\n"), ("Content-Length", ":", "2", "\r\n")],
+    lines=[
+        ("Host", ":", "a", "\r\n"),
+        ("Content-Length", ":", "1", "\r\n"),
+        ("Content-Length", ":", "2", "\r\n"),
+    ],
     body=b"xx",
 )
 @example(
     first="POST / HTTP/1.1",
-    lines=[("Transfer-Encoding", ":", "chunked", "\r\n"), ("Content-Length", ":", "2", "\r\n")],
+    lines=[
+        ("Host", ":", "a", "\r\n"),
+        ("Transfer-Encoding", ":", "chunked", "\r\n"),
+        ("Content-Length", ":", "2", "\r\n"),
+    ],
     body=b"xx",
 )
 def test_quick_lane_agrees_with_h11(
