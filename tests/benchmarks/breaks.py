@@ -28,6 +28,8 @@ PATCHES: Final = Path(__file__).parent / "breaks"
 # What one break may cost, and each test of it: some wait for what never comes once it is broken.
 LIMIT_SECONDS: Final = 240.0
 TEST_SECONDS: Final = 60.0
+# What no change of the tree breaks, and why.
+UNBREAKABLE: Final = {59: "it is held by which versions of libraries are installed"}
 HEAD: Final = re.compile(r"^- \*\*R(\d+)\*\* ")
 TEST: Final = re.compile(r"^  - `([^`]+)`$")
 
@@ -104,6 +106,9 @@ def run_break(copy: TreeCopy, promise: Promise, patch: Path) -> None:
 
 def check(copy: TreeCopy, promise: Promise) -> bool:
     """Tries each break of a promise and prints what it left unnoticed; True where that is nothing."""
+    if promise.number in UNBREAKABLE:
+        print(f"R{promise.number}: no patch, for {UNBREAKABLE[promise.number]}", flush=True)
+        return True
     fits = True
     for patch in promise.patches:
         if not promise.unnoticed:

@@ -107,7 +107,7 @@ def test_a_person_is_asked_before_the_active_profile_goes(
     code: int,
     left: list[str],
 ) -> None:
-    """Only yes removes it; -y goes on without asking."""
+    """Only yes removes it; -y goes on without asking, and --no-input is no yes (R76)."""
     svc.ok("profiles", "create", "shop", "--base-url", URL)
     done = at_terminal(answer or "", "profiles", "remove", "shop", *argv, prompt=ASKED)
     assert done.code == code

@@ -320,7 +320,7 @@ print(*[name for name in {heavy!r} if name in sys.modules])
     ],
 )
 def test_printing_simply_loads_nothing_heavy(body: str) -> None:
-    """Start-up pays only for what it prints."""
+    """Start-up pays only for what it prints, and no library prints what is for machines (R62)."""
     program = PROGRAM.format(body=body, heavy=HEAVY)
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
