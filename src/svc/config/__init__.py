@@ -1,7 +1,8 @@
-"""Profiles and settings: the user's TOML file, and what a command line makes of it.
+"""Profiles and settings: the user's TOML file, and the settings of one command.
 
-Begin with `model`, which has every name that the file may hold; `reading` and `editing` are the
-file, `settings` is what one command works with. `cli` and `keys` use this room.
+Begin with `model`, which has every name that the file may have. `reading` parses the file,
+`editing` and `writing` change it, `settings` merges it with options and variables. `cli` and `keys`
+use this room.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

@@ -1,4 +1,4 @@
-"""Changing the file: comments stay, the result is checked before it replaces the old one."""
+"""Changes the configuration file: comments stay, and the result is checked before it is written."""
 
 import shlex
 from collections.abc import Callable, Mapping
@@ -9,7 +9,7 @@ from svc.base_url import BaseUrl
 from svc.clock import SystemClock
 from svc.config.model import LIMITS, PROFILE, SETTINGS, Config, ConfigField, profile_name
 from svc.config.reading import load, parse, read_text
-from svc.config.writing import one_writer, write_atomically
+from svc.config.writing import lock_folder, write_atomically
 from svc.errors import ConfigError, explain_wrong_word
 from svc.paths import refuse_link
 from svc.redaction import redact
@@ -23,7 +23,7 @@ def set_value(path: Path, name: str, text: str) -> Config:
     """Sets a dotted name such as `output` or `profiles.shop.base_url` from its text.
 
     Raises:
-        ConfigError: the name is not known or the value does not fit it; nothing was written.
+        ConfigError: the name is unknown or the value is invalid; nothing was written.
         LocalError: the file cannot be written; the old one is kept.
     """
     value = parse_value(name, text)
@@ -38,10 +38,10 @@ def set_value(path: Path, name: str, text: str) -> Config:
 
 
 def parse_value(name: str, text: str) -> Any:
-    """Returns the value of a dotted name from its text.
+    """Parses the text of the value of a dotted name.
 
     Raises:
-        ConfigError: the name is not known or the value does not fit it.
+        ConfigError: the name is unknown or the value is invalid.
     """
     field = field_of(name)
     value = field.from_text(text)
@@ -52,10 +52,10 @@ def parse_value(name: str, text: str) -> Any:
 
 
 def remove_value(path: Path, name: str) -> Config:
-    """Takes a dotted name out of the file, so that its default holds again.
+    """Removes a dotted name from the file, so that its default applies again.
 
     Raises:
-        ConfigError: the name is not known or is not set, or the file needs it.
+        ConfigError: the name is unknown or not set, or the file needs it.
         LocalError: the file cannot be written; the old one is kept.
     """
     field_of(name)
@@ -73,7 +73,7 @@ def remove_value(path: Path, name: str) -> Config:
 
 
 def _change_line(name: str, values: Mapping[str, str | bool], known: Any) -> str:
-    """The line that gives a profile which is there the first value that it has not yet."""
+    """The command line that sets the first value that an existing profile does not have yet."""
     for field, value in values.items():
         if known.get(field) != value:
             return f"Change it: svc config set profiles.{name}.{field} {shlex.quote(str(value))}"
@@ -88,7 +88,7 @@ def create_profile(
     `values` are fields of `[profiles.NAME]`, `base_url` among them.
 
     Raises:
-        ConfigError: the name is taken (without `replace`) or a value is wrong.
+        ConfigError: the name is taken (without `replace`) or a value is invalid.
         LocalError: the file cannot be written; the old one is kept.
     """
     _check_name(name)
@@ -121,7 +121,7 @@ def use_profile(path: Path, name: str) -> Config:
 
 
 def remove_profile(path: Path, name: str) -> Config:
-    """Takes a profile out; if it was the active one, none is.
+    """Removes a profile; if it was the active one, no profile is active.
 
     Raises:
         ConfigError: there is no profile of that name.
@@ -148,7 +148,7 @@ def remove_profile(path: Path, name: str) -> Config:
 
 
 def field_of(name: str) -> ConfigField:
-    """Finds what is known of a dotted name; raises ConfigError, naming the nearest: nothing is."""
+    """Finds the field of a dotted name; raises ConfigError: it is unknown; names the nearest."""
     parts = name.split(".")
     known, last = SETTINGS, parts[0]
     if limit := limit_of(name):
@@ -186,9 +186,9 @@ def _check_name(name: str) -> None:
 
 
 def _refuse_plain_http(text: str, param: str) -> None:
-    """Refuses an address that no call could use (promise R21).
+    """Refuses an address with plain HTTP, which no call could use (promise R21).
 
-    Not a check of the file: one that holds such an address already can then still be mended.
+    Reading the file does not check it, so that a file with such an address can be corrected.
     """
     address = BaseUrl.parse(text)
     if address.is_clear:
@@ -202,7 +202,7 @@ def _refuse_plain_http(text: str, param: str) -> None:
 
 
 def _edit(path: Path, change: Change) -> Config:
-    with one_writer(path.parent, SystemClock()):
+    with lock_folder(path.parent, SystemClock()):
         refuse_link(path, _ELSEWHERE)
         old = read_text(path) or ""
         before = parse(old, path)  # a damaged file is refused, not mended

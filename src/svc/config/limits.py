@@ -1,4 +1,4 @@
-"""What a machine may move, as a configuration says it: amounts of a currency in a time."""
+"""Money limits of the configuration: an amount of a currency for a period."""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple
@@ -15,7 +15,7 @@ WINDOWS: Final[Mapping[str, int]] = {
 
 
 class MoneyLimit(NamedTuple):
-    """At most `amount` minor units of a currency within any stretch of `window`."""
+    """At most `amount` minor units of a currency within any period of the length `window`."""
 
     amount: int
     currency: str
@@ -23,7 +23,7 @@ class MoneyLimit(NamedTuple):
 
     @property
     def seconds(self) -> int:
-        """How long what was moved counts."""
+        """The length of the period, in seconds."""
         return WINDOWS[self.window]
 
     def __str__(self) -> str:
@@ -31,7 +31,7 @@ class MoneyLimit(NamedTuple):
 
 
 def limits_in(text: str) -> tuple[MoneyLimit, ...] | None:
-    """Reads `500 EUR/day, 90.50 USD/hour`; None for anything else."""
+    """Parses text such as `500 EUR/day, 90.50 USD/hour`; None if it is invalid."""
     found: list[MoneyLimit] = []
     for part in text.split(","):
         limit = _limit_of(part.strip())

@@ -1,4 +1,4 @@
-"""The configuration as values; every name that the file may hold, with the check of its value."""
+"""The configuration as data; every name that the file may have, with the check of its value."""
 
 import re
 from collections.abc import Callable, Mapping
@@ -18,7 +18,7 @@ DEFAULT_PROFILE: Final = "default"
 
 
 class Profile(NamedTuple):
-    """One account's settings; only one that stands in no file has no `base_url`."""
+    """The settings of one account; only a profile that is in no file has no `base_url`."""
 
     name: str
     base_url: BaseUrl | None = None
@@ -32,7 +32,7 @@ class Profile(NamedTuple):
 
 
 class Config(NamedTuple):
-    """A frozen view of the file at `path`; `max_time` is in seconds."""
+    """The content of the file at `path`; `max_time` is in seconds."""
 
     path: Path
     active_profile: str | None = None
@@ -46,10 +46,10 @@ class Config(NamedTuple):
 
     @property
     def active(self) -> Profile:
-        """The profile that is used where none is named.
+        """The profile that is used if no option or variable names one.
 
         Raises:
-            ConfigError: the file names one that it does not hold.
+            ConfigError: the file names a profile that it does not have.
         """
         name = self.active_profile or DEFAULT_PROFILE
         if name in self.profiles or name == DEFAULT_PROFILE:
@@ -61,7 +61,7 @@ class Config(NamedTuple):
         )
 
     def profile(self, name: str) -> Profile:
-        """Finds a profile; `default` is always there, though perhaps empty.
+        """Finds a profile; `default` always exists and may be empty.
 
         Raises:
             ConfigError: there is no profile of that name.
@@ -73,7 +73,7 @@ class Config(NamedTuple):
         raise self.no_profile(name)
 
     def no_profile(self, name: str) -> ConfigError:
-        """The error of a profile that the file does not hold; it says how to create one."""
+        """Builds the error of an unknown profile, with the command that creates one."""
         from svc.nearest import explain_meant, find_near_words
 
         near = explain_meant(find_near_words(name, self.profiles))
@@ -87,14 +87,15 @@ class Config(NamedTuple):
         )
 
     def limit_names(self) -> frozenset[str]:
-        """The limits that stand in any table of the file, such as `live.refunds`."""
+        """The dotted names of the limits in all tables of the file, such as `live.refunds`."""
         own = (profile.limits for profile in self.profiles.values())
         return frozenset(self.limits).union(*own)
 
     def limits_for(self, profile: str, mode: str, group: str) -> "tuple[MoneyLimit, ...]":
-        """What requests of a profile, mode and group may move; empty where nothing limits them.
+        """The limits of requests of a profile, mode and group; may be empty.
 
-        A profile's own goes before that of all profiles, then a mode's before that of both.
+        A limit of the profile replaces one for all profiles; then one of the mode replaces one for
+        both modes.
         """
         own = self.profiles[profile].limits if profile in self.profiles else {}
         for table in (own, self.limits):
@@ -106,7 +107,7 @@ class Config(NamedTuple):
         return ()
 
     def is_sandbox(self, address: BaseUrl) -> bool:
-        """Says whether a sandbox of this machine was started at this address."""
+        """Whether a sandbox of this machine was started at this address."""
         return address.is_loopback and any(
             profile.sandbox and profile.base_url and profile.base_url.origin == address.origin
             for profile in self.profiles.values()
@@ -125,21 +126,21 @@ SettingCheck = Callable[[Any], Complaint]
 
 
 class ConfigField(NamedTuple):
-    """One name: how its value is checked, and how it is read from a command line."""
+    """One name of the file: the check of its value, and its parser for command lines."""
 
     check: SettingCheck
     from_text: Callable[[str], Any] = str
 
 
 def profile_name(value: Any) -> Complaint:
-    """A name fits into a keyring's item name and into a dotted setting."""
+    """Checks a profile's name, which is part of keyring items and of dotted settings."""
     if isinstance(value, str) and re.fullmatch(_PROFILE_NAME, value):
         return None
     return "is no profile name: use letters, digits, - and _, at most 64"
 
 
 def seconds(value: Any) -> Complaint:
-    """A time limit: above zero, and at most the day for which an idempotency key is kept."""
+    """Checks a time limit: above zero, and at most the 24 hours of an idempotency key."""
     plain = isinstance(value, int | float) and not isinstance(value, bool)
     good = plain and 0 < value <= IDEMPOTENCY_RETENTION_SECONDS
     most = IDEMPOTENCY_RETENTION_SECONDS
@@ -147,13 +148,13 @@ def seconds(value: Any) -> Complaint:
 
 
 def date(value: Any) -> Complaint:
-    """An API version (spec: Versioning)."""
+    """Checks an API version (spec: Versioning)."""
     plain = isinstance(value, str) and re.fullmatch(_DATE, value)
     return None if plain else "must be a date in the form YYYY-MM-DD"
 
 
 def one_of(words: tuple[str, ...]) -> SettingCheck:
-    """Makes the check of a closed set."""
+    """Builds the check of a closed set of words."""
 
     def check(value: Any) -> Complaint:
         return None if value in words else explain_wrong_word(value, words)
@@ -162,7 +163,7 @@ def one_of(words: tuple[str, ...]) -> SettingCheck:
 
 
 def address(value: Any) -> Complaint:
-    """A base URL (promise R23)."""
+    """Checks a base URL (promise R23)."""
     if not isinstance(value, str):
         return "must be text such as https://api.example.com"
     try:
@@ -182,7 +183,7 @@ def _word(value: Any) -> Complaint:
 
 
 def _command(value: Any) -> Complaint:
-    """A program with its arguments, as a shell parts them; no shell runs it."""
+    """Checks a program with its arguments, which are split as a shell does; no shell runs it."""
     import shlex
 
     try:
@@ -205,7 +206,7 @@ def _classes(value: Any) -> Complaint:
 
 
 def _limits(value: Any) -> Complaint:
-    """Amounts in a time, such as 500 EUR/day."""
+    """Checks money limits such as 500 EUR/day."""
     from svc.config.limits import WINDOWS, limits_in
 
     good = isinstance(value, str) and limits_in(value)

@@ -1,4 +1,4 @@
-"""Reading the file: whole and understood, or refused by line with nothing changed."""
+"""Reads and validates the configuration file; an error names the line and changes nothing."""
 
 import os
 import re
@@ -18,7 +18,7 @@ NamePath = tuple[str, ...]
 
 
 def line_of(text: str, path: NamePath) -> int | None:
-    """Finds the line that sets a dotted name, else the table that holds it; counted from 1."""
+    """The line, from 1, that sets a dotted name, else that of the table that would hold it."""
     best: tuple[int, int] | None = None
     for number, found in _statements(text):
         depth = len(found)
@@ -59,18 +59,18 @@ _NOT_PRIVATE: Final = "config_not_private"
 
 
 def load(path: Path) -> Config:
-    """Reads the configuration; a file that is not there is an empty one.
+    """Reads the configuration; a missing file is an empty configuration.
 
     Raises:
-        ConfigError: it cannot be read, or a line of it is wrong; the file stays as it is.
-        LocalError: it or its folder is another user's, or others may write it (promise R104).
+        ConfigError: the file cannot be read, or a line is invalid.
+        LocalError: another user owns the file or its folder, or may write it (promise R104).
     """
     text = read_text(path)
     return Config(path) if text is None else parse(text, path)
 
 
 def read_text(path: Path) -> str | None:
-    """Reads the file's text, or gives None where there is none; raises as `load`."""
+    """Reads the text of the file, or returns None if there is no file; raises as `load`."""
     try:
         _refuse_strangers_folder(path.parent)
         with path.open("rb") as file:
@@ -85,17 +85,17 @@ def read_text(path: Path) -> str | None:
 
 
 def _refuse_strangers_folder(folder: Path) -> None:
-    """Refuses a folder, or a link to one, that another user owns or may write."""
+    """Refuses a folder, or a symbolic link to one, that another user owns or may write."""
     for facts in (folder.lstat(), folder.stat()):
         if stat.S_ISDIR(facts.st_mode) or stat.S_ISLNK(facts.st_mode):
             refuse_strangers(folder, facts, "700")
 
 
 def refuse_strangers(path: Path, facts: os.stat_result, mode: str) -> None:
-    """Refuses what another user may have written (promise R104).
+    """Refuses a file or folder that another user may have written (promise R104).
 
-    Who may write it chooses where requests go, by which proxy, whom TLS trusts, and which keyring
-    code runs. `mode` is the one that a `chmod` is to give it.
+    The configuration decides where requests go, by which proxy, whom TLS trusts, and which keyring
+    code runs. The error suggests a `chmod` to `mode`.
 
     Raises:
         LocalError: neither the user nor root owns it, or others may write it.
@@ -116,7 +116,11 @@ def refuse_strangers(path: Path, facts: os.stat_result, mode: str) -> None:
 
 
 def parse(text: str, path: Path) -> Config:
-    """Turns text into values; raises ConfigError, naming the line: no TOML, or not known."""
+    """Parses the text of a configuration file.
+
+    Raises:
+        ConfigError: invalid TOML, or an unknown name or value; with the line.
+    """
     data = _toml(text, path)
     reader = _Checker(text, path)
     tables = data.pop("profiles", {})
@@ -130,7 +134,7 @@ def parse(text: str, path: Path) -> Config:
 
 
 class _Checker:
-    """Checks names and values and says where a wrong one stands."""
+    """Checks the names and values of the file; an error names the line."""
 
     def __init__(self, text: str, path: Path) -> None:
         self._text = text
@@ -163,7 +167,7 @@ class _Checker:
         return Profile(name, base_url=address, limits=limits, **values)
 
     def limits(self, where: tuple[str, ...], table: Any) -> Mapping[str, str]:
-        """The limits of a table, by their names below it, such as `live.refunds`."""
+        """Reads a table of limits; the keys are dotted names, such as `live.refunds`."""
         if not isinstance(table, dict):
             raise self.build_error(where, "must be a table")
         found: dict[str, Any] = {}

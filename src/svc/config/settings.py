@@ -1,6 +1,6 @@
-"""What one command line works with: option, environment, profile, setting, default, in this order.
+"""The settings of one command, from option, environment, profile, setting, default, in this order.
 
-Pure: nothing is read here but the values that are passed in.
+The functions are pure: they read only the values that are passed in.
 """
 
 from collections.abc import Mapping
@@ -27,7 +27,7 @@ DEFAULTS: Final[Mapping[str, object]] = {"max_time": MAX_TIME_SECONDS, "color": 
 
 
 class Options(Protocol):
-    """The global options that settings come from; None is not given."""
+    """The global options that settings come from; None if an option was not given."""
 
     profile: str | None
     live: bool | None
@@ -48,15 +48,15 @@ class Settings(NamedTuple):
     """The settings of one command.
 
     Attributes:
-        address: where the service is, or None where it was not given.
-        mode_given: true where `--live`, `--test` or SVC_MODE says the mode.
-        max_time: total deadline in seconds.
+        address: the base URL of the service, or None if none is configured.
+        mode_given: whether `--live`, `--test` or SVC_MODE gives the mode.
+        max_time: the total deadline in seconds.
         control_timeout: the total deadline of calls that wait for other work, such as turning a
             sandbox's clock; unlimited unless --max-time was given.
-        proxy: the user's own choice; HTTPS_PROXY is for the client to consider (promise R26).
-        sandbox: true where the address is that of a sandbox on this machine.
-        from_profile: true where a profile says the address, and no option or variable.
-        key_command: what prints the key, only for the address that the profile says.
+        proxy: the proxy of an option or setting; the client reads HTTPS_PROXY (promise R26).
+        sandbox: whether the address is that of a sandbox on this machine.
+        from_profile: whether the address comes from a profile, not from an option or variable.
+        key_command: the command that prints the key; only for the profile's own address.
     """
 
     profile: str
@@ -77,7 +77,7 @@ class Settings(NamedTuple):
 
     @property
     def base_url(self) -> BaseUrl:
-        """The API root; raises ConfigError: none is known; says how to give one."""
+        """The base URL; raises ConfigError: none is configured; the hint says how to give one."""
         if self.address is None:
             raise ConfigError(
                 f"No base URL is known for the profile {self.profile}.",
@@ -94,8 +94,8 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
     """Merges the sources of settings.
 
     Raises:
-        UsageError: a value of an option or a variable is wrong.
-        ConfigError: the profile is not known, or an address is refused (promise R23).
+        UsageError: the value of an option or a variable is invalid.
+        ConfigError: the profile is unknown, or an address is refused (promise R23).
     """
     given = _GivenSettings(env)
     named = given.text(options.profile, "SVC_PROFILE")
@@ -125,7 +125,7 @@ def resolve(options: Options, env: Mapping[str, str], config: Config) -> Setting
 
 
 def _key_command(profile: Profile, address: BaseUrl | None) -> str | None:
-    """The profile's command, where the key would go to the profile's own origin (promise R22)."""
+    """The profile's key command, if the key is sent to the profile's own origin (R22); or None."""
     own = profile.base_url
     there = own is not None and address is not None and own.origin == address.origin
     return profile.key_command if there else None
@@ -135,7 +135,7 @@ _FORMAT: Final = one_of(FORMATS)
 
 
 class _GivenSettings:
-    """Values of options, else of variables; an empty variable counts as not set."""
+    """Reads values of options, else of variables; an empty variable counts as not set."""
 
     def __init__(self, env: Mapping[str, str]) -> None:
         self._env = env
@@ -155,7 +155,7 @@ class _GivenSettings:
 
 
 def _refusal(source: str, value: object, complaint: str) -> str:
-    """A complaint that does not name the value is told with it."""
+    """Formats a complaint about a value; adds the value if the complaint does not contain it."""
     named = complaint if complaint.startswith("is ") else f"is {value!r}: it {complaint}"
     return f"{source} {named}."
 
