@@ -1,4 +1,4 @@
-"""A key from a vault: what a command of the user's own prints (`--key-command`)."""
+"""Reads an API key from a command of the user, such as that of a vault (`--key-command`)."""
 
 import shlex
 import subprocess
@@ -18,10 +18,10 @@ _LINE_MAX: Final = 300
 
 
 def key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> str:
-    """Runs a command without a shell; returns the first line that it prints, which is kept nowhere.
+    """Runs a command without a shell; returns the first line that it prints, without storing it.
 
     Raises:
-        AuthError: it is not found, fails, prints nothing, or takes more than so many seconds.
+        AuthError: the command is not found, fails, prints nothing, or takes more than `seconds`.
         Stopped: a signal came.
     """
     argv = shlex.split(command)

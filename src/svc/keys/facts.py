@@ -1,6 +1,6 @@
-"""What is known of stored keys without reading any: in the state database, nothing secret.
+"""The table of stored keys in the state database: fingerprints and dates, no secrets.
 
-The one exception is a sandbox's rolled key where there is no keyring: public test data.
+One exception: a sandbox's rolled key, which is public test data, if there is no keyring.
 """
 
 from dataclasses import astuple, dataclass
@@ -31,13 +31,13 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"""
 
 @dataclass(frozen=True, slots=True)
 class KeyFact:
-    """One stored key; all times are unix seconds.
+    """One stored key; all times are in Unix seconds.
 
     Attributes:
-        backend: the keyring that it was put into.
-        checked_at: when the service last knew it, or None.
-        rolled_at: when it took the place of the one with `old_fingerprint`, which works until
-            `old_ends_at`; None of a rolled key: its end is unknown.
+        backend: the keyring that holds the key.
+        checked_at: when the service last accepted the key, or None.
+        rolled_at: when it replaced the key with `old_fingerprint`.
+        old_ends_at: until when the old key works; None if that is not known.
     """
 
     origin: str
@@ -60,11 +60,11 @@ class KeyFact:
 
 @dataclass(frozen=True, slots=True)
 class Roll:
-    """How a key took the place of another; `old_ends_at` is unix seconds, None if not known.
+    """The replacement of a key by a new one; `old_ends_at` is in Unix seconds, or None.
 
     Attributes:
-        backend: the keyring that the new key was put into.
-        checked: the service has known the new key now.
+        backend: the keyring that holds the new key.
+        checked: whether the service has just accepted the new key.
     """
 
     old_fingerprint: str
@@ -74,27 +74,27 @@ class Roll:
 
 
 class KeyFacts:
-    """The table of key facts, opened for each use if it is there; methods raise LocalError."""
+    """The table of key facts; the database is opened for each use. Methods raise LocalError."""
 
     def __init__(self, state_file: Path, clock: Clock) -> None:
         self._path = state_file
         self._clock = clock
 
     def every(self, *, profile: str | None = None) -> list[KeyFact]:
-        """Lists what is stored, of all profiles or of one."""
+        """Lists the stored keys of all profiles or of one."""
         if profile is None:
             return self._read(_SELECT + _ORDER)
         return self._read(f"{_SELECT} WHERE profile = ?{_ORDER}", profile)
 
     def find(self, place: KeyPlace) -> KeyFact | None:
-        """Finds the key of one place."""
+        """Finds the key of a place, or None."""
         found = self._read(_SELECT + _ONE, *_values(place))
         return found[0] if found else None
 
     def remember(self, place: KeyPlace, key: ApiKey, backend: str, *, checked: bool) -> KeyFact:
-        """Notes a key that has been stored; `checked` says that the service has known it now.
+        """Records a stored key; `checked` is whether the service has just accepted it.
 
-        The same key added again is as old as it was.
+        A key that is added again keeps its date.
         """
         now = self._clock.now()
         with self._open() as state, state.write() as tx:
@@ -117,9 +117,9 @@ class KeyFacts:
         return fact
 
     def note_roll(self, place: KeyPlace, key: ApiKey, roll: Roll) -> KeyFact:
-        """Notes a key that took the place of another, and when that one stops working.
+        """Records a key that replaced another one, and when that one stops working.
 
-        A sandbox's key that is in no keyring (`SANDBOX_DATA`) is kept here itself.
+        A sandbox's key without a keyring (`SANDBOX_DATA`) is stored in this table.
         """
         now = self._clock.now()
         fact = KeyFact(
@@ -141,7 +141,7 @@ class KeyFacts:
         return fact
 
     def sandbox_key(self, place: KeyPlace) -> str | None:
-        """Reads a sandbox's key that is kept here."""
+        """Reads a sandbox's key that is stored in this table, or None."""
         if not self._path.exists():
             return None
         with self._open(reading=True) as state:
@@ -149,7 +149,7 @@ class KeyFacts:
         return str(rows[0]["secret"]) if rows else None
 
     def forget(self, place: KeyPlace) -> None:
-        """Takes a key that has been removed off the list, and a sandbox's key out of here."""
+        """Deletes the record of a removed key, and a sandbox's key itself."""
         if self._path.exists():
             with self._open() as state, state.write() as tx:
                 tx.execute(_FORGET, _values(place))

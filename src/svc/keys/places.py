@@ -1,4 +1,4 @@
-"""Where a stored secret lies: what it is bound to, and the keyrings that are ours to offer."""
+"""Where a secret is stored: the names of keyring items, and the keyrings that svc supports."""
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 
@@ -10,9 +10,9 @@ SERVICE: Final = "svc"
 
 
 class KeyPlace(NamedTuple):
-    """One origin, profile and mode hold one secret or restricted key (promises R22, R37).
+    """The place of one stored key: at most one secret or restricted key each (R22, R37).
 
-    A publishable key, which only the sandbox's checkout takes, lies beside it.
+    The slot "publishable" holds a publishable key, which only the sandbox's checkout uses.
     """
 
     origin: str
@@ -22,16 +22,16 @@ class KeyPlace(NamedTuple):
 
     @property
     def user(self) -> str:
-        """The user name of the keyring item, whose service name is `svc`."""
+        """The user name of the keyring item of the key; the service name is `svc`."""
         name = f"{self.origin}|{self.profile}|{self.mode}"
         return name if self.slot == "secret" else f"{name}|{self.slot}"
 
     def user_of_log(self, name: str) -> str:
-        """The same for the credentials of a team's log."""
+        """The user name of the keyring item with the credentials of a team's log."""
         return f"{self.origin}|{self.profile}|{self.mode}|log|{name}"
 
     def user_of_endpoint(self, endpoint_id: str) -> str:
-        """The same for the signing secret of a webhook endpoint."""
+        """The user name of the keyring item with an endpoint's signing secret."""
         return f"{self.origin}|{self.profile}|{self.mode}|{endpoint_id}"
 
 
@@ -53,5 +53,5 @@ OURS: Final = tuple(_TITLES)
 
 
 def title(name: str) -> str:
-    """What people call a keyring; of one that we do not know, its class."""
+    """The product name of a keyring backend; for an unknown backend its class."""
     return _TITLES.get(name, name)

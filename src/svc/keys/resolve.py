@@ -1,4 +1,4 @@
-"""Which key a command uses, where it comes from, and what is refused before anything is sent."""
+"""Finds the API key of a command, and refuses a wrong one before a request is sent."""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -22,7 +22,7 @@ ROLLED_SOURCE: Final = "state database (rolled sandbox key)"
 
 
 class ResolvedKey(NamedTuple):
-    """A key that may be sent to the settings' address, and its source; it shows no secret (R39)."""
+    """A key that may be sent to the settings' address, and its source; hides the secret (R39)."""
 
     secret: str
     kind: KeyKind
@@ -43,16 +43,15 @@ def resolve_key(
 ) -> ResolvedKey:
     """Finds the key: SVC_API_KEY, the profile's command, the sandbox's constant, or the keyring.
 
-    `store` and `facts` are called only where they are needed; of the keyring, one item is read
-    (promise R38).
+    `store` and `facts` are called only if they are needed; one item of the keyring is read (R38).
 
     Raises:
-        ConfigError: no address is known.
-        UsageError: the address would carry the key in clear (promise R21), or SVC_API_KEY is
+        ConfigError: no address is configured.
+        UsageError: the key would be sent without encryption (promise R21), or SVC_API_KEY is
             malformed.
-        AuthError: there is no key, or one of the wrong kind or mode, or a live one for this
-            machine (promises R21, R30), or the profile's key command fails.
-        KeyStoreError: the keyring cannot be asked.
+        AuthError: there is no key, or it is of the wrong kind or mode, or a live key for a
+            sandbox on this machine (promises R21, R30), or the profile's key command fails.
+        KeyStoreError: the keyring cannot be read.
     """
     address = settings.base_url
     if not env.get(VARIABLE):  # no other source has a key for it, and none is asked
@@ -73,9 +72,9 @@ def publishable_key(
     """Finds the key of a sandbox's checkout: the stored one, else the variable, else the constant.
 
     Raises:
-        UsageError: the variable holds no key.
-        AuthError: what was found is no publishable key of the mode.
-        KeyStoreError: a key is stored, and the keyring cannot be asked.
+        UsageError: the text of the variable is no key.
+        AuthError: the key is no publishable key of the mode.
+        KeyStoreError: a key is stored, and the keyring cannot be read.
     """
     place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode, "publishable")
     if facts().find(place) is not None:
@@ -115,7 +114,7 @@ def _find_key(
 
 
 def _of_sandbox(place: KeyPlace, facts: "KeyFacts") -> tuple[ApiKey, str] | None:
-    """The sandbox's constant, or what it was rolled into; None where a keyring holds the key."""
+    """The sandbox's constant or the key that replaced it; None if a keyring holds the key."""
     fact = facts.find(place)
     if fact is None:
         return api_keys.parse(SANDBOX_KEYS[f"secret_{place.mode}"], SANDBOX_SOURCE), SANDBOX_SOURCE
@@ -148,7 +147,7 @@ def _load_stored(place: KeyPlace, store: "KeyStore", facts: "Callable[[], KeyFac
 
 
 def _no_key(place: KeyPlace, facts: "KeyFacts") -> AuthError:
-    """Says what there is instead: a key for another address, or for the other mode (R22)."""
+    """Builds the error of a missing key; it names a key for another address or mode (R22)."""
     others = facts.every(profile=place.profile)
     moved = next((each for each in others if each.mode == place.mode), None)
     if moved is not None and moved.origin != place.origin:

@@ -1,4 +1,4 @@
-"""The key store: the OS keyring with a time limit, proof of every change, and no gap (R33-R38)."""
+"""Stores secrets in the OS keyring: with a time limit, and every change is verified (R33-R38)."""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -39,17 +39,17 @@ class StoredSecret:
 
 
 class KeyStore:
-    """Secrets in the first keyring that is there.
+    """Reads and writes secrets in the first keyring that is available.
 
     Args:
         backends: the keyrings to try, in order.
-        seconds: limit of one call.
-        person_seconds: how much longer a call may take while the keyring's own window is open;
+        seconds: the time limit of one call.
+        person_seconds: how much longer a call may take while the keyring's window is open;
             0 without a terminal.
-        refused: names keyrings that are installed and not allowed, for the error.
+        refused: returns the names of keyrings that are installed and not allowed.
 
-    Every method raises KeyStoreError (exit 4) where the keyrings are absent, locked, hang or
-    refuse; the message names SVC_API_KEY (promise R34).
+    Every method raises KeyStoreError (exit 4) if all keyrings are absent, or one is locked, does
+    not answer or refuses; the message names SVC_API_KEY (promise R34).
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class KeyStore:
         platform: str,
         person: bool,
     ) -> "KeyStore":
-        """The keyrings of this machine; `person` says that a person can answer their windows."""
+        """Creates the store of this machine; `person` is whether a person can use its windows."""
         from svc.keys.keyrings.choice import backends, list_refused_modules
 
         return cls(
@@ -84,7 +84,7 @@ class KeyStore:
         )
 
     def get(self, user: str, *, prefer: str | None = None) -> StoredSecret | None:
-        """Reads a secret, or gives None; `prefer` names the keyring that is asked first."""
+        """Reads a secret or returns None; `prefer` names the keyring to try first."""
         backend, secret = self._first_present(user, prefer)
         if secret is None:
             # A replacement that was cut off between the two (promise R36).
@@ -92,16 +92,16 @@ class KeyStore:
         return None if secret is None else StoredSecret(secret, backend.name)
 
     def load_left_over(self, user: str) -> str | None:
-        """Reads the new secret of a replacement that was cut off before it was in its place."""
+        """Reads the new secret that an interrupted `put` has left under its temporary name."""
         return self._first_present(user + _NEW, None)[1]
 
     def put(self, user: str, secret: str, *, instead_of: str | None = None) -> str:
-        """Stores a secret, proves it by a read, and gives the keyring's name.
+        """Stores a secret, verifies it by reading it, and returns the name of the keyring.
 
-        At every moment of a replacement one working secret is there (promise R36).
+        While a secret is replaced, the old or the new one can be read at any time (promise R36).
 
         Raises:
-            AuthError: another secret has taken the place of `instead_of`, if that is given.
+            AuthError: the stored secret is no longer `instead_of`, if that is given.
         """
         backend, old = self._first_present(user, None)
         if instead_of is not None and old not in (None, instead_of, secret):
@@ -119,9 +119,9 @@ class KeyStore:
         return backend.name
 
     def remove(self, user: str) -> bool:
-        """Removes a secret from all keyrings and proves it by a read; says whether there was one.
+        """Removes a secret from all keyrings and verifies it; returns whether there was one.
 
-        A keyring that is not there is passed over (promise R37).
+        A keyring that is absent is skipped (promise R37).
         """
         found, present = False, False
         for backend in self._backends:
@@ -134,7 +134,7 @@ class KeyStore:
         return found
 
     def is_there(self, name: str) -> bool | None:
-        """Says whether a keyring can be asked; None of one that may not be used."""
+        """Whether a keyring is available; None if it may not be used."""
         for backend in self._backends:
             if backend.name == name:
                 with suppress(Absent):
@@ -144,7 +144,7 @@ class KeyStore:
         return None
 
     def _tidy(self, backend: Backend, user: str) -> None:
-        """Drops the second copy of a replacement, if the first is in its place."""
+        """Removes the temporary copy of a new secret after the secret itself is stored."""
         if self._read(backend, user) is not None:
             self._call(backend, partial(backend.erase, SERVICE, user + _NEW))
 
@@ -170,7 +170,7 @@ class KeyStore:
         return self._call(backend, partial(backend.read, SERVICE, user))
 
     def _first_present(self, user: str, prefer: str | None) -> tuple[Backend, str | None]:
-        """Asks one keyring after the other; only one that is not there is passed over."""
+        """Reads a secret from the first keyring that is not absent."""
         for backend in sorted(self._backends, key=lambda each: each.name != prefer):
             with suppress(Absent):
                 return backend, self._try(backend, partial(backend.read, SERVICE, user))
@@ -256,16 +256,16 @@ class SigningSecrets:
     place: KeyPlace
 
     def get(self, endpoint_id: str) -> str | None:
-        """Reads the secret of an endpoint such as `we_...`, or gives None."""
+        """Reads the signing secret of an endpoint such as `we_...`, or returns None."""
         found = self.store.get(self.place.user_of_endpoint(endpoint_id))
         return None if found is None else found.secret
 
     def put(self, endpoint_id: str, secret: str) -> None:
-        """Stores it; raises UsageError: it is no signing secret (promise R48)."""
+        """Stores a signing secret; raises UsageError: the text is none (promise R48)."""
         self.store.put(
             self.place.user_of_endpoint(endpoint_id), parse_signing_secret(secret, "The endpoint")
         )
 
     def remove(self, endpoint_id: str) -> bool:
-        """Removes it; says whether there was one."""
+        """Removes a signing secret; returns whether there was one."""
         return self.store.remove(self.place.user_of_endpoint(endpoint_id))

@@ -1,5 +1,5 @@
-"""The keyrings themselves: begin with `backend`, what one of them can do.
+"""The keyring backends: begin with `backend`, their interface.
 
-`choice` says which may be used on this system; `store` alone reads and writes them. `svc doctor`
-asks `choice` for their names.
+`choice` selects those that may be used on this system. Only `keys.store` reads and writes them;
+`svc doctor` reads their names from `choice`.
 """

@@ -1,4 +1,4 @@
-"""What the key store asks of a keyring, how long it waits, and the five ways of saying no."""
+"""The interface of a keyring, its errors, and calls with a time limit."""
 
 import threading
 from collections.abc import Callable
@@ -8,7 +8,7 @@ from svc.system import signals
 
 
 class Backend(Protocol):
-    """One keyring; making the object opens and imports nothing.
+    """One keyring; creating the object opens and imports nothing.
 
     Attributes:
         name: the dotted name of the keyring library's class for it.
@@ -19,17 +19,17 @@ class Backend(Protocol):
     asking: bool
 
     def read(self, service: str, user: str) -> str | None:
-        """Gives the secret of an item, or None where there is no such item."""
+        """Returns the secret of an item, or None if there is no such item."""
 
     def write(self, service: str, user: str, secret: str) -> None:
         """Adds or replaces an item."""
 
     def erase(self, service: str, user: str) -> bool:
-        """Removes an item; says whether there was one."""
+        """Removes an item; returns whether there was one."""
 
 
 class KeyringTrouble(Exception):  # noqa: N818  its kinds are words of their own
-    """A keyring's refusal; the text says why in a few words. Never leaves this room."""
+    """An error of a keyring; its text is a short reason. It never leaves the room `keys`."""
 
 
 class Absent(KeyringTrouble):
@@ -37,34 +37,34 @@ class Absent(KeyringTrouble):
 
 
 class Locked(KeyringTrouble):
-    """It is locked and stayed so."""
+    """The keyring is locked and was not unlocked."""
 
 
 class Dismissed(KeyringTrouble):
-    """A person closed its window without unlocking it or allowing access."""
+    """A person closed the keyring's window without unlocking it or allowing access."""
 
 
 class Denied(KeyringTrouble):
-    """It does not allow this program."""
+    """The keyring does not allow access to this program."""
 
 
 class KeyringFailed(KeyringTrouble):
-    """Anything else."""
+    """Any other error of a keyring."""
 
 
 T = TypeVar("T")
 
 
 def within(seconds: float, call: Callable[[], T], more: Callable[[], float]) -> T:
-    """Runs a call in a thread of its own and waits for it.
+    """Runs a call in a thread of its own with a time limit, and returns its result.
 
-    The thread of a call that takes longer is abandoned: it ends with the process. `more` is asked
-    when the time is up and may give further seconds, once.
+    A thread that exceeds the limit is abandoned and ends with the process. `more` is called once
+    when the time is up, and returns further seconds.
 
     Raises:
-        TimeoutError: the time was up.
+        TimeoutError: the time is up.
         Stopped: a signal came.
-        Exception: whatever the call raised.
+        Exception: the exception of the call.
     """
     ended = threading.Event()
     results: list[T] = []

@@ -1,4 +1,4 @@
-"""Which keyrings may be used: ours to decide, before anything of them is imported (promise R33)."""
+"""Chooses the keyrings that may be used, before any of them is imported (promise R33)."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -22,13 +22,13 @@ _VARIABLE: Final = "PYTHON_KEYRING_BACKEND"
 
 
 def backends(env: Mapping[str, str], allowed: Sequence[str], platform: str) -> tuple[Backend, ...]:
-    """Gives the keyrings to try, in order; none of them is imported or opened yet.
+    """Returns the keyrings to try, in order; none of them is imported or opened yet.
 
-    A keyring that the library was told to use is the only one, if it is allowed. Else those that
-    the setting `keyring_backends` (`allowed`) names come first, then the platform's own.
+    If the keyring library is configured to use one keyring, it is the only one. Otherwise those of
+    the setting `keyring_backends` (`allowed`) come first, then those of the platform.
 
     Raises:
-        KeyStoreError: the library was told to use one that is not allowed.
+        KeyStoreError: the library is configured to use a keyring that is not allowed.
     """
     named, source = _find_chosen(env, platform)
     if named is not None:
@@ -42,7 +42,7 @@ def backends(env: Mapping[str, str], allowed: Sequence[str], platform: str) -> t
 
 
 def list_refused_modules(allowed: Sequence[str]) -> list[str]:
-    """Names the modules of keyrings that are installed and not allowed; imports none of them."""
+    """Lists the modules of installed keyrings that are not allowed; imports none of them."""
     from importlib.metadata import entry_points
 
     found = {point.value for point in entry_points(group="keyring.backends")}
@@ -58,7 +58,7 @@ def _backend(name: str, env: Mapping[str, str]) -> Backend:
 
 
 def _find_chosen(env: Mapping[str, str], platform: str) -> tuple[str | None, str]:
-    """Finds what the keyring library was told to use, where it would look for it itself."""
+    """Finds the keyring that the library is configured to use, in the library's own places."""
     if env.get(_VARIABLE):
         return env[_VARIABLE], _VARIABLE
     path = _library_config(env, platform)

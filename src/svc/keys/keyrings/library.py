@@ -1,4 +1,4 @@
-"""A keyring through the keyring library, by the class that we have chosen (promise R33)."""
+"""The backend that uses one class of the `keyring` library, which svc chooses (promise R33)."""
 
 from typing import Any
 
@@ -26,9 +26,9 @@ _WORDS: dict[type[KeyringTrouble], str] = {Locked: "it stayed locked, or access 
 
 
 class LibraryBackend:
-    """One class of the keyring library, or of a package that the user has allowed.
+    """One keyring class of the library, or of a package that the user has allowed.
 
-    The library's own discovery is never run: it would import every installed keyring.
+    The library's own discovery is not used: it would import every installed keyring.
     """
 
     def __init__(self, name: str, *, needs: str | None = None) -> None:
@@ -78,7 +78,7 @@ class LibraryBackend:
 
 
 def _sort_error(error: Exception) -> Exception:
-    """Sorts a library's exception by its name; its text may hold anything, so it is left out."""
+    """Converts an exception of the library by its name; its text may contain a secret."""
     if isinstance(error, KeyringTrouble | TimeoutError):
         return error
     names = [kind.__name__ for kind in type(error).__mro__]

@@ -1,7 +1,7 @@
 """The Linux Secret Service (GNOME Keyring, KWallet, KeePassXC) over D-Bus.
 
-Reading goes straight over the bus, seven times faster than through the keyring library, and can
-tell a locked keyring from a silent one. Writing is left to the library; both see the same items.
+svc reads directly over the bus: that is seven times faster than the keyring library and tells a
+locked keyring from one that does not answer. The library writes; both use the same items.
 """
 
 from collections.abc import Iterator, Mapping
@@ -28,7 +28,11 @@ _REFUSED: Final = ("AccessDenied", "AuthFailed", "Rejected")
 
 
 class SecretService:
-    """The default collection of the session's Secret Service."""
+    """The backend for the default collection of the session's Secret Service.
+
+    Attributes:
+        asking: whether the keyring is asking the person now, such as for its password.
+    """
 
     name: str = SECRET_SERVICE
 
@@ -56,14 +60,14 @@ class SecretService:
         with self._bus() as bus:
             missing = self._find_unlocked_collection(bus) is None
         # The library has a missing collection made, for which the service opens a window.
-        with self._person(asked=missing):
+        with self._mark_asking(asked=missing):
             self._library.write(service, user, secret)
 
     def erase(self, service: str, user: str) -> bool:
         return self.read(service, user) is not None and self._library.erase(service, user)
 
     @contextmanager
-    def _person(self, *, asked: bool = True) -> Iterator[None]:
+    def _mark_asking(self, *, asked: bool = True) -> Iterator[None]:
         self.asking = asked
         try:
             yield
@@ -82,7 +86,7 @@ class SecretService:
         if bus.is_locked(path):
             _, prompt = bus.call(_ROOT, "Service", "Unlock", "ao", ([path],))
             if prompt != _NOTHING:
-                with self._person():
+                with self._mark_asking():
                     bus.ask(prompt)
             if bus.is_locked(path):
                 raise Locked("it stayed locked")
@@ -90,7 +94,7 @@ class SecretService:
 
 
 class _Bus:
-    """A connection to the session's bus; its troubles are ours."""
+    """A connection to the session's bus, whose errors are raised as `KeyringTrouble`."""
 
     def __init__(self, address: str) -> None:
         try:
@@ -124,7 +128,7 @@ class _Bus:
         return bool(locked)
 
     def ask(self, prompt: str) -> None:
-        """Has the keyring ask the person and waits for the answer."""
+        """Shows a prompt of the keyring to the person and waits until it is answered."""
         from jeepney import MatchRule, MessageType, message_bus
 
         rule = MatchRule(
@@ -149,13 +153,13 @@ class _Bus:
         try:
             return tuple(unwrap_msg(self._connection.send_and_get_reply(message)))
         except DBusErrorResponse as error:
-            raise _trouble(error.name) from error
+            raise _classify_error(error.name) from error
         except OSError as error:
             raise KeyringFailed("the session's D-Bus hung up") from error
 
 
-def _trouble(error: str) -> KeyringTrouble:
-    """Sorts an error by the last word of its name on the bus."""
+def _classify_error(error: str) -> KeyringTrouble:
+    """Converts a D-Bus error to a `KeyringTrouble` by the last word of its name."""
     word = error.rpartition(".")[2]
     if word in _GONE:
         return Absent("no Secret Service runs on this session's D-Bus")
