@@ -20,7 +20,7 @@ from svc.listen.http.dial import BrokenExchange, CannotConnect, OpenConnection
 from svc.listen.http.requests import HttpHead, HttpRequest
 from svc.listen.inbox.history import InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Batch, StoreResult
-from svc.listen.inbox.listeners import ListenerId, begin_anew
+from svc.listen.inbox.listeners import ListenerId, archive_before_reset
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.output_records import ListenerRecord
 from svc.listen.pipeline import ListenerPlan, Pipeline
@@ -492,7 +492,7 @@ class ListenerWorld:
 
     def reset(self, listener: SimListener) -> None:
         """Has a listener notice that its sandbox was reset."""
-        begin_anew(self.state, ListenerId(listener.scope, None, "/"))
+        archive_before_reset(self.state, ListenerId(listener.scope, None, "/"))
 
     def close(self) -> None:
         for listener in self.listeners:

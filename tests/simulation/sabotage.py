@@ -57,7 +57,7 @@ def _any_own_code(refusal: Any) -> bool:
 
 def _checked_before(sender: Any, asked: Any) -> Any:
     """Looks at the limit, and a moment later records what is sent."""
-    charge = _real_charge_of(sender, asked)
+    charge = _real_read_charge(sender, asked)
     if charge is not None:
         group = limits.group_of(asked.call.path)
         sender.journal.limits().check(asked.scope, group, [charge])
@@ -65,12 +65,12 @@ def _checked_before(sender: Any, asked: Any) -> Any:
     return charge
 
 
-_real_charge_of = send._charge_of
+_real_read_charge = send._read_charge
 # Those of `test_money` that a limit has beside the others.
 LIMIT_RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     "a limit is held in the transaction that records": (
         (limits.LimitBook, "refuse_beyond", lambda self, added: None),
-        (send, "_charge_of", _checked_before),
+        (send, "_read_charge", _checked_before),
     ),
     "what is not known counts": (
         (limits, "_SUMS", limits._SUMS.replace("(age IS NULL OR age < ?)", "(age < ?)")),

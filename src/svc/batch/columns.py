@@ -1,7 +1,7 @@
-"""The head of a CSV: bracket paths, and how the cells below become the fields of a row.
+"""Parses the header row of a CSV, and converts the cells of each row to the fields of a request.
 
-`items[0][quantity]` is a part of the list `items`. An empty cell leaves its field out, but not an
-amount (promise R97). A column whose name ends in `:=` holds JSON.
+A header is a bracket path: `items[0][quantity]` is a member of an entry of `items`. An empty cell
+leaves its field out; an empty amount is an error (promise R97). A name that ends in `:=` has JSON.
 """
 
 import re
@@ -33,13 +33,19 @@ _WORDS: Final = {"true": True, "false": False}
 
 
 class _Blank(NamedTuple):
-    """An amount whose cell is blank."""
+    """Stands for the value of a blank amount cell, which is an error unless its row is blank."""
 
     name: str
 
 
 class _Spelling:
-    """How the whole numbers of a column are spelled: how many as `4999.0`, and any otherwise."""
+    """The spelling of a column of whole numbers.
+
+    Attributes:
+        with_zeros: how many values were no whole numbers, such as `4999.0`.
+        is_mixed: whether any value has another form than `N.0`.
+        first: the error of the first of these values.
+    """
 
     def __init__(self) -> None:
         self.with_zeros = 0
@@ -47,7 +53,7 @@ class _Spelling:
         self.first: UsageError | None = None
 
     def add(self, text: str, error: UsageError) -> None:
-        """Notes a value that is no whole number."""
+        """Notes a value that is not a whole number."""
         self.first = self.first or error
         self.with_zeros += 1
         self.is_mixed |= without_zeros(text) is None
@@ -56,13 +62,15 @@ class _Spelling:
 class Columns:
     """The columns of one file for an operation.
 
-    `raw` takes cells as they are, where the export was made with `--raw-csv`. `decimals` reads
-    amounts with the decimals of the currency beside them. `blank_means_all`
-    leaves out an amount whose cell is blank, as any other field. Columns that are `ignored` are
-    left out.
+    Args:
+        raw: the cells are not unescaped, for an export with `--raw-csv`.
+        decimals: amounts have the decimals of the row's currency.
+        blank_means_all: a blank amount is left out, as any other blank field.
+        ignored: the paths of columns that are left out.
 
     Raises:
-        UsageError: a name stands twice, is no path, goes through another one, or is no field's.
+        UsageError: a header is repeated, is no bracket path, names no field of the operation, or
+            is both a value and the parent of another column, as `a` and `a[b]`.
     """
 
     def __init__(
@@ -106,7 +114,7 @@ class Columns:
         self._build = _object(tree)
 
     def row(self, cells: Cells) -> RowFields:
-        """Builds a row's fields; raises BadRow: a cell, or their number, is wrong."""
+        """Builds the fields of a row; raises BadRow: a cell or the number of cells is wrong."""
         if len(cells) != self._width:
             raise BadRow(f"it has {len(cells)} cells, the head has {self._width}")
         if any(cells[index] for index in self._nameless):
@@ -115,11 +123,12 @@ class Columns:
         return {} if found is _ABSENT else found
 
     def refuse_zeros(self) -> None:
-        """Refuses the file after its last row where every value of a column is `N.0`.
+        """Refuses the file, after its last row, if every value of a column is `N.0`.
+
+        Spreadsheets and pandas write whole numbers so: minor units and decimals look alike.
 
         Raises:
-            UsageError: spreadsheets and pandas write whole numbers so; which was meant, only the
-                file's author knows.
+            UsageError: there is such a column.
         """
         for name, found in self._spellings.items():
             if found.with_zeros > 1 and not found.is_mixed and found.first is not None:
@@ -221,7 +230,7 @@ class Columns:
 
 
 def column_shape(name: str) -> BodyPath:
-    """The path of a column's name, `*` for every position in a list."""
+    """The path of a column's name, with `*` for each position in a list."""
     plain = name.removesuffix(_JSON_MARK)
     return _shape(column_path(plain)) or (plain,)
 
@@ -229,10 +238,10 @@ def column_shape(name: str) -> BodyPath:
 def find_ignored_columns(
     names: Iterable[str], operation: BatchOperation, *, blank_means_all: bool
 ) -> frozenset[BodyPath]:
-    """The paths of columns that are to be left out.
+    """Converts the names of `--ignore-column` to paths.
 
     Raises:
-        UsageError: one is the amount of what is sent: without it, everything would be moved (R97).
+        UsageError: it names the amount, without which the operation moves all that is left (R97).
     """
     paths = {column_shape(name): name for name in names}
     amount = paths.get(("amount",))
@@ -252,14 +261,14 @@ def _not_blank(index: int, name: str, build: Build) -> Build:
 
 
 def column_path(name: str) -> BodyPath:
-    """The parts of a bracket path; none where it is not one."""
+    """The parts of a bracket path; empty if the name is none."""
     if name.startswith(f"{_FREE}[") and name.endswith("]"):
         return _FREE, name[len(_FREE) + 1 : -1]
     return tuple(_PART.findall(name)) if _PATH.fullmatch(name) else ()
 
 
 def _nest(path: BodyPath) -> dict[str, Any]:
-    """An object with nothing but a path in it."""
+    """Builds the nested object that contains only one path."""
     inside: Any = None
     for part in reversed(path):
         inside = {part: inside}
@@ -274,7 +283,7 @@ def _boolean(text: str, name: str) -> bool:
 
 
 def _shape(path: BodyPath) -> BodyPath:
-    """A path with `*` for every position in a list."""
+    """Replaces each position in a list by `*`."""
     return tuple("*" if part.isdecimal() else part for part in path)
 
 
@@ -287,7 +296,7 @@ def _build_filled(index: int, read: Callable[[str], Any]) -> Build:
 
 
 def _plant(tree: dict[str, Any], path: BodyPath, name: str, build: Build) -> None:
-    """Puts a column's builder into the tree of all columns."""
+    """Adds the builder of a column to the tree of all columns."""
     here = tree
     for part in path[:-1]:
         inner = here.setdefault(part, {})
@@ -315,7 +324,7 @@ def _node(tree: dict[str, Any] | Build, name: str) -> Build:
 
 
 def _object(tree: dict[str, Any], name: str = "") -> Build:
-    """Builds an object; its names are in order, so that equal rows are equal bytes."""
+    """Returns the builder of an object with sorted names, so that equal rows have equal bytes."""
     parts = [(key, _node(tree[key], f"{name}[{key}]" if name else key)) for key in sorted(tree)]
 
     def build(cells: Cells) -> Any:

@@ -1,8 +1,8 @@
-"""The operations that a batch can run, from their descriptions.
+"""The operations that a batch can run, built from `svc.service`.
 
-An export holds more fields than its object can be made of. Those that are only ever answered are
-left out, so that what `list --all` wrote is taken back (promise R64); a name that is not described
-stops the batch, unless it is to be ignored.
+An export of `list --all` has more fields than a request takes. Its read-only fields are left out,
+so that a batch accepts the export (promise R64). An unknown name stops the batch, unless it is to
+be ignored.
 """
 
 from collections.abc import Mapping
@@ -26,15 +26,16 @@ class BatchOperation:
     """One operation.
 
     Attributes:
-        id_prefix: of the column `id`, which says what is changed; empty where something is made.
-        answered: fields of the service's answers that a request does not take.
-        made: inside a field that a request takes, what is only answered.
-        fields: what its request takes.
-        columns: what a file for it may name: also what identifies a row, and what is only answered.
-        kinds: of the fields that its request takes, also of those inside.
-        total: the field of an answer that is added up, in `currency`; empty for none.
-        doubles: whether the same row twice does the same thing twice.
-        moves: what a person is asked to confirm in live mode; empty where no money moves.
+        id_prefix: the prefix of the ids in the column `id`; empty if the operation creates objects.
+        answered: the read-only fields, which a request does not take.
+        made: the read-only members of each field that a request takes.
+        fields: the fields of a request.
+        columns: the columns that a file may have: fields, read-only fields, and those that
+            identify a row.
+        kinds: the kinds of the fields of a request and of their members.
+        total: the field of an answer that is summed, in `currency`; empty for none.
+        doubles: whether an equal row has a second effect.
+        moves: the question in live mode; empty if no money moves.
     """
 
     name: str
@@ -49,11 +50,11 @@ class BatchOperation:
     moves: str
 
     def call(self, identifier: str, body: Body) -> Call:
-        """Builds the call from the id, empty where there is none, and the fields of a row."""
+        """Builds the call of a row from its id, which may be empty, and its fields."""
         return post(self.name, body, None, identifier)
 
     def kind_of(self, shape: BodyPath) -> Kind | None:
-        """The kind at a path with `*` for every position; None where its request takes none."""
+        """The kind of a field, by its path with `*` for list positions; None if there is none."""
         if shape[-1:] == ("*",):
             outer = self.kinds.get(shape[:-1])
             return outer.entry if outer is not None else None
@@ -61,7 +62,7 @@ class BatchOperation:
 
 
 def names() -> tuple[str, ...]:
-    """Every operation that a batch can run."""
+    """The names of all operations that a batch can run."""
     return tuple(
         f"{noun.word}.{action.verb}"
         for noun in service.nouns()

@@ -1,4 +1,4 @@
-"""A file's rows: CSV with bracket paths as its head, or NDJSON."""
+"""Reads the rows of a batch file: CSV with bracket paths as its header, or NDJSON."""
 
 import codecs
 import csv
@@ -35,7 +35,7 @@ _LONE_RETURN: Final = "new-line character"  # how the csv module's error of one 
 
 
 def format_of(name: str, file: BinaryIO) -> FileFormat:
-    """CSV or NDJSON: by the file's ending, else by how it begins; standard input is NDJSON."""
+    """The format of a file by its suffix, else by its first bytes; standard input is NDJSON."""
     if name == STDIN:
         return "ndjson"
     known = _ENDINGS.get(Path(name).suffix.lower())
@@ -110,7 +110,7 @@ def _csv_rows(file: BinaryIO, columns_of: Callable[[list[str]], Columns]) -> Ite
 
 
 def _text_of(file: BinaryIO, ends: str) -> Iterator[str]:
-    """Yields the file's lines from its beginning; refuses what is no UTF-8."""
+    """Yields the lines of a file from its beginning; refuses a file that is not UTF-8."""
     file.seek(0)
     text = io.TextIOWrapper(file, "utf-8-sig", newline=ends)
     try:
@@ -126,7 +126,7 @@ def _text_of(file: BinaryIO, ends: str) -> Iterator[str]:
 
 
 def _find_feeds(file: BinaryIO) -> bool:
-    """Whether the file has line feeds; refuses a NUL, at which what reads C text would end."""
+    """Whether the file has line feeds; refuses a NUL, which ends a string in C programs."""
     file.seek(0)
     feeds = 0
     while chunk := file.read(_CHUNK):
@@ -143,7 +143,7 @@ def _find_feeds(file: BinaryIO) -> bool:
 
 
 def _records(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
-    """Yields records that are not empty, each with the line that it begins on."""
+    """Yields the records that are not empty, each with the number of its first line."""
     begins = 1
     try:
         for cells in reader:
@@ -167,7 +167,7 @@ def _records(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
 
 
 def _find_separator(lines: Iterator[str]) -> str:
-    """The first separator in the head that is not in quotes; many spreadsheets write semicolons."""
+    """The first separator of the header outside quotes; many spreadsheets write semicolons."""
     quoted = False
     for mark in dropwhile("\r\n".__contains__, chain.from_iterable(lines)):
         if mark == '"':

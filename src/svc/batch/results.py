@@ -1,8 +1,8 @@
-"""The results file: one line of JSON for each row of the list (promises R16, R65, R66).
+"""The results file: one line of JSON for each row of a batch (promises R16, R65, R66).
 
-It is put in its place whole, with what earlier runs have settled; a run appends to it as rows end,
-so that even a killed one leaves whole lines; and when the run ends it is put in its place once
-more, complete and in the order of the file.
+A run first replaces the file atomically by one with the results of earlier runs. It appends a line
+when a row ends, so that a killed run leaves only complete lines. At its end it replaces the file
+again: complete, and in the order of the rows.
 """
 
 import json
@@ -31,24 +31,24 @@ _AGAIN_ELSEWHERE: Final = f"Name another file with --results and {_ANEW}"
 
 
 class ResultLine(NamedTuple):
-    """One row's result.
+    """The result of one row.
 
     Attributes:
         outcome: done, failed, refused, unknown, not_sent or invalid.
-        id: of what was made or changed.
-        status: what the answer called its status.
-        failure_reason: why it failed, in the service's word.
-        replayed: whether the service had carried it out before this run.
-        created: when the service made it, where it says so.
-        error: code, message and so on, where it is not done.
+        id: the id of the object that was created or changed.
+        status: the status of the object in the answer.
+        failure_reason: why the object failed, as the service's code.
+        replayed: whether the service had carried the request out before this run.
+        created: when the service created the object, if it was created.
+        error: code, message and other fields, if the row is not done.
         request: the journal's id, for `svc requests show`.
-        likeness: finds the row again in a later run, however it is spelled.
-        row_id: what the file calls the row.
+        likeness: the digest by which a later run finds the row in any spelling.
+        row_id: the row's own id.
         first_sent: when it was sent first (ISO 8601, by this machine's clock).
-        world: the state of a sandbox that answered.
-        key_fingerprint: of the API key that it was sent with.
-        about: the digest of what it is about; a later run knows by it a row that was changed.
-        warnings: what the answer says otherwise than the row, which proves nothing.
+        world: identifies the state of the sandbox that answered.
+        key_fingerprint: the fingerprint of the API key that it was sent with.
+        about: the digest of its subject, by which a later run recognises an edited row.
+        warnings: differences between the answer and the row that prove no contradiction.
     """
 
     row: int
@@ -73,11 +73,11 @@ class ResultLine(NamedTuple):
 
 
 class PastResults(NamedTuple):
-    """What stands in a results file that an earlier run of the batch has left.
+    """The content of the results file of an earlier run of the batch.
 
     Attributes:
-        is_old: whether it is of an older form, whose lines do not tell enough to decide anything.
-        damaged: how many lines cannot be read, but for the last one of a run that was killed.
+        is_old: whether it is of an older version, whose lines have too few facts for a decision.
+        damaged: how many lines cannot be read, without the last line of a killed run.
     """
 
     lines: tuple[PastLine, ...] = ()
@@ -86,7 +86,7 @@ class PastResults(NamedTuple):
 
 
 class _DamagedLineError(Exception):
-    """A line that can be read is none that a run has written."""
+    """A line is valid JSON and was not written by a run."""
 
 
 def failure(
@@ -96,7 +96,7 @@ def failure(
     status: int | None = None,
     request_id: str | None = None,
 ) -> dict[str, object]:
-    """What a line says of a row's error, always under the same names."""
+    """Builds the error of a result line, which always has the same fields."""
     return {
         "code": code,
         "message": message,
@@ -107,11 +107,11 @@ def failure(
 
 
 class _WholeLines:
-    """An open file of whole lines, one for a row.
+    """An open file of complete lines, one for a row.
 
     Attributes:
-        count: how many it has.
-        end: where the last of them ends.
+        count: the number of lines.
+        end: the position after the last complete line.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -124,7 +124,7 @@ class _WholeLines:
         return row < len(self._begins) and self._begins[row] >= 0
 
     def append(self, texts: Mapping[int, bytes]) -> None:
-        """Writes the lines of rows behind those that it has."""
+        """Appends the lines of rows."""
         # Over whatever a full disk has left there.
         self.file.seek(self.end)
         self.file.truncate()
@@ -137,7 +137,7 @@ class _WholeLines:
             self.count += 1
 
     def copy_in_order(self, fresh: BinaryIO) -> "_WholeLines":
-        """Gives a copy with the lines in the order of the rows."""
+        """Copies the lines to another file in the order of the rows."""
         copy = _WholeLines(fresh)
         for begin in self._begins:
             copy._begins.append(begin if begin < 0 else copy.end)
@@ -152,11 +152,11 @@ class _WholeLines:
 class Results:
     """The results file of one run; a context manager that leaves no temporary file behind.
 
-    `check` and `begin` raise LocalError where the file cannot be written. Once rows have been sent
-    nothing does any more: what became of them matters more than this file.
+    `check` and `begin` raise LocalError if the file cannot be written. After rows have been sent no
+    method raises for that: the outcomes of the rows matter more than this file.
 
     Attributes:
-        failure: why it is not complete, and how far it goes; None while it is.
+        failure: why the file is incomplete, and how many lines it has; None if it is complete.
     """
 
     def __init__(self, path: Path, batch: BatchName) -> None:
@@ -192,11 +192,11 @@ class Results:
                 self._fresh.unlink(missing_ok=True)
 
     def check(self, *, force: bool) -> None:
-        """Makes sure that the file may be written, before anything is sent.
+        """Checks that the file may be written, before a request is sent.
 
         Raises:
-            LocalError: it belongs to something else and `force` is not given, or it or its folder
-                is a symbolic link or no such thing (promise R65).
+            LocalError: the file has other content and `force` is not given; or the file is a
+                symbolic link or no plain file, or its folder is no folder (promise R65).
         """
         self._force = force
         with self._translate_errors():
@@ -221,10 +221,10 @@ class Results:
                 )
 
     def read_batch_id(self) -> str | None:
-        """The id of the list whose results stand in the file; None where they are no results.
+        """The id of the batch whose results the file has; None if it has other content.
 
         Raises:
-            OSError: it cannot be read.
+            OSError: the file cannot be read.
         """
         handle = files.open_private(self.path, os.O_RDONLY)
         with os.fdopen(handle, "rb") as file:
@@ -237,7 +237,7 @@ class Results:
         return writer if isinstance(writer, str) else None
 
     def read_past(self) -> PastResults:
-        """Reads what an earlier run of the batch has left (R116); raises LocalError: unreadable."""
+        """Reads the results of an earlier run (R116); raises LocalError: the file is unreadable."""
         with self._translate_errors():
             try:
                 handle = files.open_private(self.path, os.O_RDONLY)
@@ -257,10 +257,10 @@ class Results:
         return PastResults(tuple(found), is_old, damaged)
 
     def _parse_past(self, text: bytes) -> PastLine | None:
-        """Reads a line; None for one that says nothing of the batch.
+        """Parses a line; None for a line of another batch.
 
         Raises:
-            ValueError, _DamagedLineError: it is no line that a run has written.
+            ValueError, _DamagedLineError: no run has written the line.
         """
         line = json.loads(text)
         if not isinstance(line, dict):
@@ -290,7 +290,7 @@ class Results:
         )
 
     def _refuse_changed(self) -> None:
-        """Never replaces a file that this run has not read (promise R116)."""
+        """Refuses to replace a file that has changed since this run has read it (R116)."""
         try:
             facts = self.path.lstat()
         except FileNotFoundError:
@@ -310,7 +310,7 @@ class Results:
             )
 
     def begin(self, lines: Iterable[ResultLine]) -> None:
-        """Puts the file in its place, with the rows that are settled already."""
+        """Replaces the file by one with the rows that are settled already."""
         # Once more: planning takes a while, and another list may have ended there meanwhile.
         self.check(force=self._force)
         self._refuse_changed()
@@ -320,18 +320,18 @@ class Results:
             self._publish()
 
     def add(self, lines: Iterable[ResultLine]) -> None:
-        """Appends rows that have ended; what stands in the file already is left as it is.
+        """Appends the lines of rows that have ended; a row that has a line is skipped.
 
-        What a signal cuts off is to be given once more.
+        After an interruption by a signal the caller adds the same lines again.
         """
         if self._is_to_be_kept:
             with self._keep_what_can_be():
                 self._write(lines)
 
     def finish(self) -> None:
-        """Puts the file in its place complete: every line once, in the order of the rows.
+        """Replaces the file by the complete one: every line once, in the order of the rows.
 
-        What a signal cuts off is to be done once more.
+        After an interruption by a signal the caller calls it again.
         """
         if not self._is_to_be_kept:
             return
@@ -352,7 +352,7 @@ class Results:
 
     @property
     def _is_to_be_kept(self) -> bool:
-        """False where it was not even begun, or could not be written."""
+        """Whether the file was begun and could be written."""
         return self._lines is not None and self.failure is None
 
     def _write(self, lines: Iterable[ResultLine]) -> None:
@@ -366,7 +366,7 @@ class Results:
         return (json.dumps(shown) + "\n").encode("ascii")
 
     def _is_anothers(self) -> bool:
-        """Whether another run has put its file there meanwhile; false where the file is gone."""
+        """Whether another run has replaced the file meanwhile; False if the file is gone."""
         try:
             facts = self.path.lstat()
             ours = self._own is not None and os.path.samestat(facts, self._own)
@@ -391,7 +391,7 @@ class Results:
 
     @contextmanager
     def _keep_what_can_be(self) -> Iterator[None]:
-        """Does what can be done once rows were sent: whole lines stay, the reason is kept."""
+        """Handles an error after rows were sent: complete lines stay, `failure` has the reason."""
         assert self._lines is not None
         try:
             with self._translate_errors(f" It holds {self._lines.count} results.", _AGAIN):
@@ -401,7 +401,7 @@ class Results:
             self._truncate(self._lines.end)
 
     def _truncate(self, end: int) -> None:
-        """Takes away the torn line that a full disk has left."""
+        """Removes an incomplete line that was left by a full disk."""
         if self._is_anothers():
             return
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""One row of a file: read, understood, and either fit to be sent or bad."""
+"""A row as it was read from the file, and the error of a row that cannot be sent."""
 
 from typing import Any, NamedTuple, Self, TypeAlias
 
@@ -26,7 +26,7 @@ class BadRow(Exception):  # noqa: N818  it describes a row
 
     @classmethod
     def of(cls, error: UsageError) -> Self:
-        """What the client says of a request, as a sentence about a row."""
+        """Converts an error of the client about a request to one about a row."""
         hint = error.hint and error.hint[0].lower() + error.hint[1:]
         message, code = error.message.removesuffix("."), error.code or "row_invalid"
         return cls(message, param=error.param, code=code, hint=hint)
@@ -43,11 +43,11 @@ def build_blank_amount(name: str) -> BadRow:
 
 
 class Read(NamedTuple):
-    """A row as it stands in the file.
+    """A row as it was read from the file.
 
     Attributes:
-        number: 1 for the first row; neither the head of a CSV nor an empty line counts.
-        line: of the file, 1 for the first, where the row begins.
+        number: from 1; the header of a CSV and empty lines are not counted.
+        line: the line of the file, from 1, on which the row begins.
         given: its fields, with names in alphabetical order, or why it could not be read.
     """
 
@@ -57,10 +57,10 @@ class Read(NamedTuple):
 
 
 def parse(text: str, name: str | None = None) -> Any:
-    """Reads one JSON value; numbers keep their spelling.
+    """Parses one JSON value; numbers keep their spelling.
 
     Raises:
-        BadRow: it is no JSON, holds NaN, or has a key twice; `name` is the column it stands in.
+        BadRow: the text is invalid JSON, has NaN, or has a key twice; `name` is its column.
     """
     try:
         return parse_given(text, in_order=True)

@@ -38,23 +38,23 @@ _PIECE: Final = 1_000  # lines that are written at once
 _LOOK_SECONDS: Final = 0.2
 _GATHER_SECONDS: Final = 0.01
 # What a signal leaves to the requests that are under way (promise R78: stopped within a second).
-_FAREWELL_SECONDS: Final = 0.5
+_ENDING_SECONDS: Final = 0.5
 _JOURNAL_SECONDS: Final = 0.1
 
 
 class RunWatcher(Protocol):
-    """Shows a person how far a run is."""
+    """Shows the progress of a run."""
 
     def tell(self, totals: Totals) -> None:
-        """Says where the run stands; called often."""
+        """Shows the totals; called after every group of rows."""
 
     def clear(self) -> None:
-        """Takes away what was shown."""
+        """Removes the progress from the screen."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunDeps:
-    """What a run works with."""
+    """The dependencies of a run."""
 
     journal: RowJournal
     workers: Workers
@@ -66,10 +66,12 @@ class RunDeps:
 class Run:
     """One run of a plan.
 
-    A signal may come at any step: what the tally holds is in the file and in its counts at the end.
+    A signal may come at any step. At the end each row of the tally is in the results file and in
+    the counts.
 
-    `in_order` sends a row only when the one before it has ended. `progress` is told after every
-    group of rows.
+    Args:
+        in_order: a row is sent only after the row before it has ended.
+        progress: is called after every group of rows.
 
     Attributes:
         stopped_by: why the run began no further rows, or None.
@@ -98,7 +100,7 @@ class Run:
         self._tally = Tally(plan, held_error)
         self.stopped_by: BaseException | None = None
         self._is_lost = False  # whether the journal is gone, with all ids that it gave
-        self._is_leaving = False
+        self._is_ending = False
 
     def go(self) -> None:
         """Sends every row that is to be sent, unless something stops the run.
@@ -118,12 +120,12 @@ class Run:
             self._end()
         except BaseException as reason:
             if not begun:
-                self._begin_after(reason)
+                self._begin_results_again(reason)
             # A full disk or a signal: what can still be kept is kept, the first reason is raised.
             self._is_lost |= isinstance(reason, LocalError) and reason.code in LOST
             self._deps.journal.shorten_timeout(_JOURNAL_SECONDS)
             with suppress(SvcError):
-                self._say_farewell()
+                self._await_under_way()
             self._end()
             raise
         if self.stopped_by is not None and not isinstance(self.stopped_by, SvcError):
@@ -133,11 +135,15 @@ class Run:
 
     @property
     def totals(self) -> Totals:
-        """What became of the rows so far."""
+        """The counts and amounts of the rows so far, by outcome."""
         return self._tally.totals
 
-    def _begin_after(self, reason: BaseException) -> None:
-        """Has a file for what a signal has left, nothing sent; else raises why there is none."""
+    def _begin_results_again(self, reason: BaseException) -> None:
+        """Creates the results file again after a signal stopped its creation; nothing was sent.
+
+        Raises:
+            SvcError: `reason` itself, if an error and no signal stopped the creation.
+        """
         if isinstance(reason, SvcError):
             raise reason
         with suppress(SvcError):
@@ -177,7 +183,10 @@ class Run:
             self._deps.clock.sleep(_GATHER_SECONDS)
 
     def _keep(self, seconds: float = 0.0) -> None:
-        """Keeps what has ended by now; what a signal interrupts is kept when this is done again."""
+        """Writes the rows that have ended to the journal and the results file.
+
+        If a signal interrupts it, the next call writes the same rows.
+        """
         ended = self._deps.workers.take(seconds)
         ends = [judge(each) for each in ended]
         for each in ends:
@@ -187,32 +196,35 @@ class Run:
         ends = [judge_taken(one) if one.job.intent.id in foreign else one for one in ends]
         for each in ends:
             self._watch(each)
-        final = [one for one in ends if not self._walks_on(one)]
+        final = [one for one in ends if not self._needs_next_key(one)]
         self._note(self._lines(final), self._sum_moved(final))
         self._again.extendleft(self._next_task(one) for one in ends if one not in final)
-        self._let_go(ends)
+        self._release_in_hand(ends)
         self._progress.tell(self.totals)
 
-    def _walks_on(self, end: RowEnd) -> bool:
+    def _needs_next_key(self, end: RowEnd) -> bool:
         """Whether the row is sent with its next key: the service repeated an old refusal (R113)."""
-        return end.is_spent and self.stopped_by is None and not self._is_leaving
+        return end.is_spent and self.stopped_by is None and not self._is_ending
 
     def _next_task(self, end: RowEnd) -> Task:
         row = end.job.row
         return Task(row, self._plan.keys.after(row, end.job.intent.stored.idempotency_key), None)
 
     def _settle(self, ends: list[RowEnd]) -> frozenset[str]:
-        """Settles what has ended; once the run says farewell, the results must do without it."""
+        """Settles rows in the journal and returns the ids whose answer is another request's.
+
+        While the run is ending, a journal that cannot be written does not stop the results file.
+        """
         try:
             return self._deps.journal.settle(ends)
         except LocalError as error:
             self._is_lost = self._is_lost or error.code in LOST
-            if not self._is_leaving:
+            if not self._is_ending:
                 raise
             return self._deps.journal.find_taken(ends)
 
     def _lines(self, ends: list[RowEnd]) -> list[ResultLine]:
-        """The lines of rows that have ended; no id of a journal that is gone (promise R102)."""
+        """The result lines of rows that have ended; without ids if the journal is lost (R102)."""
         lines = [line_of(each) for each in ends]
         return [line._replace(request=None) for line in lines] if self._is_lost else lines
 
@@ -223,7 +235,7 @@ class Run:
         # An answer that contradicts its request has moved what it says, and is told by itself.
         return {each.job.row.number: total_of(each, field) for each in ends if each.reply}
 
-    def _let_go(self, ends: list[RowEnd]) -> None:
+    def _release_in_hand(self, ends: list[RowEnd]) -> None:
         for each in ends:
             self._in_hand.pop(each.job.intent.id, None)
         self._deps.workers.drop(len(ends))
@@ -237,27 +249,27 @@ class Run:
             self._stop(failure)
 
     def _watch(self, each: RowEnd) -> None:
-        """Remembers why the run ends, where what happened to a row concerns all others."""
+        """Stops the run if the outcome of a row concerns all other rows, such as a wrong key."""
         stop = stop_of(each, strained=self._deps.quota.exhausted or self._in_order)
         if stop is not None:
             self._stop(stop)
 
     def _stop(self, why: BaseException) -> None:
-        """Begins no further row; those under way go on."""
+        """Begins no further rows; requests that are under way continue."""
         if self.stopped_by is None:
             self.stopped_by = why
             self._deps.workers.stop()
 
-    def _say_farewell(self) -> None:
-        """Gives requests under way a moment to end; what does not is resumed by the next run."""
-        self._is_leaving = True
+    def _await_under_way(self) -> None:
+        """Waits a moment for requests under way; the next run resumes those that do not end."""
+        self._is_ending = True
         self._deps.workers.stop()
-        until = self._deps.clock.monotonic() + _FAREWELL_SECONDS
+        until = self._deps.clock.monotonic() + _ENDING_SECONDS
         while self._in_hand and (left := until - self._deps.clock.monotonic()) > 0:
             self._keep(left)
 
     def _end(self) -> None:
-        """Gives every row that has none its line, and puts the results in their place."""
+        """Writes a line for every row that has none, and finishes the results file."""
         under_way = {job.row.number: job for job in self._in_hand.values()}
         left = (
             _build_unfinished(task, under_way.get(task.row.number), is_lost=self._is_lost)
@@ -270,11 +282,11 @@ class Run:
             self._deps.results.finish()
         finally:
             self._progress.clear()
-            self._deps.workers.close(0 if under_way else _FAREWELL_SECONDS)
+            self._deps.workers.close(0 if under_way else _ENDING_SECONDS)
 
 
 def make_should_stop(quota: SharedQuota) -> Callable[[JobEnd], bool]:
-    """What a worker asks after each job: whether no other one may begin."""
+    """Builds the function by which a worker decides, after each job, whether to stop."""
 
     def halts(ended: JobEnd) -> bool:
         if ended.reply is not None:
@@ -289,7 +301,7 @@ def make_should_stop(quota: SharedQuota) -> Callable[[JobEnd], bool]:
 
 
 def _build_unfinished(task: Task, job: RowJob | None, *, is_lost: bool) -> ResultLine:
-    """The line of a row that has not ended: begun or not, it is for the next run."""
+    """The result line of a row that has not ended; the next run sends or resumes the row."""
     if job is not None:
         line = job_line(job, "unknown")
     else:
@@ -301,7 +313,7 @@ def _build_unfinished(task: Task, job: RowJob | None, *, is_lost: bool) -> Resul
 
 
 def total_of(end: RowEnd, field: str) -> tuple[str, int] | None:
-    """What a row has moved, as its answer says."""
+    """The currency and amount that a row has moved according to its answer, or None."""
     data = end.reply.data if end.reply is not None else None
     if not isinstance(data, dict):
         return None

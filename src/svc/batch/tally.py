@@ -1,4 +1,4 @@
-"""What is known of the rows of a run: the line of each, their counts, and the money they move."""
+"""Counts the outcomes of a run and the money that it moves, and builds the result lines."""
 
 from bisect import insort
 from collections import Counter
@@ -14,14 +14,14 @@ from svc.clock import utc
 from svc.delivery.evidence import Known
 from svc.delivery.hints import ROW_CHANGED
 from svc.delivery.likeness import about_of
-from svc.delivery.plan import Bad, BatchPlan, BatchRow, Passed
+from svc.delivery.plan import BatchPlan, BatchRow, InvalidRow, UnsentRow
 from svc.delivery.policy import RowDecision
 from svc.delivery.rows import RowEnd, RowJob
 from svc.errors import SvcError
 from svc.redaction import redact
 
 # Why a row that is in doubt is left out.
-HeldError = Callable[[Passed], SvcError]
+HeldError = Callable[[UnsentRow], SvcError]
 # What rows move: a currency and minor units, None where an answer does not say.
 Movements = Mapping[int, tuple[str, int] | None]
 
@@ -33,9 +33,9 @@ class Money:
     """Amounts in minor units by currency.
 
     Attributes:
-        unstated: rows whose amount or currency is not stated, such as a refund of all that is left.
-        without_amount: those of them that are known to have no amount.
-        without_currency: those that have an amount in a currency that is not said beside it.
+        unstated: the number of rows without amount or currency, such as full refunds.
+        without_amount: how many of them have no amount.
+        without_currency: how many of them have an amount without a currency.
     """
 
     amounts: Counter[str] = field(default_factory=Counter)
@@ -53,7 +53,7 @@ class Money:
         self.rows[currency] += 1
 
     def as_data(self) -> list[dict[str, object]]:
-        """A list for programs, in the order of the currencies' names."""
+        """Returns the amounts as a list for JSON, ordered by currency."""
         return [
             {"currency": currency, "amount": self.amounts[currency], "rows": self.rows[currency]}
             for currency in sorted(self.rows)
@@ -61,29 +61,29 @@ class Money:
 
 
 class _Moved(NamedTuple):
-    """What a row has moved: a currency and minor units, None where its answer does not say."""
+    """The currency and minor units that a row has moved; None if the answer has none."""
 
     total: tuple[str, int] | None
 
 
 @dataclass(slots=True)
 class Totals:
-    """What became of the rows of one run.
+    """The numbers of rows of one run by outcome, and the money that they move.
 
     Attributes:
-        rows: of the file.
-        held: in doubt, and not sent by any run until a person has decided (promise R115).
-        skipped: that an earlier run has carried out.
-        replayed: that this run has found to be carried out before, by the service's own word.
-        contradicted: of these, with an answer that says something else than the row.
-        changed: that an earlier run has carried out with other values than the row has now.
-        counts: of the others, by outcome; what is missing has not ended yet.
-        money: carried out in this run.
-        money_before: what the service said of rows that were carried out before.
-        wrong: how many rows ended with an error.
-        problems: the first of them, in the order of the file.
-        warned: how many rows were answered with another name, or a status that is not documented.
-        warnings: the first of them.
+        rows: all rows of the file.
+        held: rows that no run sends before a person has decided (promise R115).
+        skipped: rows that an earlier run has carried out.
+        replayed: rows of which the service says that they were carried out before.
+        contradicted: replayed rows whose answer contradicts the row.
+        changed: rows that an earlier run has carried out with other values.
+        counts: the remaining rows by outcome; rows that have not ended are missing.
+        money: the money that was moved in this run.
+        money_before: the money of rows that were carried out before.
+        wrong: rows that ended with an error.
+        problems: the first of these, in the order of the file.
+        warned: rows whose answer has a different name or an undocumented status.
+        warnings: the first of these.
     """
 
     rows: int
@@ -109,7 +109,7 @@ class Totals:
         self._remember(line)
 
     def add(self, line: ResultLine, moved: _Moved | None = None) -> None:
-        """Counts a row of this run, and what it has moved, if that counts."""
+        """Counts a row of this run and the money that it has moved."""
         self.counts[line.outcome] += 1
         self.replayed += line.replayed
         if moved is not None:
@@ -132,17 +132,17 @@ class Totals:
 
     @property
     def not_done(self) -> int:
-        """Rows that neither this nor an earlier run has carried out."""
+        """The number of rows that neither this nor an earlier run has carried out."""
         return self.rows - self.skipped - self.done
 
     @property
     def ended(self) -> int:
-        """Rows about which nothing more will be heard."""
+        """The number of rows that have ended in this run or before."""
         return self.skipped + self.changed + self.counts.total()
 
 
 def money_of(rows: Iterable[BatchRow]) -> Money:
-    """What the file says of the amounts of rows, before anything is sent."""
+    """Sums the amounts of rows by the file."""
     money = Money()
     for row in rows:
         if row.amount is not None and row.currency is not None:
@@ -155,15 +155,15 @@ def money_of(rows: Iterable[BatchRow]) -> Money:
 
 
 def money_planned(plan: BatchPlan) -> Money:
-    """What the rows that are to be sent move, as far as the file says."""
+    """Sums the amounts of the rows that are to be sent, as far as the file has them."""
     return money_of(plan.tasks.rows())
 
 
 class Tally:
-    """Counts what became of the rows of a plan, each once.
+    """Counts the outcomes of the rows of a plan, each row once.
 
     Attributes:
-        totals: what became of the rows so far.
+        totals: the counts so far.
     """
 
     def __init__(self, plan: BatchPlan, held_error: HeldError) -> None:
@@ -178,7 +178,7 @@ class Tally:
         return bool(self._ended[row])
 
     def known(self) -> Iterator[ResultLine]:
-        """Yields the lines of rows about which nothing will be done in this run."""
+        """Yields the lines of rows that this run does not send."""
         for one in self._plan.done:
             yield _build_passed_line(one, "done", None)
         for one in self._plan.held:
@@ -186,9 +186,9 @@ class Tally:
         yield from map(build_bad_line, self._plan.bad)
 
     def note(self, lines: Iterable[ResultLine], moved: Movements) -> list[ResultLine]:
-        """Counts how rows ended, each once, and gives the lines of those that are new.
+        """Counts rows that have ended, each once, and returns the lines of the new ones.
 
-        `moved` has what rows move, a currency and minor units, where that counts.
+        `moved` has the currency and minor units of rows that move money.
         """
         fresh = [line for line in lines if line.row not in self]
         for line in fresh:
@@ -199,7 +199,7 @@ class Tally:
 
 
 def line_of(end: RowEnd) -> ResultLine:
-    """The line of a row whose job has ended."""
+    """Builds the line of a row whose job has ended."""
     reply, settled, job = end.reply, end.settled, end.job
     replayed = reply is not None and reply.replayed_earlier
     data = reply.data if reply is not None and isinstance(reply.data, dict) else {}
@@ -217,14 +217,14 @@ def line_of(end: RowEnd) -> ResultLine:
 
 
 def _warnings_of(job: RowJob, reply: Reply) -> tuple[str, ...]:
-    """What is told of an answer beside its outcome, as of a single command's (promise R119)."""
+    """The warnings of an answer, as for a single command (promise R119)."""
     status = find_undocumented_status(job.call, reply.data)
     told = () if status is None else (f"the status {status!r} is not documented",)
     return tuple(map(redact, (*reply.warnings, *told)))
 
 
 def job_line(job: RowJob, outcome: str) -> ResultLine:
-    """The line of a row whose request is on record; what became of it is to be added."""
+    """Builds the line of a row whose request is on record; the caller adds the result."""
     intent = job.intent
     return _line(job.row, outcome)._replace(
         idempotency_key=intent.stored.idempotency_key,
@@ -235,7 +235,7 @@ def job_line(job: RowJob, outcome: str) -> ResultLine:
 
 
 def row_line(row: BatchRow, key: str, outcome: str, error: SvcError | None = None) -> ResultLine:
-    """The line of a row that was not begun in this run."""
+    """Builds the line of a row that was not begun in this run."""
     return _line(row, outcome)._replace(
         error=None if error is None else extract_advice(error),
         idempotency_key=key,
@@ -244,7 +244,7 @@ def row_line(row: BatchRow, key: str, outcome: str, error: SvcError | None = Non
 
 
 def _line(row: BatchRow, outcome: str) -> ResultLine:
-    """What a line says of the row itself."""
+    """Builds a line with the fields of the row itself."""
     return ResultLine(
         row.number,
         row.line,
@@ -261,24 +261,24 @@ def _text(value: object) -> str | None:
 
 
 def error_fields(error: SvcError) -> dict[str, object]:
-    """The part of an error that a results line holds."""
+    """The fields of an error that a result line has."""
     code, message = error.code or error.type, redact(error.message)
     return failure(code, message, error.param, error.status, error.request_id)
 
 
 def extract_advice(error: SvcError) -> dict[str, object]:
-    """The same of an error that leaves it to a person what to do next; the message says what."""
+    """The fields of an error whose message is the advice to a person."""
     advice = redact(f"{error.message} {error.hint or ''}".rstrip())
     return {**error_fields(error), "message": advice}
 
 
-def build_bad_line(bad: Bad) -> ResultLine:
-    """The line of a row that is not sent because it is bad."""
+def build_bad_line(bad: InvalidRow) -> ResultLine:
+    """Builds the line of an invalid row."""
     error = failure(bad.code, redact(bad.message), bad.param)
     return ResultLine(bad.number, bad.line, "invalid", error=error)
 
 
-def _build_held_line(one: Passed, held_error: HeldError) -> ResultLine:
+def _build_held_line(one: UnsentRow, held_error: HeldError) -> ResultLine:
     if one.decision is RowDecision.STOP_ROW_CONTRADICTED:
         # A difference between row and answer (promise R15) is nothing that a second run settles.
         intent = one.evidence.intent if one.evidence else None
@@ -303,8 +303,10 @@ _HELD: Final = {
 }
 
 
-def _build_passed_line(one: Passed, outcome: str, error: Mapping[str, object] | None) -> ResultLine:
-    """The line of a row that is not sent, with what is known of its request."""
+def _build_passed_line(
+    one: UnsentRow, outcome: str, error: Mapping[str, object] | None
+) -> ResultLine:
+    """Builds the line of a valid row that is not sent, with the facts about its request."""
     evidence, duplicate = one.evidence, one.duplicate
     line = _line(one.row, outcome)._replace(error=error)
     if duplicate is not None:  # what a single command has done, whatever the row itself came to

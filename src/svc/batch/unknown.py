@@ -1,4 +1,4 @@
-"""Names of a file that no field of the operation has: they stop the batch (exit 2)."""
+"""Refuses a file with a name that no field of the operation has (exit 2)."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -12,12 +12,12 @@ from svc.nearest import find_near_words
 
 
 def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> None:
-    """Refuses a file with a name that is no field's.
+    """Refuses unknown names of a file.
 
-    Names inside metadata and evidence pass, and those inside a field that is only answered.
+    Names within metadata, evidence and read-only fields are allowed.
 
     Raises:
-        UsageError: naming all of them, or the first that is nearly a field's (promise R97).
+        UsageError: names all unknown names, or the first that is similar to a field (R97).
     """
     unknown: dict[str, UnknownName] = {}
     for each in names:
@@ -46,13 +46,13 @@ def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> N
 
 
 def _is_free(operation: BatchOperation, name: str) -> bool:
-    """Whether the merchant chooses the names inside a field: of metadata, and of evidence."""
+    """Whether the merchant chooses the names within a field: in metadata and evidence."""
     kind = operation.kind_of((name,))
     return kind is not None and (kind.type == "free" or kind.merged)
 
 
 def _suggest_fields(operation: BatchOperation, unknown: UnknownName) -> Iterator[str]:
-    """Yields the fields that may be meant: by a name inside another one, by a part, by its letters.
+    """Yields similar fields: a member of the same name, an equal part, or similar letters.
 
     `iban` is `destination[iban]`, `amount_eur` and `Amount (EUR)` are `amount`.
     """

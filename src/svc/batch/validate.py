@@ -1,7 +1,6 @@
-"""From the fields of a row to the request that it stands for.
+"""Turns the fields of a row into a request.
 
-What is checked here is what the documentation states of a value's form; whether the service takes
-it is the service's to say.
+A value is checked for the form that the documentation states; the service decides the rest.
 """
 
 from collections.abc import Collection
@@ -16,18 +15,21 @@ from svc.client.fields import BodyPath, check_body, check_value, find_unknown_na
 from svc.client.request import check_key, encode_body
 from svc.delivery.journal.stored import Scope
 from svc.delivery.likeness import likenesses, row_likeness, subject_of
-from svc.delivery.plan import Bad, BatchRow
+from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
 
 
 class Validator:
-    """Shapes the rows of one file for one operation; `scope` says where they are sent.
+    """Turns the rows of one file into requests of one operation.
 
-    `blank_means_all` takes an amount that is null for one that is not there (promise R97). Members
-    that are `ignored` are left out.
+    Args:
+        scope: the account, mode and address to which the requests are sent.
+        blank_means_all: a null amount is treated as an absent one (promise R97).
+        ignored: paths of fields that are removed from each row.
+        row_id: the column that holds the rows' own ids, or None.
 
     Attributes:
-        left_out: fields of the file that the operation does not take, in the order met.
+        left_out: read-only fields of the API that the file contains, in the order met.
     """
 
     def __init__(
@@ -49,12 +51,12 @@ class Validator:
         self._line_of_id: dict[str, int] = {}
         self.left_out: dict[str, None] = {}
 
-    def shape(self, read: Read) -> BatchRow | Bad:
-        """Turns a row into a request, or says why it cannot be one.
+    def shape(self, read: Read) -> BatchRow | InvalidRow:
+        """Turns a row into a request, or into an `InvalidRow` with the reason why it cannot be one.
 
         Raises:
-            UsageError: it has a name that is no field's, as every other row may, or the idempotency
-                key of a row before.
+            UsageError: the file has an unknown column, or two rows have the same idempotency key
+                or the same id; both concern the whole file.
         """
         if isinstance(read.given, dict):
             self._refuse_unknown(read.given)
@@ -81,7 +83,7 @@ class Validator:
 
     @staticmethod
     def _refuse_repeated(row: BatchRow, name: str | None, lines: dict[str, int], what: str) -> None:
-        """Refuses the file where two rows have one key or id: one of them would not be sent."""
+        """Refuses the file if two rows have the same key or id: one of them would not be sent."""
         if name is None:
             return
         first = lines.setdefault(name, row.line)
@@ -159,7 +161,7 @@ class Validator:
 
 
 def _drop(value: Any, path: BodyPath) -> None:
-    """Takes what stands at a path out of a row; `*` is every position of a list."""
+    """Removes the value at a path from a row; `*` in the path is every entry of a list."""
     name, *inside = path
     if isinstance(value, list):
         for item in value if name == "*" and inside else ():
@@ -171,12 +173,12 @@ def _drop(value: Any, path: BodyPath) -> None:
             value.pop(name, None)
 
 
-def _build_bad(read: Read, bad: BadRow) -> Bad:
-    return Bad(read.number, read.line, bad.message, bad.param, bad.code)
+def _build_bad(read: Read, bad: BadRow) -> InvalidRow:
+    return InvalidRow(read.number, read.line, bad.message, bad.param, bad.code)
 
 
 def _identifier(operation: BatchOperation, given: RowFields) -> str:
-    """The id of what is changed; empty where something is made."""
+    """The id of the object that a row changes; empty if the operation creates an object."""
     if not operation.id_prefix:
         return ""
     found = given.get("id")
@@ -193,7 +195,7 @@ def _identifier(operation: BatchOperation, given: RowFields) -> str:
 
 
 def _read_key(value: Any) -> str | None:
-    """The row's own idempotency key, checked as `--idempotency-key` is; None for a blank."""
+    """The row's own idempotency key, checked as `--idempotency-key` is; None if it is blank."""
     if value is None or value == "":
         return None
     if not isinstance(value, str):
@@ -202,7 +204,7 @@ def _read_key(value: Any) -> str | None:
 
 
 def _read_compared_currency(operation: BatchOperation, currency: Any) -> str | None:
-    """A currency beside an amount that is sent without it, such as that of a refund."""
+    """The currency column of an operation that sends only an amount, such as a refund."""
     fields = operation.fields
     if "amount" not in fields or "currency" in fields or currency in (None, ""):
         return None
@@ -216,7 +218,10 @@ def _is_amount(operation: BatchOperation, name: str) -> bool:
 
 
 def _refuse_order_price(operation: BatchOperation, given: RowFields) -> None:
-    """An order's `amount` is no amount to capture: the rest would be released for good."""
+    """Refuses a row of an exported order for `orders.capture`.
+
+    Its `amount` is the order's price; a capture of less than the total releases the rest for good.
+    """
     if operation.name == "orders.capture" and {"amount", "amount_total"} <= given.keys():
         raise BadRow(
             "amount is the order's price here, not what to capture",
@@ -227,7 +232,7 @@ def _refuse_order_price(operation: BatchOperation, given: RowFields) -> None:
 
 
 def _trim(value: Any, answered: frozenset[str] | None) -> Any:
-    """A field, or the entries of one, without what is only answered."""
+    """A copy of a field, or of the entries of a list, without the read-only members."""
     if answered is None:
         return value
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""Workers: threads with a connection each, at one rate, sending what was recorded."""
+"""The workers of a batch: threads with one connection each, which send recorded requests."""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
@@ -9,7 +9,7 @@ from typing import Final
 
 from svc.client.client import Client
 from svc.clock import Clock
-from svc.delivery.before import look_before
+from svc.delivery.before import check_before_sending
 from svc.delivery.journal.stored import Stored
 from svc.delivery.rows import JobEnd, RowJob
 from svc.delivery.send import send_row
@@ -34,10 +34,9 @@ _CAPACITY_MIN: Final = 15  # three further attempts: what a single command has
 
 
 class Rate:
-    """Gives every request its turn; shared by all workers.
+    """Limits the rate of all workers together.
 
-    `rate` is a limit in requests per second, or None. A worker that asks for a turn waits as long
-    as it says.
+    `rate` is a limit in requests per second, or None.
     """
 
     def __init__(self, clock: Clock, rate: float | None) -> None:
@@ -50,7 +49,7 @@ class Rate:
         self._lock = Lock()
 
     def turn(self) -> float:
-        """Takes the next turn and says in how many seconds it comes."""
+        """Reserves the next turn; returns for how many seconds the worker has to wait."""
         with self._lock:
             now = self._clock.monotonic()
             at = max(now, self._next)
@@ -58,7 +57,7 @@ class Rate:
             return at - now
 
     def note_success(self) -> None:
-        """Remembers a request that was not turned away; after a cut, speeds up again."""
+        """Notes a request that was not rate-limited; raises a lowered rate again."""
         with self._lock:
             self._through += 1
             if self._rate is not None and self._rate != self._most:
@@ -66,7 +65,7 @@ class Rate:
                 self._rate = faster if self._most is None else min(faster, self._most)
 
     def was_limited(self) -> None:
-        """Slows all workers down below the rate that the service has taken."""
+        """Lowers the rate of all workers below the one that the service has accepted."""
         with self._lock:
             now = self._clock.monotonic()
             span = now - self._since
@@ -80,12 +79,11 @@ class Rate:
 
 
 class SharedQuota:
-    """The retry allowance of one batch (promise R17): a service that is down ends it soon.
+    """The retry quota of one batch, which all workers share (R17): a failing service ends it soon.
 
-    It is 500 for 200 rows or more, and less for fewer, so that rows and further attempts together
-    are at most one and a half requests a row. A service that takes requests and never answers uses
-    none of it, since a row then waits out its deadline in one attempt: rows without an answer are
-    counted as well. All workers share it.
+    The quota is 500 for 200 rows or more, and less for fewer rows, so that there are at most one
+    and a half attempts a row. A service that accepts requests and never answers uses none of it,
+    because a row waits for its deadline in one attempt: rows without an answer are counted as well.
 
     Attributes:
         exhausted: whether no other row should be begun.
@@ -100,7 +98,7 @@ class SharedQuota:
         self.exhausted = False
 
     def take(self, *, timed_out: bool) -> bool:
-        """Pays for one further attempt; false if there is not enough left."""
+        """Takes one further attempt from the quota; False if too little is left."""
         cost = _TIMEOUT_COST if timed_out else _RETRY_COST
         with self._lock:
             paid = self._left >= cost
@@ -109,20 +107,20 @@ class SharedQuota:
         return paid
 
     def give(self) -> None:
-        """Pays a little back for a request that succeeded."""
+        """Returns a little to the quota after a success."""
         with self._lock:
             self._left = min(self._most, self._left + _REFUND)
 
     def row_ended(self, *, answered: bool) -> None:
-        """Remembers whether a row got a definite answer in the end."""
+        """Notes whether a row got a definite answer."""
         self._unanswered = 0 if answered else self._unanswered + 1
         self.exhausted = self.exhausted or self._unanswered >= _UNANSWERED_MAX
 
 
 class Created:
-    """Which of the latest requests has made which object; may be used from any thread.
+    """The objects that the latest requests have created; may be used from any thread.
 
-    Older ones are on record by then, and what they have made is compared when an end is kept.
+    Older requests are settled in the journal, which compares their objects.
     """
 
     def __init__(self) -> None:
@@ -130,7 +128,7 @@ class Created:
         self._lock = Lock()
 
     def is_taken(self, sent: Stored, made: str, world: str | None) -> bool:
-        """Whether it is another request's already (promise R93)."""
+        """Whether another request has created the object (promise R93)."""
         owner = sent.owner_of(made)
         with self._lock:
             found = self._by.setdefault((made, world), owner)
@@ -140,11 +138,10 @@ class Created:
 
 
 class Workers:
-    """`size` workers; `connect` makes the client of one, in its own thread.
+    """A pool of `size` worker threads; `connect` creates the client of a worker in its thread.
 
-    They take jobs in order until `halts` says of one's end that it concerns them all, which is seen
-    before another one begins. They end with the process at the latest: nothing that they do must be
-    tidied up, since what they send is in the journal.
+    Workers take jobs in order until `halts` is true for the result of one, which is checked before
+    the next job begins. They may end with the process at any time: the journal has all requests.
     """
 
     def __init__(
@@ -169,14 +166,14 @@ class Workers:
             thread.start()
 
     def put(self, jobs: Iterable[RowJob]) -> None:
-        """Hands jobs to the workers."""
+        """Adds jobs to the queue of the workers."""
         for job in jobs:
             self._jobs.put(job)
 
     def take(self, timeout: float) -> list[JobEnd]:
-        """Waits so many seconds for a job to end; gives all that have.
+        """Waits up to `timeout` seconds for a job to end; returns all results.
 
-        They stay with the workers until `drop`, so that a signal in between loses none.
+        The results are kept until `drop`, so that a signal in between loses none.
 
         Raises:
             Stopped: a signal came.
@@ -187,11 +184,11 @@ class Workers:
         return self._ended[:]
 
     def drop(self, count: int) -> None:
-        """Forgets the first ends, which have been kept."""
+        """Removes the first `count` results, which the caller has recorded."""
         del self._ended[:count]
 
     def stop(self) -> None:
-        """Begins nothing more: jobs that wait come back unsent, those under way go on."""
+        """Begins no further jobs: waiting jobs are returned unsent, jobs under way continue."""
         self._stopping.set()
         with suppress(Empty):
             while True:
@@ -200,7 +197,7 @@ class Workers:
                     self._tell(JobEnd(job))
 
     def close(self, seconds: float) -> None:
-        """Lets the workers go home, and waits for them so long in all."""
+        """Ends the workers and waits for them, at most `seconds` for all together."""
         self.stop()
         until = self._clock.monotonic() + seconds
         for _ in self._threads:
@@ -238,14 +235,14 @@ class Workers:
         self._wait(self._rate.turn())
         if self._stopping.is_set():
             return JobEnd(job)
-        passed = look_before(client, job)
+        passed = check_before_sending(client, job)
         if passed is not None:
             return JobEnd(job, passed=passed)
         is_taken = partial(self._created.is_taken, job.intent.stored)
         return JobEnd(job, reply=send_row(client, job, is_taken))
 
     def _wait(self, seconds: float) -> None:
-        """Waits its turn, in naps, so that a stop is seen at once."""
+        """Waits for a turn in short steps, so that a stop is noticed at once."""
         until = self._clock.monotonic() + seconds
         while (left := until - self._clock.monotonic()) > 0 and not self._stopping.is_set():
             self._clock.sleep(min(left, _NAP_SECONDS))

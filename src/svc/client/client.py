@@ -1,4 +1,4 @@
-"""The sender: one call, at most four identical attempts, one definite outcome."""
+"""The API client: sends a call in at most four identical attempts, to one definite outcome."""
 
 from collections.abc import Callable, Mapping
 from itertools import count
@@ -49,7 +49,7 @@ _OUT_OF_STEP = (Meaning.FOREIGN, Meaning.UNREADABLE)
 
 
 class _Sending(NamedTuple):
-    """What is known of one sending while its attempts go on.
+    """The state of one sending between its attempts.
 
     Attributes:
         sent_before: whether an earlier sending may have been carried out.
@@ -66,7 +66,7 @@ class _Sending(NamedTuple):
     server_time: float | None = None
 
     def after(self, finding: AttemptResult) -> "_Sending":
-        """The same after one more attempt."""
+        """Returns the state after one more attempt."""
         served = self.server_time
         if served is None and finding.raw is not None:
             served = read_server_time(finding.raw.headers)
@@ -74,10 +74,10 @@ class _Sending(NamedTuple):
 
 
 class AttemptRecord(NamedTuple):
-    """One line of `--verbose`: no header and no body, so nothing secret.
+    """One line of `--verbose`; without headers and body, so that it holds no secret.
 
     Attributes:
-        error: what went wrong where no answer came.
+        error: the reason if no answer came.
         milliseconds: from before connecting to the end of the answer.
     """
 
@@ -96,21 +96,21 @@ class Client(WireOwner):
     Args:
         base_url: where the API is.
         api_key: a secret or restricted key of `mode`.
-        mode: what the caller means to work in; the key must be of it.
+        mode: test or live; a key of the other mode is refused.
         api_version: sent as `Svc-Version` (YYYY-MM-DD).
         deadline_seconds: total time of a call, with all attempts and waits (promise R9).
         clock: time and waiting.
         random: a number from 0 up to 1, for the waits between attempts.
         new_key: a fresh idempotency key.
         wire: carries requests; sockets if not given.
-        auth: how the key is sent.
-        on_attempt: told after every attempt.
-        on_reply: told of every success.
+        auth: the scheme of the Authorization header.
+        on_attempt: called after every attempt.
+        on_reply: called after every success.
         proxy: address of a proxy, used for https only.
         ca_bundle: PEM file trusted besides the system's authorities.
-        quota: allowance of further attempts that several clients share.
-        expected: asked at each new connection; false where another service answers there.
-        show_progress: makes a context manager around each call, which is given its attempts.
+        quota: retry quota that several clients share.
+        expected: called for each new connection; False if another service answers there.
+        show_progress: returns a context manager around each call, which is passed its attempts.
 
     Raises:
         UsageError: before anything is sent, see `api_keys.refuse_plain_http`.
@@ -187,10 +187,10 @@ class Client(WireOwner):
         raw: str | None = None,
         seconds: float,
     ) -> RawReply | Failure:
-        """Sends a request once and gives what came, whatever that is worth.
+        """Sends a request once and returns its answer or failure without judging it.
 
-        For asking a service how it behaves: `changed` are headers that it has besides or in place
-        of its own, or does not have where they are empty, and `raw` is a body that no call has.
+        `svc sandbox compare` probes a service with it. `changed` adds or replaces headers, and
+        removes those whose value is empty; `raw` replaces the body.
 
         Raises:
             AuthError: it holds a secret (promises R28, R100).
@@ -209,7 +209,7 @@ class Client(WireOwner):
             )
 
     def reconnect(self) -> None:
-        """Lets go of the kept connection, so that no answer to what was sent on it can follow."""
+        """Closes the kept connection, so that no late answer to an earlier request can be read."""
         self._wire.close()
 
     def deliver(
@@ -263,7 +263,7 @@ class Client(WireOwner):
         raise AssertionError  # count() has no end
 
     def _too_late(self, prepared: Prepared, first_sent_at: float) -> Reason | None:
-        """Why the service may not know the key any more, so that it would do it twice (R4)."""
+        """Returns why the service may have forgotten the key, and would act twice; or None (R4)."""
         if prepared.idempotency_key is None:
             return None
         age = self.clock.now() - first_sent_at

@@ -1,4 +1,4 @@
-"""How a call that did not succeed ends: the error, its outcome and the next step (R10, R11)."""
+"""Builds the error of a call that failed, with its outcome and the next step (R10, R11)."""
 
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ _UNANSWERED = "got no usable answer from {}"
 
 
 class CallEnd(NamedTuple):
-    """The last attempt of a call, and what came before it.
+    """The last attempt of a call, and the state before it.
 
     Attributes:
         was_open: whether an earlier attempt may have been carried out.
@@ -53,7 +53,7 @@ class CallEnd(NamedTuple):
 
 
 def error_of(ending: CallEnd) -> SvcError:
-    """Chooses the error: refused, unknown, or not carried out."""
+    """Builds the error of a failed call: refused, outcome unknown, or not carried out."""
     if ending.finding.meaning is Meaning.REFUSED:
         return _build_refusal(ending)
     if ending.call.changes and (ending.was_open or ending.finding.meaning in OPEN):
@@ -119,7 +119,7 @@ def _hint_unreached(ending: CallEnd) -> str | None:
 
 
 def _line(ending: CallEnd, what: str) -> str:
-    """One line: what failed, why, after how many attempts."""
+    """Formats the message: the call, the reason and the number of attempts."""
     tries = f"{ending.attempts} attempt{'s' if ending.attempts > 1 else ''}"
     before = ""
     if ending.was_open and ending.finding.meaning not in OPEN:

@@ -1,7 +1,7 @@
-"""Calls by path or by id, for `svc get` and `svc post`, and calls recovered from their path.
+"""Builds calls from a path or an id, for `svc get`, `svc post` and the requests of the journal.
 
-A path that is one of the documented ones gets that call's checks, so that a payment sent by
-`svc post /v1/refunds` or resumed from the journal is judged like one sent by `svc refunds create`.
+A documented path gets the checks of its operation: a refund that is sent by `svc post /v1/refunds`
+or resumed from the journal is checked like one of `svc refunds create`.
 """
 
 from collections.abc import Mapping
@@ -16,10 +16,10 @@ from svc.service.facts import ID_PREFIXES
 
 
 def get(path: str, query: QueryParams = ()) -> Call:
-    """Retrieves any path of the API; a query that is part of `path` comes first.
+    """Builds a GET of any path of the API; a query that is part of `path` comes first.
 
     Raises:
-        UsageError: on a path that would leave the API (promise R25).
+        UsageError: the path would leave the API (promise R25).
     """
     plain, mark, text = path.partition("?")
     pairs = (*(_parse_query(text) if mark else ()), *query_of(query))
@@ -31,7 +31,7 @@ def get(path: str, query: QueryParams = ()) -> Call:
 
 
 def post(path: str, body: Body | None = None, *, encoding: Encoding = "json") -> Call:
-    """Posts to any path of the API; raises UsageError: the path would leave the API (R25)."""
+    """Builds a POST to any path of the API; raises UsageError: the path would leave it (R25)."""
     known = operation_at(check_path(path))
     if known is None:
         return Call("POST", path, body=body, encoding=encoding)
@@ -40,10 +40,10 @@ def post(path: str, body: Body | None = None, *, encoding: Encoding = "json") ->
 
 
 def retrieve(identifier: str) -> Call:
-    """Retrieves the object that an id's prefix points to.
+    """Builds the GET of the object with an id.
 
     Raises:
-        UsageError: on a prefix that has no GET, naming those that have one.
+        UsageError: no GET is known for the prefix of the id; the error names those that have one.
     """
     identifier = segment(identifier)
     for kind, prefix in ID_PREFIXES.items():
@@ -63,7 +63,7 @@ def retrieve(identifier: str) -> Call:
 
 
 def money_of(call: Call) -> Call | None:
-    """The call that reads the object whose money a POST moves; None where it names none."""
+    """Builds the GET of the object whose money a POST moves; None if the POST names none."""
     known = service.operation(call.operation)
     of = known[1].money_of if known is not None else ""
     identifier = dict(call.names).get(of)
@@ -71,7 +71,7 @@ def money_of(call: Call) -> Call | None:
 
 
 def amounts_of(data: Mapping[str, object]) -> tuple[object, object]:
-    """What an object had that a POST can move, and the part of it that is gone."""
+    """The amount of an object that a POST can move, and the part that has already been moved."""
     noun = service.noun(str(data.get("object")))
     whole, taken = noun.money if noun is not None else ("amount", "")
     return data.get(whole), data.get(taken) or 0

@@ -1,4 +1,4 @@
-"""Answers of the service: what counts as one, and what contradicts its request."""
+"""Classifies the answers of the service and builds a `Reply` from a valid one."""
 
 from collections.abc import Callable
 from sys import getsizeof
@@ -31,17 +31,17 @@ class Reply(NamedTuple):
     """A successful answer.
 
     Attributes:
-        world: the state of the sandbox that answered; None of any other service.
+        world: identifies the state of the sandbox that answered; None for any other service.
         headers: names in lower case, in the order sent; `header(reply.headers, name)` finds one.
         text: the body exactly as sent; empty where the answer has no content.
         data: the body parsed; numbers with a fraction are `ExactNumber` and keep their text.
-        slices: of a list, the exact text of each entry of `data["data"]`.
-        replayed: the service says that it carried this out for an earlier request with this key.
-        attempts: how many it took.
-        makes: whether it is a new object.
+        slices: for a list, the exact text of each entry of `data["data"]`.
+        replayed: the answer is marked as that of an earlier request with the same key.
+        attempts: the number of attempts.
+        makes: whether the answer is a new object.
         is_repeat: whether an earlier attempt of the same sending may have been carried out.
         seconds: from before the first attempt to the answer.
-        warnings: differences from the request that prove nothing (promise R119).
+        warnings: differences from the request that prove no contradiction (promise R119).
     """
 
     status: int
@@ -64,7 +64,7 @@ class Reply(NamedTuple):
 
     @property
     def server_time(self) -> float | None:
-        """What the clock of the service said, in Unix seconds."""
+        """The service's clock at the time of the answer, in Unix seconds."""
         return read_server_time(self.headers)
 
     @property
@@ -74,10 +74,10 @@ class Reply(NamedTuple):
 
     @property
     def replayed_earlier(self) -> bool:
-        """Whether it was carried out before this sending began (promise R117).
+        """Whether the request was carried out before this sending began (promise R117).
 
-        The service marks the answer to a first attempt as a stored one, or the new object is older
-        than the first attempt by the service's own clock.
+        That is so if the answer to a first attempt is marked as replayed, or if the new object is
+        older than the first attempt by the service's own clock.
         """
         if self.replayed and not self.is_repeat:
             return True
@@ -107,11 +107,11 @@ def read_server_time(headers: Headers) -> float | None:
 
 
 class ReplyLimits(NamedTuple):
-    """What is read of an answer: more than any has, and little enough to be held and shown.
+    """The maximum size of an answer: above every real answer, and small enough for memory.
 
     Attributes:
         size: in bytes.
-        values: of its JSON, names not counted.
+        values: the number of JSON values, without member names.
     """
 
     size: int
@@ -123,7 +123,7 @@ _PAGE = ReplyLimits(16 * 1024 * 1024, 200_000)
 
 
 def limits_of(call: Call) -> ReplyLimits:
-    """The limits of a call's answer: a page, or an unknown kind, may hold a hundred objects."""
+    """The limits of a call's answer; a page and an unknown kind may hold a hundred objects."""
     return _OBJECT if call.expects and "list" not in call.expects else _PAGE
 
 
@@ -136,7 +136,7 @@ def reply_of(
     is_repeat: bool = False,
     seconds: float = 0.0,
 ) -> Reply:
-    """Makes the answer of a DONE attempt; what is given is as in `Reply`."""
+    """Builds the `Reply` of a DONE attempt; the arguments are as in `Reply`."""
     assert finding.raw is not None
     return Reply(
         status=finding.raw.status,
@@ -194,12 +194,12 @@ def _build_done(
 
 
 def _takes_anything(call: Call) -> bool:
-    """Whether a call is a POST to a path of the API that is not documented: `svc post` sends it."""
+    """Whether a call is a POST of `svc post` to an undocumented path; any answer is valid."""
     return call.method == "POST" and not call.expects and call.path.startswith(API_ROOT)
 
 
 def not_ours(raw: RawReply, why: str) -> AttemptResult:
-    """What a 2xx is that answers another request: a cache's, or one that came late (R93)."""
+    """Builds the result of a 2xx that answers another request: cached, or too late (R93)."""
     return _no_answer(raw, Meaning.FOREIGN, f"{why}: it is the answer to another request")
 
 
@@ -274,9 +274,9 @@ def classify(
     now: float,
     is_taken: IsTaken | None = None,
 ) -> AttemptResult:
-    """Understands one attempt; `now` is wall-clock time, for dates in `Retry-After`.
+    """Classifies the outcome of one attempt.
 
-    `is_taken` is as in `Client.deliver`.
+    `now` is wall-clock time, for dates in `Retry-After`; `is_taken` is as in `Client.deliver`.
     """
     if isinstance(result, Failure):
         return _build_failed(result)
@@ -302,7 +302,7 @@ def classify(
 
 
 def _brings_another(data: Any, call: Call) -> bool:
-    """Whether the answer is no object that the request names, as a capture's payment."""
+    """Whether the answer is an object that the request does not name: a capture's payment."""
     found = id_in(data)
     return bool(call.names) and found not in (value for _, value in call.names)
 

@@ -1,4 +1,8 @@
-"""The tables in the words of each shell, put into its engine."""
+"""Builds the completion script of each shell: its engine, with the command tree as shell code.
+
+An engine is the script's fixed part, which looks words up in the functions or variables that are
+generated here from `Tables`.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -10,13 +14,13 @@ from svc.completion.tables import CommandRow, Spec, Tables, Words
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """How one shell writes them.
+    """The differences between bash and zsh in the generated code.
 
     Attributes:
-        path: the variable that holds the words of the command.
-        words: the assignment of a set of words.
-        specs: a list of options as a value.
-        row: the assignments that describe a command, but for its shared options.
+        path: the name of the variable that holds the words of the command.
+        words: formats the assignment of a set of words.
+        specs: formats a list of options as a value.
+        row: formats the assignments that describe a command, without its shared options.
     """
 
     path: str
@@ -26,7 +30,7 @@ class Dialect:
 
 
 def posix_lines(tables: Tables, dialect: Dialect) -> Iterator[str]:
-    """The functions that an engine asks."""
+    """Yields the lines of the functions that the engines of bash and zsh call."""
     arms = [f"{short}) {dialect.path}={name} ;;" for short, name in tables.long_names.items()]
     yield from _function("_svc_long_name", f"${dialect.path}", arms)
     arms = [f"{name}) {dialect.words(words)} ;;" for name, words in tables.words.items()]
@@ -56,12 +60,12 @@ def _function(name: str, asked: str, arms: Iterable[str]) -> Iterator[str]:
 
 
 def quote(text: str) -> str:
-    """Single quotes, as every POSIX shell reads them."""
+    """Quotes text in single quotes for a POSIX shell."""
     return "'" + text.replace("'", "'\\''") + "'"
 
 
 def bash_lines(tables: Tables) -> Iterator[str]:
-    """The tables that the engine asks."""
+    """Yields the generated lines for bash."""
     return posix_lines(tables, Dialect("path", _bash_words, _bash_specs, _bash_row))
 
 
@@ -81,7 +85,7 @@ def _bash_specs(specs: Iterable[Spec]) -> str:
 
 
 def zsh_lines(tables: Tables) -> Iterator[str]:
-    """The tables that the engine asks."""
+    """Yields the generated lines for zsh."""
     return posix_lines(tables, Dialect("path_", _zsh_words, _zsh_specs, _zsh_row))
 
 
@@ -96,19 +100,19 @@ def _zsh_row(row: CommandRow) -> Iterator[str]:
 
 
 def _zsh_specs(specs: Iterable[Spec]) -> str:
-    """Name, kind and help of each, one after the other, a line an option."""
+    """Formats options as a zsh array of name, kind and help, one option a line."""
     zsh_lines = (f"\n        {spec.name} {quote(spec.kind)} {quote(spec.help)}" for spec in specs)
     return f"({''.join(zsh_lines)})"
 
 
 def _describe_words(words: Words) -> str:
-    """`word:meaning`; a colon of either is escaped."""
+    """Formats words as `word:meaning`, with colons escaped in both parts."""
     parts = ((part.replace(":", "\\:") for part in pair if part) for pair in words)
     return " ".join(quote(":".join(pair)) for pair in parts)
 
 
 def fish_lines(tables: Tables) -> Iterator[str]:
-    """The tables that the engine asks."""
+    """Yields the generated lines for fish."""
     yield "function __svc_long_name"
     yield "    switch $argv[1]"
     for short, name in tables.long_names.items():
@@ -150,12 +154,12 @@ def _fish_specs(specs: Iterable[Spec]) -> str:
 
 
 def quote_for_fish(text: str) -> str:
-    """Single quotes; in fish a backslash escapes inside of them."""
+    """Quotes text in single quotes for fish, where a backslash escapes inside of them."""
     return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def powershell_lines(tables: Tables) -> Iterator[str]:
-    """The tables that the engine asks."""
+    """Yields the generated lines for PowerShell."""
     yield "$script:SvcLongNames = @{"
     for short, name in tables.long_names.items():
         yield f"    {quote_for_powershell(short)} = {quote_for_powershell(name)}"
@@ -196,13 +200,13 @@ def _powershell_specs(specs: Iterable[Spec]) -> str:
 
 
 def _list(items: Iterable[str]) -> str:
-    """A list of lists; the comma keeps PowerShell from unrolling one of a single item."""
+    """Formats a list of lists; the comma keeps PowerShell from unrolling a list of one item."""
     found = list(items)
     return f"@(,{found[0]})" if len(found) == 1 else f"@({', '.join(found)})"
 
 
 def quote_for_powershell(text: str) -> str:
-    """Single quotes, doubled inside."""
+    """Quotes text in single quotes for PowerShell, which doubles a quote inside of them."""
     return "'" + text.replace("'", "''") + "'"
 
 
@@ -218,7 +222,7 @@ _SHELLS: Final[dict[str, tuple[str, Lines]]] = {
 
 
 def script(shell: str, tables: Tables) -> str:
-    """The whole completion script of bash, zsh, fish or powershell."""
+    """Returns the completion script of bash, zsh, fish or powershell."""
     name, lines = _SHELLS[shell]
     engine = files("svc.completion").joinpath(name).read_text(encoding="utf-8")
     before, _, after = engine.partition(_PLACE)

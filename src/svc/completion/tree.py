@@ -1,4 +1,4 @@
-"""The command tree as values: what `svc commands` prints and the shell scripts are made of."""
+"""The command tree as data, from which `svc commands` and the completion scripts are built."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,15 +10,15 @@ Type: TypeAlias = Literal["flag", "text", "integer", "number"]
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What can stand for a value, as far as it can be told in advance.
+    """The values that an option or argument can have, as far as they are known in advance.
 
     Attributes:
-        name: of the words in the shell scripts; the same words have the same name everywhere.
-        words: each with what it means, or with an empty text.
-        closed: the program itself refuses every other word. Else the service judges.
-        ids: the kinds of objects, by the prefixes of their ids.
-        files: a path.
-        profiles: the name of a profile.
+        name: the name of the set of words in the shell scripts; equal sets have one name.
+        words: pairs of a word and its meaning, which may be empty.
+        closed: whether svc refuses every other word; else the service decides.
+        ids: the id prefixes of the kinds of objects that are possible.
+        files: whether the value is a path.
+        profiles: whether the value is the name of a profile.
     """
 
     name: str = ""
@@ -30,7 +30,7 @@ class Values:
 
     @property
     def more(self) -> bool:
-        """Whether something follows a word at once, as the value of `KEY=`."""
+        """Whether text follows a word without a blank, as the value after `KEY=`."""
         return any(word.endswith(("=", ":")) for word, _ in self.words)
 
     def __bool__(self) -> bool:
@@ -45,9 +45,9 @@ class Option:
     """One option.
 
     Attributes:
-        negatives: the names that say no.
-        value_optional: it may stand without its value.
-        environment: the variable that stands in for it.
+        negatives: the names that turn it off.
+        value_optional: whether it may be given without a value.
+        environment: the variable that is used if the option is not given.
     """
 
     names: tuple[str, ...]
@@ -90,7 +90,7 @@ class Command:
         path: its words after `svc`.
         short: other names of its first word.
         shared: the groups of options that it takes beside its own.
-        moves_money: asked about in live mode (promise R19).
+        moves_money: whether svc asks for confirmation in live mode (promise R19).
     """
 
     path: tuple[str, ...]
@@ -110,7 +110,7 @@ class Command:
         return " ".join(self.path)
 
     def walk(self) -> "Iterator[Command]":
-        """This command, then all below it, each before its own."""
+        """Yields this command and all commands below it, each before its subcommands."""
         yield self
         for command in self.commands:
             yield from command.walk()
@@ -118,9 +118,9 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Tree:
-    """The whole program: its commands under a root without words, and the shared options.
+    """The whole program: its commands below a root without words, and the shared options.
 
-    A shared option whose values are others for one command stands among its own as well.
+    If a shared option has other values for one command, that command has it among its own options.
     """
 
     root: Command

@@ -1,4 +1,7 @@
-"""Writing the file so that a reader sees the old or the new one, never half (promise R66)."""
+"""Replaces a file atomically: a reader sees the old or the new content (promise R66).
+
+The configuration file is written so, and the files of `svc sandbox export`.
+"""
 
 import os
 import stat
@@ -17,15 +20,14 @@ _LOCK: Final = ".config.lock"
 
 
 @contextmanager
-def one_writer(folder: Path, clock: Clock) -> Iterator[None]:
-    """Makes the folder if it is missing and holds it for one process at a time.
+def lock_folder(folder: Path, clock: Clock) -> Iterator[None]:
+    """Creates a folder if it is missing, and locks it while the block runs.
 
-    The system frees it when the process dies.
+    The system releases the lock when the process dies.
 
     Raises:
-        LocalError: another process held it for over ten seconds.
-        LocalError: the folder cannot be made, is a symbolic link, is another user's, or others may
-            write to it.
+        LocalError: another process held the lock for over ten seconds; or the folder cannot be
+            created, is a symbolic link, belongs to another user, or others may write to it.
     """
     try:
         files.make_private(folder)
@@ -42,12 +44,12 @@ def one_writer(folder: Path, clock: Clock) -> Iterator[None]:
 
 
 def write_atomically(path: Path, content: str | Callable[[BinaryIO], None]) -> None:
-    """Replaces the file at once and for good; call it inside `one_writer`.
+    """Replaces a file atomically and durably; call it inside `lock_folder`.
 
-    The content is a text, or what writes it.
+    `content` is a text, or a function that writes it.
 
     Raises:
-        LocalError: it cannot be written; the old file is as it was.
+        LocalError: the file cannot be written; the old one is unchanged.
     """
     try:
         data = content.encode() if isinstance(content, str) else content

@@ -1,12 +1,12 @@
-"""Delivery: decides whether a POST is sent and with which key, and what is known of it afterwards.
+"""Delivery: decides whether a POST is sent and with which key, and records its outcome.
 
-Single commands and batches are the same delivery (promise R112: one room decides for both). Begin
-with `policy`, the two tables of what may be sent; `evidence` says what is known of a request,
-`likeness` which requests are the same, `account` whether two API keys belong to one account.
-`send` records a request, sends it and settles it with what `sender` holds, and `ending` says what
-its end means; of a batch, `plan` says what becomes of each row, `before` what is read first, `rows`
-records and settles them in groups. `hints` has the next command for each decision, `journal` keeps
-it all in the state database. `cli` and `batch` use this room.
+Single commands and batches use the same rules (promise R112: one room decides for both). Begin with
+`policy`, the two tables of decisions. `evidence` determines the outcome of a request, `likeness`
+finds duplicates, `account` compares the accounts of two API keys. `send` records a request, sends
+it and settles it with the objects of `sender`; `ending` turns its outcome into a result or an
+error. For a batch, `plan` and `planner` decide about each row, `before` reads objects before a row
+is sent, `rows` records and settles rows in groups. `hints` has the next command for each decision.
+`journal` stores all requests in the state database. `cli` and `batch` use this room.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

@@ -1,8 +1,9 @@
-"""Whether API keys belong to one account: the only place that judges it (promise R118).
+"""Decides whether two API keys belong to one account; no other module does (promise R118).
 
-A key names no account, and the service has no call that does. Proof is the same key, a roll that
-this machine has seen, or an object that was made with the first key: the other account's key gets
-`resource_missing` for it. Without proof the answer is neither yes nor no.
+A key does not name its account, and the service has no call for it. Three things prove the answer:
+the keys are equal, this machine has rolled one to the other, or the second key reads an object that
+was created with the first one: a key of another account gets `resource_missing`. Without proof the
+answer is neither yes nor no.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -23,11 +24,11 @@ _MISSING: Final = "resource_missing"
 
 
 class KeyMatcher(NamedTuple):
-    """Compares other keys with the one in use.
+    """Compares other API keys with the key in use.
 
     Attributes:
-        scope: with the fingerprint of the key in use.
-        rolls: pairs of fingerprints of which one key took the place of the other.
+        scope: has the fingerprint of the key in use.
+        rolls: returns pairs of fingerprints: an old key and the new key that replaced it.
     """
 
     journal: Journal
@@ -36,7 +37,7 @@ class KeyMatcher(NamedTuple):
     rolls: Callable[[], Iterable[set[str]]]
 
     def compare(self, fingerprints: Iterable[str]) -> KeyEquivalence:
-        """Says of keys whether they are of the account in use; asks the service for few objects.
+        """Decides which keys are of the account in use; reads a few objects of the service.
 
         Raises:
             LocalError: the state database cannot be used.
@@ -53,14 +54,14 @@ class KeyMatcher(NamedTuple):
         return KeyEquivalence(frozenset(same), frozenset(other))
 
     def is_own(self, fingerprint: str) -> bool:
-        """Whether a key is the one in use, or shown to be of its account; raises as `compare`."""
+        """Whether a key is known to be of the account in use; raises as `compare`."""
         return (
             fingerprint == self.scope.key_fingerprint
             or fingerprint in self.compare((fingerprint,)).same
         )
 
     def _find_rolled(self) -> set[str]:
-        """Fingerprints of keys that the one in use took the place of, or that took its place."""
+        """The fingerprints of all keys that rolls link to the key in use, in both directions."""
         links = list(self.rolls())
         found: set[str] = {self.scope.key_fingerprint}
         before = 0
@@ -74,7 +75,7 @@ class KeyMatcher(NamedTuple):
     def _verdict(self, fingerprint: str) -> bool | None:
         for made in islice(witnesses(self.journal, (fingerprint,), self.scope), _TRIED):
             try:
-                verdict = can_see(self.client, made, within=_SECONDS)
+                verdict = can_read(self.client, made, within=_SECONDS)
             except SvcError:
                 return None
             if verdict is not None:
@@ -83,7 +84,7 @@ class KeyMatcher(NamedTuple):
 
 
 def witnesses(journal: Journal, fingerprints: Iterable[str | None], scope: Scope) -> Iterator[str]:
-    """Yields ids of what was last made with keys, as far as such objects can be retrieved."""
+    """Yields the ids of the newest objects created with some keys, if they can be retrieved."""
     found = (made for one in fingerprints if one for made in journal.list_made_with(one, scope))
     for made in found:
         with suppress(UsageError):
@@ -91,11 +92,11 @@ def witnesses(journal: Journal, fingerprints: Iterable[str | None], scope: Scope
             yield made
 
 
-def can_see(client: Client, identifier: str, *, within: float | None = None) -> bool | None:
-    """Says whether a client's key sees an object; None where that is not known.
+def can_read(client: Client, identifier: str, *, within: float | None = None) -> bool | None:
+    """Whether the key of a client can read an object; None if that is not known.
 
-    Only the service's own `resource_missing` on a documented read proves that it does not: any
-    other 404 may come from a gateway, or from a service that lacks the call (promise R118).
+    Only `resource_missing` for a documented GET proves that it cannot: any other 404 may come from
+    a gateway, or from a service without that call (promise R118).
 
     Raises:
         SvcError: the service cannot be asked.

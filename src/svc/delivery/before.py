@@ -1,4 +1,4 @@
-"""What is read before a row is sent: the money that it is about, and what has failed before."""
+"""Checks before a row is sent: the currency of its payment, and whether its last object failed."""
 
 from svc.client import find
 from svc.client.client import Client
@@ -8,10 +8,11 @@ from svc.delivery.rows import RowJob
 from svc.errors import Conflict, SvcError
 
 
-def look_before(client: Client, job: RowJob) -> SvcError | None:
-    """Reads what must be as the row says before it is sent; gives why it is not (promise R119).
+def check_before_sending(client: Client, job: RowJob) -> SvcError | None:
+    """Compares a row with the object that it is about; returns the reason not to send it (R119).
 
-    A row that may have been sent before is sent as it was: its key keeps it from being done twice.
+    A row that may have been sent before is not compared: its idempotency key prevents a second
+    effect.
     """
     if job.intent.sent_before:
         return None

@@ -1,4 +1,4 @@
-"""What a request would move, where a limit holds for it: as its bytes say, else read first."""
+"""Determines the amount that a request would move, for limits of the configuration."""
 
 from svc.client import find
 from svc.client.call import Call
@@ -9,17 +9,17 @@ from svc.errors import Forbidden, SvcError
 
 
 class ChargeReader:
-    """Reads payments, orders and disputes, each once, for the money that requests move."""
+    """Reads the amounts of payments, orders and disputes, each object once."""
 
     def __init__(self, client: Client) -> None:
         self._client = client
         self._known: dict[str, Charge] = {}
 
     def complete_charge(self, call: Call, said: Charge) -> Charge:
-        """Gives what a request moves at most; what the service does not tell stays unknown.
+        """Returns the most that a request can move; unknown if the service does not report it.
 
-        A request without an amount moves no more than the whole of what it is about, whatever was
-        taken of it before: what is left may become more until it is carried out.
+        A request without an amount counts with the whole amount of its object, even if a part has
+        been taken already: the remaining amount may increase before the request is carried out.
 
         Raises:
             SvcError: the service cannot be asked; nothing was sent.

@@ -1,4 +1,4 @@
-"""How a recorded POST ended: kept in the journal, and said in the error (promises R10, R70)."""
+"""Settles a recorded POST in the journal and completes its error (promises R10, R70)."""
 
 from typing import NamedTuple
 
@@ -8,7 +8,7 @@ from svc.client.retry import explain_repeat
 from svc.delivery.account import KeyMatcher
 from svc.delivery.journal.commands import FormatCommand, resume_command, suggest_lookup
 from svc.delivery.journal.entry import Intent, Settled, settle_by_error, settle_by_reply
-from svc.delivery.journal.refusals import DONE_BEFORE, build_refused_to_other_key, not_ours
+from svc.delivery.journal.refusals import DONE_BEFORE, build_not_ours, build_refused_to_other_key
 from svc.delivery.sender import Sender
 from svc.errors import LocalError, SvcError
 from svc.state import LOST
@@ -20,7 +20,7 @@ class Sent(NamedTuple):
     """A request that was carried out.
 
     Attributes:
-        unsaved: why the journal does not know it, or None; to be raised once the result is shown.
+        unsaved: why the journal has not recorded it, or None; raised after the result is printed.
     """
 
     reply: Reply
@@ -28,10 +28,10 @@ class Sent(NamedTuple):
 
 
 def keep(sender: Sender, intent: Intent, end: Reply | SvcError) -> Sent:
-    """Keeps an end in the journal; raises it where it is an error.
+    """Settles a request in the journal; raises its outcome if that is an error.
 
     Raises:
-        SvcError: the end, with the journal's id and the next command in it (promise R10).
+        SvcError: the outcome, with the journal's id and the next command (promise R10).
     """
     if isinstance(end, Reply):
         return Sent(end, _save_done(sender, intent, settle_by_reply(end)))
@@ -41,8 +41,11 @@ def keep(sender: Sender, intent: Intent, end: Reply | SvcError) -> Sent:
     raise end
 
 
-def as_known(sender: Sender, intent: Intent, error: SvcError) -> SvcError:
-    """What an error means for a request of which the journal knows more than this sending."""
+def adapt_to_journal(sender: Sender, intent: Intent, error: SvcError) -> SvcError:
+    """Adapts the error of a sending to the earlier sendings in the journal.
+
+    A refusal by a key of another account, for example, does not settle an earlier sending.
+    """
     known = error
     if intent.state == "done" and error.outcome != "done":
         known = DONE_BEFORE.about(intent, sender.format_command, answer=error, why=error.message)
@@ -54,7 +57,7 @@ def as_known(sender: Sender, intent: Intent, error: SvcError) -> SvcError:
 
 
 def _is_own(accounts: KeyMatcher, intent: Intent) -> bool:
-    """Whether the key in use is shown to be of the account that was asked first."""
+    """Whether the key in use is known to be of the account of the first sending."""
     try:
         return accounts.is_own(intent.scope.key_fingerprint)
     except LocalError:
@@ -64,7 +67,7 @@ def _is_own(accounts: KeyMatcher, intent: Intent) -> bool:
 def _explain(
     format_command: FormatCommand, error: SvcError, intent: Intent, lost: LocalError | None
 ) -> None:
-    """Puts the journal's id and the exact next command into an error (promise R10)."""
+    """Adds the journal's id and the exact next command to an error (promise R10)."""
     error.idempotency_key = error.idempotency_key or intent.stored.idempotency_key
     if lost is not None and lost.code in LOST:
         if error.outcome == "unknown":
@@ -92,12 +95,12 @@ def _save_done(sender: Sender, intent: Intent, settled: Settled) -> LocalError |
         return _build_unsaved(error, intent, settled)
     if not is_ours:
         sender.note_done(None)
-        raise not_ours(intent, settled)
+        raise build_not_ours(intent, settled)
     return None
 
 
 def _build_unsaved(error: LocalError, intent: Intent, settled: Settled) -> LocalError:
-    """What was carried out is not in the journal, or not any more (promises R70, R102)."""
+    """Builds the error for a request that was carried out and is not in the journal (R70, R102)."""
     made = f" ({settled.object_id})" if settled.object_id else ""
     lost = error.code in LOST
     return LocalError(
@@ -115,7 +118,7 @@ def _build_unsaved(error: LocalError, intent: Intent, settled: Settled) -> Local
 
 
 def _save_end(sender: Sender, intent: Intent, settled: Settled) -> LocalError | None:
-    """Keeps an end that is being reported anyway; failing to do so must not hide it."""
+    """Settles a request whose error is reported; returns an error of the journal."""
     try:
         sender.journal.settle(intent, settled)
     except LocalError as error:

@@ -1,7 +1,7 @@
-"""What is known of a request, from all that shows an outcome: one pure function over few states.
+"""Determines the outcome of each request of a batch from the journal and the results file.
 
-Evidence is the journal's record of a request and the line of a results file. Done anywhere is done;
-unknown anywhere, and done nowhere, is unknown; only not sent everywhere is not sent (promise R116).
+A request that either of them calls done is done. Otherwise it is unknown if either calls it
+unknown. It counts as not sent only if none of them says more (promise R116).
 """
 
 from collections.abc import Iterable, Sequence
@@ -14,7 +14,7 @@ from svc.delivery.likeness import row_likeness
 
 
 class Known(IntEnum):
-    """What evidence says of a request; of two kinds of evidence the greater one counts."""
+    """The outcome of a request by its evidence; of two sources the greater value counts."""
 
     NOTHING = 0
     NOT_SENT = 1
@@ -39,14 +39,19 @@ _BY_CODE: Final = {
 
 
 class PastLine(NamedTuple):
-    """A line of a results file that an earlier run has left.
+    """A line of the results file of an earlier run.
 
     Attributes:
-        row_id: what the file of rows calls the row, where it names rows.
-        first_sent: when it was sent first (unix seconds); None in files of an older form.
-        key_fingerprint: the fingerprint of the API key that it was sent with.
-        code: of its error, where it has one.
-        row, about: its row's number, and the digest of what it is about.
+        likeness: the digest of the request's normalised parameters.
+        row_id: the row's own id, if the file of rows has ids.
+        key: the idempotency key.
+        request: the id in the journal.
+        id: the id of the object that was created or changed.
+        first_sent: when it was sent first (Unix seconds); None in files of an older version.
+        key_fingerprint: the fingerprint of the API key.
+        code: the code of its error, if it has one.
+        row: the number of the row.
+        about: the digest of the object that the request is about.
     """
 
     outcome: str
@@ -64,14 +69,15 @@ class PastLine(NamedTuple):
 
 
 class Evidence(NamedTuple):
-    """What is known of one request of a batch.
+    """The facts about one request of a batch.
 
     Attributes:
-        likeness: of its row, or of the row's own id.
-        alike: of its parameters, whatever the file calls the row; empty where that is not known.
-        at: when it was sent first (unix seconds on this machine's clock).
-        server_time: the same on a sandbox's clock, where that was noted.
-        intent: the journal's record; None where only a results file tells.
+        likeness: matches the request to a row: the digest of the row's own id if it has one, else
+            of the parameters.
+        alike: the digest of the parameters in every case; empty if it is not known.
+        at: when it was sent first (Unix seconds on this machine's clock).
+        server_time: when it was sent first by the sandbox's clock, if that is known.
+        intent: the journal's record; None if only a results file has the request.
     """
 
     known: Known
@@ -90,7 +96,7 @@ class Evidence(NamedTuple):
 
 
 def of_intent(intent: Intent, likeness: str) -> Evidence:
-    """What the journal says of a request."""
+    """Builds the evidence of a record of the journal."""
     settled = intent.settled
     return Evidence(
         read_known(intent),
@@ -109,7 +115,7 @@ def of_intent(intent: Intent, likeness: str) -> Evidence:
 
 
 def read_known(intent: Intent) -> Known:
-    """What the journal's record of a request says."""
+    """Reads the outcome of a record of the journal."""
     if intent.is_unresolved:
         return Known.UNKNOWN
     if intent.state == "done":
@@ -122,7 +128,7 @@ def read_known(intent: Intent) -> Known:
 
 
 def of_line(line: PastLine, likeness: str) -> Evidence:
-    """What a line of a results file says."""
+    """Builds the evidence of a line of a results file."""
     return Evidence(
         _BY_CODE.get((line.outcome, line.code or ""), _OUTCOMES.get(line.outcome, Known.NOTHING)),
         likeness,
@@ -139,9 +145,10 @@ def of_line(line: PastLine, likeness: str) -> Evidence:
 
 
 def join(journal: Evidence | None, results: Evidence | None) -> Evidence | None:
-    """Joins what journal and results file say of one request (promise R116).
+    """Joins the evidence of the journal and of the results file for one request (promise R116).
 
-    The journal's details are kept where both say the same; the earlier time of sending counts.
+    If both have the same outcome, the journal's details are kept. The earlier time of sending
+    counts.
     """
     if journal is None or results is None:
         return journal or results
@@ -160,10 +167,10 @@ def gather(
     is_named: bool,
     world: str | None,
 ) -> list[Evidence]:
-    """Joins all evidence of a batch, request by request, which idempotency keys tell apart.
+    """Collects the evidence of each request of a batch; the idempotency key identifies a request.
 
-    `is_named` says that the file has an id for each row. What was done in a sandbox that has been
-    reset since is gone: `world` names its state, None for other services.
+    `is_named` is whether the file has an id for each row. `world` identifies the present state of a
+    sandbox, None for other services; requests of a state before a reset are left out.
     """
 
     def match_of(row_id: str | None, likeness: str) -> str:
@@ -190,7 +197,7 @@ def _is_gone(made_in: str | None, world: str | None) -> bool:
 
 
 def age_of(at: float, server_time: float | None, now: float, served_now: float | None) -> float:
-    """Seconds since something was sent, by whichever clock says more (promise R4)."""
+    """Seconds since a request was sent: the greater age of two clocks (promise R4)."""
     here = now - at
     if server_time is None or served_now is None:
         return here

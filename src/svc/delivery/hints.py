@@ -1,6 +1,6 @@
-"""What a person is told where a batch, or a row of one, is not sent: one line and what to type.
+"""Builds the errors and hints for a batch, or a row of one, that is not sent.
 
-A hint never holds an invented amount, recipient or account, and never repeats a POST that was
+A hint never contains an invented amount, recipient or account, and never repeats a POST that was
 carried out (promise R120).
 """
 
@@ -17,8 +17,15 @@ from svc.delivery.evidence import DONE_BY_HAND, Evidence, Known
 from svc.delivery.journal.batches import BatchName, Duplicate
 from svc.delivery.journal.commands import FormatCommand, resume_command, resume_of, suggest_lookup
 from svc.delivery.journal.entry import KEY_REUSED, Intent
-from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, not_again
-from svc.delivery.plan import DUPLICATE_DAYS, BatchFacts, BatchPlan, BatchRow, Passed, Picked
+from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, build_not_again
+from svc.delivery.plan import (
+    DUPLICATE_DAYS,
+    BatchFacts,
+    BatchPlan,
+    BatchRow,
+    RowSelection,
+    UnsentRow,
+)
 from svc.delivery.policy import RowDecision
 from svc.errors import Conflict, OutcomeUnknown, SvcError
 from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
@@ -32,11 +39,11 @@ _BEFORE_FORGETTING: Final = "if it was carried out, take the row out of the file
 
 
 class TypedLine(NamedTuple):
-    """The command line of a run, which hints repeat whole.
+    """The command line of a run, which hints repeat completely.
 
     Attributes:
-        now: when it was typed (unix seconds).
-        folder: where its results go.
+        now: when it was typed (Unix seconds).
+        folder: the folder of its results file.
     """
 
     words: tuple[str, ...]
@@ -47,7 +54,7 @@ class TypedLine(NamedTuple):
         return shlex.join(["svc", *self.words])
 
     def but(self, *more: str) -> str:
-        """The same with more options; of one that is given twice, the last counts."""
+        """Returns the command line with more options; the last of a repeated option counts."""
         words = without_options(self.words, [one for one in more if one.startswith("--")])
         place = words.index("--") if "--" in words else len(words)
         words[place:place] = more
@@ -59,7 +66,7 @@ def _words_without(line: TypedLine, option: str) -> str:
 
 
 def without_options(words: Sequence[str], options: Sequence[str]) -> list[str]:
-    """The words of a command line but for options that take a value, and theirs."""
+    """Removes options with their values from the words of a command line."""
     kept: list[str] = []
     left = iter(words)
     for word in left:
@@ -74,9 +81,9 @@ _FLAGS: Final = ("--again", "--continue", "--edited", "--skip-done", "--retry-fa
 
 
 class StoppedRun(NamedTuple):
-    """A run that ends before anything is sent, and the rows that are the reason."""
+    """A run that stops before a request is sent, and the rows that are the reason."""
 
-    rows: Picked[Passed]
+    rows: RowSelection[UnsentRow]
     plan: BatchPlan
     facts: BatchFacts
     line: TypedLine
@@ -85,7 +92,7 @@ class StoppedRun(NamedTuple):
 def stop_error(
     plan: BatchPlan, facts: BatchFacts, line: TypedLine, format_command: FormatCommand
 ) -> Conflict | None:
-    """The error that ends a run before anything is sent; None where rows may be sent."""
+    """Builds the error that stops a run before a request is sent; None if rows may be sent."""
     if plan.orphans:
         return _stop_orphans(plan.orphans, facts, format_command)
     if plan.stop is None:
@@ -150,7 +157,7 @@ def _stop_old(run: StoppedRun) -> Conflict:
 
 
 def format_repeat(facts: BatchFacts, plan: BatchPlan, line: TypedLine) -> str:
-    """The command line that does a batch once more, as another occasion."""
+    """Formats the command line that runs a batch again under a new label."""
     label = _day(line.now)
     if label == facts.batch.label:
         label = f"{label}-2"
@@ -246,8 +253,8 @@ _STOPS: Final[dict[RowDecision, Callable[[StoppedRun], Conflict]]] = {
 }
 
 
-def build_held_error(passed: Passed, now: float, format_command: FormatCommand) -> SvcError:
-    """Why one row is left out, and what to do about it."""
+def build_held_error(passed: UnsentRow, now: float, format_command: FormatCommand) -> SvcError:
+    """Builds the error of a row that is left out, with the next step."""
     evidence, duplicate = passed.evidence, passed.duplicate
     if passed.decision is RowDecision.STOP_ROW_BY_HAND:
         assert duplicate is not None
@@ -316,7 +323,7 @@ def _explain_key_taken(evidence: Evidence, format_command: FormatCommand) -> Svc
 def _explain_too_old(evidence: Evidence, now: float, format_command: FormatCommand) -> SvcError:
     intent: Intent | None = evidence.intent
     if intent is not None:
-        return not_again(intent, now, format_command)
+        return build_not_again(intent, now, format_command)
     return OutcomeUnknown(
         "It was sent by a run of which only the results file tells, its outcome is not known, and "
         f"the service keeps a key for {IDEMPOTENCY_RETENTION_SECONDS // _HOUR_SECONDS} hours only.",
@@ -330,7 +337,7 @@ def _explain_too_old(evidence: Evidence, now: float, format_command: FormatComma
 def _stop_orphans(
     orphans: Sequence[Evidence], facts: BatchFacts, format_command: FormatCommand
 ) -> Conflict:
-    """Unresolved requests that no row of the file is like any more (promise R16)."""
+    """Builds the error for unresolved requests that match no row of the file (promise R16)."""
     told = [one for one in orphans if one.intent is not None]
     rows = "row" if len(orphans) == 1 else "rows"
     names = ", ".join(str(one.request or one.key) for one in orphans[:_NAMED])
@@ -355,7 +362,7 @@ def _stop_orphans(
 
 
 def notes_of(plan: BatchPlan) -> list[str]:
-    """What a person is told of a plan that is carried out all the same."""
+    """Formats the notes about a plan that is carried out."""
     notes = []
     if plan.gone and not plan.done and plan.tasks:
         notes.append(
@@ -383,7 +390,7 @@ def _rows_are(count: int) -> str:
 
 
 def _lines(rows: Sequence[BatchRow]) -> str:
-    """Where rows begin in the file, such as `the lines 4-6, 9`."""
+    """Formats the line numbers of rows in the file, such as `the lines 4-6, 9`."""
     runs: list[list[int]] = []
     for at in (row.line for row in rows):
         if runs and at == runs[-1][-1] + 1:
@@ -396,7 +403,7 @@ def _lines(rows: Sequence[BatchRow]) -> str:
 
 
 def _end(about: str) -> str:
-    """An id as it is; of an account number its end."""
+    """Returns an id unchanged, or the last characters of an account number."""
     return about if "_" in about else f"the account that ends in {about[-4:]}"
 
 
@@ -409,7 +416,7 @@ def _day(moment: float) -> str:
 
 
 def next_again_label(labels: Sequence[tuple[str, bool]], now: float) -> str:
-    """The label of `--again`: the newest one that is not whole, else a new one of this day."""
+    """The label that `--again` uses: the newest unfinished one, else a new one with this date."""
     for label, is_whole in reversed(labels):
         if label.startswith(AGAIN):
             if not is_whole:

@@ -1,8 +1,8 @@
-"""Which requests are the same: by their exact parameters, and by what a person would call the same.
+"""Computes two digests of a request: of its exact parameters, and one that duplicates share.
 
-The *parameters digest* is of the exact parameters, however they were spelled (form, JSON, options):
-what an idempotency key stands for. The *likeness* is of the folded parameters: it finds duplicates
-and never makes a key. The bytes that leave are kept apart from both, and repeated as they were.
+The *parameters digest* is that of the exact parameters in any spelling (form, JSON, options); an
+idempotency key stands for it. The *likeness* is the digest of the normalised parameters; it finds
+duplicates and is never part of a key. The bytes to send are stored separately and sent unchanged.
 """
 
 import hashlib
@@ -28,29 +28,29 @@ _NUMBERED: Final = frozenset({"iban", "account_number", "bic", "bank_code", "pos
 
 
 class UnreadableBody(ValueError):  # noqa: N818  it describes a body
-    """The kept bytes are no body of ours."""
+    """The stored bytes are not a body that svc has encoded."""
 
 
 @lru_cache(maxsize=16)  # a list asks for each of its rows
 def place_of(base_url: str) -> str:
-    """An address as it is compared: the three names of this machine are one."""
+    """Normalises an address for comparison: the three names of this machine are equal."""
     url = BaseUrl.parse(base_url)
     return str(url._replace(host="localhost") if url.host in _HERE else url)
 
 
 def is_making(path: str) -> bool:
-    """Whether a POST makes something new, in place of changing what its path names."""
+    """Whether a POST creates an object, rather than changing the object that its path names."""
     return path.rsplit("/", 1)[-1] in _MAKING
 
 
 def likenesses(
     base_url: str, mode: str, path: str, fields: Mapping[str, object]
 ) -> tuple[str, str]:
-    """The digest of a POST's parameters and that of them folded, 32 hexadecimal digits each.
+    """The parameters digest and the likeness of a POST, 32 hexadecimal digits each.
 
     For the first (R91, R114) names are sorted, numbers count by their exact value, and scalars are
-    compared as text, since a form has nothing else: 500, 500.0, 5e2 and "500" are one. Where
-    something is made, null is the same as leaving a field out. The account is no part of it, for a
+    compared as text, since a form has only text: 500, 500.0, 5e2 and "500" are equal. In a request
+    that creates an object, null equals an absent field. The account is no part of it, because a
     key does not name one: see `entry.KeyEquivalence`.
 
     For the second, the likeness (R5, R115), names of people, places and banks are compared in NFKC,
@@ -69,10 +69,10 @@ def row_likeness(row_id: str) -> str:
 
 
 def subject_of(path: str, fields: Mapping[str, object]) -> str:
-    """What a POST that can be done twice is about; empty for any other one.
+    """The subject of a POST that can have its effect twice; empty for any other POST.
 
-    The payment of a refund, the order of a capture, the account number of a payout: of two requests
-    about the same, one may be the other, corrected (promise R115).
+    The subject is the payment of a refund, the order of a capture, the account number of a payout.
+    Of two requests with one subject, one may be a corrected version of the other (promise R115).
     """
     kind, about = path.rsplit("/", 1)[-1], None
     if kind == "refunds":
@@ -86,7 +86,7 @@ def subject_of(path: str, fields: Mapping[str, object]) -> str:
 
 
 def about_of(subject: str) -> str:
-    """The digest of what a request is about, which a results file may hold; empty for nothing."""
+    """The digest of a subject, which a results file may contain; empty for an empty subject."""
     return hashlib.sha256(subject.encode()).hexdigest()[:_LENGTH] if subject else ""
 
 
@@ -119,7 +119,7 @@ def _fold(name: str, text: str) -> str:
 
 
 def _length_prefixed(parts: list[str]) -> bytes:
-    """Each part behind its length in bytes, so that no two lists of parts are the same bytes."""
+    """Encodes parts, each after its length in bytes, so that different lists differ in bytes."""
     told = "".join([f"{len(part)}:{part}" for part in parts])
     if told.isascii():  # where a length in characters is one in bytes
         return told.encode()
@@ -128,7 +128,7 @@ def _length_prefixed(parts: list[str]) -> bytes:
 
 
 def fields_of(encoding: Encoding, body: bytes) -> dict[str, object]:
-    """Reads kept bytes back to nested fields; raises UnreadableBody: no body of this encoding."""
+    """Parses stored bytes to nested fields; raises UnreadableBody: invalid in this encoding."""
     try:
         text = body.decode("utf-8")
         found = _form(text) if encoding == "form" else parse(text or "{}")
@@ -173,7 +173,7 @@ def _text(value: object) -> str:
 
 
 def _number(text: str) -> str:
-    """A number by its exact value: no exponent, no zeros that say nothing."""
+    """Formats a number by its exact value, without exponent and insignificant zeros."""
     from decimal import Decimal
 
     sign, digits, exponent = Decimal(text).as_tuple()
@@ -192,7 +192,7 @@ def _number(text: str) -> str:
 
 
 def _form(text: str) -> dict[str, object]:
-    """The names of a form with their brackets undone; `list[]` counts up."""
+    """Parses a form to nested fields by its bracket paths; `list[]` appends."""
     from urllib.parse import parse_qsl
 
     found: dict[str, object] = {}

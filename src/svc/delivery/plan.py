@@ -1,4 +1,4 @@
-"""What a run of a batch has to do, as values: rows, what becomes of each, and their keys."""
+"""The values of a batch's plan: its rows, the decision about each, and their idempotency keys."""
 
 from array import array
 from collections import Counter
@@ -27,22 +27,23 @@ _EQUAL_MAX: Final = 100  # equal rows whose keys are looked for
 
 
 class BatchRow(NamedTuple):
-    """A row that can be sent.
+    """A valid row, as a request.
 
     Attributes:
-        path: what the request is posted to.
+        path: the path of the POST.
         body: the encoded parameters, with names in alphabetical order.
-        digest: of its exact parameters (promise R91).
-        likeness: of its folded parameters, or of its own id where the file names rows.
-        amount: in minor units, where the row has one.
-        currency: where the row has one, sent or not.
-        given_key: the row's own idempotency key, of the column `idempotency_key`.
-        compared_currency: a currency that the row has beside an amount and that the request does
-            not send, such as a refund's; the payment or order must have the same.
-        row_id: what the file calls the row (`--row-id`).
-        alike: its likeness whatever the file calls it: finds duplicates outside the batch.
-        subject: what it is about: the payment of a refund, the order of a capture, the account
-            number of a payout; empty for other operations.
+        digest: the digest of its exact parameters (promise R91).
+        likeness: identifies the row within its batch: the digest of its own id if it has one, else
+            of its normalised parameters.
+        amount: in minor units, or None.
+        currency: the currency column, even if it is not sent.
+        given_key: the row's own idempotency key, from the column `idempotency_key`.
+        compared_currency: a currency column that is not sent, such as that of a refund; the payment
+            or order must have the same currency.
+        row_id: the row's own id (`--row-id`).
+        alike: the digest of its normalised parameters, which finds duplicates outside the batch.
+        subject: the payment of a refund, the order of a capture, the account number of a payout;
+            empty for other operations.
     """
 
     number: int
@@ -60,8 +61,8 @@ class BatchRow(NamedTuple):
     subject: str = ""
 
 
-class Bad(NamedTuple):
-    """A row that is not sent, and why."""
+class InvalidRow(NamedTuple):
+    """An invalid row, which is not sent, and the reason."""
 
     number: int
     line: int
@@ -75,8 +76,8 @@ class Task(NamedTuple):
 
     Attributes:
         intent: the journal's record of its request, which may have been carried out.
-        sent_at: when it was sent first, where an earlier sending may have been carried out.
-        failed: what its last request made, which must have failed for it to be sent.
+        sent_at: when it was sent first, if an earlier sending may have been carried out.
+        failed: the id of the object of its last request; the row is sent only if it has failed.
     """
 
     row: BatchRow
@@ -86,11 +87,11 @@ class Task(NamedTuple):
     failed: str | None = None
 
 
-class Passed(NamedTuple):
-    """A row that is not sent: it is done, or it is in doubt.
+class UnsentRow(NamedTuple):
+    """A valid row that is not sent: it is done, or a decision holds it back.
 
     Attributes:
-        before: the done row that it seems to be, changed.
+        before: the done row of which it seems to be an edited version.
     """
 
     row: BatchRow
@@ -101,14 +102,14 @@ class Passed(NamedTuple):
 
 
 class FileRows(Protocol):
-    """The rows of a file in its order; a million of them need not lie in memory."""
+    """The rows of a file in order, which may be read from disk: a file can have a million rows."""
 
-    def __iter__(self) -> Iterator[BatchRow | Bad]: ...
-    def __getitem__(self, index: int, /) -> BatchRow | Bad: ...
+    def __iter__(self) -> Iterator[BatchRow | InvalidRow]: ...
+    def __getitem__(self, index: int, /) -> BatchRow | InvalidRow: ...
 
 
-class Picked(Generic[T]):
-    """Something for each of some rows of a file, made when it is looked at, in the file's order."""
+class RowSelection(Generic[T]):
+    """A lazy sequence with an item for each selected row of a file, in the order of the file."""
 
     def __init__(self, rows: FileRows, build: Callable[[int], T]) -> None:
         self._rows = rows
@@ -116,7 +117,7 @@ class Picked(Generic[T]):
         self._places = array("L")
 
     def add(self, place: int) -> None:
-        """Takes the row at a place of the file, behind those taken before."""
+        """Selects the row at a place of the file, which is after all selected ones."""
         self._places.append(place)
 
     def __len__(self) -> int:
@@ -129,20 +130,20 @@ class Picked(Generic[T]):
         return self._build(self._places[index])
 
     def rows(self) -> Iterator[BatchRow]:
-        """Yields the rows alone, but for bad ones."""
+        """Yields the selected rows that are valid."""
         rows = (self._rows[place] for place in self._places)
         return (row for row in rows if isinstance(row, BatchRow))
 
 
 class StopReason(NamedTuple):
-    """Why nothing is sent at all."""
+    """The decision that stops the whole batch, and the rows for which it was made."""
 
     decision: RowDecision
-    rows: Picked[Passed]
+    rows: RowSelection[UnsentRow]
 
 
 class Permissions(NamedTuple):
-    """What a person has said with options; see `RowState`."""
+    """The options that allow an exception from a rule; see `RowState`."""
 
     may_continue: bool = False
     may_skip_done: bool = False
@@ -152,13 +153,13 @@ class Permissions(NamedTuple):
 
 
 class BatchTimes(NamedTuple):
-    """The clocks that ages are measured with (unix seconds).
+    """The times by which ages are measured (Unix seconds).
 
     Attributes:
-        now: of this machine.
-        served: of the service: a sandbox's own clock; None of any other.
-        dated: the service's `Date`, where it was asked.
-        begun: when this batch and label was begun.
+        now: the time of this machine.
+        served: the time of a sandbox's clock; None for any other service.
+        dated: the service's `Date`, if it was read.
+        begun: when the batch with this label was begun.
     """
 
     now: float
@@ -169,26 +170,26 @@ class BatchTimes(NamedTuple):
 
 @dataclass(slots=True)
 class BatchPlan:
-    """The rows of a file by what becomes of them, each in the order of the file.
+    """The rows of a file by decision, each group in the order of the file.
 
     Attributes:
-        orphans: requests whose outcome is not known and which no row of the file is like.
+        orphans: unresolved requests of the batch that match no row of the file.
         gone: done rows that are no longer in the file.
-        adopted: requests of single commands that count as rows from now on.
+        adopted: rows done by single commands, which become requests of the batch.
         noted: rows that another batch or label has done more than seven days ago.
-        stop: why nothing may be sent.
-        newest: seconds since the newest effect of the batch and label.
-        keys: gives the key behind one that is used up.
-        digests: of all rows, by what they ask for.
+        stop: why no row may be sent, or None.
+        newest: seconds since the newest effect of the batch with this label.
+        keys: computes the next key after one that is used up.
+        digests: the digests of all rows by their parameters.
     """
 
-    tasks: Picked[Task]
-    done: Picked[Passed]
-    held: Picked[Passed]
-    bad: Picked[Bad]
-    adopted: Picked[Passed]
-    noted: Picked[Passed]
-    keys: "KeyWalk"
+    tasks: RowSelection[Task]
+    done: RowSelection[UnsentRow]
+    held: RowSelection[UnsentRow]
+    bad: RowSelection[InvalidRow]
+    adopted: RowSelection[UnsentRow]
+    noted: RowSelection[UnsentRow]
+    keys: "RowKeys"
     digests: Digests
     orphans: list[Evidence] = field(default_factory=list)
     gone: list[Evidence] = field(default_factory=list)
@@ -201,20 +202,20 @@ class BatchPlan:
 
     @property
     def is_begun(self) -> bool:
-        """Whether a row of the file was, or may have been, carried out in this batch and label."""
+        """Whether a row may have been carried out already in the batch with this label."""
         return bool(self.done or self.held or any(task.sent_at is not None for task in self.tasks))
 
 
 class BatchFacts(NamedTuple):
-    """All that a plan stands on.
+    """The facts from which a plan is made.
 
     Attributes:
-        evidence: of the batch and label.
-        duplicates: requests outside of it that are like a row.
-        doubles: whether the operation does the same thing twice.
-        unseen: whether evidence of which no journal tells is shown to be of the account in use.
-        world: the state of a sandbox; None of any other service.
-        expired: why requests must not be sent again, by the clock of a sandbox (promise R4).
+        evidence: the outcomes of the requests of the batch with this label.
+        duplicates: requests outside the batch that are duplicates of a row.
+        doubles: whether the operation has its effect again if it is sent twice.
+        unseen: the account of requests that only a results file has.
+        world: identifies the state of a sandbox; None for any other service.
+        expired: requests that must not be sent again by a sandbox's clock, with the error (R4).
     """
 
     batch: BatchName
@@ -230,11 +231,11 @@ class BatchFacts(NamedTuple):
     expired: Mapping[str, SvcError] = MappingProxyType({})
 
 
-class KeyWalk:
-    """Gives rows their keys, none to two rows; every machine walks through the same ones.
+class RowKeys:
+    """Computes the idempotency keys of rows: no key twice, and the same keys on every machine.
 
-    `known` are keys that requests have had, `likenesses` those of all rows: of a row that is like
-    no other one nothing need be remembered.
+    `known` are the keys of earlier requests. `likenesses` are those of all rows: for a row without
+    an equal one no state has to be remembered.
     """
 
     def __init__(self, batch: BatchName, known: Iterable[str], likenesses: Digests) -> None:
@@ -244,11 +245,11 @@ class KeyWalk:
         self._ordinals: Counter[str] = Counter()
 
     def key_of(self, row: BatchRow, ordinal: int) -> str:
-        """The key of a row that was given its ordinal among equal ones."""
+        """The key of a row with an ordinal among equal rows."""
         return self._batch.key_of(row.likeness, ordinal)
 
     def first(self, row: BatchRow) -> int:
-        """The first ordinal among equal rows whose key no request has had."""
+        """The first ordinal whose key no earlier request has used."""
         is_alone = not self._likenesses.repeats(row.likeness)
         if is_alone and not self._used:
             return 0
@@ -261,7 +262,7 @@ class KeyWalk:
         raise AssertionError(row)
 
     def after(self, row: BatchRow, key: str) -> str:
-        """The key behind one that the service has used up: the next ordinal of refusals."""
+        """The next key of a row after one that is used up: the next number of refusals."""
         ordinal, refusals = self._place_of(row.likeness, key)
         for number in range(refusals + 1, refusals + _ORDINALS_MAX):
             found = self._batch.key_of(row.likeness, ordinal, number)
@@ -271,7 +272,7 @@ class KeyWalk:
         raise AssertionError(row)
 
     def _place_of(self, identity: str, key: str) -> tuple[int, int]:
-        """Where a key stands in the walk; one of an older form stands before the first."""
+        """The ordinal and number of refusals of a key; a key of an older version is before all."""
         for refusals in range(_REFUSALS_MAX):
             for ordinal in range(self._ordinals[identity] + _EQUAL_MAX):
                 if self._batch.key_of(identity, ordinal, refusals) == key:

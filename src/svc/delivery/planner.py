@@ -17,16 +17,16 @@ from svc.delivery.likeness import UnreadableBody, about_of, fields_of, is_making
 from svc.delivery.plan import (
     DUPLICATE_DAYS,
     EFFECT_OLD_SECONDS,
-    Bad,
     BatchFacts,
     BatchPlan,
     BatchRow,
     FileRows,
-    KeyWalk,
-    Passed,
-    Picked,
+    InvalidRow,
+    RowKeys,
+    RowSelection,
     StopReason,
     Task,
+    UnsentRow,
 )
 from svc.delivery.policy import (
     BATCH_STOPS,
@@ -43,12 +43,12 @@ _DUPLICATE_SECONDS: Final = DUPLICATE_DAYS * 24 * 3600
 
 
 def plan_batch(rows: FileRows, facts: BatchFacts) -> BatchPlan:
-    """Says what becomes of each row of a file; pure, so that it can be asked twice."""
+    """Decides for each row of a file; a pure function, so that a plan can be made again."""
     return _Planner(rows, facts).plan()
 
 
 class _Planner:
-    """Makes one plan: what is found out of a row is kept by its place in the file."""
+    """Makes one plan; findings about a row are stored under the row's place in the file."""
 
     def __init__(self, rows: FileRows, facts: BatchFacts) -> None:
         self._rows = rows
@@ -63,10 +63,10 @@ class _Planner:
         self._ordinals: dict[int, int] = {}  # of keys that are not the first
         self._walked: dict[int, str] = {}  # keys behind those that are used up
         digests, self._likenesses = Digests(), Digests()
-        self._keys = KeyWalk(facts.batch, (one.key for one in facts.evidence), self._likenesses)
+        self._keys = RowKeys(facts.batch, (one.key for one in facts.evidence), self._likenesses)
         self._plan = BatchPlan(
-            tasks=Picked(rows, self._task_at),
-            bad=Picked(rows, self._bad_at),
+            tasks=RowSelection(rows, self._task_at),
+            bad=RowSelection(rows, self._bad_at),
             keys=self._keys,
             digests=digests,
             done=self._pick(),
@@ -74,13 +74,13 @@ class _Planner:
             adopted=self._pick(),
             noted=self._pick(),
         )
-        self._stops = defaultdict[RowDecision, Picked[Passed]](self._pick)
+        self._stops = defaultdict[RowDecision, RowSelection[UnsentRow]](self._pick)
 
     def plan(self) -> BatchPlan:
         plan, edits = self._plan, _Edits(doubles=self._facts.doubles)
         for place, row in enumerate(self._rows):
             evidence = None
-            if isinstance(row, Bad):
+            if isinstance(row, InvalidRow):
                 plan.bad.add(place)
             else:
                 evidence = self._shelf.take(row)
@@ -105,14 +105,14 @@ class _Planner:
                 break
         return plan
 
-    def _pick(self) -> Picked[Passed]:
-        return Picked(self._rows, self._passed_at)
+    def _pick(self) -> RowSelection[UnsentRow]:
+        return RowSelection(self._rows, self._passed_at)
 
-    def _passed_at(self, place: int) -> Passed:
+    def _passed_at(self, place: int) -> UnsentRow:
         row = self._rows[place]
         assert isinstance(row, BatchRow)
         decision = _DECISIONS[self._decisions[place]]
-        return Passed(
+        return UnsentRow(
             row,
             self._matches[place],
             decision,
@@ -120,9 +120,9 @@ class _Planner:
             self._before.get(place),
         )
 
-    def _bad_at(self, place: int) -> Bad:
+    def _bad_at(self, place: int) -> InvalidRow:
         row = self._rows[place]
-        assert isinstance(row, Bad)
+        assert isinstance(row, InvalidRow)
         return row
 
     def _task_at(self, place: int) -> Task:
@@ -225,7 +225,7 @@ _NUMBERS: Final = {decision: number for number, decision in enumerate(_DECISIONS
 
 
 class _Shelf:
-    """The evidence of a batch, by likeness and by key."""
+    """The evidence of a batch, indexed by likeness and by idempotency key; each is taken once."""
 
     def __init__(self, evidence: Sequence[Evidence]) -> None:
         self._by: dict[str, deque[Evidence]] = {}
@@ -257,7 +257,10 @@ class _Shelf:
 
 
 def _put_current_first(shelf: deque[Evidence], alike: str) -> None:
-    """Puts first what was sent of a named row as it stands now, where that had an effect."""
+    """Moves to the front the evidence that had an effect with the row's present parameters.
+
+    Rows with the same id have one likeness, and may have been sent with different parameters.
+    """
     if len(shelf) > 1 and shelf[0].alike != alike:
         for one in shelf:
             if one.alike == alike and one.known in EFFECTIVE:
@@ -267,12 +270,13 @@ def _put_current_first(shelf: deque[Evidence], alike: str) -> None:
 
 
 def _order(one: Evidence) -> tuple[int, int, int, int]:
-    """What was carried out comes first, then what is unknown; of each kind the newest.
+    """The sort key of evidence: requests that were carried out, then unknown ones, newest first.
 
-    What has failed comes behind: what is unknown may be the request that took its place.
+    Requests whose object has failed come after the unknown ones: an unknown request may be the one
+    that replaced a failed request.
 
-    Results files tell whole seconds. Within one, equal rows keep their order, and of the requests
-    of one row the journal's numbers say which is newer.
+    Results files record whole seconds. Requests of the same second keep the order of their rows;
+    for requests of one row the journal's numbers decide which is newer.
     """
     seq = 0 if one.intent is None else one.intent.seq
     known = Known.KEY_TAKEN if one.known is Known.FAILED else max(one.known, Known.REFUSED)
@@ -280,7 +284,7 @@ def _order(one: Evidence) -> tuple[int, int, int, int]:
 
 
 class _Others:
-    """Like requests outside the batch; each counts for one row."""
+    """Duplicates outside the batch; a request that was sent by hand counts for one row."""
 
     def __init__(self, facts: BatchFacts) -> None:
         self._facts = facts
@@ -291,7 +295,7 @@ class _Others:
                 self._by.setdefault(one.likeness, []).append(one)
 
     def take(self, row: BatchRow) -> tuple[DuplicateState, Duplicate | None]:
-        """Finds what is known of a like request elsewhere, the worst of it first."""
+        """Finds the duplicate of a row that matters most: a running one first, an old one last."""
         found = self._by.get(row.alike or row.likeness, [])
         for kind in (
             DuplicateState.RUNNING,
@@ -325,7 +329,7 @@ class _Others:
 
 
 def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:
-    """Whether a row that its id or its key names was sent with other parameters than it has now."""
+    """Whether a row with an id or key of its own was sent with other parameters than now."""
     if evidence is None or evidence.known not in EFFECTIVE:
         return False
     if row.row_id is None and row.given_key != evidence.key:
@@ -334,10 +338,11 @@ def _is_changed(row: BatchRow, evidence: Evidence | None) -> bool:
 
 
 class _Edits:
-    """Finds new rows that seem to be done rows which were changed (promise R115).
+    """Finds new rows that seem to be edited versions of done rows (promise R115).
 
-    Such a row is about the same thing as a done row that is no longer in the file. What is about
-    nothing that is named, as an order, stands in a gone row's place while others keep theirs.
+    A new row counts as edited if a done row about the same object, such as one payment, is no
+    longer in the file. A new order is about no existing object: it counts as edited if it has the
+    row number of a done row that is gone, and every other done row still has its own number.
     """
 
     def __init__(self, *, doubles: bool) -> None:
@@ -347,26 +352,26 @@ class _Edits:
         self._by_subject: dict[str, Evidence] = {}
 
     def see(self, row: BatchRow, evidence: Evidence | None) -> None:
-        """Notes whether a done row still stands where it stood."""
+        """Notes whether a done row still has its row number."""
         if evidence is not None and evidence.known is Known.DONE:
             self._stay |= evidence.row == row.number
             self._moved |= evidence.row != row.number
 
     def compare(self, gone: Sequence[Evidence]) -> None:
-        """Takes the done rows that are no longer in the file, once all rows were seen."""
+        """Indexes the done rows that are no longer in the file; called after all rows were seen."""
         keep_places = self._stay and not self._moved
         self._by_place = {one.row: one for one in gone} if self._doubles and keep_places else {}
         self._by_subject = {_subject_of(one): one for one in gone}
 
     def find_before(self, row: BatchRow) -> Evidence | None:
-        """The done row that a new one seems to have been."""
+        """The done row of which a new row seems to be an edited version, or None."""
         if row.subject:
             return self._by_subject.get(about_of(row.subject)) if self._by_subject else None
         return self._by_place.get(row.number) if self._by_place and is_making(row.path) else None
 
 
 def _subject_of(one: Evidence) -> str:
-    """What a request was about; of one whose body was let go of, nothing."""
+    """The object that a request was about; empty if the journal has discarded the body."""
     if one.intent is None:
         return (one.line.about or "") if one.line is not None else ""
     kept = one.intent.stored

@@ -1,7 +1,7 @@
-"""May a request be sent now, and with which key: two tables over few states (promises R112, R115).
+"""Two decision tables: may a request be sent now, and with which key (promises R112, R115).
 
-The first rule of a table that matches decides. Nothing here reads a clock, a file or the service;
-`tests/proof` holds a second writing of these rules against every combination.
+The first matching rule of a table decides. The functions are pure: they read no clock, no file and
+not the service. `tests/proof` compares every combination with a second version of the rules.
 """
 
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from svc.delivery.evidence import EFFECTIVE, Known
 
 
 class KeyRelation(Enum):
-    """Whether the API key of earlier evidence is shown to be of the account in use."""
+    """Whether the API key of an earlier request is known to be of the account in use."""
 
     SAME = "same"
     OTHER = "other"
@@ -31,15 +31,15 @@ class DuplicateState(Enum):
 
 
 class RowState(NamedTuple):
-    """What decides over a row.
+    """The state by which a row of a batch is decided.
 
     Attributes:
         is_key_old: whether the service may have forgotten the row's key.
-        is_effect_old: whether the newest effect of the batch and label is 12 hours old.
-        account: of the key that the row was sent with before.
-        is_edited: whether the row seems to be a done row that was changed; of one that the file
-            names, whether it was sent with other parameters.
-        may_continue: `--continue` was given. So for the others.
+        is_effect_old: whether the newest effect of the batch with this label is 12 hours old.
+        account: whether the API key of the row's earlier sending is of the account in use.
+        is_edited: whether the row seems to be an edited version of a done row; for a row with its
+            own id, whether it was sent with other parameters.
+        may_continue: whether `--continue` was given; the other options likewise.
     """
 
     known: Known
@@ -56,7 +56,7 @@ class RowState(NamedTuple):
 
 
 class RowDecision(Enum):
-    """What becomes of a row; a stop of the batch sends nothing at all."""
+    """The decision about a row; those of `BATCH_STOPS` stop the whole batch."""
 
     SEND = "send with a new key"
     SAME_KEY = "send with its own key"
@@ -132,19 +132,19 @@ _ROWS: Final[tuple[_RowRule, ...]] = (
 
 
 def decide_row(row: RowState) -> RowDecision:
-    """Says what becomes of a row of a batch."""
+    """Decides about a row of a batch."""
     return next(decision for matches, decision in _ROWS if matches(row))
 
 
 class CommandState(NamedTuple):
-    """What decides over a single command.
+    """The state by which a single command is decided.
 
     Attributes:
-        known: of the newest like request that no batch has, `NOTHING` where there is none.
-        is_meanwhile: whether that was done after a person had asked for this one.
-        is_recent: whether it was done less than ten minutes ago.
-        is_exact: whether its parameters are exactly these, and its key is young enough.
-        doubles: whether the operation does the same thing twice when it is sent twice.
+        known: the outcome of the newest duplicate outside batches; `NOTHING` if there is none.
+        is_meanwhile: whether the duplicate was done after a person had asked for this request.
+        is_recent: whether the duplicate was done less than ten minutes ago.
+        is_exact: whether its parameters are exactly equal, and its key is young enough.
+        doubles: whether the operation has its effect again if it is sent twice.
         is_live: whether money moves.
         may_repeat: `--new-request` was given.
         has_own_key: whether the user gave an idempotency key.
@@ -161,7 +161,7 @@ class CommandState(NamedTuple):
 
 
 class CommandDecision(Enum):
-    """What becomes of a single command."""
+    """The decision about a single command."""
 
     SEND = "send with a new key"
     SAME_KEY = "send the earlier request with its own key"
@@ -202,5 +202,5 @@ _COMMANDS: Final[tuple[_CommandRule, ...]] = (
 
 
 def decide_command(one: CommandState) -> CommandDecision:
-    """Says what becomes of a single command."""
+    """Decides about a single command."""
     return next(decision for matches, decision in _COMMANDS if matches(one))

@@ -1,7 +1,7 @@
-"""The journal's side of a batch: rows recorded in groups before they are sent, settled in groups.
+"""Records the rows of a batch in the journal before they are sent, and settles them, in groups.
 
-One transaction and one fsync serve the records of many rows (promise R2); another one, which need
-not wait for the disk, their ends.
+One transaction with one fsync records many rows (promise R2). Another transaction, which does not
+wait for the disk, settles them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,7 +32,7 @@ from svc.delivery.journal.entry import (
 )
 from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.limits import LimitReachedError
-from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, not_ours
+from svc.delivery.journal.refusals import ROW_KNOWN_OTHERWISE, build_not_ours
 from svc.delivery.journal.stored import Stored, restore_call
 from svc.delivery.plan import BatchRow, Task
 from svc.errors import (
@@ -57,10 +57,10 @@ _STOPPING: Final = (AuthError, UsageError, ReplyContradiction)
 
 
 class RowJob(NamedTuple):
-    """A recorded request of a row.
+    """The recorded request of a row.
 
     Attributes:
-        failed: what its last request made, which must have failed for it to be sent.
+        failed: the id of the object of its last request; the row is sent only if it has failed.
     """
 
     row: BatchRow
@@ -71,10 +71,10 @@ class RowJob(NamedTuple):
 
 
 class JobEnd(NamedTuple):
-    """What came of a job: an answer, an error, or neither where it was not sent at all.
+    """The result of a job: an answer, an error, or neither if no request was sent.
 
     Attributes:
-        passed: why the row was left out, nothing sent: what is compared before it differs.
+        passed: why the row was left out: the check before sending found a difference.
     """
 
     job: RowJob
@@ -85,15 +85,15 @@ class JobEnd(NamedTuple):
 
 
 class RowEnd(NamedTuple):
-    """What the end of a row means.
+    """The consequences of a job's result.
 
     Attributes:
-        settled: for the journal; None leaves the request as unresolved as it was.
-        outcome: for the results file.
-        error: why it is not done, where something went wrong.
-        stop: why no other row should be begun.
+        settled: the outcome for the journal; None leaves the request unresolved.
+        outcome: the outcome for the results file.
+        error: why the row is not done, or None.
+        stop: why no other row should be begun, or None.
         is_spent: whether the service only repeated an earlier refusal, so that the row's next key
-            is to be sent.
+            has to be sent.
         is_open: whether the service gave no definite answer.
     """
 
@@ -111,7 +111,7 @@ class RowEnd(NamedTuple):
 
 
 def judge(ended: JobEnd) -> RowEnd:
-    """Says what the end of a job means for the journal, the file and the rest of the batch."""
+    """Classifies the result of a job for the journal, the results file and the other rows."""
     if ended.reply is not None:
         return _judge_reply(ended.job, ended.reply)
     if ended.error is not None:
@@ -122,17 +122,17 @@ def judge(ended: JobEnd) -> RowEnd:
 
 
 def judge_taken(end: RowEnd) -> RowEnd:
-    """What a row's end is whose answer belongs to another request (promise R93)."""
+    """Builds the result of a row whose answer belongs to another request (promise R93)."""
     assert end.settled is not None
-    error = not_ours(end.job.intent, end.settled)
+    error = build_not_ours(end.job.intent, end.settled)
     return RowEnd(end.job, None, "unknown", error=error, stop=error)
 
 
 def stop_of(end: RowEnd, *, strained: bool) -> BaseException | None:
-    """Why the whole batch ends with a row, or None.
+    """Returns why a row stops the whole batch, or None.
 
-    `strained` says that a row without a definite end is reason enough: the service is down, or rows
-    must not overtake each other.
+    With `strained` a row without a definite outcome stops it: the service is failing, or rows have
+    to be sent in order.
     """
     if end.stop is None and strained and end.is_open:
         return end.error
@@ -177,10 +177,10 @@ def _judge_error(job: RowJob, error: SvcError) -> RowEnd:
 
 
 def _judge_taken_key(job: RowJob, error: SvcError) -> RowEnd:
-    """The service knows the row's key with other parameters than these.
+    """Classifies an error that says that the row's key was used with other parameters.
 
-    Where it has refused those, the row was corrected since, and its next key is sent. Else the row
-    may have been carried out as it was, by another machine or before the journal was lost.
+    If these were refused, the row has been corrected since, and its next key is sent. Otherwise the
+    old row may have been carried out, by another machine or before the journal was lost.
     """
     if job.intent.is_refused_for_good and not job.intent.key_given:
         return RowEnd(job, job.intent.settled, "refused", error=error, is_spent=True)
@@ -223,10 +223,10 @@ class RowJournal(NamedTuple):
     charges: Mapping[int, Charge] = MappingProxyType({})
 
     def record(self, tasks: Sequence[Task]) -> tuple[list[RowJob], list[tuple[Task, SvcError]]]:
-        """Commits the requests of tasks; gives the jobs, and the tasks that may not be sent now.
+        """Commits the requests of tasks; returns the jobs, and the tasks that may not be sent now.
 
         Raises:
-            LocalError: they could not be committed; none may be sent.
+            LocalError: the requests could not be committed; none may be sent.
         """
         try:
             return list(self._jobs(tasks)), []
@@ -262,9 +262,9 @@ class RowJournal(NamedTuple):
         self.journal.keep_told(found)
 
     def settle(self, ends: Iterable[RowEnd]) -> frozenset[str]:
-        """Keeps how jobs ended, in one transaction; what is undecided stays unresolved.
+        """Settles jobs in one transaction; a job without an outcome stays unresolved.
 
-        Gives the journal's ids of those whose answer belongs to another request (promise R93).
+        Returns the ids of requests whose answer belongs to another request (promise R93).
         """
         kept: list[tuple[Intent, Settled]] = []
         for each in ends:
@@ -275,7 +275,7 @@ class RowJournal(NamedTuple):
         return self.journal.settle_many(kept) if kept else frozenset()
 
     def find_taken(self, ends: Iterable[RowEnd]) -> frozenset[str]:
-        """Gives what `settle` gives, of a journal that can be read alone (promise R93)."""
+        """Returns the result of `settle` from a journal that cannot be written (promise R93)."""
         with suppress(LocalError):
             return frozenset(
                 each.job.intent.id
@@ -318,7 +318,7 @@ class RowJournal(NamedTuple):
     def _one_by_one(
         self, tasks: Sequence[Task]
     ) -> tuple[list[RowJob], list[tuple[Task, SvcError]]]:
-        """One request of a group is in other hands; the others must not wait for it."""
+        """Records tasks one by one, after one request of the group could not be recorded."""
         jobs: list[RowJob] = []
         refused: list[tuple[Task, SvcError]] = []
         for task in tasks:

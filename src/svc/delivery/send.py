@@ -1,4 +1,4 @@
-"""How every POST is sent: recorded first, settled afterwards (promises R2, R10, R70)."""
+"""Sends every POST: it is recorded before, and settled afterwards (promises R2, R10, R70)."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -9,7 +9,7 @@ from svc.client.client import Client
 from svc.client.reply import IsTaken, Reply
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.charges import ChargeReader
-from svc.delivery.ending import Sent, as_known, keep
+from svc.delivery.ending import Sent, adapt_to_journal, keep
 from svc.delivery.evidence import Known, read_known
 from svc.delivery.journal import refusals
 from svc.delivery.journal.commands import FormatCommand
@@ -23,7 +23,7 @@ from svc.delivery.journal.entry import (
     settle_by_reply,
 )
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.limits import charge_said
+from svc.delivery.journal.limits import read_stated_charge
 from svc.delivery.journal.stored import restore_call, store_call
 from svc.delivery.journal.transaction import Like
 from svc.delivery.policy import CommandDecision, CommandState, decide_command
@@ -40,7 +40,7 @@ RECENT_SECONDS: Final = 600
 
 
 class BrokenOffError(Exception):
-    """A bug of ours came between a request and its end; `__cause__` is the bug."""
+    """A bug of svc stopped a request before its outcome was known; `__cause__` is the bug."""
 
     def __init__(self, intent: Intent) -> None:
         super().__init__(intent.id)
@@ -55,13 +55,13 @@ def send_new(
     new_request: bool,
     requested_at: float | None,
 ) -> Sent:
-    """Records a POST, sends it and keeps how it ended.
+    """Records a POST, sends it and records its outcome.
 
     `requested_at`, in Unix seconds, is when a person decided on it.
 
     Raises:
         Conflict: the same request is unresolved, or the key was used for another one; not sent.
-        LocalError: it could not be recorded; not sent (promise R2).
+        LocalError: the request could not be recorded; not sent (promise R2).
         SvcError: as `Client.deliver`, with the journal's id and the next command in it.
     """
     asked = NewIntent(
@@ -80,20 +80,20 @@ def send_new(
         known = _find_used(sender, asked)
     with before_sending(call.path, known):
         asked = asked._replace(
-            account=_compare_keys(sender, asked, known), charge=_charge_of(sender, asked)
+            account=_compare_keys(sender, asked, known), charge=_read_charge(sender, asked)
         )
         intent = sender.journal.record(asked, choose, new_request=new_request)
     return deliver(sender, intent)
 
 
 def deliver(sender: Sender, intent: Intent) -> Sent:
-    """Sends the recorded bytes of a request whose lease is ours (R1), and keeps how it ended."""
+    """Sends a recorded request whose lease this process holds (R1), and records its outcome."""
     end: Reply | SvcError | None = None
     try:
         end = _send(sender, intent)
         return keep(sender, intent, end)
     except StopRequest as stopped:
-        _leave(sender.journal, intent, end, stopped)
+        _settle_interrupted(sender.journal, intent, end, stopped)
         raise
     except SvcError:
         raise
@@ -103,10 +103,10 @@ def deliver(sender: Sender, intent: Intent) -> Sent:
 
 @contextmanager
 def before_sending(path: str, known: Intent | None = None) -> Iterator[None]:
-    """Says of a signal, or an error of the journal, that it came before a byte was sent (R70).
+    """Marks a signal or a journal error within the block as "nothing was sent" (R70).
 
-    What an earlier sending has left unresolved stays unknown (R10), whatever keeps it from being
-    sent again: `known` is the journal's record of that.
+    `known` is an earlier sending of the same request. If its outcome is unknown, the error reports
+    that as well: not sending again does not settle it (R10).
     """
     unknown = known if known is not None and known.is_unresolved else None
     try:
@@ -125,23 +125,23 @@ def before_sending(path: str, known: Intent | None = None) -> Iterator[None]:
 
 
 def not_sent(error: LocalError) -> LocalError:
-    """Says of an error of the journal that it came before anything was sent (promise R70)."""
+    """Marks an error of the journal as "nothing was sent" (promise R70)."""
     error.message = f"{error.message} Nothing was sent."
     error.outcome = "not_sent"
     return error
 
 
 def _find_used(sender: Sender, asked: NewIntent) -> Intent | None:
-    """The request that used the user's key before; a fresh key stands in no row."""
+    """Finds the earlier request that used the user's idempotency key, or None."""
     key = asked.prepared.idempotency_key
     return sender.journal.by_key(key, asked.scope) if asked.key_given and key else None
 
 
 def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> KeyEquivalence:
-    """What is known of other keys under which the same was begun, or the user's key was used.
+    """Compares the accounts of other API keys that sent a duplicate or the same idempotency key.
 
     Raises:
-        OutcomeUnknown, Conflict: the user's key is too old to be sent again at all (promise R4).
+        OutcomeUnknown, Conflict: the idempotency key is too old to be sent again (promise R4).
     """
     other_keys = sender.journal.list_other_keys(asked)
     if known is not None:
@@ -152,11 +152,14 @@ def _compare_keys(sender: Sender, asked: NewIntent, known: Intent | None) -> Key
     return sender.accounts.compare(other_keys)
 
 
-def _charge_of(sender: Sender, asked: NewIntent) -> Charge | None:
-    """What it moves, read where a limit holds for it and its own bytes do not say it."""
+def _read_charge(sender: Sender, asked: NewIntent) -> Charge | None:
+    """Reads the amount that a request moves, from the service if its bytes do not contain it.
+
+    None if no limit of the configuration applies to the request.
+    """
     if not sender.journal.is_limited(asked.scope, asked.call.path):
         return None
-    said = charge_said(store_call(asked.call, asked.prepared))
+    said = read_stated_charge(store_call(asked.call, asked.prepared))
     charge = ChargeReader(sender.client).complete_charge(asked.call, said)
     if charge != said:
         sender.client.reconnect()  # an order that was read looks like the answer to its capture
@@ -170,10 +173,10 @@ def choose_command(
     format_command: FormatCommand,
     note: Callable[[str], None],
 ) -> Intent | None:
-    """Says which earlier request is sent again; None for a new one.
+    """Returns the earlier request that is sent again, or None if a new one is sent.
 
     Raises:
-        Conflict: the same is unresolved, or was done a moment ago (promises R5, R115).
+        Conflict: a duplicate is unresolved, or was done a moment ago (promises R5, R115).
     """
     state, found = _command_state(asked, likes, now)
     decision = decide_command(state)
@@ -196,7 +199,7 @@ def choose_command(
 def _command_state(
     asked: NewIntent, likes: Sequence[Like], now: float
 ) -> tuple[CommandState, Like | None]:
-    """What decides over a single command, and the like request that it stands on."""
+    """The state by which a single command is decided, and the duplicate that it describes."""
     found = next((one for one in likes if one.intent.is_unresolved), None) or next(
         (one for one in likes if read_known(one.intent) is not Known.FAILED), None
     )
@@ -216,7 +219,7 @@ def _command_state(
 
 
 def _is_exact(asked: NewIntent, intent: Intent, now: float) -> bool:
-    """Whether an earlier request is the same to the letter, and its key may be sent again."""
+    """Whether an earlier request has the same bytes, and its key may be sent again."""
     same = store_call(asked.call, asked.prepared)._replace(
         idempotency_key=intent.stored.idempotency_key
     )
@@ -244,7 +247,7 @@ def send_row(client: Client, job: RowJob, is_taken: IsTaken) -> Reply:
 
 
 def _send(sender: Sender, intent: Intent) -> Reply | SvcError:
-    """Sends it; gives the answer, or the error that its end is."""
+    """Sends a recorded request; returns the answer, or the error that is its outcome."""
 
     def is_taken(made: str, world: str | None) -> bool:
         try:
@@ -262,15 +265,18 @@ def _send(sender: Sender, intent: Intent) -> Reply | SvcError:
             is_taken=is_taken,
         )
     except SvcError as error:
-        return as_known(sender, intent, error)
+        return adapt_to_journal(sender, intent, error)
     sender.note_done(reply.data)
     return reply
 
 
-def _leave(
+def _settle_interrupted(
     journal: Journal, intent: Intent, end: Reply | SvcError | None, stopped: StopRequest
 ) -> None:
-    """A signal came: what is known by now is kept, in a moment, and told."""
+    """Settles a request that a signal interrupted, if its outcome is known; without waiting long.
+
+    The signal's exception gets the request whose outcome is unknown, or the error.
+    """
     if end is None:
         stopped.sending = intent
         return

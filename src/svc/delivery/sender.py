@@ -1,4 +1,4 @@
-"""What a delivery works with, as values: it knows neither a command line nor a terminal."""
+"""The dependencies of a delivery, which knows neither a command line nor a terminal."""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
@@ -14,13 +14,13 @@ from svc.delivery.journal.stored import Scope
 
 
 class ServiceClock(Protocol):
-    """What the service's own clock says, where that differs from this machine's."""
+    """The clock of the service, if it differs from this machine's."""
 
     def now(self) -> float | None:
-        """Unix seconds on a sandbox's clock; None of any other service."""
+        """Returns Unix seconds by a sandbox's clock; None for any other service."""
 
     def refuse_expired(self, intent: Intent) -> None:
-        """Raises where the service may have forgotten a request's key (promise R4)."""
+        """Raises an error if the service may have forgotten a request's key (promise R4)."""
 
 
 class Sender(NamedTuple):

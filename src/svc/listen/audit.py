@@ -1,4 +1,4 @@
-"""Which events should have come: what objects show, held against what was received."""
+"""Finds missed events: those that the states of objects imply and that were not received."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple
@@ -13,11 +13,11 @@ _TRIED_SECONDS: Final = WEBHOOK_RETRY_WINDOW_SECONDS - ON_THE_WAY_SECONDS
 
 
 class ExpectedEvent(NamedTuple):
-    """An event that an object's state shows to have been sent.
+    """An event that must have been sent, by the state of its object.
 
     Attributes:
-        at: when it was sent (Unix seconds); None where no field of the object has that time.
-        not_before: when the object was made (Unix seconds).
+        at: when it was sent (Unix seconds); None if no field of the object has that time.
+        not_before: when the object was created (Unix seconds).
     """
 
     type: str
@@ -26,7 +26,7 @@ class ExpectedEvent(NamedTuple):
     not_before: float
 
     def as_data(self, now: float) -> dict[str, Any]:
-        """The same as `-o json` shows it; `now` is in Unix seconds."""
+        """Returns the event as `-o json` prints it; `now` is in Unix seconds."""
         ends = 0.0 if self.at is None else self.at + WEBHOOK_RETRY_WINDOW_SECONDS
         return {
             "object": "missed_event",
@@ -39,9 +39,9 @@ class ExpectedEvent(NamedTuple):
 
 
 def derive_events(data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
-    """Yields the events that one object of the service shows, in the order of the description.
+    """Yields the events that the state of one object implies, in the order of `svc.service`.
 
-    An object of a kind that is not described, or without a readable `created`, shows none.
+    None for an unknown kind of object, or one without a valid `created`.
     """
     resource = service.noun(str(data.get("object")))
     created = _time(data.get("created"))
@@ -58,16 +58,16 @@ def _time(value: object) -> float | None:
 
 
 class Audit:
-    """Compares objects with what was received between two times.
+    """Compares objects with the events that were received in a period.
 
     Attributes:
-        objects: how many were compared.
-        expected: how many events they show in that time.
-        missed: how many of these were not received.
-        tried: how many of those the service still tries to deliver.
-        undated: events that were not received, that may have been sent before the first time: no
-            field has their time, and their object is older.
-        recent: events that were not received, of after the last time.
+        objects: the number of objects that were compared.
+        expected: the number of events in the period that these objects imply.
+        missed: how many of the expected events were not received.
+        tried: how many of the missed events the service still tries to deliver.
+        undated: the number of events that were not received and may be older than the period: no
+            field has their time, and their object was created before it.
+        recent: the number of events that were not received and are newer than the period.
     """
 
     def __init__(
@@ -84,7 +84,7 @@ class Audit:
         self.objects = self.expected = self.missed = self.tried = self.undated = self.recent = 0
 
     def compare(self, data: Mapping[str, Any]) -> Iterator[ExpectedEvent]:
-        """Yields the events of one object that should have come and did not."""
+        """Yields the missed events of one object."""
         self.objects += 1
         for event in derive_events(data):
             if event.type not in self._types or not self._is_in_time(event):

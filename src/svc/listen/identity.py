@@ -56,7 +56,7 @@ def claim_listener(
 
 
 @contextmanager
-def hold_back(folder: Path) -> Iterator[bool]:
+def defer_stop(folder: Path) -> Iterator[bool]:
     """Lets no listener start for the length of the block; false where another process does that.
 
     Raises:
@@ -71,7 +71,7 @@ def find_running_with_pending(
 ) -> Waiting | None:
     """Gives a listener that lives and has events to forward, if there is one.
 
-    Call it only while `hold_back` holds: a listener that starts would be taken for another.
+    Call it only while `defer_stop` holds: a listener that starts would be taken for another.
 
     Raises:
         LocalError: the folder of the locks cannot be used.
@@ -85,7 +85,7 @@ def count_left_pending(
 ) -> int:
     """Counts the events that wait to be forwarded by listeners that do not run.
 
-    Call it only while `hold_back` holds.
+    Call it only while `defer_stop` holds.
 
     Raises:
         LocalError: the folder of the locks cannot be used.

@@ -1,4 +1,4 @@
-"""Which target gets which event: `[GLOB=]URL` or `GLOB=COMMAND`, repeatable."""
+"""Parses `--forward-to [GLOB=]URL`, `--run GLOB=COMMAND` and `--events`, and matches events."""
 
 import difflib
 import fnmatch
@@ -20,7 +20,7 @@ AnyTarget = Target | CommandTarget
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """One target; `glob` is None for a target that takes what no other route matches."""
+    """One target and its glob; without a glob it gets the events that no glob matches."""
 
     glob: str | None
     target: AnyTarget
@@ -56,19 +56,19 @@ class Routes:
 
     @classmethod
     def read_back(cls, texts: Sequence[str]) -> "Routes":
-        """Reads what `format_routes` gave."""
+        """Parses the result of `format_routes`."""
         runs = [text for text in texts if text.partition("=")[2].startswith(PREFIX)]
         urls = [text for text in texts if text not in runs]
         return cls.parse(urls, allow_remote=True, runs=runs)
 
     @property
     def has_commands(self) -> bool:
-        """True when a command gets events."""
+        """Whether a target is a command."""
         return any(isinstance(target, CommandTarget) for target in self.targets)
 
     @property
     def take_all(self) -> bool:
-        """True when each event has a target, also one of a type that is not known yet."""
+        """Whether every event has a target, even one of an unknown type."""
         return any(route.glob in (None, "*") for route in self._routes)
 
     @property
@@ -77,21 +77,21 @@ class Routes:
         return tuple(dict.fromkeys(route.target for route in self._routes))
 
     def format_routes(self) -> list[str]:
-        """Gives each route as text, which `read_back` takes."""
+        """Formats each route as text for `read_back`."""
         return [
             f"{route.glob}={route.target}" if route.glob else str(route.target)
             for route in self._routes
         ]
 
     def describe_routes(self) -> list[str]:
-        """Gives each route in words: which types go where."""
+        """Describes each route in words, for people."""
         named = any(route.glob is not None for route in self._routes)
         rest = "all others" if named else "all"
         in_order = sorted(self._routes, key=lambda route: route.glob is None)
         return [f"{route.glob or rest} to {route.target}" for route in in_order]
 
     def match(self, event_type: str) -> tuple[AnyTarget, ...]:
-        """Gives the targets of one event type; none at all means that it is only kept."""
+        """Returns the targets of an event type; if there is none, the event is only stored."""
         found = self._found.get(event_type)
         if found is None:
             found = self._look_up(event_type)
@@ -112,7 +112,7 @@ class Routes:
 
 
 def select_events(texts: Sequence[str]) -> tuple[str, ...]:
-    """Reads the values of `--events`: names and globs, commas allowed; nothing means all types.
+    """Parses the values of `--events`: names and globs, commas allowed; without any, all types.
 
     Raises:
         UsageError: a name or glob that no event type matches.
@@ -128,7 +128,7 @@ def select_events(texts: Sequence[str]) -> tuple[str, ...]:
 
 
 def check_glob(glob: str, option: str) -> None:
-    """Refuses what would silently match nothing; `option` is where it was given.
+    """Refuses a glob that matches no event type; `option` is named in the error.
 
     Raises:
         UsageError: no event type matches; the nearest name is suggested.
@@ -139,7 +139,7 @@ def check_glob(glob: str, option: str) -> None:
 
 
 def _suggest_type(glob: str) -> str | None:
-    """Gives the type, or for what is no whole type the pattern, that was probably meant."""
+    """Returns the type that was probably meant, or for a partial type the pattern."""
     pool: Sequence[str] = EVENT_TYPES
     if _WILD & set(glob) or "." not in glob:
         parts = [name.split(".") for name in EVENT_TYPES]
@@ -169,7 +169,7 @@ def _run(text: str, command: Callable[[str], CommandTarget]) -> Route:
 
 
 def parse_known(url: str, env: Mapping[str, str], *, allow_remote: bool) -> AnyTarget:
-    """Reads a target's text form, as the ledger has it; raises UsageError."""
+    """Parses the text of a target as the ledger stores it; raises UsageError."""
     if url.startswith(PREFIX):
         return CommandTarget.parse(url, env)
     return Target.parse(url, allow_remote=allow_remote)

@@ -1,4 +1,4 @@
-"""The one object that commands print through."""
+"""`Output`: prints the results and messages of a command in the chosen format."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -24,16 +24,24 @@ _NOTED_MAX: Final = 200  # of a stream, so that memory stays flat
 
 
 class Output:
-    """Prints results in the chosen format, and messages beside them (promises R61, R72, R75).
+    """Prints results to stdout in the chosen format, and messages to stderr (R61, R72, R75).
 
-    `color` and `width` (columns) are decided by the caller, and `color_errors` where stderr is not
-    the same terminal. `now` gives epoch seconds by the service's clock, `here` by this machine's,
-    where it is another; `tz` is the local zone, the machine's by default.
-    `query` and `fields` are checked here, so that a mistake in them sends nothing: UsageError.
-    What is printed is flushed at once; an OSError of a stream passes up. `on_shown` is given every
-    object that is about to be printed, of a stream the first ones. `secret` gives the key in use,
-    which no stream shows. `workflow` says that GitHub's runner reads what is printed. With `raw`
-    texts that a query has found go without quotes. Suggestions begin with `program_name`.
+    All output is flushed at once. An OSError of a stream is not caught.
+
+    Args:
+        color, color_errors: whether stdout and stderr show colours; by default alike.
+        width: in columns.
+        query, fields: are checked here, before a request is sent.
+        now: the service's clock in Unix seconds; `here` is this machine's clock, if it differs.
+        tz: the local time zone; by default that of the machine.
+        raw: strings that a query has found are printed without quotes.
+        on_shown: is called with each object that is printed; with the first ones of a stream.
+        secret: returns the API key in use, which is masked in all output.
+        workflow: a GitHub runner reads the output.
+        program_name: returns the program name, with which suggestions begin.
+
+    Raises:
+        UsageError: `query` or `fields` is invalid.
     """
 
     def __init__(  # noqa: PLR0913  one argument an option of the command line
@@ -96,12 +104,12 @@ class Output:
         return Json(self._json, self.warn)
 
     def document(self, data: object) -> None:
-        """Prints JSON in any format: what a request is, is not told better in another way."""
+        """Prints JSON whatever the format is; for the preview of a request."""
         Json(self._json, self.warn).value(data)
         self._out.flush()
 
     def _print_found(self, found: object, whole: object) -> None:
-        """Prints what a query has found; `raw` texts go without quotes, each on a line."""
+        """Prints the result of a query; `raw` strings without quotes, one a line."""
         every = found if isinstance(found, list) else [found]
         texts = [text for text in every if isinstance(text, str)]
         if self._raw and texts and len(texts) == len(every):
@@ -130,9 +138,9 @@ class Output:
         self._out.flush()
 
     def page(self, text: str, data: object, *, next_command: str | None, kind: str = "") -> None:
-        """Prints one list object, and in which way the next page is had.
+        """Prints one page of a list, and the command for the next page.
 
-        `kind` is what its objects are, such as `order`: a CSV has their columns also without any.
+        `kind` is the kind of its objects, such as `order`; an empty CSV has the columns of it.
         """
         self._on_shown(data)
         if self._search:
@@ -147,7 +155,7 @@ class Output:
             self._more(f"Next page: {next_command}")
 
     def _more(self, words: str) -> None:
-        """Says it below the table; a JSON reader has `has_more`, others are told on stderr."""
+        """Prints that there is more: below a table, on stderr for CSV; JSON has `has_more`."""
         if self.format != "human" or self._search:
             if self.format != "json":
                 self.hint(words)
@@ -156,10 +164,12 @@ class Output:
             self.words(words)
 
     def stream(self, objects: Objects, *, kind: str = "", page_size: int | None = None) -> None:
-        """Prints every object of all pages, as they come; with a query, its result over them all.
+        """Prints the objects of all pages as they arrive; with a query, its result over all.
 
-        `kind` is what they are, as in `page`; they come `page_size` at a time.
-        Raises PartlyDone when a CSV lacked a column for a later object; its rows are printed.
+        `kind` is as in `page`; `page_size` is the number of objects that arrive at once.
+
+        Raises:
+            PartlyDone: a CSV had no column for a field of a later object; all rows are printed.
         """
         try:
             if self._search:
@@ -179,10 +189,9 @@ class Output:
         yield from objects
 
     def value(self, data: Any, *, name: str | None = None, kind: str = "") -> None:
-        """Prints a result of our own, a dict or a list, under the same rules.
+        """Prints an object or a list that svc has made, in the chosen format.
 
-        Our own objects have no ids: `name` is the field of each that `-o id` prints instead. `kind`
-        is what a list holds, as in `page`.
+        These objects have no ids: `name` is the field that `-o id` prints. `kind` is as in `page`.
         """
         # A query says itself what it wants of the whole result.
         if name is not None and self.format == "id" and not self._search:
@@ -196,7 +205,7 @@ class Output:
         self._out.flush()
 
     def result(self, data: Any, *lines: str, name: str | None = None) -> None:
-        """Prints what a command has done: lines for people, `data` for programs and a query."""
+        """Prints the result of an action: lines for people, `data` for programs and a query."""
         if self.format != "human" or self._search:
             self.value(data, name=name)
         else:
@@ -219,27 +228,27 @@ class Output:
         self._out.flush()
 
     def annotation(self, command: str) -> None:
-        """Prints a workflow command of our own, which the runner shall take for one."""
+        """Prints a workflow command for GitHub's runner, which executes it."""
         self._out.flush()
         self._out.write_command(f"{command}\n")
         self._out.flush()
 
     def line(self, text: str) -> None:
-        """Prints plain words as a result on stdout, in any format."""
+        """Prints a line of plain text on stdout, whatever the format is."""
         self._out.write(escape(text) + "\n")
         self._out.flush()
 
     def words(self, text: str) -> None:
-        """Prints a sentence as a result on stdout; it goes on below where a terminal is narrow."""
+        """Prints a sentence on stdout, wrapped to the width of the terminal."""
         self.line(self._fit(text, self._shows_at))
 
     def note(self, text: str) -> None:
-        """Says something on stderr, unless quiet."""
+        """Prints a message on stderr, unless quiet."""
         if not self.quiet:
             self._tell(self._fit(escape(text), self._wraps_at))
 
     def hint(self, text: str, *, reveals: bool = False) -> None:
-        """Says on stderr what can be done next, unless quiet; `reveals` a secret that was made."""
+        """Prints the next step on stderr, unless quiet; `reveals` if it shows a new secret."""
         if not self.quiet:
             from svc.render.style import paint
 
@@ -264,7 +273,7 @@ class Output:
             self._format_command(errors.envelope(error))
 
     def _tell(self, safe: str, *, reveals: bool = False) -> None:
-        """Prints a note; where stderr is closed, the result is printed all the same."""
+        """Prints a message; a closed stderr is ignored, so that the result is still printed."""
         with suppress(OSError):
             self._format_command(safe, reveals=reveals)
 
@@ -273,7 +282,7 @@ class Output:
         self._err.flush()
 
     def _fit(self, safe: str, width: int | None) -> str:
-        """Breaks lines on a terminal; a log keeps each message on its line."""
+        """Wraps a message on a terminal; in a file each message stays on one line."""
         program_name = self._called()
         return "\n".join(
             part for each in safe.split("\n") for part in wrap_message(each, width, program_name)
@@ -310,7 +319,7 @@ def _paths(fields: tuple[str, ...]) -> "tuple[FieldPath, ...]":
 
 
 def _is_list(data: object) -> TypeGuard[dict[str, Any]]:
-    """Tells a list object by its marker and its array (spec: List object)."""
+    """Whether data is a list object, by its marker and its array (spec: List object)."""
     if not isinstance(data, dict) or data.get("object") != "list":
         return False
     return isinstance(data.get("data"), list)

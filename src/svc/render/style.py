@@ -1,4 +1,4 @@
-"""What human output is made of, and its styles: every escape sequence that svc writes (R62)."""
+"""Cells, lines and styles of human output, with every escape sequence that svc writes (R62)."""
 
 import re
 from collections.abc import Callable, Iterable
@@ -46,7 +46,7 @@ _CODES: Final[dict[str, str]] = {
 
 
 def paint(text: str, style: str, *, color: bool = True) -> str:
-    """Text in a style, where colour is wanted and there is something to colour."""
+    """Wraps text in the escape sequences of a style; empty text and `color=False` stay as is."""
     return f"\x1b[{_CODES[style]}m{text}\x1b[0m" if color and style and text else text
 
 
@@ -54,7 +54,7 @@ _PART: Final = r'("(?:[^"\\]|\\.)*")(?=\s*:)|("(?:[^"\\]|\\.)*")|\b(null|true|fa
 
 
 def highlight(text: str) -> str:
-    """Paints JSON text, whole tokens of it; taken without colours it is what it was."""
+    """Colours the tokens of JSON text; without the escape sequences the text is unchanged."""
     return re.sub(_PART, _paint_token, text)
 
 
@@ -70,10 +70,15 @@ Line = list[Span]
 
 
 class Screen(NamedTuple):
-    """The place where people read: `width` in columns, `now` in epoch seconds.
+    """The properties of the output that formatting depends on.
 
-    `here` is this machine's clock, by which its own records are dated; `now` is the service's.
-    `zone` is the local time zone, None for the machine's. `ellipsis` marks shortened prose.
+    Attributes:
+        width: in columns.
+        utc: whether times are shown in UTC.
+        now: the service's clock, in Unix seconds.
+        here: this machine's clock, which dates local records, in Unix seconds.
+        zone: the time zone to show; None for that of the machine.
+        ellipsis: marks shortened prose.
     """
 
     width: int
@@ -85,12 +90,16 @@ class Screen(NamedTuple):
 
 
 class Cell(NamedTuple):
-    """One value as it reads.
+    """One formatted value.
 
-    `listed` and `brief` are its shorter forms for tables. `hint` is said after it where there is
-    room; the hint of an `urgent` cell is worth more than the exact form of the value: its shorter
-    forms hold it. A `whole` cell is never cut or wrapped (promise R63). `money` lines up by its
-    figures.
+    Attributes:
+        listed, brief: shorter forms for tables; empty where there are none.
+        hint: follows the value where there is room.
+        whole: the cell is never cut or wrapped (promise R63).
+        right: the column is aligned to the right.
+        money: the column is aligned by the digits of the amount.
+        urgent: the hint matters more than the exact value: `listed` and `brief` contain the hint,
+            and the hint alone is the shortest form.
     """
 
     text: str
@@ -104,18 +113,18 @@ class Cell(NamedTuple):
     urgent: bool = False
 
     def forms(self) -> list[str]:
-        """The value as it can be written, longest first."""
+        """The forms of the value that are not empty, longest first."""
         last = self.hint if self.urgent else ""
         return [form for form in (self.text, self.listed, self.brief, last) if form]
 
 
 def indent(lines: list[Line], by: int) -> list[Line]:
-    """Moves lines to the right; empty ones stay empty."""
+    """Moves lines to the right by a number of columns; empty lines stay empty."""
     return [[(" " * by, ""), *line] if line else line for line in lines]
 
 
 def style_lines(lines: Iterable[Line], *, color: bool) -> str:
-    """Joins lines to text that ends in a line feed; there is no ESC in it unless `color`."""
+    """Joins lines to text that ends in a line feed; the text has escape sequences if `color`."""
     return "".join(
         "".join(paint(text, style, color=color) for text, style in line) + "\n" for line in lines
     )

@@ -1,4 +1,4 @@
-"""The sandbox as one ASGI application: store, engine and rooms, put together."""
+"""The sandbox as one ASGI application: its store, engine, API, controls and checkout."""
 
 import asyncio
 import time
@@ -43,25 +43,27 @@ _CONTROLS: Final = f"{SANDBOX_ROOT}/"
 _UNSENT: Final = ("close", "reset")  # faults that leave no answer at all
 
 
-# What answers below a path: `check` refuses whom it is not for, before anything is read; `answer`
-# raises Problem where a request is refused, and `refuse` makes the answer to that.
+# A part of the application that answers below a path: `check` refuses a request by its head, before
+# the body is read, `answer` raises Problem for a refused request, `refuse` builds the answer to it.
 Room: TypeAlias = Api | ControlApi | Checkout
-# Hears of each request: method, path, status (None where no answer has left), milliseconds.
+# Called after each request: method, path, status (None if no answer was sent), milliseconds.
 OnServed: TypeAlias = Callable[[str, str, int | None, float], None]
 
 
 @dataclass
 class SandboxApp:
-    """An ASGI application: one run of the sandbox in `db_path` (or `:memory:`).
+    """An ASGI application: one run of the sandbox, which ends with `run`.
 
-    A new sandbox is filled with its fixture, or begins with an exported `state`. It answers to
-    the names of loopback and to `hosts`, which are in lower case. It answers while `run` does;
-    after its end the application is spent. `strict_https` refuses plain HTTP on `/v1`, as the real
-    service does. A server says in `under_way` what it has begun to answer, and is told of each
-    request by `on_served`.
+    Attributes:
+        db_path: the database, or `:memory:`.
+        fixture, state: the content of a new sandbox: a fixture's name, or an exported state.
+        strict_https: refuses plain HTTP on `/v1`, as the real service does.
+        hosts: names besides those of loopback that it answers to, in lower case.
+        under_way: the requests that the server has begun to answer.
+        on_served: called after each request.
 
     Raises:
-        LocalError: no such fixture.
+        LocalError: there is no such fixture.
     """
 
     db_path: str
@@ -100,11 +102,11 @@ class SandboxApp:
 
     @asynccontextmanager
     async def run(self) -> AsyncIterator[None]:
-        """Opens the store and runs the engine for as long as the block takes.
+        """Opens the store and runs the engine until the block ends.
 
         Raises:
-            LocalError: the state is none, or the file cannot be opened, is in use, damaged or not
-                ours.
+            LocalError: the state is invalid, or the database cannot be opened, is in use, damaged
+                or of another program.
         """
         memory = RunMemory()
         self._requests = memory.log
@@ -142,11 +144,11 @@ class SandboxApp:
             raise LocalError(f"--import: {error}", code="state_invalid") from error
 
     def refuse(self, problem: Problem) -> HttpReply:
-        """The answer to what never became a request."""
+        """Builds the answer to a request that could not be parsed."""
         return self._api.refuse(problem, {})
 
     async def _reply(self, scope: AsgiScope, receive: Receive) -> HttpReply | None:
-        """Returns the answer to a request, whatever breaks; None where the caller has gone."""
+        """Returns the answer, also after an internal error; None if the client has gone."""
         refuse: Callable[[Problem, AsgiScope], HttpReply] = self._api.refuse
         path = scope["path"]
         try:
@@ -173,7 +175,7 @@ class SandboxApp:
         return refuse(problem, scope)
 
     def _open_engine(self, memory: RunMemory) -> Engine:
-        """The engine over a store; where it is filled anew, the memory of the run is empty."""
+        """Opens the engine over its store; `memory` is cleared when the store is filled anew."""
 
         def refill(test: Transaction, live: Transaction, name: str | None) -> None:
             fill(test, live, name)

@@ -1,4 +1,4 @@
-"""Disputes: answered with evidence, decided by the bank (spec: Dispute, Disputes)."""
+"""Disputes: the merchant answers with evidence, the bank decides (spec: Dispute, Disputes)."""
 
 from typing import Final
 

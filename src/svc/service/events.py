@@ -1,4 +1,4 @@
-"""Events: what changed, with the object as it was (spec: Event, Events)."""
+"""Events: the type of a change, and the object at that time (spec: Event, Events)."""
 
 from typing import Final
 

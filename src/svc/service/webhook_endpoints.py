@@ -1,4 +1,4 @@
-"""Webhook endpoints: where events are sent (spec: Webhook endpoint)."""
+"""Webhook endpoints: the URLs to which events are sent (spec: Webhook endpoint)."""
 
 from typing import Final
 

@@ -1,8 +1,9 @@
 """The state database: key facts, webhook endpoints, the inbox, requests and batches.
 
-`schema` has its tables, `log` is what a listener does with SQLite's log, `database` is where to
-begin. Each room has its own SQL and passes it in; `delivery.journal`, `batch`, `keys` and `listen`
-do. A command opens the database for them and asks them, in words.
+Begin with `database`. `schema` has the tables, `opening` creates and migrates the file, `log` syncs
+SQLite's log for a listener, `salvage` reads a damaged database, `room` measures and compacts it.
+The SQL is in the rooms that use a table: `delivery.journal`, `batch`, `keys`, `listen`. A command
+opens the database and passes it to them.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

@@ -1,4 +1,4 @@
-"""The state database as the rest of the program sees it: read rows, write in a transaction."""
+"""The interface of the state database: read rows, and write in a transaction."""
 
 import os
 import sqlite3
@@ -30,21 +30,21 @@ class Tx:
         self._connection = connection
 
     def execute(self, sql: str, params: SqlParams = ()) -> int:
-        """Runs one statement and gives the number of rows that it changed."""
+        """Runs one statement and returns the number of rows that it changed."""
         return self._connection.execute(sql, params).rowcount
 
     def insert(self, sql: str, params: SqlParams = ()) -> int:
-        """Runs an INSERT and gives the rowid of the last row that it added."""
+        """Runs an INSERT and returns the rowid of the last row that it added."""
         return self._connection.execute(sql, params).lastrowid or 0
 
     def many(self, sql: str, rows: Iterable[SqlParams]) -> int:
-        """Runs one statement for each row and gives the number of rows that changed."""
+        """Runs one statement for each row and returns the number of rows that changed."""
         return self._connection.executemany(sql, rows).rowcount
 
     def run_apart(self, step: Callable[[], Found]) -> Found | LocalError:
-        """Runs a step of the transaction; what cannot be stored of it undoes the step alone.
+        """Runs a step under a savepoint; an error of its own rolls back only this step.
 
-        Gives the error then. A full disk and the like end the whole transaction as ever.
+        The error is returned. A full disk and similar errors end the whole transaction.
         """
         self._connection.execute("SAVEPOINT apart")
         try:
@@ -57,15 +57,15 @@ class Tx:
         return found
 
     def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
-        """Reads inside the transaction, what it has written included."""
+        """Reads rows within the transaction, with its own changes."""
         return self._connection.execute(sql, params).fetchall()
 
 
 class Database:
-    """The open database; every method may be called from any thread, one at a time runs.
+    """The open database; every method may be called from any thread, and runs alone.
 
-    What `write` has committed survives a power cut (SQLite WAL, synchronous FULL; promise R68).
-    All methods raise LocalError, and nothing else of their own.
+    A transaction that `write` has committed survives a power failure (SQLite WAL, synchronous FULL;
+    promise R68). All methods raise LocalError for an error of the database.
     """
 
     def __init__(
@@ -86,10 +86,10 @@ class Database:
     def open(
         cls, path: Path, *, clock: Clock, steps: SchemaSteps = MIGRATIONS, reading: bool = False
     ) -> Self:
-        """Opens or creates the database, with what `steps` make; for `reading` also a newer one.
+        """Opens, creates or migrates the database by `steps`; with `reading` also a newer one.
 
         Raises:
-            LocalError: it is not private to the user, damaged, newer, busy, or cannot be made.
+            LocalError: others can access it, or it is damaged, newer, busy, or cannot be created.
         """
         busy_retry = BusyRetry(clock)
         try:
@@ -103,16 +103,16 @@ class Database:
             raise opening.local_error(error) from error
 
     def change(self, step: Callable[[Tx], Found]) -> Found:
-        """Runs a step as a `write` of which nothing is left once it raises, whatever that is."""
+        """Runs a step in a transaction, which is rolled back completely after any exception."""
         with self._lock, self._translate_errors():
             return self._run_step(lambda: self._busy_retry.run(self._begin), step)
 
     @contextmanager
     def write(self) -> Iterator[Tx]:
-        """Holds the write lock from the start, commits and syncs at the end, else undoes all.
+        """Takes the write lock at once; commits and syncs at the end, or rolls back after an error.
 
-        Who writes again while a signal is dealt with uses `change`: one that came between this and
-        its block leaves the lock held until the signal's traceback is gone.
+        Use `change` if the same process writes again while it handles a signal: a signal between
+        the lock and the block leaves the lock held until the traceback is deleted.
         """
         with self._lock, self._translate_errors():
             try:
@@ -124,9 +124,9 @@ class Database:
                 raise
 
     def write_at_once(self, step: Callable[[Tx], Found]) -> Found | None:
-        """Runs a step as a `write` that does not wait; None where it would have to.
+        """Runs a step in a transaction without waiting for the lock; None if it is taken.
 
-        Also where a row is not taken: then all is undone, and `Tx.apart` finds out which.
+        None also if a row is refused: all is rolled back, and `Tx.run_apart` finds that row.
         """
         if not self._lock.acquire(blocking=False):
             return None
@@ -142,11 +142,11 @@ class Database:
             self._lock.release()
 
     def sync_by_hand(self, sync: Callable[[int], None], room: int = 0) -> None:
-        """Has what is committed from now on synced by `sync`, which gets the log's descriptor.
+        """Syncs all further commits by `sync`, which gets the descriptor of the log.
 
-        For systems where a plain sync reaches the disk. `copy_log` is to be called now and then, on
-        another connection. `room` bytes are set aside for the log, if the disk has them and no
-        other process writes just now: to sync a file that grows takes half as long again.
+        For systems where a plain sync reaches the disk. The caller calls `copy_log` now and then on
+        another connection. `room` bytes are allocated for the log, if the disk has them and no
+        other process is writing: syncing a growing file takes 1.5 times as long.
         """
         self.rows("PRAGMA synchronous = NORMAL")
         self.rows(f"PRAGMA wal_autocheckpoint = {_LOG_PAGES_MAX}")
@@ -157,34 +157,34 @@ class Database:
         self._log = log
 
     def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
-        """Reads outside any transaction."""
+        """Reads rows outside a transaction."""
         with self._lock, self._translate_errors():
             return self._busy_retry.run(lambda: self._connection.execute(sql, params).fetchall())
 
     def copy_log(self) -> None:
-        """Copies the log into the database, so that it is begun anew; does not block others."""
+        """Copies the log into the database, so that the log starts again; does not block others."""
         self.rows("PRAGMA wal_checkpoint(PASSIVE)")
 
     def empty_log(self) -> None:
-        """Moves the log into the database, so that neither is longer than what it holds.
+        """Moves the log into the database and truncates it.
 
-        Not while another process reads it: the last one does. What was deleted is overwritten by
-        then, and stands in neither.
+        While another process reads the log, it stays: the last process does it. Deleted content is
+        then overwritten in both files.
         """
         self.rows("PRAGMA wal_checkpoint(TRUNCATE)")
 
     def free_pages(self, most: int) -> None:
-        """Gives up to so many free pages back; the file is shorter once its log is copied."""
+        """Frees up to `most` unused pages; the file is shorter after its log is copied."""
         # `execute` ends it after one page, since it has no columns.
         script = f"PRAGMA incremental_vacuum({most})"
         with self._lock, self._translate_errors():
             self._busy_retry.run(lambda: self._connection.executescript(script))
 
     def check_in_place(self) -> None:
-        """Makes sure that the files which are written to are those that others will read.
+        """Checks that the open files are still the ones at their paths.
 
         Raises:
-            LocalError: one was deleted, moved away or replaced meanwhile (promise R102).
+            LocalError: a file was deleted, moved or replaced meanwhile (promise R102).
         """
         if self._files[0] is None or [*map(_file_of, self._names)] != self._files:
             raise LocalError(
@@ -196,10 +196,10 @@ class Database:
             )
 
     def save_copy(self, seconds: float) -> str | None:
-        """Copies what the open files hold to a new file beside the database's place.
+        """Copies the content of the open files to a new file beside the database; returns its name.
 
-        None where it takes longer, or cannot be done: of a file that was deleted nothing is left
-        then once the program ends.
+        None if it fails or takes longer than `seconds`: the content of a deleted file is then lost
+        when the program ends.
         """
         until = self._clock.monotonic() + seconds
 
@@ -217,7 +217,7 @@ class Database:
         self._busy_retry.shorten_timeout(seconds)
 
     def close(self) -> None:
-        """Closes the file; the object is of no use afterwards."""
+        """Closes the file; the object cannot be used afterwards."""
         with self._lock:
             self._connection.close()
             if self._log is not None:

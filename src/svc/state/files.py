@@ -1,4 +1,4 @@
-"""The state database's files: private to the user, made whole or not at all, never overwritten."""
+"""The files of the state database: private to the user, and never overwritten."""
 
 import os
 import sqlite3
@@ -18,10 +18,10 @@ COMPANIONS: Final = ("-wal", "-shm")
 
 
 def prepare_folder(folder: Path) -> None:
-    """Makes the folder if it is missing and checks that only the user can enter it (R67).
+    """Creates the folder if it is missing and checks that only the user can enter it (R67).
 
     Raises:
-        LocalError: it cannot be made, is no real folder, or others may read it.
+        LocalError: the folder cannot be created, is no real folder, or others may read it.
     """
     try:
         files.make_private(folder)
@@ -37,10 +37,10 @@ def prepare_folder(folder: Path) -> None:
 
 
 def check_file(path: Path) -> bool:
-    """Says whether the file is there; one that others may read is refused (R67).
+    """Whether the file exists; refuses a file that others may read (R67).
 
     Raises:
-        LocalError: it is a symbolic link, no plain file, or others may read it.
+        LocalError: the file is a symbolic link, no plain file, or others may read it.
     """
     try:
         facts = path.lstat()
@@ -63,13 +63,13 @@ def create_private(path: Path) -> None:
 
 
 def set_aside_of(path: Path) -> list[Path]:
-    """Damaged databases that lie beside their place, oldest first (promise R67)."""
+    """The damaged databases that were moved aside, oldest first (promise R67)."""
     names = (each for each in path.parent.glob(f"{path.name}.corrupt-*"))
     return sorted(each for each in names if each.name.rpartition("-")[2].isdigit())
 
 
 def set_aside(path: Path) -> Path | None:
-    """Renames a database and its companions to the first free `.corrupt-N`, if any is there."""
+    """Renames a database with its log files to the first free `.corrupt-N`; None if none exists."""
     number = 1
     while Path(f"{path}.corrupt-{number}").exists():
         number += 1
@@ -83,7 +83,7 @@ def set_aside(path: Path) -> Path | None:
 
 
 def save_copy(path: Path, fill: Callable[[sqlite3.Connection], None]) -> str | None:
-    """Has a new database filled beside `path`, by the first free `.saved-N`; None if it fails."""
+    """Creates a database `.saved-N` beside `path`, which `fill` fills; None if it fails."""
     number = 1
     while Path(f"{path}.saved-{number}").exists():
         number += 1
@@ -100,10 +100,10 @@ def save_copy(path: Path, fill: Callable[[sqlite3.Connection], None]) -> str | N
 
 @contextmanager
 def folder_lock(folder: Path, clock: Clock) -> Iterator[None]:
-    """Holds the folder for one process at a time; the system frees it when the process dies.
+    """Locks the folder while the block runs; the system releases it when the process dies.
 
     Raises:
-        LocalError: another process kept it for over ten seconds.
+        LocalError: another process held the lock for over ten seconds.
     """
     handle = locks.open_folder(folder, _LOCK)
     try:
@@ -114,7 +114,7 @@ def folder_lock(folder: Path, clock: Clock) -> Iterator[None]:
 
 
 def local_error(what: str, error: OSError) -> LocalError:
-    """Words a file system's refusal."""
+    """Converts an error of the file system to a LocalError."""
     return LocalError(f"{what}: {system_words(error)}.", hint=files.advice(error))
 
 

@@ -1,4 +1,4 @@
-"""The log of a database whose commits are synced by hand: its file, its room, its syncs."""
+"""SQLite's write-ahead log (WAL) for a database that svc syncs to the disk itself."""
 
 import os
 from collections.abc import Callable
@@ -12,11 +12,11 @@ _SPARE: Final = 16  # times what is set aside have to be free: others need the d
 
 
 class NotSynced(LocalError):  # noqa: N818  it says what is the matter
-    """What was written may not be on the disk, and neither may what is written after it."""
+    """A sync of the log failed: the last commits and all later ones may not be on the disk."""
 
 
 class SyncedLog:
-    """The log of a database whose commits are synced by hand."""
+    """The open WAL file of a database: reserves disk space for it and syncs it after commits."""
 
     def __init__(self, path: Path, sync: Callable[[int], None]) -> None:
         self._path = path
@@ -26,7 +26,10 @@ class SyncedLog:
         self._trouble = ""
 
     def reserve(self, room: int) -> None:
-        """Sets bytes aside if the disk has plenty, keeping the content; none else may write."""
+        """Allocates disk space for `room` bytes of log if the disk has plenty.
+
+        The content stays. No other connection may write at the same time.
+        """
         before = os.fstat(self._file).st_size
         posix: Any = os
         if not hasattr(os, "posix_fallocate"):  # macOS and Windows: it grows as it is written
@@ -39,9 +42,9 @@ class SyncedLog:
             os.ftruncate(self._file, before)
 
     def sync(self) -> None:
-        """Brings what was written to the disk; once that has failed it is not tried again.
+        """Syncs the log to the disk; after one failure every call raises.
 
-        The system forgets what it could not write, and what follows it in the log is worth nothing.
+        After a failed sync the system may have discarded the data, and a log with a gap is useless.
         """
         if not self._trouble:
             try:

@@ -1,4 +1,4 @@
-"""Opening the state database: making it, bringing it up to date, refusing what is not ours."""
+"""Opens the state database: creates it, migrates it, and refuses a damaged or foreign file."""
 
 import os
 import sqlite3
@@ -26,12 +26,12 @@ _WORDS: Final = {
 
 
 def is_damage(error: BaseException) -> bool:
-    """Says whether the file itself is broken."""
+    """Whether an error says that the file itself is damaged."""
     return isinstance(error, sqlite3.Error) and code_of(error) in _DAMAGE
 
 
 def code_of(error: sqlite3.Error) -> int:
-    """Gives SQLite's primary code; an error of the module's own counts as a broken file."""
+    """Returns SQLite's primary result code; an error of the Python module counts as damage."""
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
         own = type(error) is sqlite3.DatabaseError
@@ -40,7 +40,10 @@ def code_of(error: sqlite3.Error) -> int:
 
 
 def _descriptor_limit() -> tuple[str, str | None] | None:
-    """SQLite does not say why it could not open a file: looks whether this process may open any."""
+    """The message and hint if this process cannot open any further file, else None.
+
+    SQLite does not report why it could not open a file.
+    """
     try:
         os.close(os.open(os.devnull, os.O_RDONLY))
     except OSError as refused:
@@ -49,7 +52,7 @@ def _descriptor_limit() -> tuple[str, str | None] | None:
 
 
 def local_error(error: sqlite3.Error) -> LocalError:
-    """Words any other refusal, for the one error boundary."""
+    """Converts an error of SQLite to a LocalError with a reason and a hint."""
     why, hint = _WORDS.get(code_of(error), (str(error), None))
     if code_of(error) == sqlite3.SQLITE_CANTOPEN and (limit := _descriptor_limit()):
         why, hint = limit
@@ -64,7 +67,7 @@ _PAUSE_SECONDS: Final = 0.01  # some locks are refused without any wait
 
 
 class BusyRetry:
-    """Runs statements again until the database is free, for ten seconds at most."""
+    """Repeats statements while the database is busy, for at most ten seconds."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -99,14 +102,14 @@ _APPLICATION_ID: Final = 0x53766331  # marks the file as ours
 def open_database(
     path: Path, clock: Clock, busy_retry: BusyRetry, steps: SchemaSteps, *, reading: bool = False
 ) -> sqlite3.Connection:
-    """Gives a connection to an up-to-date database, created if it was not there (R67, R68).
+    """Connects to the database; creates or migrates it first if needed (R67, R68).
 
-    It is up to date when it has taken all of `steps`, in their order. For `reading` a newer one
-    will do as well: steps take no column away, and nothing can be written to it.
+    `steps` are all migrations in order. With `reading` a database of a newer release is opened
+    read-only: a migration removes no column.
 
     Raises:
-        LocalError: the files are not private, the database is damaged (it is then set aside), is
-            not ours, or was written by a newer release.
+        LocalError: other users can access the files; or the database is damaged (and has been
+            moved aside), of another program, or of a newer release.
     """
     files.prepare_folder(path.parent)
     if not files.check_file(path):
@@ -142,7 +145,7 @@ def connect(path: Path) -> sqlite3.Connection:
 
 
 def set_damaged_aside(path: Path, clock: Clock) -> LocalError:
-    """Sets a damaged database aside and words what happened; the data is kept (R67)."""
+    """Moves a damaged database aside, where its data is kept, and builds the error (R67)."""
     with files.folder_lock(path.parent, clock):
         aside = files.set_aside(path) if _is_still_damaged(path) else None
     if aside is None:
@@ -159,7 +162,10 @@ def set_damaged_aside(path: Path, clock: Clock) -> LocalError:
 
 
 def _build_undecided(path: Path, aside: Path) -> LocalError:
-    """Nothing is sent before a person has decided: the damaged file may hold open requests."""
+    """Builds the error that stops svc until a person decides about a damaged database.
+
+    The damaged file may have requests without a known outcome.
+    """
     return LocalError(
         f"There is no state database {path}: a damaged one was moved to {aside.name}, and requests "
         "without a known outcome may be recorded in it.",
@@ -177,7 +183,7 @@ def _decide(aside: Path) -> str:
 
 
 def _is_still_damaged(path: Path) -> bool:
-    """A second look under the lock: another process may have replaced the file already."""
+    """Checks the file again under the lock: another process may have replaced it already."""
     if not path.exists():
         return False
     try:
@@ -210,7 +216,7 @@ def _up_to_date(
 
 
 def create(path: Path, clock: Clock, steps: SchemaSteps) -> None:
-    """Builds the database beside its place and puts it there whole, one process at a time."""
+    """Builds the database under another name and renames it, under a lock."""
     with files.folder_lock(path.parent, clock):
         if files.check_file(path):
             return

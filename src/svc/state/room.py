@@ -1,4 +1,4 @@
-"""What takes the room of the state database, and how what is free is given back, in pieces."""
+"""Measures the disk space of the state database, and returns unused pages to the disk."""
 
 import sqlite3
 from contextlib import closing, suppress
@@ -34,7 +34,7 @@ _WORTH_PART: Final = 4
 
 
 class KindOfRoom(NamedTuple):
-    """How many there are of a kind, and how many bytes they take; None where SQLite cannot tell."""
+    """The rows and bytes of one kind of content; `size` is None if SQLite cannot report it."""
 
     name: str
     rows: int
@@ -42,7 +42,7 @@ class KindOfRoom(NamedTuple):
 
 
 class StateRoom(NamedTuple):
-    """The bytes of a state database and of its log; `free` ones will be used by what comes."""
+    """The bytes of a state database and of its log; `free` bytes are unused pages of `size`."""
 
     size: int
     free: int
@@ -50,12 +50,12 @@ class StateRoom(NamedTuple):
 
     @property
     def is_worth_compacting(self) -> bool:
-        """Whether a quarter of the file or more is free, and it is no small one."""
+        """Whether at least a quarter of the file is unused, and at least `WORTH_BYTES`."""
         return self.free >= max(WORTH_BYTES, self.size // _WORTH_PART)
 
 
 def room_of(state: Database, path: Path) -> StateRoom:
-    """Tells sizes from the header, at once however large the file is."""
+    """Reads the sizes from the header of the file, which is fast for any size."""
     page = _pragma(state, "page_size")
     log = Path(f"{path}-wal")
     return StateRoom(
@@ -66,7 +66,7 @@ def room_of(state: Database, path: Path) -> StateRoom:
 
 
 def kinds_of(state: Database) -> list[KindOfRoom]:
-    """Tells what takes the room, the most of it first; reads through the whole file."""
+    """Measures each kind of content, the largest first; reads the whole file."""
     sizes: dict[str, int] | None = None
     with suppress(LocalError):  # an SQLite that was built without it
         sizes = {row["name"]: row["bytes"] for row in state.rows(_PAGES)}
@@ -82,14 +82,14 @@ def kinds_of(state: Database) -> list[KindOfRoom]:
 
 
 def gives_back_in_pieces(state: Database) -> bool:
-    """Whether the file is of a form that gives pages back; older ones are `rebuilt` once."""
+    """Whether the file can return single pages; an older file needs `rebuild` once."""
     return _pragma(state, "auto_vacuum") == _INCREMENTAL
 
 
 def give_back(state: Database, clock: Clock) -> None:
-    """Gives what is free now back to the disk, in pieces that block others only briefly.
+    """Returns the unused pages to the disk, in steps that block other processes only briefly.
 
-    As long as a piece has taken, others have their turn.
+    After each step it waits as long as the step has taken.
     """
     left, piece, logged = _pragma(state, "freelist_count"), 64, 0
     while left > 0:
@@ -107,7 +107,7 @@ def give_back(state: Database, clock: Clock) -> None:
 
 
 def rebuild(path: Path) -> None:
-    """Writes the file anew, which gives back all at once and makes later pieces possible.
+    """Writes the file anew, which returns all unused pages and makes `give_back` possible.
 
     Raises:
         LocalError: another process uses it (code `state_in_use`), or the disk has no room for it.

@@ -1,7 +1,7 @@
-"""After a damaged state database: what can still be read of it, and beginning without it.
+"""Recovers a damaged state database, or creates an empty one instead.
 
-A database that was set aside stays so until a person decides: an empty one in its place knows of no
-unresolved request, and would have svc send one a second time (promise R67).
+A damaged database is moved aside until a person decides: with an empty one svc would know of no
+unresolved request, and could send one a second time (promise R67).
 """
 
 import sqlite3
@@ -19,11 +19,11 @@ _TABLES: Final = "SELECT name FROM sqlite_master WHERE type = 'table' AND name N
 
 
 class Salvage(NamedTuple):
-    """What was taken over from a database.
+    """The rows that were copied from another database.
 
     Attributes:
-        rows: how many, by table.
-        damaged: tables of which rows could not be read.
+        rows: the number of copied rows, by table.
+        damaged: the tables with rows that could not be read.
     """
 
     rows: dict[str, int]
@@ -31,10 +31,10 @@ class Salvage(NamedTuple):
 
 
 def begin_empty(path: Path, clock: Clock) -> tuple[Path, ...]:
-    """Makes an empty state database beside those that were set aside; gives these.
+    """Creates an empty state database; returns the damaged ones that were moved aside.
 
     Raises:
-        LocalError: there is a state database, or none was set aside.
+        LocalError: there is a state database, or no damaged one.
     """
     aside = tuple(files.set_aside_of(path))
     if files.check_file(path):
@@ -45,10 +45,10 @@ def begin_empty(path: Path, clock: Clock) -> tuple[Path, ...]:
 
 
 def adopt(path: Path, source: Path, clock: Clock) -> Salvage:
-    """Takes over all that can be read of another state database; what is there already stays.
+    """Copies all readable rows of another state database; present rows stay.
 
     Raises:
-        LocalError: the source is no state database of svc, or the state database cannot be made.
+        LocalError: the source is no state database of svc, or the state database cannot be created.
     """
     files.prepare_folder(path.parent)
     if not files.check_file(path):
@@ -90,7 +90,7 @@ def _columns(connection: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _copy_table(own: sqlite3.Connection, other: sqlite3.Connection, table: str) -> tuple[int, bool]:
-    """Copies the rows of a table that can be read; says how many, and whether they were all."""
+    """Copies the readable rows of a table; returns their number, and whether these are all rows."""
     theirs = set(_columns(other, table))
     columns = [name for name in _columns(own, table) if name in theirs]
     if not columns:
@@ -111,7 +111,7 @@ def _copy_table(own: sqlite3.Connection, other: sqlite3.Connection, table: str) 
 
 
 class _Reading:
-    """Reads rows until damage ends it."""
+    """Reads rows up to the first damaged page."""
 
     is_whole = False
 

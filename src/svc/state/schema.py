@@ -1,7 +1,7 @@
 """The tables of the state database, as ordered steps; a step that was released is never edited.
 
-All times are unix seconds. Bodies are raw bytes. No secret of a real service is kept here: the
-`secret` of an endpoint or a key is kept for a sandbox only, whose secrets are public test data.
+All times are in Unix seconds. Bodies are raw bytes. No secret of a real service is stored here: the
+`secret` of an endpoint or a key is stored for a sandbox only, whose secrets are public test data.
 """
 
 from typing import Final, TypeAlias

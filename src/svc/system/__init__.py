@@ -1,12 +1,11 @@
-"""What a system has and another lacks or does otherwise: files, locks, signals, processes.
+"""The differences between operating systems: files, locks, signals, processes.
 
-Begin with `files`. Any room may import it; it imports the errors alone. Linux is where this is
-tested. macOS has all that is asked for; where Windows lacks something, the modules fall back on
-what it has.
+Begin with `files`. Any room may import this one; it imports only the errors. It is tested on Linux.
+macOS has all functions that are used; on Windows the modules use substitutes where it lacks one.
 
-Elsewhere a few ask which system runs, for what is only theirs: `svc.paths` for its folders,
-`keys.keyrings.choice` for the keyrings there are, `listen.tunnels` for names of programs, and
-`listen.inbox.quick` for what a sync is worth.
+A few other modules depend on the system: `svc.paths` for folders, `keys.keyrings.choice` for
+keyrings, `listen.tunnels` for names of programs, and `listen.inbox.quick` for the strength of a
+sync.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

@@ -1,4 +1,4 @@
-"""Terminals and standard input. Those of Windows take UTF-8, and colours once they are told to."""
+"""Terminals and standard input; on Windows UTF-8 and colours have to be switched on."""
 
 import os
 import sys
@@ -14,11 +14,11 @@ _ESCAPES: Final = 0x0004  # ENABLE_VIRTUAL_TERMINAL_PROCESSING
 
 
 def set_encoding(stream: TextIO, platform: str = sys.platform) -> None:
-    """Has a standard stream read and write alike on every system, and fail at no character.
+    """Sets the encoding of a standard stream, alike on every system and without encoding errors.
 
-    Windows would write pipes and files in an old code page, and line feeds as two bytes (R74).
-    Two bytes a letter, as PYTHONIOENCODING=utf-16 has it, is no encoding for lines that are typed
-    or written at different times.
+    Windows would use an old code page for pipes and files, and two bytes for a line feed (R74). An
+    encoding of two bytes a letter, as of PYTHONIOENCODING=utf-16, is replaced: it does not suit
+    lines that are written at different times.
     """
     reconfigure = getattr(stream, "reconfigure", None)
     if reconfigure is None:
@@ -32,7 +32,7 @@ def set_encoding(stream: TextIO, platform: str = sys.platform) -> None:
 
 
 def takes_color(stream: TextIO, platform: str = sys.platform) -> bool:
-    """Says whether a terminal understands escape sequences, and tells it to where it must be."""
+    """Whether a terminal understands escape sequences; on Windows they are switched on."""
     if platform != WINDOWS:
         return True
     with suppress(OSError, ValueError, LookupError):
@@ -41,7 +41,7 @@ def takes_color(stream: TextIO, platform: str = sys.platform) -> bool:
 
 
 def forget_what_was_typed(stream: TextIO, platform: str = sys.platform) -> None:
-    """Empties a terminal's queue: what was typed before a question is no answer to it."""
+    """Discards the pending input of a terminal: text typed before a question is no answer."""
     if platform == WINDOWS:
         keyboard: Any = import_module("msvcrt")
         while keyboard.kbhit():
@@ -54,11 +54,11 @@ def forget_what_was_typed(stream: TextIO, platform: str = sys.platform) -> None:
 
 
 def read_to_end(stream: BinaryIO, most: int) -> bytes:
-    """Reads a stream to its end, at most so many bytes.
+    """Reads a stream to its end, at most `most` bytes.
 
     Raises:
         Stopped: a signal came.
-        OSError: it cannot be read.
+        OSError: the stream cannot be read.
     """
     number = _waitable(stream)
     if number is None:
@@ -85,12 +85,12 @@ def read_line(stream: TextIO) -> str:
 
 
 def read_hidden(prompt: str) -> str:
-    """Reads a line at the terminal that does not show what is typed.
+    """Reads a line at the terminal without echo.
 
     Raises:
         EOFError: the terminal was closed.
-        OSError: there is none.
-        Stopped: a signal came; the terminal shows again what is typed.
+        OSError: there is no terminal.
+        Stopped: a signal came; the echo is on again.
     """
     if sys.platform == WINDOWS:
         from getpass import getpass
@@ -128,7 +128,7 @@ def _line(terminal: int) -> str:
 
 
 def _waitable(stream: TextIO | BinaryIO) -> int | None:
-    """The descriptor that can be waited for; None where there is none, or on Windows."""
+    """The descriptor of a stream for waiting; None if it has none, and on Windows."""
     if sys.platform == WINDOWS:
         return None
     with suppress(OSError, ValueError, AttributeError):

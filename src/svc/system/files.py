@@ -1,7 +1,7 @@
-"""Private files: only the user may read them, and they are put in their place whole (R66, R67).
+"""Private files, which only the user may read, and atomic replacement of files (R66, R67).
 
-Windows knows no owner and mode of this kind: there the user's profile folder, in which all of ours
-lie, is closed to others, and nothing is checked.
+Windows has no owner and mode of this kind. There all files of svc are in the user's profile folder,
+which other users cannot enter, and nothing is checked.
 """
 
 import errno
@@ -37,25 +37,25 @@ _MOVES_OPEN_FILES: Final = _OPENS_FOLDERS  # Windows alone does neither
 
 
 def open_private(path: Path, flags: int, *, through_link: bool = False) -> int:
-    """Opens a file, a new one for the user alone, no symbolic link unless told; raises OSError."""
+    """Opens a file; a new one is private. Raises OSError for a link, unless `through_link`."""
     return os.open(path, flags | _BINARY | (0 if through_link else _NO_LINK), PRIVATE_FILE)
 
 
 def keep_private(handle: int) -> None:
-    """Takes all rights to an open file from other users."""
+    """Removes all rights of other users to an open file."""
     if hasattr(os, "fchmod"):
         os.fchmod(handle, PRIVATE_FILE)
 
 
 def make_private(folder: Path) -> None:
-    """Makes a folder that only the user can enter, and so those above it that are missing (R67)."""
+    """Creates a folder that only the user can enter, and missing parents likewise (R67)."""
     make_folder(folder, PRIVATE_FOLDER)
 
 
 def make_folder(folder: Path, mode: int) -> None:
-    """Makes a folder and those above it that are missing, each with the rights of `mode` at most.
+    """Creates a folder and missing parents, each with at most the rights of `mode`.
 
-    `Path.mkdir` would leave those above to the umask alone (promise R104).
+    `Path.mkdir` would create the parents with the rights of the umask (promise R104).
     """
     if os.path.lexists(folder):
         return
@@ -65,17 +65,17 @@ def make_folder(folder: Path, mode: int) -> None:
 
 
 def is_trusted(facts: os.stat_result) -> bool:
-    """Says whether the user or root owns what was looked at; true where owners are not known."""
+    """Whether the user or root owns a file; True if the system has no owners."""
     return is_mine(facts) or facts.st_uid == 0
 
 
 def is_mine(facts: os.stat_result) -> bool:
-    """Says whether the user owns what was looked at; true where owners are not known."""
+    """Whether the user owns a file; True if the system has no owners."""
     return not _HAS_OWNERS or facts.st_uid == _POSIX.geteuid()
 
 
 def others_may(facts: os.stat_result, what: int) -> bool:
-    """Says whether others have a right of `what`; false for links and where modes mean nothing."""
+    """Whether others have a right of `what`; False for links and if the system has no modes."""
     means = _HAS_OWNERS and not stat.S_ISLNK(facts.st_mode)
     return means and bool(stat.S_IMODE(facts.st_mode) & what)
 
@@ -88,13 +88,14 @@ def replace_file(
     fresh: Path | None = None,
     lasts: bool = True,
 ) -> None:
-    """Writes a whole file, or has it written: others find the old or all of the new (R66).
+    """Replaces a file atomically: other processes read the old or the new content (R66).
 
-    It is made beside its place: at `fresh`, where only the caller writes and the file of a killed
-    process may go, else under a name that no file has. `lasts` waits for the disk.
+    `data` is the content, or a function that writes it. The new file is first written to `fresh`,
+    which may overwrite the rest of a killed process, or else to an unused name. `lasts` waits for
+    the disk.
 
     Raises:
-        OSError: it cannot be written; what was there before is as it was.
+        OSError: the file cannot be written; the old one is unchanged.
     """
     if fresh is None:
         fresh = path.with_name(f".{path.name}.{os.urandom(8).hex()}")
@@ -121,20 +122,20 @@ def replace_file(
 
 
 def put_in_place(fresh: Path, path: Path) -> None:
-    """Puts a finished file in its place for good: others see the old one or the new one (R66).
+    """Renames a finished file to `path` atomically and durably (R66).
 
     Raises:
-        OSError: it could not be put there, or not for good.
+        OSError: the rename or its sync failed.
     """
     _replace(fresh, path)
     sync_folder(path.parent)
 
 
 def _replace(fresh: Path, path: Path, sleep: Callable[[float], object] = time.sleep) -> None:
-    """Puts a file in the place of another.
+    """Renames a file over another.
 
-    Windows refuses that while any program has the other one open, an indexer for one: then it is
-    tried again for a second.
+    Windows refuses that while any program, such as an indexer, has the other file open: then it is
+    retried for a second.
     """
     for _ in range(0 if _MOVES_OPEN_FILES else _TRIES):
         with suppress(PermissionError):
@@ -145,12 +146,12 @@ def _replace(fresh: Path, path: Path, sleep: Callable[[float], object] = time.sl
 
 
 def sync(handle: int) -> None:
-    """Has what was written to an open file survive a power cut.
+    """Syncs an open file, so that its content survives a power failure.
 
-    macOS leaves it in the disk's own memory unless it is asked for more.
+    On macOS a plain sync leaves the content in the disk's cache; a stronger call is used there.
 
     Raises:
-        OSError: its disk fails.
+        OSError: the disk fails.
     """
     with suppress(ImportError, AttributeError):  # Windows; all but macOS
         fcntl: Any = import_module("fcntl")
@@ -163,10 +164,10 @@ def sync(handle: int) -> None:
 
 
 def sync_data(handle: int) -> None:
-    """Does the same for a file's bytes alone, without its times, where the system tells them apart.
+    """Syncs the content of an open file without its times, if the system can separate them.
 
     Raises:
-        OSError: its disk fails.
+        OSError: the disk fails.
     """
     if hasattr(os, "fdatasync"):
         _POSIX.fdatasync(handle)
@@ -175,10 +176,10 @@ def sync_data(handle: int) -> None:
 
 
 def sync_folder(folder: Path) -> None:
-    """Has the names of the files in a folder survive a power cut, where the system can.
+    """Syncs a folder, so that the names of its files survive a power failure, if possible.
 
     Raises:
-        OSError: it cannot be read, or its disk fails.
+        OSError: the folder cannot be read, or the disk fails.
     """
     if not _OPENS_FOLDERS:
         return
@@ -190,12 +191,12 @@ def sync_folder(folder: Path) -> None:
 
 
 def advice(error: OSError) -> str | None:
-    """What a person can do about a file system's refusal; None where nothing helps."""
+    """The advice for an error of the file system, or None."""
     return _ADVICE.get(error.errno or 0)
 
 
 def put_open_in_place(file: BinaryIO, fresh: Path, path: Path) -> BinaryIO:
-    """Puts an open file in its place and gives it back, at its end; raises as `put_in_place`."""
+    """Renames an open file to `path`; returns it open at its end. Raises as `put_in_place`."""
     file.flush()
     sync(file.fileno())
     if _MOVES_OPEN_FILES:

@@ -1,6 +1,6 @@
-"""Windows's job objects: what a program has started ends with it, however it ends.
+"""Windows's job objects, by which child processes end when svc ends in any way.
 
-Elsewhere process groups do it, and on Linux `pdeathsig`.
+Other systems have process groups, and Linux has `pdeathsig`.
 """
 
 import ctypes
@@ -29,10 +29,10 @@ class JobLimits(ctypes.Structure):
 
 
 class JobObject:
-    """A job with one process in it, and all that this one starts from then on.
+    """A job object with one process and all processes that it starts afterwards.
 
-    `kernel32` is the system's library. A handle that is left to Windows is closed when we end, by
-    force too, which ends what is in the job.
+    `kernel32` is the system's library. Windows closes the handle when svc ends, even by force, and
+    then ends the processes of the job.
     """
 
     def __init__(self, pid: int, kernel32: Any) -> None:
@@ -50,7 +50,7 @@ class JobObject:
         kernel32.CloseHandle(process)
 
     def kill(self) -> None:
-        """Ends all that is in it, and the job: there may be one for each event of a listener."""
+        """Ends all processes of the job and closes it: a listener may create one for each event."""
         if self._handle is not None:
             self._kernel32.TerminateJobObject(self._handle, 1)
             self._kernel32.CloseHandle(self._handle)

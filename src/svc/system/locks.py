@@ -1,9 +1,9 @@
 """Locks on open files, each held until the file is closed or its process dies.
 
-POSIX has `flock`. Windows locks ranges of bytes: ours lie far behind the end of any file of ours,
-so that what is in the file stays readable. The holder of such a lock has locked the whole range; a
-process that asks about the lock locks one byte of it by chance, so that two that ask at once do not
-take each other for the holder. (SQLite did the same where there were no shared locks.)
+POSIX has `flock`. Windows locks ranges of bytes: svc uses a range far behind the end of its files,
+so that their content stays readable. The holder of a lock has locked the whole range. A process
+that tests the lock locks one random byte of it, so that two processes that test at once do not
+mistake each other for the holder. (SQLite did the same on systems without shared locks.)
 """
 
 import errno
@@ -32,21 +32,21 @@ _HELD: Final = (errno.EACCES, errno.EDEADLK)
 
 
 def wait_for(handle: int) -> None:
-    """Takes the lock of an open file; waits for as long as another process has it.
+    """Takes the lock of an open file; waits while another process holds it.
 
     Raises:
         Stopped: a signal came.
-        OSError: the file system knows no locks.
+        OSError: the file system does not support locks.
     """
     while not take(handle):
         signals.sleep(_PAUSE_SECONDS)
 
 
 def take(handle: int) -> bool:
-    """Takes the lock of an open file unless another process has it; returns if it did.
+    """Takes the lock of an open file if it is free; returns whether it was.
 
     Raises:
-        OSError: the file system knows no locks.
+        OSError: the file system does not support locks.
     """
     if not _HAS_FLOCK:
         return _lock_bytes(handle, "LK_NBLCK", _START, _COUNT)
@@ -56,12 +56,12 @@ def take(handle: int) -> bool:
 def take_within(
     handle: int, seconds: float, *, now: Callable[[], float], sleep: Callable[[float], object]
 ) -> bool:
-    """Takes the lock of an open file, waiting so long at most; says whether it did.
+    """Takes the lock of an open file; waits at most `seconds`. Returns whether it has the lock.
 
-    `now` is a clock that only goes on, in seconds, and `sleep` waits by it.
+    `now` is a monotonic clock in seconds, and `sleep` waits by it.
 
     Raises:
-        OSError: the file system knows no locks.
+        OSError: the file system does not support locks.
     """
     until = now() + seconds
     while not take(handle):
@@ -72,10 +72,10 @@ def take_within(
 
 
 def is_free(handle: int) -> bool:
-    """Returns whether no process holds the lock; if so, none can take it until the file is closed.
+    """Whether no process holds the lock; if so, none can take it until the file is closed.
 
     Raises:
-        OSError: the file system knows no locks.
+        OSError: the file system does not support locks.
     """
     if not _HAS_FLOCK:
         one = _START + int.from_bytes(os.urandom(8), "big") % _COUNT
@@ -84,10 +84,10 @@ def is_free(handle: int) -> bool:
 
 
 def close_and_remove(handle: int, path: Path) -> None:
-    """Removes a file whose lock is ours, or looked at by us, and lets go of it.
+    """Removes a file whose lock this process holds or tests, and closes it.
 
-    Where an open file can be removed, no process ever finds it free. Where it cannot, or where the
-    folder forbids it, a free file may be left, which stands for no living process.
+    Where an open file can be removed, no process ever finds the file with a free lock. Otherwise,
+    or if the folder forbids it, an unlocked file may remain, which stands for a dead process.
     """
     if not _HAS_FLOCK:
         os.close(handle)
@@ -98,12 +98,10 @@ def close_and_remove(handle: int, path: Path) -> None:
 
 
 def open_folder(folder: Path, name: str) -> int:
-    """Opens what stands for a folder where its lock is asked for.
-
-    That is the folder itself, or, where folders cannot be opened (Windows), the file `name` in it.
+    """Opens a folder for locking, or the file `name` in it on Windows, where folders do not open.
 
     Raises:
-        OSError: it cannot be opened.
+        OSError: the folder or the file cannot be opened.
     """
     if not _HAS_FLOCK:
         return open_private(folder / name, os.O_RDWR | os.O_CREAT)
@@ -111,13 +109,13 @@ def open_folder(folder: Path, name: str) -> int:
 
 
 def hold(path: Path) -> int:
-    """Opens a file whose lock is a sign of life: empty, for the user alone, and held until closed.
+    """Creates a private file and locks it: while it is locked, other processes know this one lives.
 
-    Another process that holds it has just found that a dead process left it, and removes it: so the
-    file is made again. Give it back by `close_and_remove`.
+    If another process has the lock, it is removing the file of a dead process: then the file is
+    created again. Release it by `close_and_remove`.
 
     Raises:
-        OSError: it cannot be made, or the file system knows no locks.
+        OSError: the file cannot be created, or the file system does not support locks.
     """
     for _ in range(_TRIES):
         handle = open_private(path, os.O_RDWR | os.O_CREAT)
@@ -135,13 +133,13 @@ def hold(path: Path) -> int:
 
 
 def look(path: Path) -> int | None:
-    """Opens such a file of a process of this user that lives, to be read; else None.
+    """Opens the file of a living process of this user for reading; None if there is none.
 
-    What a dead one has left is removed. It is only looked at, so that two who look at once do not
-    take each other for the holder.
+    The file of a dead process is removed. The lock is only tested, so that two processes that test
+    at once do not mistake each other for the holder.
 
     Raises:
-        OSError: it is there and cannot be looked at.
+        OSError: the file exists and its lock cannot be tested.
     """
     try:
         handle = open_private(path, os.O_RDONLY)
@@ -187,7 +185,7 @@ def _lock_bytes(handle: int, how: str, start: int, count: int) -> bool:
 
 
 def _is_at(handle: int, path: Path) -> bool:
-    """Whether what is open is what others will find there."""
+    """Whether an open file is still the one at `path`."""
     with suppress(OSError):
         return os.path.samestat(os.fstat(handle), path.stat())
     return False

@@ -1,4 +1,4 @@
-"""Loopback: which host names mean this machine and nothing else, and ports of our own there."""
+"""Loopback: the host names of this machine, and its ports."""
 
 import socket
 from contextlib import suppress
@@ -9,7 +9,7 @@ _USUAL: Final = frozenset({"localhost", "127.0.0.1", "::1"})  # spares nearly ev
 
 
 def is_loopback(host: str) -> bool:
-    """Says whether a host, without port or brackets, is a loopback address or name."""
+    """Whether a host, without port or brackets, is a loopback address or name."""
     if host.lower() in _USUAL:
         return True
     from ipaddress import ip_address
@@ -37,7 +37,7 @@ _LISTENS_SECONDS: Final = 0.5
 
 
 def listens(host: str, port: int) -> bool:
-    """Whether a program takes connections at a port of this machine; nothing is sent to it."""
+    """Whether a program accepts connections at a port of this machine; sends nothing."""
     with suppress(OSError), socket.create_connection((host, port), _LISTENS_SECONDS):
         return True
     return False
@@ -47,9 +47,9 @@ _UNLIMITED: Final = 64 * 1024
 
 
 def claim(unbound: socket.socket) -> None:
-    """Lets a socket alone bind a port, also where the port's last owner has just ended.
+    """Sets the options of a socket so that it binds a port alone, even if it was in use just now.
 
-    On Windows SO_REUSEADDR would let two programs listen on one port.
+    On Windows SO_REUSEADDR would allow two programs to listen on one port.
     """
     alone = getattr(socket, "SO_EXCLUSIVEADDRUSE", None)
     if alone is None:
@@ -59,7 +59,7 @@ def claim(unbound: socket.socket) -> None:
 
 
 def sockets_at_most() -> int:
-    """How many files and sockets this process may have open, as far as the system limits that."""
+    """The maximum number of open files and sockets of this process."""
     try:
         resource: Any = import_module("resource")
     except ImportError:  # Windows

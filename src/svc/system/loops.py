@@ -1,4 +1,4 @@
-"""Signals in an event loop, which has them come to it as its other events do."""
+"""Handles signals within an asyncio event loop."""
 
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -6,7 +6,7 @@ from contextlib import contextmanager, suppress
 from types import FrameType
 from typing import TYPE_CHECKING
 
-from svc.system.signals import look, ring_again
+from svc.system.signals import raise_if_stopped, restore_wakeup
 
 if TYPE_CHECKING:  # of 60 ms
     from asyncio import AbstractEventLoop
@@ -16,10 +16,9 @@ if TYPE_CHECKING:  # of 60 ms
 def catch_signals(
     loop: "AbstractEventLoop", numbers: Sequence[int], stop: Callable[[int], None]
 ) -> Iterator[None]:
-    """Has `stop(number)` called inside the loop when one of the signals comes, also before it runs.
+    """Calls `stop(number)` in the loop when a signal comes, even before the loop runs.
 
-    What is ignored stays ignored, and what was done about the signals before is done again after
-    the block.
+    Ignored signals stay ignored. After the block the earlier handlers are restored.
 
     Raises:
         Stopped: a signal had come before.
@@ -36,7 +35,7 @@ def catch_signals(
         except NotImplementedError:  # Windows
             signal.signal(number, pass_on)
     try:
-        look()  # for one that came while they were set
+        raise_if_stopped()  # for one that came while they were set
         yield
     finally:
         for number, how in before.items():
@@ -44,11 +43,11 @@ def catch_signals(
                 with suppress(NotImplementedError):
                     loop.remove_signal_handler(number)
                 signal.signal(number, how)
-        ring_again()
+        restore_wakeup()
 
 
 def end_at_once(loop: "AbstractEventLoop", numbers: Sequence[int]) -> None:
-    """Lets the next of the signals end the process at once."""
+    """Restores the default of the signals, so that the next one ends the process at once."""
     for number in numbers:
         with suppress(NotImplementedError):  # Windows
             loop.remove_signal_handler(number)

@@ -1,4 +1,4 @@
-"""What this process holds in memory, kept from the other programs of its user (promise R42)."""
+"""Protects the memory of this process from other programs of the same user (promise R42)."""
 
 import sys
 from contextlib import suppress
@@ -8,10 +8,10 @@ _SET_DUMPABLE: Final = 4  # of prctl(2)
 
 
 def keep_unread() -> None:
-    """Lets no other program of this user read memory or environment; Linux alone can do that.
+    """Prevents other programs of this user from reading memory or environment; only on Linux.
 
-    Neither a debugger nor /proc; nor is there a core file. A program that we start can be read
-    again. Without the Python half of `ctypes` this costs 0.7 ms, with it 3.2.
+    Debuggers, /proc and core files are excluded. Child processes are not protected. Without the
+    Python half of `ctypes` the call takes 0.7 ms, with it 3.2 ms.
     """
     if sys.platform == "linux":
         with suppress(ImportError, AttributeError, OSError, TypeError):

@@ -1,4 +1,4 @@
-"""Writing to a descriptor without waiting for its reader, as far as the system can."""
+"""Non-blocking writes to a pipe, terminal or socket, as far as the system supports them."""
 
 import os
 import socket
@@ -15,7 +15,7 @@ _OWN: Final = "/proc/self/fd"
 
 @dataclass(frozen=True, slots=True)
 class Outlet:
-    """A descriptor that can be waited for, and what writes to it: gives how many bytes it took."""
+    """A non-blocking descriptor, and the function that writes to it and returns the bytes taken."""
 
     descriptor: int
     write: Callable[[bytes], int]
@@ -23,16 +23,17 @@ class Outlet:
 
 
 def is_file(descriptor: int) -> bool:
-    """Says whether writing waits for no reader: a regular file, or a device such as /dev/null."""
+    """Whether a descriptor needs no reader: a regular file, or a device such as /dev/null."""
     mode = os.fstat(descriptor).st_mode
     return stat.S_ISREG(mode) or (stat.S_ISCHR(mode) and not os.isatty(descriptor))
 
 
 def open_outlet(descriptor: int) -> Outlet | None:
-    """Opens a pipe, terminal or socket anew so that a write takes what there is room for.
+    """Opens a pipe, terminal or socket again in non-blocking mode.
 
-    The flag is of this opening alone: other programs that have the same pipe or terminal go on as
-    before. None where the system has no such thing or refuses it, as another user's terminal.
+    The mode only applies to the new descriptor: other programs with the same pipe or terminal are
+    not affected. None if the system does not support it or refuses it, as for another user's
+    terminal.
     """
     if not _IS_LINUX:
         return None
@@ -66,7 +67,7 @@ def _socket(descriptor: int) -> Outlet:
 
 
 def write_whole(descriptor: int, data: bytes) -> None:
-    """Writes all of it, however long that takes."""
+    """Writes all data; waits as long as needed."""
     rest = memoryview(data)
     while rest:
         rest = rest[os.write(descriptor, rest) :]

@@ -1,6 +1,6 @@
-"""Becomes another program that dies when the process that asked for it dies, even by kill -9.
+"""Runs a program that is killed when its parent process ends, even by kill -9.
 
-Run as a script of its own, before threads: `pdeathsig.py PARENT PROGRAM ARGUMENT...`.
+It is a script: `pdeathsig.py PARENT PROGRAM ARGUMENT...`.
 """
 
 import ctypes
@@ -14,7 +14,7 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 def main(argv: Sequence[str]) -> None:
-    """Ties itself to the parent (Linux; elsewhere only a proper end ends it) and execs."""
+    """Ties this process to the life of its parent, on Linux, and executes the program."""
     parent, program, *arguments = argv
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""Other processes: groups that end together, and one that outlives us."""
+"""Starts and ends other processes: process groups, detached processes, and signals."""
 
 import errno
 import os
@@ -25,7 +25,7 @@ _NOBODY: Final = (errno.ESRCH, errno.EINVAL)  # the second is how Windows says i
 
 
 def split_command(text: str) -> list[str]:
-    """Parts a command line as a POSIX shell (Windows keeps backslashes); raises ValueError."""
+    """Splits a command line as a POSIX shell does; raises ValueError. Windows keeps backslashes."""
     import shlex
 
     lexer = shlex.shlex(text, posix=True, punctuation_chars=False)
@@ -37,7 +37,7 @@ def split_command(text: str) -> list[str]:
 
 
 def find_program(name: str, env: Mapping[str, str]) -> str | None:
-    """Finds a program on PATH; never one of the folder in which svc was called (R43)."""
+    """Finds a program on PATH, but never in the working directory (R43); None if there is none."""
     import shutil
 
     found = shutil.which(name, path=env.get("PATH", ""))
@@ -45,7 +45,7 @@ def find_program(name: str, env: Mapping[str, str]) -> str | None:
 
 
 def group_of_its_own() -> dict[str, Any]:
-    """What `Popen` is told so that Ctrl-C in our terminal does not reach the new process."""
+    """The arguments of `Popen` for a process that a Ctrl-C in svc's terminal does not reach."""
     if _HAS_GROUPS:
         return {"start_new_session": True}
     import subprocess
@@ -54,12 +54,12 @@ def group_of_its_own() -> dict[str, Any]:
 
 
 def build_own_command(module: str, env: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
-    """What starts a module of this very program again, and its environment.
+    """The command line and environment that run a module of this same installation of svc.
 
-    Where the program is a zip archive (zipapp, shiv, pex), Python alone would not find it.
+    If svc runs from a zip archive (zipapp, shiv, pex), the environment has its import path.
 
     Raises:
-        LocalError: the program is one file that is its own Python.
+        LocalError: svc is a single executable with its own Python, which cannot run a module.
     """
     if getattr(sys, "frozen", False):
         raise LocalError(
@@ -77,10 +77,10 @@ def build_own_command(module: str, env: Mapping[str, str]) -> tuple[list[str], d
 
 
 def wrap_to_die_with_us(argv: Sequence[str]) -> list[str]:
-    """What is to be started for a program that dies when we do, even by kill -9.
+    """The command line for a child process that is killed when svc ends, even by kill -9.
 
-    `argv` begins with an absolute path. That holds on Linux, for what the main thread starts, and
-    on Windows by its `job_of`; elsewhere only a proper end of ours ends it.
+    `argv` begins with an absolute path. On Linux the main thread must start the process; on Windows
+    `job_of` does the same; elsewhere the child only ends when svc ends normally.
     """
     if not _HAS_EXEC or not _PDEATHSIG.is_file():  # in a zip archive it is none
         return [*argv]
@@ -88,7 +88,7 @@ def wrap_to_die_with_us(argv: Sequence[str]) -> list[str]:
 
 
 def job_of(pid: int) -> "JobObject | None":
-    """Has a process that was just started end with us on Windows; None elsewhere."""
+    """Ties a child process to the end of svc on Windows by a job object; None elsewhere."""
     if _HAS_GROUPS:
         return None
     import ctypes
@@ -101,11 +101,12 @@ def job_of(pid: int) -> "JobObject | None":
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A process that leads a group of its own, and all that it has started in it.
+    """A process group: its leader, which svc has started, and the leader's descendants.
 
-    `leader_ended` tells whether our own child has; while it is not known to have ended, its
-    number is not given to another process. On Windows, where it is in a `job`, the others cannot be
-    asked for.
+    Attributes:
+        leader: the process id of the leader. Until svc has reaped it, the system does not reuse it.
+        leader_ended: whether the leader has ended.
+        job: the job object of the group on Windows, which does not list its processes.
     """
 
     leader: int
@@ -113,16 +114,16 @@ class Group:
     job: "JobObject | None" = None
 
     def lives(self) -> bool:
-        """Says whether anything is left of it."""
+        """Whether a process of the group is alive; on Windows whether the leader is."""
         # Never by `os.kill(pid, 0)`: on Windows 0 is Ctrl-C.
         return self._send(0) if _HAS_GROUPS else not self.leader_ended()
 
     def ask(self, number: int) -> None:
-        """Asks all of it to end with a signal, on Windows with Ctrl-Break."""
+        """Sends a signal to the group, on Windows Ctrl-Break."""
         self._send(number if _HAS_GROUPS else getattr(signal, "CTRL_BREAK_EVENT", number))
 
     def kill(self) -> None:
-        """Ends all of it by force."""
+        """Kills every process of the group."""
         self._send(KILL) if self.job is None else self.job.kill()
 
     def _send(self, number: int) -> bool:
@@ -137,10 +138,10 @@ class Group:
 
 
 def send_signal(pid: int, number: int) -> bool:
-    """Sends a signal to one process, on Windows its end; false if there is none of that number.
+    """Sends a signal to a process, on Windows ends it; False if there is no such process.
 
     Raises:
-        PermissionError: it is another user's.
+        PermissionError: the process belongs to another user.
     """
     try:
         os.kill(pid, number)
@@ -153,7 +154,7 @@ def send_signal(pid: int, number: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Apart:
-    """A process in its own session, which may outlive us; the caller closes its output's pipe."""
+    """A detached process, which may outlive svc; the caller closes the pipe of its output."""
 
     pid: int
     pipe: int
@@ -188,7 +189,7 @@ def _spawn(argv: Sequence[str], env: Mapping[str, str]) -> Apart:
 
 
 def _end(pid: int) -> None:
-    """Kills and reaps our own child; it may have ended already."""
+    """Kills and reaps a child process, which may have ended already."""
     with suppress(ProcessLookupError):
         os.kill(pid, KILL)
     with suppress(ChildProcessError):
@@ -224,9 +225,9 @@ _READY: Final = b"READY=1"
 
 
 def tell_ready(env: Mapping[str, str]) -> None:
-    """Writes READY to the socket that NOTIFY_SOCKET names; does nothing where none listens.
+    """Notifies systemd: writes READY to the socket that NOTIFY_SOCKET names, if it listens.
 
-    A name with `@` in front is one of Linux without a file.
+    A name that begins with `@` is in Linux's abstract namespace, without a file.
     """
     address = env.get("NOTIFY_SOCKET", "")
     if not address.startswith(("/", "@")) or not hasattr(socket, "AF_UNIX"):

@@ -1,11 +1,11 @@
-"""Signals that end the program, as far as the system has them.
+"""Handles the signals that end the program: SIGINT, SIGTERM and SIGHUP, as far as they exist.
 
-No exception is raised out of a signal handler (promise R133): Python runs one between any two steps
-of the main thread, also where a lock is about to be given back. The handler of `watch` notes the
-signal, and the places that wait look: `sleep`, `wait` and `wait_ready` raise `Stopped`, as does
-`look` between steps. What waits in a place that cannot look is cut off after a moment.
+A signal handler raises no exception (promise R133): Python may run it between any two steps of the
+main thread, even while a lock is being released. The handler of `watch` only notes the signal.
+`sleep`, `wait`, `wait_ready` and `raise_if_stopped` then raise `Stopped` in the main thread. If it
+calls none of them within a moment, the process is ended.
 
-Worker threads never see `Stopped`: the main thread tells them to end.
+Worker threads never see `Stopped`: the main thread ends them.
 """
 
 import os
@@ -41,9 +41,9 @@ T = TypeVar("T")
 
 
 class Stopped(StopRequest):
-    """SIGINT, SIGTERM or SIGHUP came; carries the shell's exit code for it (promise R78).
+    """SIGINT, SIGTERM or SIGHUP came; has the exit code that shells use for it (promise R78).
 
-    `look` and the waiting places raise it once, in the main thread.
+    `raise_if_stopped` and the waiting functions raise it once, in the main thread.
 
     Attributes:
         told: whether the person at the terminal has been told already.
@@ -57,7 +57,7 @@ class Stopped(StopRequest):
 
 
 class _SignalNote:
-    """What is known of signals while a command runs."""
+    """The state of the signals within one `watch`."""
 
     def __init__(self) -> None:
         self.thread = get_ident()
@@ -72,27 +72,27 @@ class _SignalNote:
     def is_due(self) -> bool:
         return self.number is not None and not self.raised and not self.held
 
-    def bell(self) -> "socket.socket | None":
-        """What can be read once a signal has come; None where none is to end a wait.
+    def open_bell(self) -> "socket.socket | None":
+        """A socket that becomes readable when a signal comes; None if no signal may end a wait.
 
-        Made for the first wait: what does not wait needs none.
+        It is created for the first wait.
         """
         if self.number is not None or self.held:
             return None
         if self._pair is None:
             with suppress(OSError):  # no descriptor is left: what waits then is cut off
                 self._pair = _connect_pair()
-                self._before = self.hear()
+                self._before = self.route_to_bell()
         return None if self._pair is None else self._pair[0]
 
-    def hear(self) -> int:
-        """Has signals ring the bell, if there is one, in place of what they woke before."""
+    def route_to_bell(self) -> int:
+        """Makes signals wake the bell, if there is one; returns the descriptor woken before."""
         if self._pair is None:
             return -1
         return signal.set_wakeup_fd(self._pair[1].fileno(), warn_on_full_buffer=False)
 
-    def silence(self) -> None:
-        """Takes out what was rung by signals that end nothing."""
+    def drain(self) -> None:
+        """Empties the bell after signals that do not end the program."""
         if self._pair is not None:
             with suppress(BlockingIOError):
                 self._pair[0].recv(64)
@@ -119,14 +119,13 @@ def _connect_pair() -> "tuple[socket.socket, socket.socket]":
 
 @contextmanager
 def watch(cut_off: Callable[[int], object]) -> Iterator[None]:
-    """Has the first signal noted, for the places that wait; the second one ends the process.
+    """Notes the first signal while the block runs; a second signal ends the process at once.
 
-    That holds until the block ends: what is done about the first must not hold up the second.
-    Where nothing has looked after `CUT_OFF_SECONDS`, `cut_off` is called with the signal's number,
-    in a thread of its own, and the process ends a moment later, whatever it is at.
+    If no function here has raised `Stopped` after `CUT_OFF_SECONDS`, `cut_off` is called with the
+    number of the signal in a thread of its own, and the process ends a moment later.
 
     Raises:
-        Stopped: a signal came, and nothing in the block has looked.
+        Stopped: a signal came, and `Stopped` was not raised within the block.
     """
     global _watch  # noqa: PLW0603  what is of the process is known to all who wait
     mine = _SignalNote()
@@ -149,7 +148,7 @@ def watch(cut_off: Callable[[int], object]) -> Iterator[None]:
     with _take_together_for_one():
         try:
             yield
-            look()
+            raise_if_stopped()
         finally:
             _watch = outer
             mine.close()
@@ -160,10 +159,9 @@ def watch(cut_off: Callable[[int], object]) -> Iterator[None]:
 
 @contextmanager
 def _take_together_for_one() -> Iterator[None]:
-    """Leaves out what Python says of a signal that came together with the first one.
+    """Suppresses Python's traceback about a second signal that came together with the first.
 
-    It has noted both by then, finds no handler for the second any more, and says that it is
-    ignored, with a traceback.
+    The handler of the first resets all handlers, so that Python reports the second as ignored.
     """
     report = sys.unraisablehook
 
@@ -179,7 +177,7 @@ def _take_together_for_one() -> Iterator[None]:
 
 
 def _cut_off(watch: _SignalNote, number: int, say: Callable[[int], object]) -> None:
-    """Ends the process where the main thread is held up in a place that does not look."""
+    """Ends the process if the main thread has not raised `Stopped` in time."""
     until = time.monotonic() + CUT_OFF_SECONDS
     while time.monotonic() < until:
         time.sleep(_SLICE_SECONDS)
@@ -192,8 +190,8 @@ def _cut_off(watch: _SignalNote, number: int, say: Callable[[int], object]) -> N
         os._exit(128 + number)
 
 
-def look() -> None:
-    """Raises `Stopped`, once, where a signal has come; for the main thread, between steps."""
+def raise_if_stopped() -> None:
+    """Raises `Stopped`, once, if a signal has come; the main thread calls it between steps."""
     watch = _watch
     if watch is not None and watch.is_due and get_ident() == watch.thread:
         watch.raised = True
@@ -206,7 +204,7 @@ def _of_this_thread() -> _SignalNote | None:
 
 
 def sleep(seconds: float) -> None:
-    """Waits so long; raises Stopped: a signal came."""
+    """Waits for a number of seconds; raises Stopped: a signal came."""
     if _of_this_thread() is None:
         time.sleep(seconds)
     else:
@@ -214,13 +212,13 @@ def sleep(seconds: float) -> None:
 
 
 def wait_ready(file: "int | socket.socket", seconds: float | None, *, write: bool = False) -> bool:
-    """Waits until a descriptor or socket can be read, or written to; false when the time is up.
+    """Waits until a descriptor or socket is readable or writable; False if the time is up.
 
     On Windows only for sockets.
 
     Raises:
         Stopped: a signal came.
-        OSError, ValueError: it is closed.
+        OSError, ValueError: the descriptor or socket is closed.
     """
     return _wait(file, seconds, write=write)
 
@@ -229,17 +227,17 @@ def _wait(file: "int | socket.socket | None", seconds: float | None, *, write: b
     watch = _of_this_thread()
     until = None if seconds is None else time.monotonic() + seconds
     while True:
-        bell = None if watch is None else watch.bell()
-        look()  # behind the hanging of the bell: what came before has not rung it
+        bell = None if watch is None else watch.open_bell()
+        raise_if_stopped()  # after the bell is set up: an earlier signal has not rung it
         left = None if until is None else max(0.0, until - time.monotonic())
         found = _poll_ready(file, bell, left, write=write)
-        look()
+        raise_if_stopped()
         if file is not None and file in found:
             return True
         if not found:
             return False
         assert watch is not None
-        watch.silence()
+        watch.drain()
 
 
 def _poll_ready(
@@ -249,7 +247,7 @@ def _poll_ready(
     *,
     write: bool,
 ) -> list[Any]:
-    """Which of the two can be read, the first one written to if asked; none when time is up."""
+    """Returns those of `file` and `bell` that are ready; empty if the time is up."""
     if not hasattr(select, "poll"):  # Windows, where files cannot be waited for
         files = [] if file is None else [file]
         bells = [] if bell is None else [bell]
@@ -273,10 +271,10 @@ def _poll_ready(
 
 
 def wait(step: Callable[[float], T], seconds: float | None) -> T:
-    """Calls `step` with how long it may wait, again and again, until it gives something.
+    """Calls `step` with a time limit until its result is true; returns the last result.
 
-    Gives what it gave last, when the time is up. For what cannot be waited for beside a signal, as
-    a lock, an event or a thread: in between it is looked.
+    It waits for objects that cannot be polled together with a signal, such as a lock or a thread:
+    each call of `step` is short, and a signal is noticed between two calls.
 
     Raises:
         Stopped: a signal came.
@@ -284,20 +282,17 @@ def wait(step: Callable[[float], T], seconds: float | None) -> T:
     slice_ = _LONG_SECONDS if _of_this_thread() is None else _SLICE_SECONDS
     until = None if seconds is None else time.monotonic() + seconds
     while True:
-        look()
+        raise_if_stopped()
         left = slice_ if until is None else min(slice_, until - time.monotonic())
         found = step(max(0.0, left))
-        look()
+        raise_if_stopped()
         if found or left <= 0:
             return found
 
 
 @contextmanager
-def hold_back() -> Iterator[None]:
-    """Has a signal that comes inside the block answered behind it.
-
-    For what waits and must not be cut short, as undoing what was begun.
-    """
+def defer_stop() -> Iterator[None]:
+    """Delays `Stopped` until the end of the block, for a wait that must not be interrupted."""
     watch = _of_this_thread()
     if watch is None:
         yield
@@ -307,11 +302,11 @@ def hold_back() -> Iterator[None]:
         yield
     finally:
         watch.held -= 1
-    look()
+    raise_if_stopped()
 
 
-def ring_again() -> None:
-    """Has signals end waits again, where an event loop has had itself woken by them."""
+def restore_wakeup() -> None:
+    """Makes signals end waits again after an event loop has used the wakeup descriptor."""
     watch = _of_this_thread()
     if watch is not None:
-        watch.hear()
+        watch.route_to_bell()

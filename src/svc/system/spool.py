@@ -1,4 +1,4 @@
-"""Rows by the million: records in a file without a name, and sets of digests in little memory."""
+"""Collections for millions of rows: a sequence in a temporary file, and compact digests."""
 
 import io
 import marshal
@@ -18,13 +18,13 @@ _BUCKETS: Final = 256
 
 
 class Spool(Generic[T]):
-    """A sequence that only grows, of tuples of text, bytes and numbers.
+    """An append-only sequence of tuples of text, bytes and numbers.
 
-    `make` builds an entry from a tuple. What is more than a little lies in the folder for temporary
-    files, in a file that no other user can open and that ends with the process.
+    `make` builds an entry from a tuple. A large sequence is stored in an unnamed file in the folder
+    for temporary files, which no other user can open and which ends with the process.
 
     Raises:
-        LocalError: that folder has no room.
+        LocalError: the disk of that folder is full.
     """
 
     def __init__(self, make: Callable[[Any], T]) -> None:
@@ -49,7 +49,7 @@ class Spool(Generic[T]):
             yield from map(self._make, self._records(number))
 
     def __getitem__(self, index: int) -> T:
-        """The entry at a place; near ones in turn are quick."""
+        """The entry at an index; neighbouring entries one after another are fast."""
         number, place = divmod(index, _GROUP)
         if number == len(self._ends) - 1:
             return self._make(self._last[place])
@@ -96,7 +96,7 @@ def _not_kept(error: OSError) -> LocalError:
 
 
 class Digests:
-    """A collection of digests of 32 hexadecimal digits, at 16 bytes each; others are hashed."""
+    """A multiset of digests of 32 hexadecimal digits, 16 bytes each; other texts are hashed."""
 
     def __init__(self, digests: Iterable[str] = ()) -> None:
         self._buckets = [bytearray() for _ in range(_BUCKETS)]
@@ -105,13 +105,13 @@ class Digests:
             self.add(digest)
 
     def add(self, digest: str) -> None:
-        """Adds a digest, however often it is there."""
+        """Adds a digest, which may be present already."""
         packed = _pack(digest)
         self._buckets[packed[0]] += packed
         self._repeated = None
 
     def __iter__(self) -> Iterator[str]:
-        """Yields each digest once, in order."""
+        """Yields each different digest once, in order."""
         for bucket in self._buckets:
             yield from (packed.hex() for packed in sorted(set(_slices(bucket))))
 

@@ -1,4 +1,4 @@
-"""How long this machine runs: a clock that setting the time does not move."""
+"""The uptime of this machine: a clock that a change of the system time does not affect."""
 
 import time
 from functools import cache
@@ -10,14 +10,14 @@ _BOOT: Path = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Uptime(NamedTuple):
-    """Seconds since a start of the machine, time asleep included; `boot` names the start."""
+    """Seconds since the machine was started, with time asleep; `boot` identifies the start."""
 
     boot: str
     seconds: float
 
 
 def read_uptime() -> Uptime | None:
-    """How long the machine runs; None where the system does not name its starts (not Linux)."""
+    """Reads the uptime; None if the system has no id of its starts (other than Linux)."""
     boot = _read_boot()
     if not boot or not hasattr(_TIME, "CLOCK_BOOTTIME"):
         return None

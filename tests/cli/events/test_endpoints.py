@@ -29,7 +29,12 @@ from svc.keys.store import KeyStore
 from svc.listen.identity import claim_listener
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope
 from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
-from svc.listen.inbox.listeners import ListenerId, begin_anew, find_last_endpoint, remember
+from svc.listen.inbox.listeners import (
+    ListenerId,
+    archive_before_reset,
+    find_last_endpoint,
+    remember,
+)
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.names import Listening
 from svc.listen.receiver.server import make_path
@@ -194,7 +199,7 @@ def test_inbox_that_begins_anew_keeps_what_it_has(tmp_path: Path) -> None:
             assert inbox.store(batch) == [
                 StoreResult(number, duplicate=True, again=False, open=False)
             ]
-            begin_anew(state, claim)
+            archive_before_reset(state, claim)
         remember(state, claim, 4321, "we_4", ["http://localhost:1"])
         kept = list(
             InboxHistory(state, InboxScope("default", "test", "http://a")).entries(InboxFilter())
@@ -214,7 +219,7 @@ def test_the_inbox_says_what_its_state_reset_means(
         claim_listener(state, tmp_path / "locks", listening, make_path) as claim,
     ):
         SqliteInbox(state, claim.scope).store(Batch([waiting]))
-        begin_anew(state, claim)
+        archive_before_reset(state, claim)
     for words in (("inbox",), ("inbox", "show", "evt_1")):
         shown = svc("events", *words, "-o", "human")
         assert "reset" in shown.out
@@ -233,7 +238,7 @@ def test_what_waited_before_a_reset_is_closed_with_that_reason(tmp_path: Path) -
         inbox = SqliteInbox(state, claim.scope)
         inbox.store(Batch(arrivals))
         inbox.store(Batch(attempts=ended([1], "failed")))
-        begin_anew(state, claim)
+        archive_before_reset(state, claim)
         archive = InboxHistory(state, InboxScope("default", "test", "http://a"))
         assert {one.id: one.state for one in archive.entries(InboxFilter())} == {
             "evt_1": "failed",

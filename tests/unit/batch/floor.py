@@ -26,11 +26,11 @@ from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.plan import (
-    Bad,
     BatchFacts,
     BatchPlan,
     BatchRow,
     BatchTimes,
+    InvalidRow,
     Permissions,
 )
 from svc.delivery.planner import plan_batch
@@ -204,7 +204,7 @@ class Floor:
         return [intent.state for intent in self.intents.list(batch=self.batch.id)]
 
 
-def _rows(amounts: "list[int | str]") -> list[BatchRow | Bad]:
+def _rows(amounts: "list[int | str]") -> list[BatchRow | InvalidRow]:
     shaper = Validator(find_operation("refunds.create"), SCOPE)
     return [
         shaper.shape(Read(number, number, {"amount": amount, "payment": "pay_1"}))

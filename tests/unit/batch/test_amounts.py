@@ -12,7 +12,7 @@ from svc.batch.operations import find_operation, names
 from svc.batch.reading import FileFormat, rows_of
 from svc.batch.validate import Validator
 from svc.delivery.journal.stored import Scope
-from svc.delivery.plan import Bad, BatchRow
+from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
 
 SCOPE = Scope("default", "test", "https://api.example.com")
@@ -20,7 +20,7 @@ SCOPE = Scope("default", "test", "https://api.example.com")
 
 def shaped(
     operation: str, text: str, form: FileFormat = "csv", *, blank: bool = False
-) -> BatchRow | Bad:
+) -> BatchRow | InvalidRow:
     """The first row of a file."""
     shaper = Validator(find_operation(operation), SCOPE, blank_means_all=blank)
     reads = rows_of(BytesIO(text.encode()), form, find_operation(operation), blank_means_all=blank)
@@ -48,11 +48,11 @@ def shaped(
 def test_a_blank_amount_is_no_row(operation: str, form: FileFormat, text: str) -> None:
     """R97: it would mean all that is left; only `--blank-means-all` says so."""
     bad = shaped(operation, text, form)
-    assert isinstance(bad, Bad)
+    assert isinstance(bad, InvalidRow)
     assert bad.code == "amount_blank"
     assert "--blank-means-all" in bad.message
     row = shaped(operation, text, form, blank=True)
-    assert isinstance(row, Bad if operation == "orders.update" else BatchRow)
+    assert isinstance(row, InvalidRow if operation == "orders.update" else BatchRow)
     assert b"amount" not in getattr(row, "body", b"")
 
 

@@ -12,11 +12,11 @@ from svc.batch.operations import find_operation
 from svc.batch.reading import rows_of
 from svc.batch.validate import Validator
 from svc.delivery.journal.stored import Scope
-from svc.delivery.plan import Bad, BatchRow
+from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
 
 SCOPE: Final = Scope("default", "test", "https://api.example.com")
-Shape = Callable[..., list[BatchRow | Bad]]
+Shape = Callable[..., list[BatchRow | InvalidRow]]
 
 
 def csv_rows(operation: str, given: dict[str, Any], ignored: Sequence[str] = ()) -> list[Any]:
@@ -133,4 +133,4 @@ def test_one_number_with_a_point_zero_is_its_row_s_mistake() -> None:
     for other in ("5", "12.90"):
         text = f"payment,amount\npay_1,4999.0\npay_2,{other}\npay_3,1.0\n"
         rows = shaped("refunds.create", text, "csv", ())
-        assert [isinstance(row, Bad) for row in rows] == [True, other != "5", True]
+        assert [isinstance(row, InvalidRow) for row in rows] == [True, other != "5", True]

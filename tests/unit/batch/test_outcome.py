@@ -15,7 +15,7 @@ from svc.client.exchange import Failure, RawReply, Trouble
 from svc.client.reply import NOT_OURS, Reply
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.stored import Stored, restore_call
-from svc.delivery.plan import Bad, BatchRow
+from svc.delivery.plan import BatchRow, InvalidRow
 from svc.delivery.rows import JobEnd, RowJob, judge, judge_taken
 from svc.errors import (
     ApiError,
@@ -95,7 +95,9 @@ def test_error_without_a_code_has_its_type() -> None:
 def test_row_that_is_bad_has_an_error_like_any_other() -> None:
     """R16: a program finds the same fields, whether the row or the service is to blame."""
     secret = "sk_test_4fQzN7cPq2LrTxVb9KdYhWm3"
-    line = build_bad_line(Bad(3, 4, f"{secret} has no amount.", "amount", "parameter_missing"))
+    line = build_bad_line(
+        InvalidRow(3, 4, f"{secret} has no amount.", "amount", "parameter_missing")
+    )
     assert (line.row, line.line, line.outcome, line.id) == (3, 4, "invalid", None)
     assert line.error is not None
     message = line.error["message"]

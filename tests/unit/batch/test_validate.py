@@ -11,7 +11,7 @@ from svc.batch.reading import rows_of
 from svc.batch.rows import Read
 from svc.batch.validate import Validator
 from svc.delivery.journal.stored import Scope
-from svc.delivery.plan import Bad, BatchRow
+from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import UsageError
 
 SCOPE = Scope("default", "test", "https://api.example.com")
@@ -22,7 +22,7 @@ PAYOUT = {"amount": 10000, "currency": "EUR", "destination": BANK}
 QUOTE = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [ITEM]}
 
 
-def shape(operation: str, given: dict[str, Any]) -> BatchRow | Bad:
+def shape(operation: str, given: dict[str, Any]) -> BatchRow | InvalidRow:
     (read,) = rows_of(BytesIO(json.dumps(given).encode()), "ndjson", find_operation(operation))
     return Validator(find_operation(operation), SCOPE).shape(Read(3, 4, read.given))
 
@@ -171,7 +171,7 @@ def test_what_cannot_be_right_is_found_before_sending(
 ) -> None:
     """`--dry-run` checks shape, ids, amounts and currencies; the row's place is kept."""
     bad = shape(operation, given)
-    assert isinstance(bad, Bad)
+    assert isinstance(bad, InvalidRow)
     assert (bad.number, bad.line, bad.param) == (3, 4, param)
     assert said in bad.message
 
@@ -187,7 +187,7 @@ def test_what_cannot_be_right_is_found_before_sending(
 def test_a_row_needs_what_a_single_command_needs(destination: object, said: str) -> None:
     """A payout without a recipient fails in the dry run, and is no half of a file sent."""
     bad = shape("payouts.create", {**PAYOUT, "destination": destination})
-    assert isinstance(bad, Bad)
+    assert isinstance(bad, InvalidRow)
     assert (bad.code, said in bad.message) == ("parameter_missing", True), bad.message
 
 
@@ -253,7 +253,7 @@ def test_equal_bodies_of_two_objects_are_not_equal() -> None:
 def test_an_orders_price_is_no_amount_to_capture() -> None:
     """The rest of a partial capture is released for good, so an order's export must not do it."""
     bad = shape("orders.capture", {"id": "ord_1", "amount": 12900, "amount_total": 15708})
-    assert isinstance(bad, Bad)
+    assert isinstance(bad, InvalidRow)
     assert bad.code == "amount_ambiguous"
     assert sent("orders.capture", {"id": "ord_1", "amount_total": 15708})[1] == ""
 
@@ -273,7 +273,7 @@ def test_a_row_may_have_an_idempotency_key_of_its_own() -> None:
 def test_a_row_s_own_key_is_checked_as_the_option_is(key: object) -> None:
     """R13: 1 to 255 printable ASCII characters without spaces."""
     bad = shape("refunds.create", {"payment": "pay_1", "idempotency_key": key})
-    assert isinstance(bad, Bad)
+    assert isinstance(bad, InvalidRow)
     assert (bad.param, bad.code) == ("idempotency_key", "idempotency_key_invalid")
 
 
@@ -310,5 +310,5 @@ def test_a_currency_that_is_not_sent_is_kept_to_be_compared(
 def test_a_currency_that_is_compared_is_a_currency() -> None:
     """`eur` beside a refund's amount would differ from every payment's."""
     bad = shape("refunds.create", {"payment": "pay_1", "amount": 5, "currency": "eur"})
-    assert isinstance(bad, Bad)
+    assert isinstance(bad, InvalidRow)
     assert (bad.param, bad.code) == ("currency", "currency_invalid")

@@ -14,11 +14,11 @@ from svc.delivery.journal.journal import Journal
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope
 from svc.delivery.plan import (
-    Bad,
     BatchFacts,
     BatchPlan,
     BatchRow,
     BatchTimes,
+    InvalidRow,
     Permissions,
 )
 from svc.delivery.planner import plan_batch
@@ -33,7 +33,9 @@ HOUR = 3600
 DAY = 24 * HOUR
 
 
-def rows(*given: "int | str | dict[str, Any]", row_id: str | None = None) -> list[BatchRow | Bad]:
+def rows(
+    *given: "int | str | dict[str, Any]", row_id: str | None = None
+) -> list[BatchRow | InvalidRow]:
     """Refunds of one payment by amount, or as given; a text is a row that cannot be read."""
     shaper = Validator(find_operation("refunds.create"), SCOPE, row_id=row_id)
     return [

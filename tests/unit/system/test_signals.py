@@ -53,7 +53,7 @@ def test_a_handler_notes_the_signal_and_raises_nothing() -> None:
         with watch(no_word):
             signal.raise_signal(signal.SIGTERM)
             done.append("behind the signal")
-            signals.look()
+            signals.raise_if_stopped()
             done.append("behind the look")
 
     with pytest.raises(Stopped) as stopped:
@@ -75,10 +75,10 @@ def test_it_is_raised_once_so_that_what_is_tidied_up_may_wait() -> None:
         with watch(no_word):
             try:
                 signal.raise_signal(signal.SIGTERM)
-                signals.look()
+                signals.raise_if_stopped()
             finally:
                 signals.sleep(0.01)
-                signals.look()
+                signals.raise_if_stopped()
 
     with pytest.raises(Stopped):
         work()
@@ -141,14 +141,14 @@ def test_only_the_main_thread_is_stopped() -> None:
 
     def work() -> None:
         signals.sleep(0.1)
-        signals.look()
+        signals.raise_if_stopped()
         ended.append(signals.wait(threading.Event().wait, 0.01))
 
     def stop_beside(worker: threading.Thread) -> None:
         with watch(no_word):
             worker.start()
             signal.raise_signal(signal.SIGTERM)
-            signals.look()
+            signals.raise_if_stopped()
 
     worker = threading.Thread(target=work)
     with pytest.raises(Stopped):
@@ -162,7 +162,7 @@ def test_what_is_begun_in_the_block_is_ended_before_a_signal_is_answered() -> No
     made = []
 
     def make() -> None:
-        with watch(no_word), signals.hold_back():
+        with watch(no_word), signals.defer_stop():
             signal.raise_signal(signal.SIGTERM)
             signals.sleep(0.01)
             made.append("whole")
@@ -174,7 +174,7 @@ def test_what_is_begun_in_the_block_is_ended_before_a_signal_is_answered() -> No
 
 def test_an_error_of_a_block_that_holds_back_goes_on() -> None:
     """It ends the block as it would."""
-    with pytest.raises(KeyError), watch(no_word), signals.hold_back():
+    with pytest.raises(KeyError), watch(no_word), signals.defer_stop():
         raise KeyError
 
 

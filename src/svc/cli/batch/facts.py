@@ -1,4 +1,4 @@
-"""What a run of a batch is judged by: journal, results file, clocks, and whose keys were used."""
+"""Collects the facts by which a batch is planned, from the journal, results file and service."""
 
 from collections.abc import Sequence
 from itertools import islice
@@ -13,7 +13,7 @@ from svc.cli.framework.session import Session
 from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import has_failed
-from svc.delivery.account import can_see
+from svc.delivery.account import can_read
 from svc.delivery.evidence import DONE_BY_HAND, EFFECTIVE, Evidence, Known, gather
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
 from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, Intent, KeyEquivalence
@@ -26,13 +26,13 @@ _RETRIEVED: Final = 3
 
 
 class BatchTables(NamedTuple):
-    """The journal, and the batches that its requests belong to."""
+    """The two tables of the state database that a batch uses."""
 
     journal: Journal
     batches: BatchTable
 
 
-def facts_for(
+def collect_facts(
     session: Session,
     asked: BatchOptions,
     given: BatchInput,
@@ -41,10 +41,10 @@ def facts_for(
     *,
     is_check: bool,
 ) -> BatchFacts:
-    """Collects all that decides over the rows; a check asks the service for nothing.
+    """Collects the facts by which each row is decided; a check sends no request.
 
     Raises:
-        Conflict: the results file is of an older form or damaged, and would decide something.
+        Conflict: the results file is damaged or of an older version, and a row depends on it.
     """
     intents = tables.journal.list(batch=given.batch.id)
     past = _read_past(tables, results)
@@ -72,7 +72,7 @@ def facts_for(
 
 
 def _find_begun_at(batch: BatchName, tables: BatchTables, past: PastResults) -> float | None:
-    """When a batch and label was begun: here, or on a machine that its results file tells of."""
+    """When a batch with this label was begun, on this machine or according to its results file."""
     told = (tables.batches.find_begun_at(batch), *(line.first_sent for line in past.lines))
     return min((at for at in told if at is not None), default=None)
 
@@ -80,7 +80,7 @@ def _find_begun_at(batch: BatchName, tables: BatchTables, past: PastResults) -> 
 def _find_told_by_hand(
     batch: BatchName, past: PastResults, intents: Sequence[Intent], known: Sequence[Duplicate]
 ) -> list[Duplicate]:
-    """What single commands of another machine have done of the rows, as its results file tells."""
+    """Duplicates that the results file reports: rows done by single commands elsewhere."""
     keys = {one.key for one in known} | {one.stored.idempotency_key for one in intents}
     return [
         Duplicate(
@@ -103,7 +103,7 @@ def _find_told_by_hand(
 def _date_by_sandbox(
     session: Session, evidence: Sequence[Evidence], served: float | None
 ) -> tuple[list[Evidence], float | None]:
-    """Says of requests that only a results file tells of when a sandbox saw them first."""
+    """Adds the time at which a sandbox first saw requests that only the results file has."""
     if not any(one.intent is None and one.known is Known.UNKNOWN for one in evidence):
         return list(evidence), served
     ages = idempotency_ages_here(session)
@@ -117,20 +117,23 @@ def _date_by_sandbox(
 
 
 def _read_past(tables: BatchTables, results: Results | None) -> PastResults:
-    """What the results file says; a request that a person has deleted does not come back by it."""
+    """Reads the results file without the requests that were deleted from the journal."""
     past = PastResults() if results is None else results.read_past()
     forgotten = tables.journal.list_forgotten_keys() if past.lines else frozenset()
     return past._replace(lines=tuple(line for line in past.lines if line.key not in forgotten))
 
 
-def with_duplicates(facts: BatchFacts, found: Sequence[Duplicate]) -> Sequence[Duplicate]:
-    """The duplicates of a later look: those of rows that are not sent stay as they were."""
+def merge_duplicates(facts: BatchFacts, found: Sequence[Duplicate]) -> Sequence[Duplicate]:
+    """Merges a later search for duplicates into the facts.
+
+    A likeness that the later search did not find keeps its earlier duplicates.
+    """
     seen = {one.likeness for one in found}
     return [*found, *(one for one in facts.duplicates if one.likeness not in seen)]
 
 
 def _refuse_unread(past: PastResults, intents: Sequence[Intent], results: Results | None) -> None:
-    """Stops where lines that do not tell enough would decide anything (promise R116)."""
+    """Stops the batch if a row depends on lines that cannot be used (promise R116)."""
     known = {intent.stored.idempotency_key for intent in intents}
     told = {line.key for line in past.lines}
     path = results.path if results is not None else "the results file"
@@ -158,7 +161,10 @@ def _refuse_unread(past: PastResults, intents: Sequence[Intent], results: Result
 def _account_of_check(
     session: Session, evidence: Sequence[Evidence], duplicates: Sequence[Duplicate]
 ) -> KeyEquivalence:
-    """A check knows no key: rows of its own batch count as its account's, other profiles do not."""
+    """The key equivalence of a check, which reads no API key.
+
+    Keys of the batch's own rows count as the account's, keys of other profiles as another one's.
+    """
     mine = frozenset(one.key_fingerprint for one in evidence if one.key_fingerprint)
     profile = session.scope().profile
     other = frozenset(one.key_fingerprint for one in duplicates if one.profile != profile)
@@ -166,7 +172,7 @@ def _account_of_check(
 
 
 def _find_expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, SvcError]:
-    """Requests whose key a sandbox has forgotten by its own clock (promise R4)."""
+    """Requests whose idempotency key is expired by the sandbox's clock, by id (promise R4)."""
     unresolved = [one.intent for one in evidence if one.intent and one.intent.is_unresolved]
     ages = idempotency_ages_here(session) if unresolved else None
     if ages is None:
@@ -176,7 +182,7 @@ def _find_expired(session: Session, evidence: Sequence[Evidence]) -> dict[str, S
 
 
 def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> BatchFacts:
-    """Asks the service what it alone can say: whose keys were used, and what time it is."""
+    """Adds the facts that need the service: whose API keys were used, and the service's time."""
     if facts.permissions.may_retry_failed:
         facts = facts._replace(evidence=_with_present_status(session, tables, facts.evidence))
     hints = {
@@ -197,7 +203,7 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
     with session.client() as client:
         account = accounts_of(session, client, tables.journal).compare(hints)
         relation = KeyRelation.NOT_KNOWN
-        seen = [can_see(client, one) for one in islice(filter(_is_readable, unseen), _RETRIEVED)]
+        seen = [can_read(client, one) for one in islice(filter(_is_readable, unseen), _RETRIEVED)]
         if seen and None not in seen:
             relation = KeyRelation.SAME if all(seen) else KeyRelation.OTHER
         now = read_service_date(client) if dated else None
@@ -207,9 +213,9 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
 def _with_present_status(
     session: Session, tables: BatchTables, evidence: Sequence[Evidence]
 ) -> list[Evidence]:
-    """Reads what became of done rows since: a refund or payout may fail days later (R117).
+    """Reads the present status of done rows: a refund or payout may fail days later (R117).
 
-    The journal keeps it, so that what has failed is no other row's payment afterwards.
+    A failure is written to the journal, so that no other row counts that request as its effect.
     """
     found = []
     with session.client() as client:
@@ -229,7 +235,7 @@ def _has_failed(client: Client, one: Evidence) -> bool:
 
 
 def _has_date(one: Evidence) -> bool:
-    """Whether the service's own clock tells how old an open request's key is (promise R4)."""
+    """Whether the age of an unresolved request's key is known by the service's clock (R4)."""
     return one.known is Known.UNKNOWN and one.intent is not None and one.intent.dated_at is not None
 
 

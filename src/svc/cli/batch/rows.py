@@ -16,13 +16,13 @@ from svc.cli.framework.session import Session
 from svc.client.fields import BodyPath
 from svc.delivery.journal.batches import BatchName, default_name
 from svc.delivery.journal.stored import Scope
-from svc.delivery.plan import Bad, BatchRow
+from svc.delivery.plan import BatchRow, InvalidRow
 from svc.errors import AuthError, UsageError
 from svc.inputs import STDIN, is_read_once, open_twice
 from svc.system.spool import Spool
 
 _PIECE: Final = 500  # rows that are searched for secrets at once
-_BAD_WIDTH: Final = len(Bad._fields)
+_BAD_WIDTH: Final = len(InvalidRow._fields)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class BatchInput:
 
     operation: BatchOperation
     batch: BatchName
-    rows: Spool[BatchRow | Bad]
+    rows: Spool[BatchRow | InvalidRow]
     left_out: tuple[str, ...]
 
 
@@ -75,8 +75,8 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
     return BatchInput(operation, batch, rows, tuple(left_out))
 
 
-def _row_of(record: tuple[Any, ...]) -> BatchRow | Bad:
-    return (Bad if len(record) == _BAD_WIDTH else BatchRow)._make(record)
+def _row_of(record: tuple[Any, ...]) -> BatchRow | InvalidRow:
+    return (InvalidRow if len(record) == _BAD_WIDTH else BatchRow)._make(record)
 
 
 def _with_row_id(operation: BatchOperation, column: str | None) -> BatchOperation:

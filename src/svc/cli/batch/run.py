@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 
 from svc.batch.results import Results
 from svc.batch.run import Run
-from svc.cli.batch.facts import BatchTables, facts_for, with_duplicates
+from svc.cli.batch.facts import BatchTables, collect_facts, merge_duplicates
 from svc.cli.batch.options import BatchOptions
 from svc.cli.batch.report import Report, note_left_out, questions_of, report_check
 from svc.cli.batch.rows import BatchInput, read_input, refuse_secrets_in
-from svc.cli.batch.workers import build_run, journal_of
+from svc.cli.batch.workers import build_row_journal, build_run
 from svc.cli.framework.delivering import limit_rules
 from svc.cli.framework.errors import tell_stopped
 from svc.cli.framework.prompts import (
@@ -31,11 +31,11 @@ from svc.delivery.hints import TypedLine, build_held_error, next_again_label, no
 from svc.delivery.journal.batches import BatchTable, Duplicate
 from svc.delivery.journal.entry import Charge
 from svc.delivery.journal.journal import Journal
-from svc.delivery.journal.limits import charge_said, group_of
+from svc.delivery.journal.limits import group_of, read_stated_charge
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Stored
 from svc.delivery.likeness import fields_of, is_making
-from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, Passed
+from svc.delivery.plan import BatchFacts, BatchPlan, BatchRow, UnsentRow
 from svc.delivery.planner import plan_batch
 from svc.delivery.send import not_sent
 from svc.errors import LocalError, NotFound, SvcError, UsageError, translate_errors
@@ -196,11 +196,11 @@ def _put_together(
         taken = [str(one.duplicate.request) for one in judged.plan.adopted if one.duplicate]
         tables.batches.adopt(given.batch, taken)
     charges = _refuse_beyond(session, given, tables.journal, judged.plan)
-    recorded = journal_of(session, given, tables.journal, judged.facts.account, charges)
+    recorded = build_row_journal(session, given, tables.journal, judged.facts.account, charges)
     recorded.keep_told(*judged.told())
     confirm_rows(session, given, judged.plan)
 
-    def explain(passed: Passed) -> SvcError:
+    def explain(passed: UnsentRow) -> SvcError:
         request = passed.evidence.request if passed.evidence else None
         expired = judged.facts.expired.get(request or "")
         return expired or build_held_error(passed, session.clock.now(), session.format_command)
@@ -234,7 +234,7 @@ def _refuse_beyond(
         reader = None if client is None else ChargeReader(client)
         for row in rows:
             call = _call_of(given, row)
-            said = charge_said(Stored(row.path, call.encoding, row.body, row.digest, None))
+            said = read_stated_charge(Stored(row.path, call.encoding, row.body, row.digest, None))
             said = said._replace(currency=said.currency or row.compared_currency)
             charges[row.number] = said if reader is None else reader.complete_charge(call, said)
     told = [one for one in charges.values() if not is_check or None not in one]
@@ -320,7 +320,7 @@ def _judge(
     is_check: bool = False,
 ) -> JudgedBatch:
     """Compares the file with all evidence of its batch."""
-    facts = facts_for(session, asked, given, tables, results, is_check=is_check)
+    facts = collect_facts(session, asked, given, tables, results, is_check=is_check)
     return JudgedBatch(plan_batch(given.rows, facts), facts)
 
 
@@ -344,7 +344,7 @@ def _reserve(
 
     def check(found: Sequence[Duplicate]) -> None:
         if set(found) != seen:
-            facts = judged.facts._replace(duplicates=with_duplicates(judged.facts, found))
+            facts = judged.facts._replace(duplicates=merge_duplicates(judged.facts, found))
             kept[0] = JudgedBatch(plan_batch(given.rows, facts), facts)
             _refuse_stopped(session, asked, kept[0])
 

@@ -1,4 +1,4 @@
-"""The workers of a batch, what they share (rate, retry allowance, key), and how far they are."""
+"""Builds the run of a batch with its workers, which share a rate limit, a retry quota and a key."""
 
 from collections.abc import Callable, Iterator, Mapping
 from typing import Final
@@ -24,14 +24,14 @@ _BAR: Final = 24
 _ROOM: Final = 60  # columns that the words need
 
 
-def journal_of(
+def build_row_journal(
     session: Session,
     given: BatchInput,
     journal: Journal,
     account: KeyEquivalence,
     charges: Mapping[int, Charge],
 ) -> RowJournal:
-    """The journal's side of the batch."""
+    """Builds the object that records and settles the rows of a batch in the journal."""
     settings, version = session.settings, session.settings.api_version
     return RowJournal(
         journal,
@@ -54,7 +54,7 @@ def build_run(
     results: Results,
     held_error: HeldError,
 ) -> Run:
-    """Puts a run together; its workers start with it."""
+    """Builds a run and starts its workers."""
     clock = session.clock
     rate, quota = Rate(clock, asked.rate), SharedQuota(len(todo.tasks))
     size = max(1, min(asked.size, len(todo.tasks)))
@@ -73,7 +73,7 @@ def build_run(
 
 
 def _connector(session: Session, rate: Rate, quota: SharedQuota) -> Callable[[], Client]:
-    """Makes the function that makes a worker's client; the keyring is read here, once."""
+    """Returns the function that creates a worker's client; the keyring is read here, once."""
     secret = session.key.secret
 
     def attempted(record: AttemptRecord) -> None:
@@ -92,14 +92,14 @@ def _connector(session: Session, rate: Rate, quota: SharedQuota) -> Callable[[],
 
 
 class Progress:
-    """How far a batch is, on one line."""
+    """The progress line of a batch."""
 
     def __init__(self, line: LiveLine) -> None:
         self._live = line
         self._skipped: int | None = None
 
     def tell(self, totals: Totals) -> None:
-        """Shows how far the batch is, ten times a second at most."""
+        """Shows the totals, at most ten times a second."""
         if not self._live.is_due():
             return
         if self._skipped is None:
@@ -107,7 +107,7 @@ class Progress:
         self._live.show(*self._parts(totals, self._live.seconds()))
 
     def clear(self) -> None:
-        """Leaves the line empty for what is said next."""
+        """Removes the progress line, so that other output can follow."""
         self._live.clear()
 
     def _parts(self, totals: Totals, seconds: float) -> Iterator[str]:

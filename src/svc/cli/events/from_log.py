@@ -30,7 +30,7 @@ from svc.errors import KeyStoreError, UsageError
 from svc.listen.forward.pending_acks import status_for_group, status_for_sender
 from svc.listen.forward.signing import HeaderSigner, sign_anew
 from svc.listen.inbox.inbox import Position
-from svc.listen.inbox.listeners import places, remember, remember_address, rename
+from svc.listen.inbox.listeners import list_positions, remember, remember_address, rename
 from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.listener import OpenSource
 from svc.listen.log import group, log_cursor, streams
@@ -116,7 +116,7 @@ def _prepare(session: Session, asked: ListenOptions, log: LogOptions) -> Iterato
 
 def _take_over(state: Database, listening: Listening, log: LogOptions) -> None:
     """Has readers of releases before, which knew a log by its address, be known by its stream."""
-    before = places(state, listening.origin, listening.profile, listening.mode)
+    before = list_positions(state, listening.origin, listening.profile, listening.mode)
     who, events = f"{log.group or ''} {log.name or ''}".rstrip(), ",".join(listening.events)
     ours = [
         scope

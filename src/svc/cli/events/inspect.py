@@ -1,4 +1,4 @@
-"""`svc events listen --inspect`: the page beside a listener, imported only when it is wanted."""
+"""`svc events listen --inspect`: runs the inspector's local web page beside a listener."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,7 +20,7 @@ _SECONDS_TO_END: Final = 0.3
 
 
 class Inspection:
-    """The page of one listener, inside its event loop."""
+    """The inspector's page for one listener; it runs in the listener's event loop."""
 
     def __init__(self, session: Session, inspector: "Inspector", view: Database) -> None:
         self._session = session
@@ -29,11 +29,11 @@ class Inspection:
 
     @property
     def url(self) -> str:
-        """The page's address."""
+        """The address of the page."""
         return self._inspector.url
 
     def emit(self, record: ListenerRecord) -> None:
-        """Hands on what the listener tells."""
+        """Passes a record of the listener to the page."""
         self._inspector.emit(record)
 
     async def start(
@@ -42,9 +42,10 @@ class Inspection:
         emit: Callable[[ListenerRecord], None],
         link: "TunnelLink | LocalLink | None",
     ) -> None:
-        """Serves the page from now on, and says where.
+        """Starts the page and prints its address.
 
-        `emit` hears of what it sends again; a tunnel (`link`) may change the endpoint.
+        `emit` is called with the records of events that the page sends again. With a tunnel
+        (`link`) the endpoint and its secrets may change while the page is open.
         """
         from svc.listen.inspector.replay import Own, ReplayDeps
 
@@ -66,7 +67,7 @@ class Inspection:
         await self._inspector.start(means)
 
     async def close(self) -> None:
-        """Ends the page, without waiting for other processes (promise R78)."""
+        """Stops the page without waiting for other processes (promise R78)."""
         self._view.shorten_timeout(_SECONDS_TO_END)
         await self._inspector.close()
 
@@ -77,10 +78,12 @@ class Inspection:
 
 @contextmanager
 def inspect(session: Session, wanted: InspectAt | None) -> Iterator[Inspection | None]:
-    """Takes the port of the page, with a view of the inbox that nothing else waits for.
+    """Binds the port of the page and opens a database connection for it alone.
+
+    Yields None if no page is wanted.
 
     Raises:
-        LocalError: the port that was asked for is taken.
+        LocalError: the requested port is taken.
     """
     if wanted is None:
         yield None

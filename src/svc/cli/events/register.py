@@ -10,7 +10,7 @@ from svc.cli.events.endpoint import SECRETS_MAX, Endpoint, Endpoints
 from svc.cli.events.options import ListenOptions
 from svc.cli.framework.session import Session
 from svc.errors import SvcError
-from svc.listen.inbox.listeners import ListenerId, begin_anew, remember
+from svc.listen.inbox.listeners import ListenerId, archive_before_reset, remember
 from svc.state import Database
 
 
@@ -57,7 +57,7 @@ class Registrar:
         if not self.asked.secrets:
             found = Endpoints(self.session, self.state, sandbox=self.sandbox)
             if found.find_standing(self.claim.path, self.asked.events) == "forgotten":
-                begin_anew(self.state, self.claim)
+                archive_before_reset(self.state, self.claim)
             endpoint = found.of(url, self.claim.path, self.asked.events)
             both = tuple(dict.fromkeys((*endpoint.secrets, *self.asked.also)))
             endpoint = replace(endpoint, secrets=both[:SECRETS_MAX])

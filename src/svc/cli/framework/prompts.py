@@ -1,4 +1,4 @@
-"""Every question to a person, and the pages that are opened for one."""
+"""Every question to a person at the terminal, and opening pages in the browser."""
 
 import os
 from collections.abc import Mapping
@@ -24,18 +24,18 @@ NOTHING_SENT = "Nothing was sent."
 
 
 def will_ask(session: Session) -> bool:
-    """Whether a person at a terminal can be asked, and has not said yes already."""
+    """Whether `confirm` asks a person: one is at the terminal, and `--yes` was not given."""
     asked = session.given.everywhere
     return not asked.yes and not asked.no_input and session.streams.person_answers
 
 
 def confirm(session: Session, *why: str, otherwise: str = NOTHING_SENT) -> None:
-    """Goes on if `--yes` was given or a person at the terminal says yes.
+    """Returns if `--yes` was given or a person at the terminal says yes.
 
-    `why` has a line for each fact; `otherwise` says what is so when the answer is no.
+    `why` has a line for each fact; `otherwise` is the message after another answer.
 
     Raises:
-        UsageError: the answer was another one, or there is no terminal.
+        UsageError: the answer was not yes, or there is no terminal.
     """
     if session.given.everywhere.yes:
         return
@@ -51,10 +51,10 @@ def confirm(session: Session, *why: str, otherwise: str = NOTHING_SENT) -> None:
 
 
 def confirm_in_person(session: Session, param: str, *why: str) -> None:
-    """Goes on if a person at the terminal says yes; `--yes` is no person.
+    """Returns if a person at the terminal says yes; `--yes` is not enough.
 
     Raises:
-        UsageError: no person can be asked, or the answer was another one.
+        UsageError: no person can be asked, or the answer was not yes.
     """
     otherwise = "Nothing was done."
     if not may_ask(session):
@@ -68,7 +68,7 @@ def confirm_in_person(session: Session, param: str, *why: str) -> None:
 
 
 def go_over_limit(session: Session, *, asked: bool) -> None:
-    """Lifts the limits for this command where that is asked for and a person says yes."""
+    """Lifts the limits for this command if `--over-limit` was given and a person says yes."""
     if not asked:
         return
     what = f"limits do not hold for this command: profile {session.settings.profile}"
@@ -77,7 +77,7 @@ def go_over_limit(session: Session, *, asked: bool) -> None:
 
 
 def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
-    """Asks at the terminal, a line a fact; what comes from files cannot draw there (R61)."""
+    """Asks at the terminal, one line for each fact, without control characters (R61)."""
     streams = session.streams
     first, *others = (one_line(redact(fact)) for fact in why)
     width = streams.width(session.env)
@@ -94,7 +94,7 @@ def _is_yes(session: Session, why: tuple[str, ...], otherwise: str) -> bool:
 
 
 def ask_line(session: Session, question: str) -> str:
-    """Asks for a line at the terminal; what was typed before the question is no answer to it."""
+    """Asks for a line at the terminal; discards what was typed before the question."""
     streams = session.streams
     forget_what_was_typed(streams.stdin)
     session.stderr.write_masked(question)
@@ -105,14 +105,15 @@ def ask_line(session: Session, question: str) -> str:
 def confirm_money(
     session: Session, call: "Call", *, client: "Client | None" = None, always: bool = False
 ) -> None:
-    """Asks before a POST moves money in live mode (promise R19); `always` also where none moves.
+    """Asks before a POST moves money in live mode (promise R19).
 
-    At a terminal the person is asked, elsewhere `--yes` must stand on the command line. What counts
-    is the mode of the key in use. With a `client` the object whose money it is, is read first,
-    where the request itself does not name the currency.
+    The mode is that of the key in use. Without a terminal `--yes` has to be given. `client` reads
+    the object whose money moves, if the request does not name the currency. With `always` every
+    POST in live mode is asked about.
 
     Raises:
-        UsageError: without a terminal and without `--yes`; nothing was sent.
+        UsageError: the answer was not yes, or there is no terminal and no `--yes`; nothing was
+            sent.
     """
     from svc.client.operations import action_of, is_only_final, moves_all
 
@@ -131,18 +132,18 @@ def confirm_money(
 
 
 def confirm_real_money(session: Session, what: str, *more: str) -> None:
-    """Asks before real money moves; `what` says how, `more` has a line for each remark."""
+    """Asks before real money moves; `what` names the action, `more` adds lines."""
     confirm_live(session, f"This moves real money: {what}", *more)
 
 
 def confirm_live(session: Session, what: str, *more: str) -> None:
-    """The question itself: what is done, in which mode, for which profile, where."""
+    """Asks a question that names the action, the mode, the profile and the address."""
     settings = session.settings
     confirm(session, what, *more, f"live mode, profile {settings.profile}", f"{settings.base_url}.")
 
 
 def confirm_other_key(session: Session, intent: "Intent") -> None:
-    """Asks before a request goes out under a key that may be of another account than before.
+    """Asks before a request is sent again with a key that may be of another account.
 
     Raises:
         UsageError: without a terminal and without `--yes`; nothing was sent.
@@ -156,9 +157,9 @@ def confirm_other_key(session: Session, intent: "Intent") -> None:
 
 
 def money_left(client: "Client", call: "Call") -> dict[str, object]:
-    """Gives currency and amount of what is left of the object whose money a POST moves.
+    """Reads the currency and the remaining amount of the object whose money a POST moves.
 
-    Empty where the service does not tell: the key may not read it, or the call is only assumed.
+    Empty if the key may not read the object, or if the call is not documented.
     """
     from svc.client.find import amounts_of, money_of
 
@@ -179,7 +180,7 @@ def money_left(client: "Client", call: "Call") -> dict[str, object]:
 
 
 def _recipient_of(destination: object) -> str:
-    """Who is paid, and the last four characters of the account, after a comma."""
+    """Formats a payout's recipient and the last four characters of the account, after a comma."""
     if not isinstance(destination, Mapping):
         return ""
     number = "".join(
@@ -191,7 +192,7 @@ def _recipient_of(destination: object) -> str:
 
 
 def _sum_of(body: Mapping[str, object], *, whole: bool) -> str:
-    """The amount in words, after a comma; nothing where the request has none."""
+    """Formats the amount of a request after a comma; empty if the request has none."""
     amount, currency = body.get("amount"), body.get("currency")
     if isinstance(amount, str) and amount.isascii() and amount.isdigit():
         amount = int(amount)  # a form says it as text
@@ -207,7 +208,7 @@ _ADD = "svc keys add"
 
 
 def may_ask(session: Session) -> bool:
-    """Says whether a person at the terminal wants to be asked (promise R76)."""
+    """Whether a person is at the terminal, and `--no-input` was not given (promise R76)."""
     return session.streams.person_answers and not session.given.everywhere.no_input
 
 
@@ -246,7 +247,7 @@ def _read_pipe(stream: TextIO) -> str:
 
 
 def open_page(session: Session, page: str) -> None:
-    """Opens an address; where that cannot be done, says so."""
+    """Opens an address in the browser, or prints a note if that is not possible."""
     import webbrowser
 
     # The library hands on the environment of this process: the only way to keep something back.

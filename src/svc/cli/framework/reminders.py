@@ -1,4 +1,4 @@
-"""Reminders in words, as data and as annotations of GitHub's; never a secret (promise R39)."""
+"""Formats reminders of key rotation, as JSON, text and GitHub annotations; no secrets (R39)."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -9,7 +9,7 @@ from svc.keys.resolve import VARIABLE
 
 
 def build_view(secret_age: SecretAge) -> dict[str, Any]:
-    """One secret as data; times are UTC, as the service writes them."""
+    """One reminder as JSON; times are in UTC, in the service's format."""
     secret = secret_age.secret
     return {
         "object": "reminder",
@@ -31,7 +31,7 @@ def build_view(secret_age: SecretAge) -> dict[str, Any]:
 
 
 def build_finding(secret_age: SecretAge) -> dict[str, Any]:
-    """The same for people: a verdict, what it is about, and what can be done."""
+    """One reminder as a finding of `svc keys remind`: its status, a sentence and the next step."""
     words = [about(secret_age.secret), age(secret_age)]
     words += [] if secret_age.old_ends_by is None else [grace(secret_age)]
     due = secret_age.status in ("overdue", "due")
@@ -44,7 +44,7 @@ def build_finding(secret_age: SecretAge) -> dict[str, Any]:
 
 
 def annotations(every: list[SecretAge]) -> Iterator[str]:
-    """Workflow commands: what is overdue is an error, what is due or ends a warning."""
+    """Yields workflow commands of GitHub: an error for an overdue secret, else a warning."""
     for secret_age in every:
         secret = secret_age.secret
         what = "API key" if secret.what == "api_key" else "Signing secret"
@@ -59,13 +59,13 @@ def annotations(every: list[SecretAge]) -> Iterator[str]:
 
 
 def title(secret: SecretRecord) -> str:
-    """What it is, by its name, and where it belongs."""
+    """Names a secret: its mode, kind, name, and profile or variable."""
     what, where = _parts(secret)
     return f"{what} {secret.name} {where}"
 
 
 def about(secret: SecretRecord) -> str:
-    """The same where its name stands beside it."""
+    """Describes a secret as `title` does, without its name."""
     return " ".join(_parts(secret))
 
 
@@ -77,7 +77,7 @@ def _parts(secret: SecretRecord) -> tuple[str, str]:
 
 
 def age(secret_age: SecretAge) -> str:
-    """How old it is and when it is due."""
+    """Formats the age of a secret and the day on which it is due."""
     if secret_age.age_days is None:
         return "of unknown age"
     days = f"{secret_age.age_days} day{'' if secret_age.age_days == 1 else 's'} old"
@@ -88,13 +88,13 @@ def age(secret_age: SecretAge) -> str:
 
 
 def grace(secret_age: SecretAge) -> str:
-    """Until when the old key works."""
+    """Formats until when the old key works after a roll."""
     by = "until" if secret_age.secret.old_ends_at is not None else "until, at the latest,"
     return f"the old key {secret_age.secret.old_name} works {by} {utc(secret_age.old_ends_by or 0)}"
 
 
 def remedy(secret: SecretRecord) -> str:
-    """What to do about it: the next command, or the next step in the dashboard."""
+    """The next step: a command, or what to do in the dashboard."""
     if secret.what == "signing_secret":
         return "Roll the secret in the dashboard, and give the receiver the new one"
     if secret.variable:
@@ -104,7 +104,7 @@ def remedy(secret: SecretRecord) -> str:
 
 
 def day(seconds: float) -> str:
-    """The day in UTC."""
+    """Formats Unix seconds as a day in UTC."""
     return utc(seconds)[:10]
 
 
@@ -113,7 +113,7 @@ def _annotation(level: str, name: str, message: str) -> str:
 
 
 def _escape(text: str, also: str = "") -> str:
-    """Escapes as GitHub's runner reads it back: the percent sign first."""
+    """Percent-encodes text as GitHub's runner decodes it."""
     for mark in ("%", "\r", "\n", *also):
         text = text.replace(mark, f"%{ord(mark):02X}")
     return text

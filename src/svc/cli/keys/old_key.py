@@ -10,7 +10,7 @@ from svc.api_keys import ApiKey
 from svc.cli.framework.delivering import journal_of
 from svc.cli.framework.key_check import ask
 from svc.cli.framework.session import Session
-from svc.delivery.account import can_see, witnesses
+from svc.delivery.account import can_read, witnesses
 from svc.delivery.journal.stored import Scope
 from svc.errors import AuthError, KeyStoreError, SvcError, Unauthorized
 from svc.keys.facts import KeyFact
@@ -171,7 +171,7 @@ def check_still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None
 
 def _sees(session: Session, secret: str, place: KeyPlace, identifier: str) -> bool | None:
     with session.client(secret=secret, mode=place.mode, on_reply=lambda _: None) as client:
-        return can_see(client, identifier)
+        return can_read(client, identifier)
 
 
 def _list_recorded(session: Session, old: OldKey) -> Iterator[str]:

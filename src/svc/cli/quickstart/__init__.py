@@ -58,7 +58,7 @@ def _undo_whole() -> Iterator[ExitStack]:
     try:
         yield stack
     finally:
-        with signals.hold_back():
+        with signals.defer_stop():
             stack.close()
 
 

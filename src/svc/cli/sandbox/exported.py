@@ -1,4 +1,4 @@
-"""An exported state: read, and agreed to where its webhooks would leave this machine."""
+"""Reads an exported sandbox state; a person confirms webhooks that would leave this machine."""
 
 import json
 from pathlib import Path
@@ -23,10 +23,11 @@ _SHOWN_MAX: Final = 5  # receivers in a question
 
 
 def read_state(session: Session, file: str, *, allow_remote: bool) -> dict[str, Any]:
-    """Reads an exported state, and has a person agree to webhooks that would leave this machine.
+    """Reads an exported state; asks a person if its webhooks would leave this machine.
 
     Raises:
-        LocalError, UsageError: it cannot be read, or no person agrees.
+        LocalError: the file cannot be read.
+        UsageError: the file is no JSON object, or no person confirms the webhooks.
     """
     state = parse_object(_read(session, file), file)
     if not allow_remote:
@@ -35,9 +36,9 @@ def read_state(session: Session, file: str, *, allow_remote: bool) -> dict[str, 
 
 
 def _receivers_elsewhere(state: dict[str, Any]) -> list[str]:
-    """The receivers on other machines that a state would send to once it is there.
+    """The URLs on other machines to which the sandbox would send webhooks after the import.
 
-    What is no state at all has none: the sandbox says what is wrong with it.
+    Empty for an invalid state: the sandbox refuses that with a reason.
     """
     try:
         tables = state["tables"]
@@ -51,10 +52,10 @@ def _receivers_elsewhere(state: dict[str, Any]) -> list[str]:
 
 
 def _ask_where_it_sends(session: Session, receivers: list[str]) -> None:
-    """Has a person agree to webhooks that leave this machine; a program says so itself.
+    """Asks a person to confirm webhooks that leave this machine.
 
     Raises:
-        UsageError: the answer is another one, or no person can be asked.
+        UsageError: the answer is not yes, or no person can be asked; the hint names the option.
     """
     if not receivers:
         return

@@ -66,7 +66,7 @@ def timeline(
         raise refusal
     reason = None if refusal is None else refusal.message
     told = story.as_data(identifier, family, reason)
-    session.out.value(entries.for_people(told) if session.format == "human" else told)
+    session.out.value(entries.reduce_for_people(told) if session.format == "human" else told)
     _tell_limits(session, told, reason)
 
 
@@ -182,7 +182,7 @@ class _Collected:
                 for each in objects
                 if each.get("object") != "event"
             ],
-            "steps": sorted(self.steps, key=entries.order_of),
+            "steps": sorted(self.steps, key=entries.sort_key),
             "gaps": self.gaps,
             "cut": family is not None and family.is_cut,
         }

@@ -1,4 +1,8 @@
-"""The steps of a timeline, of objects, requests, deliveries and targets, and its gaps."""
+"""The steps of a timeline and its gaps.
+
+A step is something that happened: to an object of the service, a request, a delivery or a forward.
+A gap is something that should have happened and is not known to have.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Container, Iterator
@@ -16,7 +20,7 @@ from svc.service.facts import is_success
 from svc.state import Row
 
 StepRow = dict[str, Any]
-# Who tells of a step: the service itself, or what is kept on this machine.
+# The source of a step: the service, or one of three tables of this machine.
 SERVICE: Final = "service"
 REQUEST: Final = "request"
 EVENT: Final = "event"
@@ -26,18 +30,18 @@ TARGET: Final = "target"
 def step(
     time: float | None, source: str, what: str, identifier: str | None, **more: Any
 ) -> StepRow:
-    """One line of a timeline; `time` is in Unix seconds."""
+    """Builds one line of a timeline; `time` is in Unix seconds."""
     at = None if time is None else utc(time)
     return {"time": at, "source": source, "what": what, "id": identifier, **more}
 
 
-def order_of(row: StepRow) -> tuple[str, bool]:
-    """Puts steps in the order of time; within a second what the service did comes before news."""
+def sort_key(row: StepRow) -> tuple[str, bool]:
+    """The sort key of a step: its time, then steps of the service before those of its events."""
     return row["time"] or "", row["source"] in (EVENT, TARGET)
 
 
 def steps_of_object(data: StepRow) -> Iterator[StepRow]:
-    """Yields the steps that an object of the service shows with their times."""
+    """Yields the steps of an object that its fields date, such as `captured_at`."""
     shown = [each for each in derive_events(data) if each.at is not None]
     if not any(each.at == each.not_before for each in shown) and data.get("created"):
         created = {"time": data["created"], "source": SERVICE, "id": data["id"]}
@@ -47,7 +51,7 @@ def steps_of_object(data: StepRow) -> Iterator[StepRow]:
 
 
 def step_of_request(intent: Intent, status: str, operation: str) -> StepRow:
-    """The sending of a POST, as the journal has it, and how it ended."""
+    """Builds the step of a POST from the journal: when it was sent, and its outcome."""
     settled = intent.settled
     told = status.replace("_", " ")
     if intent.sendings > 1:
@@ -60,7 +64,7 @@ def step_of_request(intent: Intent, status: str, operation: str) -> StepRow:
 
 
 def steps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow]:
-    """Yields the arrival of an event, and each attempt to hand it to a target."""
+    """Yields the arrival of an event and each attempt to forward it to a target."""
     about = {"event": entry.id}
     yield step(entry.received_at, EVENT, f"{entry.type} received", entry.object_id, **about)
     for row in archive.forwards(entry):
@@ -72,21 +76,21 @@ def steps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow
 
 
 def _answer(row: Row) -> str:
-    """What a target answered; a command's status only stands for how it ended."""
+    """Formats a target's answer: an HTTP status, a command's exit code, or an error."""
     if row["status"] is None or (row["error"] and row["url"].startswith(PREFIX)):
         return str(row["error"])
     return "exit code 0" if row["url"].startswith(PREFIX) else str(row["status"])
 
 
 def gaps_of_request(intent: Intent, status: str, operation: str) -> Iterator[StepRow]:
-    """Yields that the outcome of a request is not known."""
+    """Yields a gap if the outcome of a request is not known."""
     if status in ("unresolved", "unknown"):
         what = f"The outcome of {operation} is not known"
         yield {"what": what, "id": intent.id, "next": f"svc requests resume {intent.id}"}
 
 
 def gaps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow]:
-    """Yields the targets that have not taken an event."""
+    """Yields a gap for each target that has not accepted an event."""
     for target in archive.at_targets(entry.seq):
         if target.is_open or target.state == "failed":
             ended = "failed" if target.state == "failed" else "waits"
@@ -99,9 +103,11 @@ def gaps_of_event(archive: InboxHistory, entry: InboxEntry) -> Iterator[StepRow]
 def gaps_of_object(
     data: StepRow, types: Container[str], has: Callable[[str, str], bool], now: float
 ) -> Iterator[StepRow]:
-    """Yields the events of some types that an object shows and that were not received here.
+    """Yields a gap for each event that an object's state implies and that was not received here.
 
-    Of what was sent longer ago than events are kept nothing can be said.
+    An event is only looked for if its type is in `types`, if it should have arrived by `now` (Unix
+    seconds), and if it is not older than the inbox's retention. `has` tells whether the inbox has
+    an event of a type about an object.
     """
     for event in derive_events(data):
         at = event.not_before if event.at is None else event.at
@@ -112,7 +118,7 @@ def gaps_of_object(
 
 
 def main_amount(data: StepRow) -> object:
-    """The amount that lists show of an object, such as what an order's shopper pays in all."""
+    """The amount that a list shows for an object, such as an order's total."""
     noun = service.noun(str(data.get("object")))
     for field in noun.fields if noun is not None else ():
         if field.kind.type == "amount" and field.column is not None and field.column[1] == 0:
@@ -121,8 +127,11 @@ def main_amount(data: StepRow) -> object:
     return None
 
 
-def for_people(told: StepRow) -> StepRow:
-    """The same story in fewer columns; an id stands where two objects are of one kind."""
+def reduce_for_people(told: StepRow) -> StepRow:
+    """Reduces a timeline to the columns of human output.
+
+    Ids are named only where the timeline has two objects of one kind.
+    """
     kinds = Counter(each["object"] for each in told["objects"])
     several = {each["id"] for each in told["objects"] if kinds[each["object"]] > 1}
 
@@ -144,7 +153,7 @@ def for_people(told: StepRow) -> StepRow:
             for one in told["objects"]
         ],
         "steps": [
-            {"time": row["time"], "what": f"{_teller(row['source'])}: {named(row)}"}
+            {"time": row["time"], "what": f"{_source_label(row['source'])}: {named(row)}"}
             for row in told["steps"]
         ],
         "gaps": [
@@ -154,8 +163,8 @@ def for_people(told: StepRow) -> StepRow:
     }
 
 
-def _teller(source: str) -> str:
-    """Whether the service says it, or what is kept on this machine."""
+def _source_label(source: str) -> str:
+    """The label of a step's source: `service`, or `here` for records of this machine."""
     return "service" if source == SERVICE else "here"
 
 

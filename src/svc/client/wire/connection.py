@@ -1,4 +1,4 @@
-"""One connection: a request out, its answer in, and whether it can serve another."""
+"""One HTTP connection: sends a request, reads its answer, and tells whether it can be reused."""
 
 import socket
 from collections.abc import Callable
@@ -33,11 +33,11 @@ _Part = TypeVar("_Part")
 
 
 class Connection:
-    """A connected socket that speaks HTTP/1.1 and takes bodies of at most `body_max` bytes.
+    """A connected socket that speaks HTTP/1.1 and accepts bodies of at most `body_max` bytes.
 
     Attributes:
-        sent: whether any byte of the present request may have left (promise R10).
-        received: whether any byte of its answer came.
+        sent: whether any byte of the present request may have been sent (promise R10).
+        received: whether any byte of its answer was received.
     """
 
     def __init__(self, sock: socket.socket, body_max: int = BODY_MAX) -> None:
@@ -51,7 +51,7 @@ class Connection:
         self.received = False
 
     def exchange(self, request: WireRequest, deadline: Deadline) -> RawReply:
-        """Sends a request and reads its answer; raises WireBroken: when no whole answer came."""
+        """Sends a request and reads its answer; raises WireBroken: no complete answer came."""
         self.sent = self.received = False
         self._http = http = HttpExchange(request)
         self._send(http.encode(), deadline)
@@ -61,11 +61,11 @@ class Connection:
     def tunnel(
         self, place: str, proxy: str, authorization: str | None, limit: Deadline
     ) -> socket.socket:
-        """Asks a `proxy` to connect to `place` (host:port); gives the socket to use from then on.
+        """Asks a `proxy` to connect to `place` (host:port); returns the socket of the tunnel.
 
         Raises:
-            WireBroken: PROXY or PROXY_LOGIN when it refuses, NO_CONNECTION when it could not
-                connect.
+            WireBroken: PROXY or PROXY_LOGIN if the proxy refuses, NO_CONNECTION if it could not
+                connect, NO_PROXY if it does not answer.
         """
         headers = [("Host", place)]
         if authorization is not None:
@@ -81,14 +81,14 @@ class Connection:
         kind = _REFUSALS.get(status, Trouble.NO_CONNECTION if status >= 500 else Trouble.PROXY)  # noqa: PLR2004
         raise WireBroken(kind, f"the proxy {proxy} answered {status}")
 
-    def renew(self) -> bool:
-        """Makes the line ready for another request; false if it cannot serve one."""
+    def can_be_reused(self) -> bool:
+        """Whether the connection can be reused for another request after this answer."""
         # Bytes beyond the answer would be read as the answer to the next request.
         clean = self._http is not None and self._http.is_clean()
         return clean and self._whole and not self._ended
 
     def is_quiet(self) -> bool:
-        """Whether the server has neither closed the line nor said anything unasked."""
+        """Whether the server has neither closed the connection nor sent unrequested bytes."""
         # Below TLS on purpose: any byte, a closing alert too, means that the line is spent.
         try:
             return not signals.wait_ready(self._sock.fileno(), 0)
@@ -100,16 +100,16 @@ class Connection:
         self._sock.close()
 
     def _send(self, data: bytes, deadline: Deadline) -> None:
-        """Sends what can be sent.
+        """Sends the bytes of a request, as far as the connection accepts them.
 
-        A failure is left for the reading that follows to find: a server that refuses a request
-        early closes while we still send, and then its answer is there all the same.
+        An error is ignored here: a server that refuses a request early closes the connection while
+        svc is still sending, and its answer can be read all the same. Reading finds other errors.
         """
         rest = memoryview(data)
         with suppress(OSError):  # TimeoutError is one
             while rest:
                 _seconds_left(deadline)
-                signals.look()
+                signals.raise_if_stopped()
                 # Before the call, not after: a failing send may have sent something.
                 self.sent = True
                 try:
@@ -131,7 +131,7 @@ class Connection:
     def _read(
         self, http: HttpExchange, part: Callable[[], _Part | None], deadline: Deadline
     ) -> _Part:
-        """Gives the next part of the answer, and receives until it is there."""
+        """Returns the next part of the answer; receives bytes until it is complete."""
         while True:
             try:
                 found = part()
@@ -168,11 +168,11 @@ class Connection:
 
 
 def await_turn(sock: socket.socket, error: OSError, deadline: Deadline, *, write: bool) -> None:
-    """Waits until a socket that was not ready is; `write` is what was tried on a plain one.
+    """Waits until a socket is ready after `error`; `write` is whether a plain socket was sending.
 
     Raises:
-        OSError: the error, where it is another one.
-        TimeoutError: the time is up.
+        OSError: `error`, if it does not say that the socket was not ready.
+        TimeoutError: the deadline has passed.
         Stopped: a signal came.
     """
     if isinstance(error, BlockingIOError):
@@ -190,7 +190,7 @@ def await_turn(sock: socket.socket, error: OSError, deadline: Deadline, *, write
 
 
 def _is_held(sock: socket.socket) -> bool:
-    """Whether TLS has bytes in hand that it has read already: then there may be none to come."""
+    """Whether TLS has decrypted bytes that were not read yet, so that none need to arrive."""
     pending: Callable[[], int] | None = getattr(sock, "pending", None)
     return pending is not None and pending() > 0
 
@@ -203,6 +203,6 @@ def _seconds_left(deadline: Deadline) -> float:
 
 
 def _is_delimited(status: int, headers: Headers) -> bool:
-    """Whether the end of a body can be told from a connection that broke."""
+    """Whether the end of a body can be told from a broken connection."""
     names = {name for name, _ in headers}
     return status in _BODILESS or bool(names & {"content-length", "transfer-encoding"})

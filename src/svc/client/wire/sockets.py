@@ -116,7 +116,7 @@ class SocketWire:
             raise
         self._served = self._served + 1 if line is self._last else 1
         self._last = line
-        if line.renew() and not self._closes_each:
+        if line.can_be_reused() and not self._closes_each:
             self._kept, self._kept_since = line, self._clock.monotonic()
         else:
             line.close()

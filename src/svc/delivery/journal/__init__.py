@@ -1,5 +1,6 @@
 """The journal of POSTs: each is recorded before it is sent and settled afterwards.
 
-`journal` is where to begin, `entry` what is kept, `refusals` why a request is not sent (again),
-`batches` which rows of a file belong together. The tables are the state database's.
+Begin with `journal`. `entry` has the stored values, `refusals` the errors for requests that are not
+sent (again), `batches` the names of batches and the keys of their rows. The tables are in the state
+database.
 """

@@ -1,20 +1,20 @@
-"""Which batch a file is, and which idempotency key a row has (promises R16, R114).
+"""The identity of a batch, and the idempotency keys of its rows (promises R16, R114).
 
-A *batch* is a file of rows that is run until each row has an outcome. It is known by operation,
-mode, address, a name and a label: the name is what `--import` says, the same on every machine, or
-the file's real path, which means this machine only; the label is what `--run` says, the occasion.
-Not by the file's contents, since people append rows and correct some of them between two runs.
+A *batch* is a file of rows that is run until each row has an outcome. Its identity consists of
+operation, mode, address, a name and a label. The name is that of `--import`, which is the same on
+every machine, or else the real path of the file on this machine. The label is that of `--run`. The
+contents of the file are no part of it: people append and correct rows between two runs.
 
-A row's key is made of these, the digest of its exact parameters, the ordinal among equal rows and
-the ordinal of refusals. Not of the row's place in the file, since a row inserted above would move
-all others; not of machine, profile, API key, account or time: the service scopes keys by account
-and mode itself. So:
+The key of a row is computed from these, the digest of its exact parameters, its ordinal among equal
+rows, and the number of proved refusals before. The row number is no part of it: an inserted row
+would change all later numbers. Machine, profile, API key, account and time are no part either: the
+service itself separates keys by account and mode. Therefore:
 
-- a row that was carried out is never sent again, wherever it stands now;
+- a row that was carried out is never sent again, whatever its row number is now;
 - a corrected row is another request with another key;
-- two equal rows are two requests, and stay two;
-- with a name, every machine makes the same keys, also where the journal is lost; within the
-  service's 24 hours nothing is done twice even then.
+- two equal rows remain two requests;
+- with `--import`, every machine computes the same keys, even if the journal is lost; within the
+  service's 24 hours no row has a second effect.
 """
 
 import hashlib
@@ -42,7 +42,7 @@ _CHUNK: Final = 1024 * 1024
 
 @dataclass(frozen=True)
 class BatchName:
-    """A file of rows for one operation; `label` is the occasion, empty for none."""
+    """The identity of a batch; `label` distinguishes repeated runs, and is empty by default."""
 
     name: str
     operation: str
@@ -51,28 +51,28 @@ class BatchName:
 
     @cached_property
     def id(self) -> str:
-        """`imp_` and 20 letters and digits, the same for the same batch on every machine."""
+        """The id: `imp_` and 20 letters and digits, equal for equal batches on every machine."""
         parts = (self.operation, self.scope.mode, place_of(self.scope.base_url))
         return "imp_" + encode_letters(_digest("batch", *parts, self.name, self.label))
 
     @property
     def old_id(self) -> str:
-        """The id that a batch without a label had in versions of svc that had none."""
+        """The id of this batch in versions of svc without labels."""
         parts = (self.operation, self.scope.profile, self.scope.mode, self.scope.base_url)
         return "imp_" + encode_letters(_digest("import", *parts, self.name))
 
     def key_of(self, identity: str, ordinal: int, refusals: int = 0) -> str:
-        """The idempotency key of a row: a UUID by our own rule (version 8, RFC 9562).
+        """Computes the idempotency key of a row: a UUID of version 8 (RFC 9562).
 
-        `identity` is the digest of its exact parameters, with its own id in front where the file
-        names rows; `ordinal` counts equal rows, `refusals` the proved refusals before it.
+        `identity` is the digest of the row's exact parameters, after the row's own id if it has
+        one; `ordinal` counts equal rows, `refusals` the proved refusals before it.
         """
         parts = (self.id, identity, str(ordinal), str(refusals))
         return uuid_of(_digest("row", *parts)[:16], 8)
 
 
 def default_name(file: str, data: BinaryIO) -> str:
-    """The name of a batch for which the user gives none: where it lies, or what was piped in."""
+    """The name of a batch without `--import`: the path of the file, or a digest of piped input."""
     if file == "-":
         data.seek(0)
         digest = hashlib.sha256()
@@ -140,17 +140,17 @@ _WHOLE: Final = "UPDATE batches SET whole_at = ? WHERE id = ?"
 
 
 class Duplicate(NamedTuple):
-    """A request outside a batch that is like one of its rows.
+    """A request outside a batch that is a duplicate of one of its rows.
 
     Attributes:
-        batch: the batch that it belongs to; None for a single command's.
+        batch: the batch that it belongs to; None for a single command.
         done: whether it was carried out; else its outcome is not known.
-        request: the journal's id of it; None where a running batch is about to make it.
+        request: its id in the journal; None if a running batch has only reserved it.
         key_fingerprint: the API key that it was sent with.
-        object_id: what it made or changed.
-        world: the state of a sandbox that answered.
+        object_id: the id of the object that it created or changed.
+        world: identifies the state of the sandbox that answered.
         server_time: what a sandbox's clock said when it was sent.
-        key: its idempotency key; None where a running batch is about to make it.
+        key: its idempotency key; None if a running batch has only reserved it.
     """
 
     likeness: str
@@ -177,10 +177,10 @@ class BatchTable:
             state.change(_rename_old_batches)
 
     def begin(self, batch: BatchName) -> None:
-        """Takes a batch for this process until `end`, or until it dies.
+        """Locks a batch for this process until `end`, or until the process dies.
 
         Raises:
-            Conflict: another process is running it now (promise R69).
+            Conflict: another process is running the batch (promise R69).
         """
         now = self._clock.now()
 
@@ -200,10 +200,10 @@ class BatchTable:
         self._state.change(begin)
 
     def end(self, batch: BatchName, *, whole: bool = False) -> None:
-        """Gives a batch back; `whole` says that every row is done.
+        """Releases a batch; `whole` is whether every row is done.
 
         Raises:
-            LocalError: it cannot be kept; the end of the process gives the batch back as well.
+            LocalError: the database cannot be written; the end of the process releases it as well.
         """
 
         def end(tx: Tx) -> None:
@@ -215,10 +215,10 @@ class BatchTable:
         self._state.change(end)
 
     def compact_expired_batch(self) -> bool:
-        """Lets go of the bodies of one batch that was last run `WHOLE_SECONDS` ago, if any is left.
+        """Deletes the request bodies of one batch that was last run `WHOLE_SECONDS` ago.
 
-        False where none was. What is unresolved stays whole. A batch whose process was killed is as
-        good as any other.
+        Returns False if there is no such batch. Unresolved requests keep their bodies. A batch
+        whose process was killed is treated as any other.
         """
         now = self._clock.now()
         found = [
@@ -241,16 +241,16 @@ class BatchTable:
         return True
 
     def _delete_piece(self, identifier: str) -> bool:
-        """One piece at a time, so that other processes get their turn."""
+        """Deletes the bodies of a batch in steps, so that other processes are not blocked."""
         return self._state.change(lambda tx: tx.execute(_SLIM, (identifier,))) > 0
 
     def find_begun_at(self, batch: BatchName) -> float | None:
-        """When a batch and label was begun (unix seconds); None where it never was."""
+        """When a batch with this label was begun (Unix seconds), or None."""
         rows = self._state.rows("SELECT begun_at FROM batches WHERE id = ?", (batch.id,))
         return rows[0]["begun_at"] if rows else None
 
     def labels_of(self, batch: BatchName) -> list[tuple[str, bool]]:
-        """The labels under which a batch was run, oldest first, and whether each is whole."""
+        """The labels under which a batch was run, oldest first, each with whether it is done."""
         place = (batch.name, batch.operation, batch.scope.mode)
         here = place_of(batch.scope.base_url)
         return [
@@ -260,11 +260,11 @@ class BatchTable:
         ]
 
     def duplicates(self, batch: BatchName, likenesses: Iterable[str]) -> list[Duplicate]:
-        """Finds requests outside a batch that are like one of these rows (promises R5, R115)."""
+        """Finds duplicates of rows outside their batch, by likeness (promises R5, R115)."""
         return self._duplicates(self._state.rows, batch, likenesses)
 
     def adopt(self, batch: BatchName, requests: Sequence[str]) -> None:
-        """Counts requests of single commands as rows of a batch, for good (`--skip-done`)."""
+        """Makes requests of single commands rows of a batch permanently (`--skip-done`)."""
         self._state.change(
             lambda tx: tx.many(_ADOPT, [(batch.id, request) for request in requests])
         )
@@ -275,11 +275,11 @@ class BatchTable:
         likenesses: Iterable[str],
         check: Callable[[Sequence[Duplicate]], None],
     ) -> None:
-        """Holds what a batch is going to send until `end`, or until this process dies.
+        """Reserves the rows that a batch is going to send, until `end` or the process dies.
 
-        `likenesses` are quickest in order, and are gone through twice. `check` is given what says
-        the same elsewhere, and raises where that is too much; all in one transaction, so that of
-        two batches one sees the other, however close they begin (R92).
+        `likenesses` is iterated twice, and is fastest if sorted. `check` gets the duplicates
+        outside the batch and may raise. Both happen in one transaction, so that one of two batches
+        sees the other one, however close they begin (R92).
         """
 
         def reserve(tx: Tx) -> None:
@@ -294,7 +294,7 @@ class BatchTable:
         self._state.check_in_place()
 
     def _find_dead(self, rows: ReadRows, batch: BatchName) -> list[str]:
-        """Returns the batches that hold rows and are run no more."""
+        """Finds batches that have reserved rows and whose processes are dead."""
         held = rows(_HELD, (batch.id,))
         return [row["id"] for row in held if not self._sender_locks.is_alive(row["lease"])]
 
@@ -323,7 +323,7 @@ def _batch_of(row: Row) -> BatchName:
 
 
 def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
-    """A row of `_ELSEWHERE`, or of `_RESERVED`, which has neither state nor id."""
+    """Builds a duplicate from a row of `_ELSEWHERE` or of `_RESERVED`, without state and id."""
     return Duplicate(
         row["likeness"],
         batches.get(row["batch_id"]),
@@ -340,7 +340,7 @@ def _duplicate_of(row: Row, batches: Mapping[str, BatchName]) -> Duplicate:
 
 
 def _rename_old_batches(tx: Tx) -> None:
-    """Gives batches from before there were labels the ids that they have now."""
+    """Migrates batches of versions without labels to their present ids."""
     for row in tx.rows(f"{_EVERY_BATCH} WHERE label IS NULL"):
         new = _batch_of(row).id
         if not tx.rows("SELECT 1 FROM batches WHERE id = ?", (new,)):

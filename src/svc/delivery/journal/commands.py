@@ -1,4 +1,4 @@
-"""The command lines that hints name: how to send a request again, and where to see what it did."""
+"""Builds the command lines of hints: how to resume a request, and how to see its effect."""
 
 from collections.abc import Callable
 from typing import TypeAlias
@@ -16,18 +16,21 @@ FormatCommand: TypeAlias = Callable[[Scope, str], str]
 
 
 def format_full_command(scope: Scope, words: str) -> str:
-    """A command line about a request, with all that says where and for whom it was sent."""
+    """Completes a command line with the profile, mode and address of a request."""
     live = " --live" if scope.mode == "live" else ""
     return f"svc {words} --profile {scope.profile} --base-url {scope.base_url}{live}"
 
 
 def resume_command(intent: Intent) -> str:
-    """The command line that sends a request again under its own key."""
+    """The command line that sends a request again with its own idempotency key."""
     return resume_of(intent.id, intent.scope.mode)
 
 
 def resume_of(request: str, mode: str) -> str:
-    """The same of a request's id; place and profile are taken from the record, the mode is not."""
+    """The command line that resumes a request by its id.
+
+    Only the mode has to be given: profile and address are read from the record.
+    """
     return f"svc requests resume {request}{' --live' if mode == 'live' else ''}"
 
 
@@ -56,7 +59,7 @@ def _command(intent: Intent) -> str | None:
 
 
 def _refunds(intent: Intent) -> str:
-    """The payment: its documented call shows what was given back; the list of refunds may fail."""
+    """The command that shows a refund: that of its payment, as the list of refunds may fail."""
     payment = _field(intent, "payment")
     if payment is None:
         return "refunds list --all"

@@ -1,4 +1,4 @@
-"""What the journal keeps of a POST, as values (promises R2, R10)."""
+"""The values that the journal keeps for a POST (promises R2, R10)."""
 
 from collections.abc import Mapping
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
@@ -26,14 +26,15 @@ KEY_REUSED: Final = "idempotency_key_reused"
 
 
 class KeyEquivalence(NamedTuple):
-    """Which API keys are known to be of the account of the one in use, and which are not.
+    """Which API keys belong to the same account as the key in use, as far as that is known.
 
-    A key names no account, so there are three answers: what is in neither set is not known. A
-    request may be sent again only with a key that is shown to be of its account; a request counts
-    as the same unless its key is shown to be of another account (promise R91).
+    An API key does not name its account, so a key may be in neither set: its account is not known.
+    An unresolved request is sent again only with a key of its own account. Two requests count as
+    duplicates unless their keys are known to be of different accounts (promise R91).
 
     Attributes:
-        same, other: `key_fingerprint`s of keys; the one in use need not be among them.
+        same: fingerprints of keys of the same account; the key in use may be left out.
+        other: fingerprints of keys of another account.
     """
 
     same: frozenset[str] = frozenset()
@@ -44,7 +45,7 @@ NO_OTHER_KEYS: Final = KeyEquivalence()
 
 
 class Charge(NamedTuple):
-    """What a request moves, in minor units; None where that is not known."""
+    """The amount that a request moves, in minor units; None where it is not known."""
 
     amount: int | None = None
     currency: str | None = None
@@ -54,16 +55,16 @@ class NewIntent(NamedTuple):
     """A prepared POST that is to be recorded.
 
     Attributes:
-        batch, row: where it came from.
-        account: what is known of other keys.
-        key_given: whether the idempotency key is the user's own.
+        batch, row: the batch and the row that the request comes from, if any.
+        account: which other API keys are of the same account.
+        key_given: whether the user has given the idempotency key.
         server_time: what a sandbox's clock said just before (unix seconds), if the service has one.
-        alike: its parameters digest and likeness, where they are known already.
-        requested_at: when a person asked for it (unix seconds), where a person did.
-        row_id: what the file calls its row, where it says so.
+        alike: the digest of its parameters and its likeness, if they are already computed.
+        requested_at: when a person asked for it (Unix seconds), or None.
+        row_id: the row's own id, as `--row-id` names it.
         first_sent_at: when another machine, or this one before its journal was lost, sent it
-            (unix seconds); it may have been carried out.
-        charge: what it moves at most, where more is known of that than its bytes say.
+            (Unix seconds); the request may have been carried out.
+        charge: the most that it can move, where its bytes do not contain the amount.
     """
 
     call: Call
@@ -82,16 +83,16 @@ class NewIntent(NamedTuple):
 
     @property
     def digests(self) -> tuple[str, str]:
-        """Its parameters digest and its likeness (promise R91)."""
+        """The digest of its parameters, and its likeness (promise R91)."""
         return self.alike or digests_of(self.scope, store_call(self.call, self.prepared))
 
     @property
     def likeness(self) -> str:
-        """What finds its duplicates."""
+        """The digest that all duplicates of the request share."""
         return self.digests[1]
 
     def is_own(self, key_fingerprint: str) -> bool:
-        """Whether a key is shown to be of the account of the one in use."""
+        """Whether an API key is known to be of the same account as the key in use."""
         return key_fingerprint == self.scope.key_fingerprint or key_fingerprint in self.account.same
 
 
@@ -99,14 +100,14 @@ class Settled(NamedTuple):
     """How a request ended.
 
     Attributes:
-        status: of the last answer, where one came.
-        object_id: what was made or changed.
-        request_id: the service's name for the exchange.
-        world: the state of a sandbox that answered, see `facts.SANDBOX_WORLD_HEADER`.
+        status: the HTTP status of the last answer, if one came.
+        object_id: the id of the object that was created or changed.
+        request_id: the service's id of the request.
+        world: identifies the state of a sandbox, see `facts.SANDBOX_WORLD_HEADER`.
         proved: whether the service itself proved the outcome, see `SvcError.proved`.
-        object_status: what the answer called the status of what was made or changed.
-        dated_at: the service's own `Date` of the answer (unix seconds).
-        amount, currency: what it has moved, as the answer says.
+        object_status: the status of the object in the answer.
+        dated_at: the service's `Date` of the answer (Unix seconds).
+        amount, currency: the amount that was moved according to the answer.
     """
 
     outcome: Outcome
@@ -124,23 +125,23 @@ class Settled(NamedTuple):
 
 
 class Intent(NamedTuple):
-    """One POST as the journal has it; times are unix seconds, none of it is secret.
+    """One POST in the journal; times are in Unix seconds, and no attribute is secret.
 
     Attributes:
         seq: the journal's number, in the order of recording.
-        stored: what is sent, byte for byte.
-        first_sent_at: never later than the first byte that left.
-        sendings: how many times a process has set out to send it.
-        digest: of its exact parameters.
-        likeness: of its folded parameters.
+        stored: the request, byte for byte.
+        first_sent_at: at the latest when the first byte was sent.
+        sendings: how many times a process has begun to send it.
+        digest: the digest of its exact parameters.
+        likeness: the digest of its normalised parameters, which all its duplicates share.
         sent_before: whether an earlier sending may have been carried out; for `Client.deliver`.
-        settled: how it ended, or None.
-        lease: the sender that has it, or that died while it had it.
-        key_given: whether the idempotency key is the user's own.
-        server_time: a sandbox's clock before the first byte left; None of other services.
-        sent_with: the fingerprint of the API key of this sending, if it is not the first one's.
-        amount, currency: what it moves at most, where that is known.
-        dated_at: the service's own `Date` of the first answer since it may have been carried out.
+        settled: its outcome, or None.
+        lease: the sender that is sending it, or that died while it was sending.
+        key_given: whether the user has given the idempotency key.
+        server_time: what a sandbox's clock said before the first byte left, if the service has one.
+        sent_with: the fingerprint of the API key of this sending, if it is not that of the first.
+        amount, currency: the most that it can move, where that is known.
+        dated_at: the service's `Date` of the first answer after it may have been carried out.
     """
 
     seq: int
@@ -171,48 +172,48 @@ class Intent(NamedTuple):
 
     @property
     def is_unresolved(self) -> bool:
-        """Whether it is unknown if it was carried out."""
+        """Whether the request may or may not have been carried out."""
         return self.state in UNRESOLVED
 
     @property
     def may_go_again(self) -> bool:
-        """Whether its key is still open: unresolved, never carried out, or too much at once."""
+        """Whether its key may be sent again: unresolved, not carried out, or rate-limited."""
         limited = self.settled is not None and self.settled.status == _LIMITED
         return self.is_unresolved or self.state == "not_sent" or limited
 
     @property
     def is_kept_open(self) -> bool:
-        """Whether the same request sends the same key again: nothing has proved an end (R113)."""
+        """Whether the same command sends the same key again: no outcome is proved (R113)."""
         limited = self.settled is not None and self.settled.status == _LIMITED
         unproved = self.state == "refused" and not (self.settled and self.settled.proved)
         return self.state == "not_sent" or unproved or limited
 
     @property
     def begins_anew(self) -> bool:
-        """Whether sending it now would be the first time that it can be carried out."""
+        """Whether no earlier sending has, or may have, been carried out."""
         return not (self.is_unresolved or self.state == "done")
 
     @property
     def is_contradicted(self) -> bool:
-        """Whether it was carried out, with an answer that says something else (promise R15)."""
+        """Whether it was carried out and its answer contradicts the request (promise R15)."""
         code = self.settled.error_code if self.settled is not None else None
         return self.state == "done" and code == CONTRADICTED
 
     @property
     def is_failed(self) -> bool:
-        """Whether it was carried out and what it made has failed (promise R117)."""
+        """Whether it was carried out and its object has failed since (promise R117)."""
         code = self.settled.error_code if self.settled is not None else None
         return self.state == "done" and code == OBJECT_FAILED
 
     @property
     def is_key_taken(self) -> bool:
-        """Whether it is a row whose key the service knows with other parameters."""
+        """Whether it is a row whose key the service has seen with other parameters."""
         code = self.settled.error_code if self.settled is not None else None
         return self.batch is not None and self.state == "refused" and code == KEY_REUSED
 
     @property
     def is_refused_for_good(self) -> bool:
-        """Whether the service itself has proved that it refused it (promise R113)."""
+        """Whether the service itself has proved that it refused the request (promise R113)."""
         return (
             self.settled is not None and self.settled.outcome == "refused" and self.settled.proved
         )
@@ -223,7 +224,10 @@ class Intent(NamedTuple):
 
 
 def settle_by_reply(reply: Reply, failure: str | None = None) -> Settled:
-    """The end of a request that was carried out; `failure` says why its object has failed."""
+    """Builds the outcome of a request that was carried out.
+
+    `failure` is the reason why its object has failed since, if it has.
+    """
     object_id = redact_maybe(id_in(reply.data))
     status = reply.data.get("status") if isinstance(reply.data, dict) else None
     return Settled(
@@ -242,7 +246,7 @@ def settle_by_reply(reply: Reply, failure: str | None = None) -> Settled:
 
 
 def _read_moved(data: Any) -> dict[str, Any]:
-    """What an answer says was moved, with its currency; zero is none: an order before capture."""
+    """Reads the amount and currency that an answer says were moved; empty for an amount of zero."""
     noun = service.noun(str(data.get("object"))) if isinstance(data, dict) else None
     if noun is None:
         return {}
@@ -254,7 +258,7 @@ def _read_moved(data: Any) -> dict[str, Any]:
 
 
 def settle_by_error(error: SvcError) -> Settled:
-    """The end that an error of `Client.deliver` stands for."""
+    """Builds the outcome that an error of `Client.deliver` stands for."""
     made = error.object_id if isinstance(error, Contradiction) else None
     return Settled(
         error.outcome or "unknown",
@@ -306,7 +310,7 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
 
 
 def row_of(new: Intent, kind: str) -> tuple[object, ...]:
-    """What is inserted of a request at first; `kind` is the group of its limits, or empty."""
+    """The values of a new row of `requests`; `kind` is the group of its limits, or empty."""
     kept = new.stored
     return (
         new.seq,

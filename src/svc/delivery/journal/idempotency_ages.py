@@ -1,8 +1,8 @@
-"""How old idempotency keys are by a sandbox's clock, which can be turned forward (promise R4).
+"""The age of idempotency keys by the sandbox's clock, which a user can advance (promise R4).
 
-The journal knows a key's age by this machine's clock. A sandbox counts its 24 hours on a clock of
-its own; where a user has advanced that by a day, it has forgotten a key that was sent a minute ago,
-and would carry the request out a second time.
+The journal has the age of a key by this machine's clock. A sandbox counts its 24 hours by its own
+clock. If a user has advanced that by a day, the sandbox has forgotten a key that was sent a minute
+ago, and would carry the request out a second time.
 """
 
 from datetime import datetime
@@ -21,22 +21,22 @@ _LOGGED: Final = {"limit": "1000"}  # all that a sandbox remembers
 
 
 class IdempotencyAges(NamedTuple):
-    """What a sandbox tells; times are unix seconds on its clock.
+    """The idempotency keys of a sandbox; times are in Unix seconds by its clock.
 
     Attributes:
-        now: the present.
-        first_seen: when each key that it remembers came for the first time.
+        now: the present time.
+        first_seen: when each remembered key was received for the first time.
     """
 
     now: float
     first_seen: dict[str, float]
 
     def age(self, intent: Intent) -> float:
-        """Seconds since a request was sent, all by the sandbox's clock (promise R101).
+        """Seconds since a request was sent, by the sandbox's clock (promise R101).
 
-        The journal notes the sandbox's time of a sending. Where it is missing, the age counts from
-        the arrival that the sandbox remembers; where it remembers none, from the first sending by
-        this machine's clock.
+        The journal stores the sandbox's time of a sending. Without it the age counts from the first
+        arrival that the sandbox remembers, and without that from the first sending by this
+        machine's clock.
         """
         if intent.server_time is not None:
             return self.now - intent.server_time
@@ -44,7 +44,7 @@ class IdempotencyAges(NamedTuple):
         return self.now - self.first_seen.get(key, intent.first_sent_at)
 
     def refusal(self, intent: Intent, format_command: FormatCommand) -> SvcError | None:
-        """Why a request that was sent before must not be sent again, or None."""
+        """Returns the error if a request must not be sent again, or None."""
         if self.age(intent) < KEY_SAFE_SECONDS:
             return None
         if intent.state == "done":
@@ -53,23 +53,23 @@ class IdempotencyAges(NamedTuple):
 
 
 def clock_of(control: SandboxClient) -> float:
-    """What a sandbox's clock says (unix seconds); raises as `idempotency_ages`."""
+    """Reads a sandbox's clock (Unix seconds); raises as `idempotency_ages`."""
     return state_of(control)[0]
 
 
 def state_of(control: SandboxClient) -> tuple[float, str | None]:
-    """What a sandbox's clock says, and the name of its state; raises as `idempotency_ages`."""
+    """Reads a sandbox's clock and the id of its state; raises as `idempotency_ages`."""
     reply = control.health()
     world = reply.data.get("world")
     return _seconds(reply.data.get("now")), world if isinstance(world, str) else None
 
 
 def idempotency_ages(control: SandboxClient) -> IdempotencyAges:
-    """Asks a sandbox.
+    """Reads the idempotency keys of a sandbox.
 
     Raises:
-        UsageError: what answers is no sandbox.
-        SvcError: nothing answers.
+        UsageError: the service is not a sandbox.
+        SvcError: the service does not answer.
     """
     now = clock_of(control)
     logged = control.send(control_call("GET", "requests", params=_LOGGED)).data.get("data", [])

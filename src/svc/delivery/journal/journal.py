@@ -1,7 +1,7 @@
-"""The journal of POSTs: each is committed before its first byte leaves (promises R2-R5, R12).
+"""The journal of POSTs: each is committed before its first byte is sent (promises R2-R5, R12).
 
-The order is always the same: `record` (or `lease`, to send it again), then `Client.deliver`, then
-`settle`. A process that dies in between leaves the request unresolved and its lease free.
+The order is always `record` (or `lease`, to send it again), `Client.deliver`, `settle`. A process
+that dies in between leaves the request unresolved and its lease free.
 """
 
 import os
@@ -54,12 +54,12 @@ _ID_LENGTH = 20
 
 
 def make_id() -> str:
-    """A new request id: `rq_` and 20 letters and digits (100 random bits)."""
+    """Makes a new request id: `rq_` and 20 letters and digits (100 random bits)."""
     return "rq_" + encode_letters(os.urandom(_ID_LENGTH))
 
 
 def encode_letters(random: bytes) -> str:
-    """20 letters and digits, of as many bytes or more."""
+    """Encodes at least 20 bytes as 20 letters and digits."""
     return random[:_ID_LENGTH].translate(_LETTERS).decode("ascii")
 
 
@@ -67,10 +67,10 @@ class Journal:
     """The requests of one state database; every method may be called from any thread.
 
     `open_state` is called at the first use. The process that records or leases a request holds its
-    lease until `settle` or `release`; no other can send it meanwhile (promise R69).
-    `format_command` writes the command lines of hints.
+    lease until `settle` or `release`; no other process can send it meanwhile (promise R69).
+    `format_command` formats the command lines of hints.
 
-    All methods raise LocalError where the database cannot be used.
+    All methods raise LocalError if the database cannot be used.
     """
 
     def __init__(
@@ -102,14 +102,15 @@ class Journal:
     ) -> Intent:
         """Commits a POST with one fsync and takes its lease; only then may it be sent (R2).
 
-        The same key with the same request leases what is there instead of recording a second one.
-        `choose` is given the requests that are like it, in the same transaction: it raises, or
-        names the one whose key is sent again. `new_request` says that another one is meant.
+        If the same request is on record with the same key, it is leased and not recorded again.
+        `choose` gets the duplicates in the same transaction: it raises, or returns the one whose
+        key is sent again. With `new_request` duplicates are allowed.
 
         Raises:
-            Conflict: the same request is unresolved (R5), is being sent, or the key was used for
-                another one (R12).
-            OutcomeUnknown: the same key and request, but too old to send again (R4).
+            Conflict: a duplicate is unresolved (R5) or being sent, or the key was used for another
+                request (R12).
+            OutcomeUnknown: the same request is on record with the key, and too old to be sent
+                again (R4).
         """
 
         def admit(change: JournalTransaction) -> Intent:
@@ -129,7 +130,7 @@ class Journal:
         Twins are not looked for: a list has looked when it was reserved (promise R92).
 
         Raises:
-            Conflict, OutcomeUnknown: as `record`, on the first that cannot be; none is recorded.
+            Conflict, OutcomeUnknown: as `record`, for the first such request; none is recorded.
         """
         return self._change(lambda change: change.admit(asked))
 
@@ -147,13 +148,13 @@ class Journal:
     ) -> Intent:
         """Begins to send a recorded request again under its own idempotency key (R3).
 
-        `key_fingerprint` is the API key in use, where that is not the first one's. `server_time` is
-        as in `NewIntent`, for a request whose 24 hours begin anew.
+        `key_fingerprint` is that of the API key in use, if it is not that of the first sending.
+        `server_time` is as in `NewIntent`, for a request whose 24 hours begin anew.
 
         Raises:
-            NotFound: no such request.
-            Conflict: it is being sent now (R69), or is settled.
-            OutcomeUnknown: it was sent 23 hours ago or more, or the clock runs behind (R4).
+            NotFound: there is no such request.
+            Conflict: the request is being sent now (R69), or is settled.
+            OutcomeUnknown: it was sent 23 hours ago or more, or the clock is behind (R4).
         """
         return self._change(
             lambda change: change.reopen(change.find(identifier), key_fingerprint, server_time)
@@ -162,18 +163,18 @@ class Journal:
     # --- afterwards ---
 
     def settle(self, intent: Intent, settled: Settled) -> bool:
-        """Keeps how a request ended, and gives its lease back.
+        """Records the outcome of a request and releases its lease.
 
-        False says that the answer belongs to another request: what it says was made is on record
-        under another idempotency key, so that this one's outcome is not known (promise R93).
+        Returns False if the answer belongs to another request: its object is on record under
+        another idempotency key. The outcome of this request is then not known (promise R93).
         """
         return not self.settle_many([(intent, settled)])
 
     def settle_many(self, ends: Iterable[tuple[Intent, Settled]]) -> frozenset[str]:
-        """The same for several in one transaction; gives the ids of those that are not known.
+        """Settles several requests in one transaction; returns the ids for which `settle` is False.
 
-        This does not wait for the disk: what a power cut takes away is unresolved again, and
-        resuming it brings the same answer. Now and then old ones are forgotten afterwards.
+        It does not wait for the disk: after a power failure the requests are unresolved again, and
+        resuming them brings the same answers. Now and then it deletes old requests as well.
         """
         ends = list(ends)
         taken = self._change(lambda change: change.settle(ends), durable=False)
@@ -183,15 +184,15 @@ class Journal:
         return taken
 
     def release(self, intent: Intent) -> None:
-        """Gives a lease back and leaves the request unresolved; a process that ends need not."""
+        """Releases the lease of a request that stays unresolved; the end of a process does too."""
         self._change(lambda change: change.release([intent]), durable=False)
 
     def forget(self, identifier: str) -> Intent:
-        """Deletes a request, also from the log, and returns what was known of it.
+        """Deletes a request, also from SQLite's log, and returns it.
 
         Raises:
-            NotFound: no such request.
-            Conflict: it is being sent now.
+            NotFound: there is no such request.
+            Conflict: the request is being sent now.
         """
 
         def forget(change: JournalTransaction) -> Intent:
@@ -205,7 +206,7 @@ class Journal:
         return intent
 
     def forget_old(self, now: float) -> int:
-        """Forgets some of the settled requests that are old by `now` (unix seconds); how many."""
+        """Deletes some settled requests that are too old at `now` (Unix seconds); their number."""
         # A clock that was put ahead makes nothing old that a limit counts.
         boot, uptime = self._rules.uptime() or ("", 0.0)
         old = (now - KEPT_SECONDS, boot, uptime - KEPT_SECONDS)
@@ -220,11 +221,11 @@ class Journal:
     # --- looking ---
 
     def find(self, identifier: str) -> Intent | None:
-        """The request of an id."""
+        """The request with an id, or None."""
         return by_id(self._state().rows, identifier)
 
     def by_key(self, key: str, scope: Scope) -> Intent | None:
-        """The request that used an idempotency key in a scope."""
+        """The request that used an idempotency key in a scope, or None."""
         return by_key(self._state().rows, key, scope)
 
     def find_duplicate(self, asked: NewIntent) -> Intent | None:
@@ -252,10 +253,10 @@ class Journal:
         about: str | None = None,
         path: str | None = None,
     ) -> list[Intent]:
-        """Requests, newest first; of a batch, in the order of its rows.
+        """Lists requests, newest first; those of a batch in the order of its rows.
 
-        `since` (Unix seconds) leaves out those recorded before; `about` is the id of an object that
-        they made or name; in a `path`, `*` stands for one id.
+        `since` (Unix seconds) leaves out requests recorded before; `about` is the id of an object
+        that they created or name; in a `path`, `*` stands for one id.
         """
         where: dict[str, tuple[str | float, ...]] = {UNRESOLVED: ()} if unresolved else {}
         if batch is not None:
@@ -275,39 +276,39 @@ class Journal:
         return [intent_of(row) for row in self._state().rows(sql, params)]
 
     def about(self, object_ids: Sequence[str]) -> tuple[Intent, ...]:
-        """Requests that made, changed or name one of these objects, oldest first."""
+        """Lists requests that created, changed or name one of these objects, oldest first."""
         named = " OR ".join(["instr(path || ' ' || CAST(body AS TEXT), ?)"] * len(object_ids))
         made = f"object_id IN ({', '.join('?' * len(object_ids))})"
         sql = f"{SELECT} WHERE {made} OR {named or 'FALSE'} ORDER BY seq LIMIT {_ABOUT_MOST}"
         return tuple(map(intent_of, self._state().rows(sql, (*object_ids, *object_ids))))
 
     def list_forgotten_keys(self) -> frozenset[str]:
-        """Idempotency keys of requests that a person has deleted."""
+        """Lists the idempotency keys of requests that a person has deleted."""
         rows = self._state().rows("SELECT idempotency_key FROM forgotten")
         return frozenset(row["idempotency_key"] for row in rows)
 
     def list_made_with(self, key_fingerprint: str, scope: Scope) -> tuple[str, ...]:
-        """Ids of the latest objects that were made or changed with an API key in a scope."""
+        """Lists the ids of the newest objects created or changed with an API key in a scope."""
         place = (key_fingerprint, scope.base_url, scope.mode)
         return tuple(row["object_id"] for row in self._state().rows(MADE_WITH, place))
 
     def is_taken(self, intent: Intent, object_id: str, world: str | None = None) -> bool:
-        """Whether an object that a request is said to have made is another one's (R93).
+        """Whether the object of an answer is on record as that of another request (R93).
 
-        `world` is the state of the sandbox that answered, see `contradiction.world_of`.
+        `world` identifies the state of the sandbox that answered, see `contradiction.world_of`.
         """
         return is_taken(self._state().rows, intent, object_id, world)
 
     def is_in_flight(self, intent: Intent) -> bool:
-        """Whether some process is sending a request now."""
+        """Whether a process is sending a request now."""
         return self._sender_locks.is_alive(intent.lease)
 
     def is_limited(self, scope: Scope, path: str) -> bool:
-        """Whether a limit holds for POSTs to a path."""
+        """Whether a limit of the configuration applies to POSTs to a path."""
         return bool(self._rules.limits_for(scope, group_of(path)))
 
     def limits(self) -> LimitBook:
-        """The limits, and how far they are used now."""
+        """The limits of the configuration with their present use."""
         return LimitBook(self._state().rows, self._rules, self._clock.now())
 
     # --- inside ---
@@ -326,9 +327,9 @@ class Journal:
     def _change(
         self, step: Callable[[JournalTransaction], Found], *, durable: bool = True
     ) -> Found:
-        """Runs a step in one transaction; what a signal cuts off leaves the lock free.
+        """Runs a step in one transaction, and releases the lock if a signal interrupts it.
 
-        For how the request ended is kept while that signal is dealt with.
+        The lock is needed again: while the signal is handled, the outcome is recorded.
         """
         state = self._state()
 
@@ -349,7 +350,7 @@ class Journal:
 
 
 def _change_unsynced(state: Database, change: Callable[[], Found]) -> Found:
-    """Does not wait for the disk meanwhile."""
+    """Runs a change without a sync to the disk."""
     try:
         state.rows("PRAGMA synchronous = NORMAL")
         found = change()

@@ -1,14 +1,14 @@
-"""What may still be moved: the limits of a configuration against the requests of the journal.
+"""Compares the money limits of the configuration with the requests of the journal.
 
-What counts of a group such as refunds, for a profile or its API key, in a mode and at an address:
-whatever is unresolved, as long as it is; what was carried out, for the time of the limit from when
-that was known, which is never before it was done; and what was forgotten. What was refused, not
-sent or has failed does not. A request counts from the transaction that records it, so that any
-number of processes see each other, and once, however often its key is sent.
+A limit applies to a group of requests, such as refunds, of a profile or its API key, in one mode
+and at one address. Requests that count: unresolved ones; those that were carried out, from when
+that is known until the period of the limit is over; and deleted ones. Refused, unsent and failed
+requests do not count. A request counts once, from the transaction that records it: parallel
+processes see each other's requests.
 
-Ages are of the machine's uptime where it has not started since, which no setting of its clock
-moves; else of its clock, and what seems to lie ahead counts: a clock that was put back frees
-nothing.
+Ages are measured by the machine's uptime, which a change of the clock does not affect. After a
+restart they are measured by the clock; a time in the future counts, so that setting the clock back
+does not free a limit.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -50,11 +50,11 @@ _UNCLEAR = f"SELECT * {_WITHIN} AND (amount IS NULL OR currency IS NULL)"
 
 
 class LimitReachedError(UsageError):
-    """More than a limit leaves; nothing was sent."""
+    """A request exceeds what a limit leaves; nothing was sent."""
 
 
 class LimitRules(NamedTuple):
-    """Gives the limits of a scope and group, and how long the machine runs."""
+    """The functions that return the limits of a scope and group, and the machine's uptime."""
 
     limits_for: Callable[[Scope, str], Sequence[MoneyLimit]] = lambda *_: ()
     uptime: Callable[[], Uptime | None] = lambda: None
@@ -64,7 +64,7 @@ NO_LIMITS: Final = LimitRules()
 
 
 class Usage(NamedTuple):
-    """How far a limit is used, in minor units; `unclear` names a request of unknown amount."""
+    """The use of a limit, in minor units; `unclear` is the id of a request of unknown amount."""
 
     limit: MoneyLimit
     used: int
@@ -72,22 +72,22 @@ class Usage(NamedTuple):
 
     @property
     def left(self) -> int:
-        """What may still be moved now."""
+        """The amount that may still be moved."""
         return 0 if self.unclear is not None else max(0, self.limit.amount - self.used)
 
 
 def group_of(path: str) -> str:
-    """The group of `facts.LIMIT_GROUPS` that a POST to a path counts in; empty for none."""
+    """The group of `facts.LIMIT_GROUPS` to which a POST to a path belongs; empty for none."""
     known = operation_at(path)
     found = service.operation(known[0]) if known is not None else None
     return found[1].limit if found is not None else ""
 
 
-def charge_said(kept: Stored) -> Charge:
-    """What a request moves by its own bytes; a currency alone where its operation takes one.
+def read_stated_charge(kept: Stored) -> Charge:
+    """Reads the amount and currency from the bytes of a request; each None if it is not known.
 
-    An amount that is none, such as one below 0, is not known. Nor is one that a request names
-    where its operation takes none, as if it had been said how much accepting a dispute loses.
+    An invalid amount, such as one below 0, counts as unknown. So does an amount in a request whose
+    operation takes none, such as accepting a dispute.
     """
     try:
         fields = fields_of(kept.encoding, kept.body)
@@ -104,7 +104,7 @@ def charge_said(kept: Stored) -> Charge:
 
 
 def takes_amount(path: str) -> bool:
-    """Whether a POST to a path may say how much it moves; else it moves the whole."""
+    """Whether a POST to a path takes an amount; else it moves the whole amount."""
     known = operation_at(path)
     found = service.operation(known[0]) if known is not None else None
     return found is not None and any(
@@ -113,23 +113,23 @@ def takes_amount(path: str) -> bool:
 
 
 def check_amount(value: object) -> int | None:
-    """A whole number of minor units that can be added up; None for anything else."""
+    """Returns a value that is a valid number of minor units, or None."""
     plain = isinstance(value, int) and not isinstance(value, bool)
     return value if plain and isinstance(value, int) and 0 <= value < AMOUNT_MAX else None
 
 
 class LimitBook(NamedTuple):
-    """The limits at one moment: `rows` reads the journal, inside a transaction or outside."""
+    """The limits and their use; `rows` reads the journal, within a transaction or without."""
 
     rows: ReadRows
     rules: LimitRules
     now: float
 
     def refuse_beyond(self, added: Iterable[Intent]) -> None:
-        """Refuses requests that count from now on, and are on record already in this transaction.
+        """Refuses new requests, which this transaction has recorded already.
 
         Raises:
-            LimitReachedError: they are more than a limit leaves, or what they move is not known.
+            LimitReachedError: they exceed what a limit leaves, or their amount is not known.
         """
         found: dict[tuple[Scope, str], list[Charge]] = {}
         for one in added:
@@ -142,7 +142,7 @@ class LimitBook(NamedTuple):
     def check(
         self, scope: Scope, group: str, charges: Sequence[Charge], *, are_recorded: bool = False
     ) -> None:
-        """Refuses what is more than the limits of a group leave; raises as `refuse_beyond`."""
+        """Refuses charges that exceed a limit of a group; raises as `refuse_beyond`."""
         limits = self.rules.limits_for(scope, group)
         if not limits:
             return
@@ -167,12 +167,12 @@ class LimitBook(NamedTuple):
             raise max(errors, key=lambda error: error.retry_after or inf)
 
     def usages(self, scope: Scope, group: str) -> list[Usage]:
-        """How far each limit of a group is used."""
+        """The use of each limit of a group."""
         limits = self.rules.limits_for(scope, group)
         return [self._usage(scope, group, limit) for limit in limits]
 
     def wait_for(self, scope: Scope, group: str, usage: Usage, wanted: int) -> int | None:
-        """Whole seconds until so much may be moved; None where time alone does not bring it."""
+        """Whole seconds until an amount may be moved; None if waiting does not free enough."""
         limit, beyond = usage.limit, usage.used + wanted - usage.limit.amount
         for row in self._read(_AGES, scope, group, limit, limit.currency):
             beyond -= row["amount"]
@@ -208,7 +208,7 @@ class LimitBook(NamedTuple):
         for row in self._read(_UNCLEAR, scope, group, limit):
             # As the row has it, or as its bytes say, where an older version has recorded it.
             kept = Stored(row["path"], row["encoding"], row["body"], "", None)
-            said = charge_said(kept)
+            said = read_stated_charge(kept)
             amount = row["amount"] if row["amount"] is not None else said.amount
             if (row["currency"] or said.currency or limit.currency) != limit.currency:
                 continue

@@ -1,6 +1,6 @@
-"""Why a request is not sent (again), as a table: the code, one line, the next command, the class.
+"""The errors for requests that are not sent (again): code, message, next command, class.
 
-`SendRefusal.about` makes the error of a row for one request (promises R4, R5, R12).
+`SendRefusal.about` builds the error of a table row for one request (promises R4, R5, R12).
 """
 
 from typing import Final, NamedTuple
@@ -20,12 +20,12 @@ from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
 
 
 def is_too_old(intent: Intent, now: float) -> bool:
-    """Whether the service may have forgotten the key, so that it would do it a second time."""
+    """Whether the service may have forgotten the key, and would act a second time."""
     return now - intent.first_sent_at >= KEY_SAFE_SECONDS
 
 
 def is_in_the_future(intent: Intent, now: float) -> bool:
-    """Whether the clock was put back, so that the key's age is unknown.
+    """Whether the clock was set back, so that the key's age is unknown.
 
     A step back of some seconds is ignored: time synchronisation makes such steps.
     """
@@ -69,9 +69,9 @@ class SendRefusal(NamedTuple):
         answer: SvcError | Settled | None = None,
         **words: str,
     ) -> SvcError:
-        """The error of one request, with what the service said of it, where it did.
+        """Builds the error for one request, with the service's answer if there is one.
 
-        `words` are those that a row has beside the request's.
+        `words` are the values that the message needs besides those of the request.
         """
         told = _RequestWords(intent, format_command)
         return self.kind(
@@ -207,13 +207,13 @@ FORGOTTEN: Final = KEY_TOO_OLD._replace(  # a sandbox's clock was turned forward
 
 
 def refusal_of_duplicate(intent: Intent, now: float) -> SvcError:
-    """The same request is unresolved already (promise R5)."""
+    """Builds the error for a duplicate that is unresolved (promise R5)."""
     is_old = is_too_old(intent, now) or is_in_the_future(intent, now)
     return (OLD_DUPLICATE if is_old else DUPLICATE).about(intent)
 
 
 def build_already_settled(intent: Intent, format_command: FormatCommand) -> SvcError:
-    """There is nothing to resume."""
+    """Builds the error for resuming a request that is settled."""
     settled = intent.settled or Settled("unknown")
     words = {
         "done": f"was carried out{_RequestWords(intent, format_command).made}",
@@ -223,14 +223,14 @@ def build_already_settled(intent: Intent, format_command: FormatCommand) -> SvcE
     return row.about(intent, format_command, ended=words.get(settled.outcome, settled.outcome))
 
 
-def not_again(intent: Intent, now: float, format_command: FormatCommand) -> SvcError:
-    """Sending a request again could do it twice (promise R4)."""
+def build_not_again(intent: Intent, now: float, format_command: FormatCommand) -> SvcError:
+    """Builds the error for a request that could have a second effect if sent again (R4)."""
     row = CLOCK_BEHIND if is_in_the_future(intent, now) else KEY_TOO_OLD
     return row.about(intent, format_command, now=utc(now))
 
 
-def not_ours(intent: Intent, settled: Settled) -> SvcError:
-    """The answer to a request belongs to another one (promise R93)."""
+def build_not_ours(intent: Intent, settled: Settled) -> SvcError:
+    """Builds the error for an answer that belongs to another request (promise R93)."""
     return ANSWER_OF_OTHER.about(intent, answer=settled, why=explain_taken(settled.object_id))
 
 
@@ -255,7 +255,7 @@ def twin_in_list(path: str, name: str) -> Conflict:
 
 
 def build_refused_to_other_key(intent: Intent, error: SvcError) -> OutcomeUnknown:
-    """What an account refuses says nothing of what another one may have carried out (R10)."""
+    """Builds the error for a refusal to a key of another account, which settles nothing (R10)."""
     return OutcomeUnknown(
         f"The request {intent.id} (POST {intent.stored.path}) may have been carried out with the "
         f"key {intent.scope.key_fingerprint}; the key in use was refused, which does not settle "
@@ -271,7 +271,7 @@ def build_refused_to_other_key(intent: Intent, error: SvcError) -> OutcomeUnknow
 
 
 def settle_taken(settled: Settled) -> Settled:
-    """The end of a request whose answer says that it made what another one has made (R93)."""
+    """The outcome of a request whose answer names an object of another request (R93)."""
     return settled._replace(
         outcome="unknown",
         object_id=None,
@@ -281,12 +281,12 @@ def settle_taken(settled: Settled) -> Settled:
 
 
 def explain_taken(object_id: str | None) -> str:
-    """Why an answer is not the one to its request."""
+    """Explains why an answer does not belong to its request."""
     return f"the answer names {object_id}, which was made under another idempotency key"
 
 
 def note_recent(intent: Intent) -> str:
-    """What a person is told who does in test mode what was done a moment ago."""
+    """Formats the note of test mode that the same request was carried out a moment ago."""
     made = intent.settled.object_id if intent.settled else None
     name = f" ({made})" if made else ""
     return f"The same was done a moment ago{name}; this is a second one."

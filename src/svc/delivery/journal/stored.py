@@ -1,4 +1,4 @@
-"""What must be kept of a POST to send it again byte for byte, and the same request from it."""
+"""Converts a POST to the values from which it can be sent again byte for byte, and back."""
 
 import hashlib
 from typing import NamedTuple
@@ -20,7 +20,7 @@ from svc.service.facts import VERSION_HEADER
 
 
 class Scope(NamedTuple):
-    """For whom and where a request is sent: two requests are the same only within one scope.
+    """The profile, mode, address and API key of a request; duplicates are within one scope.
 
     Attributes:
         base_url: origin and path prefix, as `str(BaseUrl)` writes them.
@@ -34,11 +34,11 @@ class Scope(NamedTuple):
 
 
 class Stored(NamedTuple):
-    """What must be kept of a POST to send it again byte for byte; nothing of it is the API key.
+    """The values of a POST for sending it again byte for byte; the API key is not among them.
 
     Attributes:
-        path: of the API, without the base URL's own path.
-        body: exact bytes; the encoding says how to read them.
+        path: the path of the API, without the path of the base URL.
+        body: the exact bytes, in `encoding`.
     """
 
     path: str
@@ -48,10 +48,10 @@ class Stored(NamedTuple):
     api_version: str | None
 
     def owner_of(self, named: str) -> str:
-        """To whom alone an object can belong that the answer names (promise R93).
+        """The owner of an object in the answer, which no other request can have (promise R93).
 
-        What is made belongs to its idempotency key, the payment that a capture brings to the path
-        of its order; ids in the path carry no field name: it is empty.
+        A created object belongs to the idempotency key, and the payment of a capture to the path of
+        its order. An object that the path names has no owner: the result is empty.
         """
         if is_making(self.path):
             return self.idempotency_key
@@ -60,7 +60,7 @@ class Stored(NamedTuple):
 
 
 def store_call(call: Call, prepared: Prepared) -> Stored:
-    """Says what to keep of a prepared POST."""
+    """Converts a prepared POST to its stored values."""
     assert prepared.idempotency_key is not None
     return Stored(
         call.path,
@@ -78,8 +78,8 @@ def restore_call(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
     has the checks of its operation again.
 
     Raises:
-        LocalError: when what was kept is damaged.
-        AuthError: it holds what looks like a secret (promise R100).
+        LocalError: the stored values are damaged.
+        AuthError: the request contains what looks like a secret (promise R100).
     """
     call = find.post(kept.path, _fields(kept), encoding=kept.encoding)
     target = base_url.prefix + check_path(kept.path)
@@ -96,7 +96,7 @@ def restore_call(kept: Stored, base_url: BaseUrl) -> tuple[Call, Prepared]:
 
 
 def digests_of(scope: Scope, kept: Stored) -> tuple[str, str]:
-    """Parameters digest and likeness of a kept request (R91); of no body of ours, of its bytes."""
+    """The parameters digest and likeness of a request (R91); of its bytes if not readable."""
     try:
         fields = fields_of(kept.encoding, kept.body)
     except UnreadableBody:
@@ -106,7 +106,7 @@ def digests_of(scope: Scope, kept: Stored) -> tuple[str, str]:
 
 
 def name_unread(body_sha256: str) -> str:
-    """Stands for the identity of a request that was kept before there was one, without a body."""
+    """A substitute for the digest of an old request, stored without a digest and a body."""
     return f"sha256:{body_sha256}"
 
 

@@ -1,4 +1,4 @@
-"""Changes of the journal of POSTs within one transaction; `journal` is the way in."""
+"""Changes to the journal of POSTs within one transaction; other rooms use `journal`."""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
@@ -20,8 +20,8 @@ from svc.delivery.journal.limits import (
     LimitBook,
     LimitRules,
     ReadRows,
-    charge_said,
     group_of,
+    read_stated_charge,
 )
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.journal.stored import Scope, Stored, digests_of, store_call
@@ -85,14 +85,14 @@ ANY_OLD = "SELECT 1 FROM requests WHERE likeness IS NULL LIMIT 1"
 
 
 class Like(NamedTuple):
-    """A request that is like another one; `is_sending` says that a process sends it now."""
+    """A duplicate of a request; `is_sending` is whether a process is sending it now."""
 
     intent: Intent
     is_sending: bool
 
 
 class JournalTransaction(NamedTuple):
-    """What is done to the requests within one transaction."""
+    """The changes to requests within one transaction."""
 
     tx: Tx
     sender_locks: SenderLocks
@@ -103,7 +103,7 @@ class JournalTransaction(NamedTuple):
 
     @property
     def book(self) -> LimitBook:
-        """The limits, as this transaction sees them."""
+        """The limits with their use, as this transaction reads them."""
         return LimitBook(self.tx.rows, self.rules, self.now)
 
     def find(self, identifier: str) -> Intent:
@@ -116,7 +116,7 @@ class JournalTransaction(NamedTuple):
         return by_key(self.tx.rows, str(asked.prepared.idempotency_key), asked.scope)
 
     def likes(self, asked: NewIntent) -> list[Like]:
-        """Requests that are like one and may be of its account, the newest first (R5, R91)."""
+        """Finds duplicates that may be of the same account, the newest first (R5, R91)."""
         found = map(intent_of, self.tx.rows(LIKE, (asked.likeness, asked.likeness)))
         return [
             Like(one, self.sender_locks.is_alive(one.lease))
@@ -125,14 +125,14 @@ class JournalTransaction(NamedTuple):
         ]
 
     def refuse_reserved(self, asked: NewIntent) -> None:
-        """Refuses what a batch that runs now is going to send (promise R92)."""
+        """Refuses a request that a running batch is going to send (promise R92)."""
         for row in self.tx.rows(RESERVED, (asked.likeness,)):
             other = row["key_hint"] in asked.account.other
             if not other and self.sender_locks.is_alive(row["lease"]):
                 raise refusals.twin_in_list(asked.call.path, row["name"])
 
     def admit(self, asked: Sequence[NewIntent]) -> list[Intent]:
-        """Inserts requests, or begins those again that have their keys."""
+        """Inserts requests; a request that is on record with its key is begun again."""
         known = self._find_known(asked)
         (last,) = self.tx.rows(_LAST)
         fresh: list[Intent] = []
@@ -162,7 +162,7 @@ class JournalTransaction(NamedTuple):
                     then.settle([(found[0], settled)])
 
     def _find_known(self, asked: Sequence[NewIntent]) -> dict[str, list[Intent]]:
-        """The requests that use a key of one of these, by their keys."""
+        """Finds the requests that use the same idempotency keys, by key."""
         found: dict[str, list[Intent]] = {}
         for begin in range(0, len(asked), _PIECE):
             keys = [one.prepared.idempotency_key for one in asked[begin : begin + _PIECE]]
@@ -188,7 +188,7 @@ class JournalTransaction(NamedTuple):
         )
 
     def _correct(self, known: Intent, asked: NewIntent) -> Intent:
-        """Puts a row that was corrected in the place of what came to nothing under its key."""
+        """Replaces a request without effect by the corrected row that has the same key."""
         is_row = asked.batch is not None and asked.batch == known.batch and not asked.key_given
         if not (is_row and known.begins_anew) or known.is_key_taken:
             raise refusals.KEY_REUSED.about(known)
@@ -204,14 +204,14 @@ class JournalTransaction(NamedTuple):
         return new
 
     def take_up(self, known: Intent, asked: NewIntent) -> Intent:
-        """Begins an earlier request again, of which nothing has proved an end (promise R113)."""
+        """Begins an earlier request again whose outcome is not proved (promise R113)."""
         self._refuse_in_flight(known)
         return self._begin(_charge_as(asked, known), asked.scope.key_fingerprint, asked.server_time)
 
     def reopen(
         self, intent: Intent, key_fingerprint: str | None, server_time: float | None
     ) -> Intent:
-        """Begins a request again that is unresolved or was not carried out."""
+        """Begins an unresolved or unsent request again."""
         self._refuse_in_flight(intent)
         if not intent.may_go_again:
             raise refusals.build_already_settled(intent, self.format_command)
@@ -231,19 +231,19 @@ class JournalTransaction(NamedTuple):
                 raise refusal.about(other, self.format_command)
 
     def forget(self, intent: Intent) -> None:
-        """Deletes a request that no process is sending."""
+        """Deletes a request; raises Conflict: a process is sending it."""
         self._refuse_in_flight(intent)
-        said = charge_said(intent.stored)
+        said = read_stated_charge(intent.stored)
         amount = said.amount if intent.amount is None else intent.amount
         charge = (amount, intent.currency or said.currency)
         self.tx.execute(_FORGOTTEN, (self.now, *charge, *self._uptime(), intent.seq))
         self.tx.execute("DELETE FROM requests WHERE seq = ?", (intent.seq,))
 
     def settle(self, ends: Sequence[tuple[Intent, Settled]]) -> frozenset[str]:
-        """Keeps ends and gives leases back; gives the ids of those whose answer is not theirs.
+        """Records outcomes and releases leases; returns the ids whose answer is another request's.
 
-        That is where the object which they are said to have made is on record under another
-        idempotency key: their outcome is not known (promise R93).
+        The object of such an answer is on record under another idempotency key, so that the outcome
+        of the request is not known (promise R93).
         """
         taken = self._find_taken(ends)
         kept = [
@@ -265,7 +265,7 @@ class JournalTransaction(NamedTuple):
         self.tx.many(_RELEASE, [(intent.id, intent.lease) for intent in intents])
 
     def read_old(self) -> None:
-        """Fills in what requests say that were recorded before that was kept."""
+        """Fills in columns of requests that were recorded before these columns existed."""
         for row in self.tx.rows(_UNREAD):
             intent = intent_of(row)
             if intent.stored.body or row["identity"] is None:
@@ -332,7 +332,7 @@ class JournalTransaction(NamedTuple):
         begun = intent.is_unresolved or intent.state == "done" or first_sent_at is not None
         stale = refusals.is_too_old(intent, now) or refusals.is_in_the_future(intent, now)
         if begun and stale:
-            raise refusals.not_again(intent, now, self.format_command)
+            raise refusals.build_not_again(intent, now, self.format_command)
         lease = self.sender_locks.token
         phase: EntryState = "done" if intent.state == "done" else "open"
         # A request that was never carried out starts its 24 hours anew.
@@ -357,31 +357,32 @@ class JournalTransaction(NamedTuple):
 
 
 def _charge_of(asked: NewIntent, kept: Stored) -> Charge:
-    return asked.charge or charge_said(kept)
+    return asked.charge or read_stated_charge(kept)
 
 
 def _charge_as(asked: NewIntent, known: Intent) -> Intent:
-    """A request that begins anew moves what is asked for now; another one what it may have."""
+    """Updates the amount of a request that begins anew; an unresolved one keeps its amount."""
     return (
         known._replace(**_charge_of(asked, known.stored)._asdict()) if known.begins_anew else known
     )
 
 
 def by_id(rows: ReadRows, identifier: str) -> Intent | None:
-    """The request of an id, read inside a transaction or outside of any."""
+    """The request with an id, or None; read within a transaction or without."""
     found = rows(f"{SELECT} WHERE id = ?", (identifier,))
     return intent_of(found[0]) if found else None
 
 
 def by_key(rows: ReadRows, key: str, scope: Scope) -> Intent | None:
-    """The request that used an idempotency key in a scope."""
+    """The request that used an idempotency key in a scope, or None."""
     return _find_used_in([intent_of(row) for row in rows(_BY_KEYS.format("?"), (key,))], scope)
 
 
 def _find_used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
-    """The one of a scope; another profile with the same API key is no other one (promise R91).
+    """Chooses the request of a scope; profiles with the same API key share a scope (R91).
 
-    Of several that came to nothing, the one of that API key: the others may be of other accounts.
+    Of several requests without effect it is the one with that API key: the others may be of other
+    accounts.
     """
     here = place_of(scope.base_url)
     found = [
@@ -399,7 +400,7 @@ def _find_used_in(same_key: Sequence[Intent], scope: Scope) -> Intent | None:
 
 
 def _choose_key(intent: Intent, end: Settled) -> str:
-    """The API key under which it is known to be done, else the first one's."""
+    """The API key with which a request was carried out, else that of the first sending."""
     return (
         intent.sent_with
         if intent.sent_with and end.outcome == "done"
@@ -408,7 +409,7 @@ def _choose_key(intent: Intent, end: Settled) -> str:
 
 
 def is_taken(rows: ReadRows, intent: Intent, object_id: str, world: str | None) -> bool:
-    """Whether what an answer names is on record as another request's."""
+    """Whether the object of an answer is on record as that of another request."""
     owner = intent.stored.owner_of(object_id)
     found = rows(_TAKEN, (object_id, intent.scope.mode, world or "")) if owner else []
     here = place_of(intent.scope.base_url) if found else ""  # as nearly never

@@ -1,7 +1,7 @@
-"""The forwarding half of a listener: every open event to all its targets, each once.
+"""Forwards every open event to each of its targets.
 
-What became of each attempt goes back into the inbox, which is all that it shares with the receiving
-half, and which says when an event has ended.
+The dispatcher shares only the inbox with the receiver. The result of each attempt is written to the
+inbox, which decides when an event has ended.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ _SAY_SECONDS: Final = 30.0
 
 @dataclass(frozen=True, slots=True)
 class DispatcherDeps:
-    """What the dispatcher works with."""
+    """The dependencies of the dispatcher."""
 
     inbox: Inbox
     writer: InboxWriter
@@ -48,10 +48,13 @@ class DispatcherDeps:
 
 
 class Dispatcher:
-    """Owns one pump for each target, which sends with what `sender` gives.
+    """Owns one pump for each target.
+
+    Args:
+        sender: creates the object that sends to a target.
 
     Attributes:
-        seconds: the longest limit for one attempt.
+        seconds: the longest time limit of an attempt, over all targets.
     """
 
     def __init__(
@@ -80,7 +83,9 @@ class Dispatcher:
         }
 
     async def start(self, leave: Callable[[OpenItem], None] | None = None) -> None:
-        """Begins with what an earlier run left open (R50), or tells `leave` of each of those.
+        """Starts the pumps, which begin with the events that an earlier run left open (R50).
+
+        With `leave` these events are left for a later run, and passed to it one by one.
 
         Raises:
             LocalError: the inbox cannot be read.
@@ -95,12 +100,15 @@ class Dispatcher:
             pump.pump()
 
     def look(self) -> None:
-        """Looks for events that another process has put into the inbox."""
+        """Makes each pump look for events that another process has added to the inbox."""
         for pump in self._pumps.values():
             pump.look()
 
     def hand_over(self, stored: StoreResult, inbound: InboundEvent) -> None:
-        """Sends an open event on its way, unless it is already; a copy waits with the first one."""
+        """Passes a stored event to the pumps of its targets; a redelivery of one is not repeated.
+
+        The answer of a redelivery waits for the result of the first delivery.
+        """
         if self._closed:  # it stays open in the inbox
             return
         sent, facts = inbound.delivery, inbound.delivery.facts
@@ -121,13 +129,13 @@ class Dispatcher:
 
     @property
     def idle(self) -> bool:
-        """True when every event has ended at every target."""
+        """Whether every event has ended at every target."""
         return all(pump.idle for pump in self._pumps.values())
 
     async def pending(self) -> int:
-        """Counts the events that are still to be forwarded, those that were left alone excepted.
+        """Counts the events that are still to be forwarded, without those left for a later run.
 
-        Notes how many of the failed ones still are: a replay may have had them taken.
+        It also updates how many failed events a replay has forwarded since.
         """
         inbox, progress = self._deps.inbox, self._deps.progress
         read = partial(self._deps.writer.read, after_results=True)
@@ -142,7 +150,7 @@ class Dispatcher:
         return pending
 
     async def close(self, grace: float) -> None:
-        """Gives attempts under way `grace` seconds; what has not ended stays open in the inbox."""
+        """Waits `grace` seconds for attempts under way; unfinished events stay in the inbox."""
         self._closed = True
         if self._saying is not None:
             self._saying.cancel()
@@ -203,7 +211,7 @@ class Dispatcher:
         )
 
     def _results(self, ended: Sequence[EndedEvent], freed: Collection[str]) -> None:
-        """Hears of the events that ended, and of targets where some have got their turn."""
+        """Handles the events that have ended, and the targets that may take further events."""
         progress = self._deps.progress
         for one in ended:
             if not one.returned:
@@ -224,7 +232,7 @@ class Dispatcher:
             self._saying = asyncio.get_running_loop().create_task(own_task(self._say))
 
     async def _say(self) -> None:
-        """Has all told every 30 s that wait for a target, as long as any does."""
+        """Reports every 30 s the targets that are away and have events waiting."""
         await asyncio.sleep(_SAY_SECONDS)
         while away := [pump for pump in self._pumps.values() if pump.health.why is not None]:
             for pump in away:

@@ -1,4 +1,7 @@
-"""The table of listeners: who kept what is in the inbox, and what each needs to run again."""
+"""The table of listeners: each event of the inbox belongs to one, and each can be run again.
+
+A row has a listener's port, path, endpoint, targets and, for a reader of a log, its position.
+"""
 
 import json
 from collections.abc import Callable, Sequence
@@ -37,7 +40,7 @@ WHERE scope = ? GROUP BY targets.id ORDER BY targets.id"""
 
 @dataclass(frozen=True, slots=True)
 class ListenerId:
-    """A listener that is ours as long as this process lives; `port` is that of its last run."""
+    """A listener that this process has claimed; `port` and `path` are those of its last run."""
 
     scope: str
     port: int | None
@@ -45,23 +48,26 @@ class ListenerId:
 
 
 def find_last_endpoint(state: Database, listening: Listening, targets: Sequence[str]) -> str | None:
-    """Gives the endpoint of the listener of these targets, else the first; it may be running."""
+    """Returns the endpoint of the listener with these targets, else of the first; or None.
+
+    The listener may be running.
+    """
     found, ours = list_known(state, listening).values(), json.dumps(list(targets))
     last = next((one for one in found if one.targets == ours), next(iter(found), None))
     return last.endpoint_id if last is not None else None
 
 
 def count_pending(state: Database, claim: ListenerId) -> dict[str, int]:
-    """Counts what earlier runs of a listener have left to forward, for each target."""
+    """Counts the events that earlier runs of a listener have not forwarded, by target."""
     rows = state.rows(_PENDING_AT, (claim.scope,))
     return {row["url"]: row["events"] for row in rows}
 
 
-def begin_anew(state: Database, claim: ListenerId) -> None:
-    """Keeps all that came before a sandbox was reset as that of a listener of the past.
+def archive_before_reset(state: Database, claim: ListenerId) -> None:
+    """After a reset of the sandbox, moves a listener's earlier events to an archived listener.
 
-    What was still to be forwarded is closed: the sandbox knows nothing of it any more. A process
-    that was ended in the middle runs it again before it keeps anything else.
+    Forwards that were still open are closed, because their events no longer exist in the sandbox.
+    If the process ends in the middle, the next run repeats it before it stores events.
     """
     with state.write() as tx:
         [ends] = tx.rows(ENDS)
@@ -77,7 +83,7 @@ def begin_anew(state: Database, claim: ListenerId) -> None:
 def remember(
     state: Database, claim: ListenerId, port: int, endpoint_id: str | None, targets: Sequence[str]
 ) -> None:
-    """Keeps what the next run and a replay need."""
+    """Stores the values that the next run and a replay need."""
     with state.write() as tx:
         tx.execute(
             "UPDATE listeners SET port = ?, endpoint_id = ?, targets = ? WHERE scope = ?",
@@ -91,7 +97,12 @@ def remember(
 
 
 class PastListener(NamedTuple):
-    """A listener that has run; `targets` in JSON; `list_waiting`: it has left events to forward."""
+    """A listener that has run.
+
+    Attributes:
+        targets: in JSON; empty if it has never got a port.
+        waiting: whether events are left to forward.
+    """
 
     endpoint_id: str | None
     targets: str
@@ -99,7 +110,7 @@ class PastListener(NamedTuple):
 
 
 def list_known(state: Database, listening: Listening) -> dict[str, PastListener]:
-    """Gives the listeners of a kind that have run or run now, by their scopes."""
+    """Returns the listeners of a kind that have run or are running, by scope."""
     rows = state.rows(_KNOWN, (listening.origin, listening.profile, listening.mode))
     found = {
         row["scope"]: PastListener(row["endpoint_id"], row["targets"], bool(row["waiting"]))
@@ -112,7 +123,7 @@ def list_known(state: Database, listening: Listening) -> dict[str, PastListener]
 def load_remembered(
     state: Database, scope: str, listening: Listening, new_path: Callable[[], str]
 ) -> ListenerId:
-    """Gives a listener as its last run has left it; one that never ran gets a path."""
+    """Returns a listener with the port and path of its last run; creates it if it never ran."""
     with state.write() as tx:
         tx.execute(
             "INSERT OR IGNORE INTO listeners (scope, origin, profile, mode) VALUES (?, ?, ?, ?)",
@@ -126,7 +137,7 @@ def load_remembered(
 
 
 class Waiting(NamedTuple):
-    """A listener with so many events to forward, whether it runs or not."""
+    """A listener that has events left to forward, and their number."""
 
     scope: str
     port: int | None
@@ -135,7 +146,10 @@ class Waiting(NamedTuple):
 
 
 def list_waiting(state: Database, origin: str | None, profile: str, mode: str) -> list[Waiting]:
-    """Gives the listeners of a profile, and of one origin if it is known, that have left some."""
+    """Returns the listeners of a profile that have events left to forward.
+
+    With an `origin` only those of that origin.
+    """
     rows = state.rows(_PENDING, (profile, mode, origin, origin))
     return [
         Waiting(row["scope"], row["port"], tuple(json.loads(row["targets"])), row["waiting"])
@@ -144,10 +158,13 @@ def list_waiting(state: Database, origin: str | None, profile: str, mode: str) -
     ]
 
 
-class PlaceInLog(NamedTuple):
-    """What a listener has last read in a log, and the way there that it was last given.
+class LogPosition(NamedTuple):
+    """A listener's position in a log.
 
-    `in_use` is false of one whose log is to be looked at no more.
+    Attributes:
+        position: of the last event that it has read; None for a listener that reads no log.
+        address: the address of the log, as last given.
+        in_use: False after `forget`: `svc doctor` no longer checks the log.
     """
 
     position: Position | None
@@ -155,15 +172,15 @@ class PlaceInLog(NamedTuple):
     in_use: bool
 
 
-def places(state: Database, origin: str, profile: str, mode: str) -> dict[str, PlaceInLog]:
-    """Gives the listeners of a profile by their scopes, and where those of logs are."""
+def list_positions(state: Database, origin: str, profile: str, mode: str) -> dict[str, LogPosition]:
+    """Returns the positions of all listeners of a profile, by scope."""
     rows = state.rows(
         "SELECT scope, port, path, position_seq, position_id FROM listeners"
         " WHERE origin = ? AND profile = ? AND mode = ?",
         (origin, profile, mode),
     )
     return {
-        row["scope"]: PlaceInLog(
+        row["scope"]: LogPosition(
             None if row["position_seq"] is None else position_of(row),
             row["path"],
             row["port"] is not None,
@@ -173,30 +190,30 @@ def places(state: Database, origin: str, profile: str, mode: str) -> dict[str, P
 
 
 def rename(state: Database, earlier: str, scope: str) -> None:
-    """Has a listener be known by another name, unless there is one of that name."""
+    """Renames a listener, unless another listener has the new scope."""
     with state.write() as tx:
         tx.execute("UPDATE OR IGNORE listeners SET scope = ? WHERE scope = ?", (scope, earlier))
 
 
 def forget(state: Database, scopes: Sequence[str]) -> None:
-    """Has the logs of these listeners be looked at no more, until they run again."""
+    """Marks listeners of logs as not in use, until they run again."""
     with state.write() as tx:
         tx.many("UPDATE listeners SET port = NULL WHERE scope = ?", [(one,) for one in scopes])
 
 
 def remember_address(state: Database, claim: ListenerId, address: str) -> None:
-    """Keeps the way to the log that a listener reads."""
+    """Stores the address of the log that a listener reads."""
     with state.write() as tx:
         tx.execute("UPDATE listeners SET path = ? WHERE scope = ?", (address, claim.scope))
 
 
 def position_of(row: Row) -> Position:
-    """Reads a row of the table."""
+    """Reads the position in a log from a row of the table."""
     return Position(row["position_seq"] or 0, row["position_id"] or "")
 
 
-def number_of(state: Database, scope: str) -> int:
-    """Gives the number of a listener, a new one for a scope that was never seen."""
+def load_row_id(state: Database, scope: str) -> int:
+    """Returns the row id of a listener; creates the row for a new scope."""
     with state.write() as tx:
         tx.execute("INSERT OR IGNORE INTO listeners (scope) VALUES (?)", (scope,))
         rows = tx.rows("SELECT id FROM listeners WHERE scope = ?", (scope,))

@@ -11,7 +11,7 @@ from svc.listen.inbox.forgetting import forget_forwarded
 from svc.listen.inbox.inbound import InboundStore
 from svc.listen.inbox.inbox import Batch, InboundEvent, Position, StoreResult
 from svc.listen.inbox.ledger import ForwardLedger
-from svc.listen.inbox.listeners import number_of, position_of
+from svc.listen.inbox.listeners import load_row_id, position_of
 from svc.state import Database, Tx
 
 # Of this connection alone: no file for what a statement may have to undo, and a log of up to 16 MB
@@ -36,7 +36,7 @@ class SqliteInbox(ForwardLedger):
     ) -> None:
         for setting in _SETTINGS:
             state.rows(setting)
-        super().__init__(state, number_of(state, scope))
+        super().__init__(state, load_row_id(state, scope))
         self._ids = EventIds(state, self._listener, listed_at_once)
         self._inbound_store = InboundStore(
             self._listener, self._ids, self, retake_failed=retake_failed

@@ -1,8 +1,8 @@
-"""A log as the inbox of a receiver: an event counts as kept once a majority has it on disk.
+"""The log as a receiver's inbox: an event is stored once most of its servers have it on disk.
 
-With the copies that receivers keep on their own disks, a log whose servers lost what they had
-acknowledged is filled again; what it still has is recognised by its id. The order of what is filled
-in is that of its arrival, behind what is there.
+Each receiver also keeps a copy of every event on its own disk. If the servers lose events that they
+had acknowledged, `refill` publishes these copies again. Events that the log still has are
+recognised by their ids; the others are added at the end of the log.
 """
 
 import asyncio
@@ -47,10 +47,10 @@ _IN_PROCESS: Final = 10158
 
 
 class _NothingOpen:
-    """What an inbox says of open items that nothing is forwarded from."""
+    """The part of an inbox that serves forwarding, for an inbox that forwards nothing."""
 
     def begin(self, targets: Sequence[str], *, ordered: bool, anew: bool) -> None:
-        """Begins a run; nothing is forwarded in it."""
+        """Does nothing: a run of a receiver forwards nothing."""
 
     def leave(self, target: str) -> list[OpenItem]:  # noqa: ARG002  the seam's signature
         return []
@@ -69,7 +69,7 @@ class _NothingOpen:
 
 
 class LogInbox(_NothingOpen):
-    """Publishes what arrives, with the event's id: a copy within the log's window is the same."""
+    """Publishes events with their ids, by which the log recognises duplicates for a while."""
 
     def __init__(self, connection: LogConnection, mode: Mode, key: str) -> None:
         self._connection = connection
@@ -82,16 +82,18 @@ class LogInbox(_NothingOpen):
         return self._connection.run(self._publish(batch.inbound_events))
 
     def prune(self, now: float, after: int) -> None:
-        """Forgets nothing: the log has a limit of its own."""
+        """Does nothing: the log has a retention limit of its own."""
 
     async def _publish(
         self, inbound_events: Sequence[InboundEvent]
     ) -> list[StoreResult | LocalError]:
         end = asyncio.get_running_loop().time() + PUBLISH_SECONDS
-        return await asyncio.gather(*(self._one(inbound, end) for inbound in inbound_events))
+        return await asyncio.gather(
+            *(self._publish_event(inbound, end) for inbound in inbound_events)
+        )
 
-    async def _one(self, inbound: InboundEvent, end: float) -> StoreResult | LocalError:
-        """Publishes one event, again with the same id where no answer came."""
+    async def _publish_event(self, inbound: InboundEvent, end: float) -> StoreResult | LocalError:
+        """Publishes one event; without an answer it is published again with the same id."""
         address, delivery = self._connection.address, inbound.delivery
         again = inbound.redelivered > 0 or is_later_attempt(delivery)
         headers = headers_of(delivery, address, self._mode, self._key, again=again)
@@ -114,7 +116,7 @@ class LogInbox(_NothingOpen):
 
 
 class CopiedInbox(_NothingOpen):
-    """A copy on this machine's disk, then another inbox; what is withheld stays here."""
+    """Stores each event on this machine's disk, then in the log, unless it is withheld."""
 
     def __init__(self, copy: Inbox, log: Inbox) -> None:
         self._copy = copy
@@ -148,7 +150,7 @@ def _parse_kept(answer: Mapping[str, Any]) -> StoreResult:
 
 
 def _may_pass(error: BaseException) -> bool:
-    """Says whether it is worth another try with the same id."""
+    """Whether publishing again with the same id may succeed."""
     if isinstance(error, LogRefusal):
         if error.number == _IN_PROCESS:  # the same id is on its way: soon it is a duplicate
             return True
@@ -168,17 +170,17 @@ _GROUP: Final = 256
 
 @dataclass(frozen=True, slots=True)
 class Refilled:
-    """How many copies there were, and how many of them the log did not have any more."""
+    """The number of local copies, and how many of them were missing from the log and added."""
 
     copies: int = 0
     added: int = 0
 
 
 def refill(found: Iterator[Delivery], held: Container[str], log: Inbox) -> Refilled:
-    """Publishes the copies that the log does not hold, by their ids, so that it may be done again.
+    """Publishes the local copies whose ids are not in `held`; may be repeated.
 
     Raises:
-        LocalError: the log did not take one; those before are in it.
+        LocalError: the log refused an event; the events before it are in the log.
     """
     done, group = Refilled(), list[InboundEvent]()
     for one in found:
@@ -204,7 +206,7 @@ def _count_published(done: Refilled, group: list[InboundEvent], log: Inbox) -> R
 
 
 async def ids_since(connection: LogConnection, mode: Mode, since: float, trust: Trust) -> set[str]:
-    """Gives the ids of all events that readers have from the log since a moment (unix seconds)."""
+    """Returns the ids of all events with a valid proof in the log since a time (Unix seconds)."""
     start, held = {"start_time": time_text(since)}, set[str]()
     async for one in read_stream(
         connection, trust.stream, start, connection.address.subjects(mode)

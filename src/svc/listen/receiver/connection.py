@@ -222,7 +222,7 @@ class ReceiverConnection(ReadingProtocol):
             self._refuse(refusal)
             return
         if request is not None:
-            self._slots.whole(self)
+            self._slots.mark_complete(self)
             self._enter(Phase.ANSWER)
             turn = self._turn = self._turn + 1
             self._hooks.request(request, lambda status: self.answer(turn, status))

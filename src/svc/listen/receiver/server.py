@@ -1,6 +1,6 @@
-"""The webhook receiver: one path on loopback, strict limits, every connection on a deadline.
+"""The webhook receiver: an HTTP server for one path on loopback, with limits and deadlines.
 
-It does not know what a delivery means: it hands whole requests on and sends the answer it is given.
+It passes complete requests to its hooks, which verify and store them, and sends their answers.
 """
 
 import asyncio
@@ -25,12 +25,12 @@ _TOKEN_BYTES: Final = 16  # 128 bits (promise R56)
 
 
 def make_path() -> str:
-    """Makes the one path that is answered; it cannot be guessed (promise R56)."""
+    """Makes the random path of the receiver, which cannot be guessed (promise R56)."""
     return f"/hook/{secrets.token_hex(_TOKEN_BYTES)}"
 
 
 def bind(port: int = 0) -> socket.socket:
-    """Takes a port on 127.0.0.1 and queues connections from then on (promise R55).
+    """Binds a port on 127.0.0.1, where connections queue from then on (promise R55).
 
     Raises:
         LocalError: the port is taken or not allowed.
@@ -50,18 +50,18 @@ def bind(port: int = 0) -> socket.socket:
 
 
 class HeadCheck:
-    """Decides by the head alone who may send: host, origin, then method and path (R55, R56)."""
+    """Accepts or refuses a request by its head: host, origin, method and path (R55, R56)."""
 
     def __init__(self, path: str, hosts: Iterable[str]) -> None:
         self._target = path.encode()
         self._hosts = {*_LOOPBACK_NAMES, *(host.lower().encode() for host in hosts)}
 
     def admit(self, host: str) -> None:
-        """Lets requests to one more name in: a tunnel may come back at another address."""
+        """Accepts a further host name: a tunnel may reconnect with another address."""
         self._hosts.add(host.lower().encode())
 
     def check(self, head: HttpHead) -> None:
-        """Lets a head pass; raises Refused: 421 other host, 403 an Origin, 404 all but the POST."""
+        """Raises Refused: 421 for another host, 403 for an Origin, 404 for other paths, methods."""
         hosts = head.values(b"host")
         if not hosts or _without_port(hosts[0].lower()) not in self._hosts:
             raise Refused(421)
@@ -72,7 +72,7 @@ class HeadCheck:
 
 
 class Receiver:
-    """Serves one bound socket until it is closed: what strangers send there."""
+    """Serves one bound socket until it is closed; any client may connect."""
 
     died = None  # no stranger ends it
 
@@ -88,18 +88,18 @@ class Receiver:
         self._open: set[ReceiverConnection] = set()
 
     async def start(self) -> None:
-        """Accepts connections; what was sent since `bind` waits in the queue."""
+        """Accepts connections, with those that have queued since `bind`."""
         loop = asyncio.get_running_loop()
         self._server = await loop.create_server(self._admit, sock=self._bound, backlog=_BACKLOG)
         self._sweep()
 
     async def stop_accepting(self) -> None:
-        """Takes no new connection; those that are open go on."""
+        """Stops accepting connections; open connections continue."""
         if self._server is not None:
             self._server.close()
 
     async def close(self) -> None:
-        """Ends every connection; answers that were given are still sent."""
+        """Closes every connection after its pending answers are sent."""
         await self.stop_accepting()
         for connection in tuple(self._open):
             connection.finish()
@@ -108,11 +108,11 @@ class Receiver:
 
     @property
     def connections(self) -> int:
-        """How many connections are open."""
+        """The number of open connections."""
         return len(self._open)
 
     def _admit(self) -> ReceiverConnection:
-        """Takes a connection; too many silent ones cost the oldest of them its place."""
+        """Accepts a connection; at the limit the oldest silent connection is closed."""
         if len(self._open) >= self._most:
             silent = [one for one in self._open if one.phase in (Phase.SILENT, Phase.LINGER)]
             if silent:
@@ -120,7 +120,7 @@ class Receiver:
         return ReceiverConnection(self._hooks, self._slots, self._open, self._buffer)
 
     def _sweep(self) -> None:
-        """Ends what overstays its time, now and every so often from now on."""
+        """Ends connections that are past their deadline; repeats itself at intervals."""
         loop, limits = asyncio.get_running_loop(), self._hooks.limits
         pause = min(limits.head_seconds, limits.body_seconds, limits.answer_seconds)
         pause /= _SWEEPS_PER_LIMIT

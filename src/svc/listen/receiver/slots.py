@@ -1,37 +1,38 @@
-"""Who is served now and who waits: so many requests at once, whatever knocks (promise R57)."""
+"""Limits the number of requests that are served at once; further clients wait (promise R57)."""
 
 from collections import deque
 from typing import Protocol
 
 
 class SlotHolder(Protocol):
-    """A connection, as far as slots are concerned."""
+    """The methods of a connection that `Slots` calls."""
 
     @property
     def proven(self) -> bool:
-        """True once it has brought what only the service could sign."""
+        """Whether the connection has sent a delivery with a valid signature of the service."""
 
     def serve(self) -> None:
-        """Goes on with the request that waited."""
+        """Continues with the request that waited for a slot."""
 
     def seconds_unfinished(self) -> float:
-        """Says for how many seconds it has held a slot with a part of a request."""
+        """Returns for how many seconds its request has been incomplete in a slot."""
 
     def make_way(self) -> None:
-        """Gives its unfinished request up; it leaves its slot."""
+        """Ends the connection with its incomplete request, which frees the slot."""
 
 
 class Slots:
-    """A fixed number of slots, some more for who has proven itself, and a queue for all of them.
+    """A fixed number of slots, further slots for proven clients, and a queue.
 
-    A client that knows the address can begin requests and not end them. While another waits, the
-    oldest of those give way.
+    Proven clients in the queue are served first. Any client that knows the address can begin
+    requests and leave them incomplete: while another client waits, requests that have been
+    incomplete for too long are ended, unproven clients first, the oldest request first.
     """
 
     def __init__(self, count: int, reserved: int, timeout: float) -> None:
-        """Takes how many slots are for anybody, and how many more for proven clients alone.
+        """Creates `count` slots for all clients and `reserved` more for proven clients.
 
-        A request that is unfinished after `timeout` seconds gives way.
+        A request that is incomplete for more than `timeout` seconds may be ended for another.
         """
         self._count = count
         self._reserved = reserved
@@ -43,11 +44,14 @@ class Slots:
 
     @property
     def contested(self) -> bool:
-        """True while a client waits for a slot."""
+        """Whether a client waits for a slot."""
         return bool(self._queue)
 
     def take(self, client: SlotHolder) -> bool:
-        """Gives a slot, if need be that of an unfinished request; else queues the client."""
+        """Returns True if the client gets a slot now; else adds the client to the queue.
+
+        If no slot is free, a request that has been incomplete for too long is ended for it.
+        """
         if not self._has_room(client):
             self._evict()
         if self._has_room(client):
@@ -56,12 +60,12 @@ class Slots:
         self._queue.append(client)
         return False
 
-    def whole(self, client: SlotHolder) -> None:
-        """Notes that a request is whole: it keeps its slot."""
+    def mark_complete(self, client: SlotHolder) -> None:
+        """Notes that a request is complete: it is no longer ended for another client."""
         self._reading.discard(client)
 
     def leave(self, client: SlotHolder) -> None:
-        """Takes the slot or the place in the queue back; the next one in it is served."""
+        """Removes a client from its slot or from the queue; a free slot goes to the next one."""
         if client in self._holders:
             self._holders.discard(client)
             self._reading.discard(client)
@@ -70,7 +74,7 @@ class Slots:
             self._queue.remove(client)
 
     def relieve(self) -> None:
-        """Lets unfinished requests give way, the oldest first, as long as a client waits."""
+        """Ends requests that have been incomplete for too long, as long as a client waits."""
         while self._queue and self._evict():
             pass
 

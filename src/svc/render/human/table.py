@@ -1,4 +1,4 @@
-"""Many objects in a table, or each as a block where the terminal is too narrow."""
+"""Lays out several objects as a table, or as blocks if the terminal is too narrow."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -22,30 +22,27 @@ TableRow = list[Cell]
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The columns that stand side by side, by number, with their widths.
-
-    `brief` chooses the short form of times.
-    """
+    """The columns of a table, by number, with their widths; `brief` chooses short times."""
 
     widths: dict[int, int]
     brief: bool
 
     @property
     def total(self) -> int:
-        """The columns of the terminal that a row takes."""
+        """The width of a row in columns of the terminal."""
         return sum(self.widths.values()) + _GAP * (len(self.widths) - 1)
 
 
 def read(columns: Sequence[ViewField], records: Sequence[Record], screen: Screen) -> list[TableRow]:
-    """Reads the cells of every record, a row each."""
+    """Reads the cells of each record as one row."""
     return [[cell(column, record, screen) or _BLANK for column in columns] for record in records]
 
 
 def fit(columns: Sequence[ViewField], rows: Sequence[TableRow], screen: Screen) -> Layout | None:
-    """Finds the most columns that fit the screen; None when not even the first in rank do.
+    """Finds the most columns that fit the screen; None if not even those of rank 0 fit.
 
-    Columns without any value are left out. Prose is shortened and times are written briefly before
-    a column goes.
+    Columns without any value are left out. Prose and times are shortened before a column is
+    dropped.
     """
     for rank in sorted({column.rank for column in columns}, reverse=True):
         layout = fit_all(
@@ -59,7 +56,7 @@ def fit(columns: Sequence[ViewField], rows: Sequence[TableRow], screen: Screen) 
 def fit_all(
     columns: Sequence[ViewField | None], rows: Sequence[TableRow], screen: Screen
 ) -> Layout | None:
-    """Fits all columns that are there and have a value, or says that they do not fit."""
+    """Finds the layout of all columns that have a value; None if they do not fit."""
     heads = {
         index: cells(_head(column))
         for index, column in enumerate(columns)
@@ -81,7 +78,7 @@ def _measure(heads: dict[int, int], rows: Sequence[TableRow], *, brief: bool) ->
 
 
 def _narrow(layout: Layout, rows: Sequence[TableRow], heads: dict[int, int], width: int) -> Layout:
-    """Takes what is too much from the columns of prose, the widest first."""
+    """Narrows the columns of prose to fit `width`, the widest first."""
     widths = dict(layout.widths)
     prose = [index for index in widths if not any(row[index].whole for row in rows)]
     excess = layout.total - width
@@ -94,7 +91,7 @@ def _narrow(layout: Layout, rows: Sequence[TableRow], heads: dict[int, int], wid
 
 
 def grow(layout: Layout, rows: Sequence[TableRow]) -> Layout:
-    """Makes room for what must stay whole in later rows, even past the screen's edge."""
+    """Widens columns for whole cells of later rows, even beyond the screen."""
     widths = {
         index: max(
             [
@@ -108,7 +105,7 @@ def grow(layout: Layout, rows: Sequence[TableRow]) -> Layout:
 
 
 def head(columns: Sequence[ViewField], layout: Layout, rows: Sequence[TableRow]) -> Line:
-    """Writes the line of column heads; the head of a column of figures stands right."""
+    """Writes the line of column heads, aligned as their columns."""
     right = [any(row[index].right for row in rows) for index in layout.widths]
     texts = [_head(columns[index]) for index in layout.widths]
     return _line(
@@ -117,7 +114,7 @@ def head(columns: Sequence[ViewField], layout: Layout, rows: Sequence[TableRow])
 
 
 def body_of(layout: Layout, rows: Sequence[TableRow], screen: Screen) -> list[Line]:
-    """Writes a line for every row; prose that is too wide is shortened."""
+    """Writes one line for each row; prose that is too wide is shortened."""
     return [
         _line(
             [_shorten(row[i], width, layout, screen) for i, width in layout.widths.items()], layout
@@ -132,7 +129,7 @@ def _shorten(item: Cell, width: int, layout: Layout, screen: Screen) -> Cell:
 
 
 def lay_out_whole(layout: Layout, rows: Sequence[TableRow]) -> list[Line]:
-    """Writes every row in as many lines as its prose takes."""
+    """Writes each row with its prose wrapped over several lines."""
     lines: list[Line] = []
     for row in rows:
         wrapped = [_wrap_cell(row[index], width, layout) for index, width in layout.widths.items()]
@@ -153,7 +150,7 @@ def _line(items: Sequence[Cell], layout: Layout) -> Line:
 
 
 def _trim(line: Line) -> Line:
-    """Drops the blanks at the end of a line."""
+    """Removes the blanks at the end of a line."""
     while line and not line[-1][0].strip():
         line = line[:-1]
     return [*line[:-1], (line[-1][0].rstrip(), line[-1][1])] if line else line
@@ -172,9 +169,9 @@ _STACKED_RANK: Final = 2  # what matters less is left out where there is no room
 
 
 class Listing:
-    """A list that may come in pieces: the first one settles the columns and the layout.
+    """Lays out a list page by page, with the columns and the layout of its first page.
 
-    `names` are the paths of `--fields`; `heads` says whether the columns have names.
+    `names` are the paths of `--fields`; `heads` is whether the columns have heads.
     """
 
     def __init__(
@@ -208,7 +205,7 @@ class Listing:
 def inner(
     described: tuple[ViewField, ...], records: Sequence[Record], screen: Screen
 ) -> list[Line]:
-    """Lays out the objects of a nested list, everything in them, and nothing shortened."""
+    """Lays out the objects of a nested list with all their fields, without shortening."""
     fields = columns.add_columns(described, [record.data for record in records])
     rows = read(fields, records, screen)
     layout = fit_all(fields, rows, screen)
@@ -220,10 +217,10 @@ def inner(
 def lay_out_stacked(
     fields: Sequence[ViewField], rows: Sequence[TableRow], width: int, *, rank: int = 0
 ) -> list[Line]:
-    """Writes every row as a small block, for a terminal too narrow for a table.
+    """Writes each row as a block, for a terminal that is too narrow for a table.
 
-    The first value stands alone, or with the next one where it `leads`. The others up to `rank`
-    follow: in as few lines as hold them where a view ranks them, else each with its label.
+    The first line has the first value, and the second one if the first field `leads`. The values up
+    to `rank` follow, in as few lines as possible if the view has ranks, else each with its label.
     """
     ranked = any(field.rank for field in fields)
     lines: list[Line] = []
@@ -246,7 +243,7 @@ def lay_out_stacked(
 
 
 def lay_out_flow(items: Sequence[Cell], width: int) -> list[Line]:
-    """Sets cells one after another, two columns apart, and begins a line when one is full."""
+    """Writes cells one after another, two columns apart, over as many lines as needed."""
     lines: list[Line] = []
     used = width
     for item in items:

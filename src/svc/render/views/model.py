@@ -1,4 +1,4 @@
-"""The words that describe how one kind of object is shown; `views` holds the descriptions."""
+"""The types that describe how a kind of object is shown; the modules beside hold the views."""
 
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -24,16 +24,20 @@ FieldKind = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ViewField:
-    """One value of an object, and how it reads.
+    """One value of an object, and how it is formatted.
 
-    `path` is dotted, or its parts where a key may hold a dot itself.
-    `currency` is the path of the currency of a `money` field, in the same object or in the outer
-    one. `rank` orders the columns of a list: 0 is never left out, the highest goes first. `instead`
-    is the path to read when the first has no value. `during` is the only status in which it says
-    anything. What `leads` stands before the next one where there is no room for a table: a method
-    before its path. A `counter` that is zero says nothing. A status that is `undone` names amounts
-    that went back, each with the amount of which it is a part. A time that is `served` is of the
-    service's clock, also where this program has made the object.
+    Attributes:
+        path: dotted, or a tuple of its parts where a key may contain a dot.
+        kind: the format. A `counter` that is zero is not shown.
+        rank: which columns of a list are dropped where there is no room: never one of rank 0, and
+            the highest rank first.
+        currency: the path of the currency of a `money` field, in this object or the outer one.
+        instead: the path to read if `path` has no value.
+        during: the only status in which the value is shown; empty for every status.
+        leads: without room for a table the value is joined to the next one, as `POST` to its path.
+        undone: for a status: pairs of an amount that was returned, such as a refund, and the
+            amount of which it is a part.
+        served: the time comes from the service's clock, also in an object that svc has made.
     """
 
     path: str | tuple[str, ...]
@@ -52,7 +56,8 @@ class ViewField:
 class Part:
     """A nested value with a heading: a table if it has columns, else a group of fields.
 
-    `nested` marks a whole object that is shown by its own view.
+    Attributes:
+        nested: the value is an object of the API and is shown by the view of its kind.
     """
 
     path: str | tuple[str, ...]
@@ -85,9 +90,16 @@ def view(
     parts: tuple[Part, ...] = (),
     status: ViewField = _STATUS,
 ) -> View:
-    """A view whose columns are `listed` by their paths: id, status, its fields, and those `also`.
+    """Builds a view.
 
-    `created:1` is a column of rank 1, which is not the field's own.
+    Args:
+        title: the name of the kind of object.
+        listed: the paths of the columns of a list, in order, each of `fields`, `also`, the id or
+            the status. `created:1` gives the column rank 1; without a number the rank is 0.
+        fields: the fields of the view of one object.
+        also: fields that only appear as columns.
+        parts: the nested values of the view of one object.
+        status: replaces the field `status`.
     """
     known = {field.path: field for field in (_ID, _STATUS, *fields, *also)}
     named = (name.partition(":") for name in listed.split())

@@ -1,4 +1,4 @@
-"""The controls over fault rules, of the API and of webhook deliveries."""
+"""The control endpoints that list, add and delete fault rules of the API and of webhooks."""
 
 from collections.abc import Callable
 from typing import Final, get_args
@@ -21,8 +21,11 @@ _DELAY_MAX: Final = 600_000  # milliseconds
 _RETRY_AFTER_MAX: Final = 10**12  # clients are tested with absurd values too
 
 
-def _one_effect(effect: Params, name: str) -> None:
-    """An effect is a delay, an error status or a broken connection; a delay goes with both."""
+def _check_effect(effect: Params, name: str) -> None:
+    """Refuses an effect that is empty, or that has both a status and a connection fault.
+
+    A delay may stand alone or be combined with either of them.
+    """
     if not effect:
         raise build_missing(f"{name}[status]")
     if "status" in effect and "connection" in effect:
@@ -63,7 +66,7 @@ _API: Final[Fields] = (
                 Parameter("delay_ms", Integer(0, _DELAY_MAX)),
                 Parameter("connection", Choice(get_args(ConnectionFault))),
             ),
-            rule=_one_effect,
+            rule=_check_effect,
         ),
         required=True,
     ),
@@ -82,7 +85,7 @@ _WEBHOOK: Final[Fields] = (
 
 
 def controls(faults: Faults, webhook_faults: WebhookFaults) -> tuple[ControlEndpoint, ...]:
-    """The controls over one set of rules of each kind."""
+    """The control endpoints of a sandbox's API fault rules and webhook fault rules."""
     return (
         *_over("/faults", faults, _API, _api_rule),
         *_over("/webhook_faults", webhook_faults, _WEBHOOK, _webhook_rule),

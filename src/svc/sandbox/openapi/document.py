@@ -1,4 +1,4 @@
-"""The OpenAPI document of the `/v1` surface (promise R88), put together from the tables."""
+"""Builds the OpenAPI document of `/v1` from the tables of operations and fields (promise R88)."""
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module
@@ -100,7 +100,7 @@ def _list(name: str) -> Schema:
 
 
 def _objects() -> dict[str, Schema]:
-    """Every object and list by its name; a field more or less in an answer is a mistake."""
+    """The schemas of all objects and lists, by name; an answer has exactly their fields."""
     found: dict[str, Schema] = {}
     for noun in service.nouns():
         name = schema_name(noun.name)
@@ -113,7 +113,7 @@ def _objects() -> dict[str, Schema]:
 
 
 def _events() -> dict[str, Schema]:
-    """Each type of event with the object that it shows, and whichever of them one is."""
+    """The schemas of all event types with their objects, and their union."""
     shape = answer(event.RESOURCE)["properties"]
     found: dict[str, Schema] = {}
     for kind in EVENT_TYPES:
@@ -126,15 +126,15 @@ def _events() -> dict[str, Schema]:
 
 
 def _name_of(kind: str) -> str:
-    """What the schema of an event type is called: `OrderPaidEvent`."""
+    """The name of the schema of an event type, such as `OrderPaidEvent`."""
     return f"{schema_name(kind.replace('.', '_'))}Event"
 
 
 def document(operations: Iterable[ApiOperation] = OPERATIONS) -> Doc:
-    """The whole document as JSON; equal tables give equal documents.
+    """Builds the document as JSON; equal tables give equal documents.
 
     Raises:
-        KeyError, TypeError: an operation or a kind of value is not described yet.
+        KeyError, TypeError: an operation or a kind of value has no description.
     """
     return {
         "openapi": "3.1.0",
@@ -171,7 +171,7 @@ def _paths(operations: Iterable[ApiOperation]) -> Doc:
 
 
 def _delivery(kind: str) -> Doc:
-    """What an endpoint that is registered for a type of event is sent."""
+    """Describes the webhook of an event type."""
     return {
         "summary": f"A delivery of {kind}, signed over its raw bytes.",
         "tags": [event.RESOURCE.section],
@@ -243,7 +243,7 @@ def _describe_answer(operation: ApiOperation) -> Doc:
 
 
 def _links_from(answer: str) -> dict[str, Any]:
-    """The operations that take an id of this answer, as OpenAPI links."""
+    """The OpenAPI links of an answer: the operations that take one of its ids."""
     single = answer.removesuffix("List").removeprefix("New")
     place = _FIRST if single != answer else _OWN
     links = {

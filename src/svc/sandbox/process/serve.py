@@ -1,4 +1,4 @@
-"""One sandbox process: binds the socket, runs the app, says when it is ready, ends gracefully."""
+"""One sandbox process: binds the socket, runs the app, reports when it is ready, stops cleanly."""
 
 import asyncio
 import json
@@ -58,8 +58,8 @@ def serve(
 ) -> None:
     """Runs a sandbox in this process until SIGINT, SIGTERM or SIGHUP.
 
-    It stops within about a second then, and raises the signal again. `on_ready` is called once the
-    first request would be answered, `on_served` after each one.
+    After the signal it stops within about a second and raises the signal again. `on_ready` is
+    called when requests can be answered, `on_served` after each request.
 
     Raises:
         LocalError: when the port, the database or the state folder cannot be used.
@@ -168,5 +168,8 @@ def _log_to(path: Path) -> Iterator[None]:
 
 
 def _is_no_cut(record: logging.LogRecord) -> bool:
-    """Leaves out the traceback of a request that a stop has cut off: how many is told already."""
+    """Whether a log record is not the traceback of a request that the stop has cut off.
+
+    The number of these requests is logged once.
+    """
     return not (record.exc_info and isinstance(record.exc_info[1], asyncio.CancelledError))

@@ -1,4 +1,4 @@
-"""Account and server settings of the sandbox: defaults, their table, storage."""
+"""The settings of the sandbox: their names, defaults and checks, and how they are stored."""
 
 import json
 from collections import ChainMap
@@ -51,10 +51,10 @@ OF_ONE: Final = frozenset(
 
 
 def check_stored(name: str, value: Mapping[str, Any]) -> None:
-    """Looks at stored settings that come from outside; `name` is that of their row.
+    """Checks settings from a file; `name` is the name of their row, `META` or `META_OF`.
 
     Raises:
-        ValueError: a name that there is not, or a value that it cannot have.
+        ValueError: an unknown name, or an invalid value.
     """
     try:
         for changed in value.values() if name == META_OF else [value]:
@@ -65,7 +65,7 @@ def check_stored(name: str, value: Mapping[str, Any]) -> None:
 
 
 class StoredSettings:
-    """The settings in force: the defaults, changed by what is stored for all and for one."""
+    """The settings in force: the defaults, the stored ones, and those of single keys and orders."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -81,18 +81,18 @@ class StoredSettings:
         return self._current
 
     def of(self, *whose: str) -> Mapping[str, Any]:
-        """What holds for a key or an order, by id: the later ones go before the earlier."""
+        """Returns the settings for keys and orders by id; a later id overrides an earlier one."""
         current = self.current
         own = [self._of_one[one] for one in whose if one in self._of_one] if self._of_one else ()
         return ChainMap(*reversed(own), dict(current)) if own else current
 
     @property
     def has_own(self) -> bool:
-        """Whether something holds for one key or one order alone."""
+        """Whether any key or order has settings of its own."""
         return bool(self.current and self._of_one)
 
     def is_set(self, name: str) -> bool:
-        """Whether a setting that is off by default is on for all, or for one key or order."""
+        """Whether a setting that is off by default is on for all, or for any key or order."""
         return bool(self.current[name]) or any(own.get(name) for own in self._of_one.values())
 
     def update(self, changes: Mapping[str, Any], whose: str | None = None) -> None:
@@ -107,5 +107,5 @@ class StoredSettings:
         self._current = MappingProxyType(merged)
 
     def forget(self) -> None:
-        """Reads anew at the next use: a transaction was taken back."""
+        """Discards the cached settings after a rollback; the next use reads them again."""
         self._current = None

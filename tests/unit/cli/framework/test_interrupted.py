@@ -44,10 +44,10 @@ class KeyedService:
 
     def exchange(self, request: WireRequest, **_: object) -> RawReply:
         key = dict(request.headers)["Idempotency-Key"]
-        signals.look()  # as a connection does before it sends, and while it waits
+        signals.raise_if_stopped()  # as a connection does before it sends, and while it waits
         made = self.made.setdefault(key, f"rf_{len(self.made) + 1}")
         self.asked += 1
-        signals.look()
+        signals.raise_if_stopped()
         refund = {"id": made, "object": "refund", "livemode": False, "currency": "EUR"}
         return RawReply(200, (), json.dumps({**refund, **json.loads(request.body)}).encode())
 

@@ -17,7 +17,7 @@ from svc.listen.inbox.forgetting import forget_all_forwarded, forget_failed
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope, copies
 from svc.listen.inbox.inbox import Batch, InboundEvent
 from svc.listen.inbox.listeners import (
-    begin_anew,
+    archive_before_reset,
     count_pending,
     list_known,
     list_waiting,
@@ -108,7 +108,7 @@ def test_no_query_reads_what_is_kept(state: TracedDatabase, inbox: SqliteInbox) 
     found.search(SearchFilter(), 5), [*copies(state, "http://s", "default", "test", NOW)]
     forget_failed(state, WHOSE, NOW + 1000, ManualClock(NOW))
     forget_all_forwarded(state, ManualClock(NOW + 40 * 86400))
-    begin_anew(state, claim)
+    archive_before_reset(state, claim)
     inbox.hand_back()
     assert len(state.asked) > 60
     wrong = [
@@ -211,11 +211,11 @@ def test_a_reset_that_was_cut_off_is_ended_by_the_next_start(
 
     monkeypatch.setattr(state, "write", dies)
     with pytest.raises(KeyboardInterrupt):
-        begin_anew(state, claim)
+        archive_before_reset(state, claim)
     monkeypatch.setattr(state, "write", wrote)
     [row] = state.rows("SELECT COUNT(*) AS n FROM inbox WHERE listener = 1")
     assert row["n"] == 3
-    begin_anew(state, claim)
+    archive_before_reset(state, claim)
     again = SqliteInbox(state, SCOPE)
     assert [one.duplicate for one in again.store(Batch([inbound(n, A) for n in range(1, 6)]))] == [  # type: ignore[union-attr]
         False

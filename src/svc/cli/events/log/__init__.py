@@ -19,7 +19,7 @@ from svc.cli.framework.session import Session
 from svc.errors import CheckFailed
 from svc.listen.inbox.history import copies
 from svc.listen.inbox.inbox import Position
-from svc.listen.inbox.listeners import forget, places
+from svc.listen.inbox.listeners import forget, list_positions
 from svc.listen.log import inboxes
 from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import Credentials
@@ -133,7 +133,9 @@ def forget_(ctx: typer.Context, log: ReadLog) -> None:
         LogUse(str(address), fills=True),
         LogUse(address.stream(settings.mode), fills=False),
     )
-    known = places(session.state(), session.base_url.origin, settings.profile, settings.mode)
+    known = list_positions(
+        session.state(), session.base_url.origin, settings.profile, settings.mode
+    )
     ours = [scope for scope, one in known.items() if one.in_use and log_of(scope) in uses]
     forget(session.state(), ours)
     session.out.value({"object": "log_forgotten", "address": str(address), "listeners": len(ours)})
@@ -144,7 +146,9 @@ def position_here(session: Session, address: LogAddress) -> Position | None:
     if not session.paths.has_state:
         return None
     settings = session.settings
-    known = places(session.state(), session.base_url.origin, settings.profile, settings.mode)
+    known = list_positions(
+        session.state(), session.base_url.origin, settings.profile, settings.mode
+    )
     ours = LogUse(address.stream(settings.mode), fills=False)
     read = (one.position for scope, one in known.items() if one.position and log_of(scope) == ours)
     return max(read, key=lambda place: place.seq, default=None)

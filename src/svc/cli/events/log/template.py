@@ -1,4 +1,4 @@
-"""`svc events log template`: the files of a log's servers."""
+"""`svc events log template`: prints the configuration files of the NATS servers of a log."""
 
 from collections.abc import Sequence
 from typing import Annotated

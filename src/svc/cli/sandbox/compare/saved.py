@@ -1,4 +1,4 @@
-"""What a comparison has found of a profile's service, kept for a sandbox that behaves like it."""
+"""The saved result of `svc sandbox compare`, one per profile, for `svc sandbox start --like`."""
 
 import json
 from pathlib import Path
@@ -14,7 +14,11 @@ def _file(session: Session, profile: str) -> Path:
 
 
 def keep(session: Session, report: dict[str, Any]) -> None:
-    """Keeps a report in place of the one before; raises LocalError: it cannot be written."""
+    """Saves a report in place of the profile's earlier one.
+
+    Raises:
+        LocalError: the file cannot be written.
+    """
     path = _file(session, session.settings.profile)
     try:
         make_private(path.parent)
@@ -25,13 +29,14 @@ def keep(session: Session, report: dict[str, Any]) -> None:
 
 
 def settings_like(session: Session, profile: str | None) -> dict[str, Any]:
-    """The settings with which a sandbox behaves as a profile's service did; none without one.
+    """Returns the settings that make a sandbox behave as a profile's service did.
 
-    Says which they are, and how many differences no setting follows.
+    Without a profile the result is empty. The settings are printed, with the number of differences
+    for which the sandbox has no setting.
 
     Raises:
-        UsageError: nothing is kept of the profile.
-        LocalError: what is kept cannot be read.
+        UsageError: no comparison of the profile is saved.
+        LocalError: the saved comparison cannot be read.
     """
     from svc.sandbox.store.settings import META, check_stored
 
