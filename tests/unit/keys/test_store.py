@@ -242,16 +242,30 @@ def test_a_keyring_that_hangs_is_left_behind(fake: FakeKeyring) -> None:
     fake.hangs.set()
 
 
+@pytest.mark.parametrize(
+    ("item", "calls"),
+    [
+        (f"{USER}|new", [f"read {USER}"]),
+        (USER, [f"read {USER}", f"write {USER}|new", f"read {USER}|new"]),
+    ],
+    ids=["the copy", "the key"],
+)
 def test_a_hang_while_replacing_is_not_followed_by_another_call(
-    fake: FakeKeyring, monkeypatch: pytest.MonkeyPatch
+    fake: FakeKeyring, monkeypatch: pytest.MonkeyPatch, item: str, calls: list[str]
 ) -> None:
     """R35: the limit of the whole is not a multiple of the limit of one call."""
     fake.items = {USER: OLD}
-    release = threading.Event()
-    monkeypatch.setattr(fake, "write", lambda *_: release.wait(30))
+    release, write = threading.Event(), fake.write
+
+    def hang(service: str, user: str, secret: str) -> None:
+        if user == item:
+            release.wait(30)
+        write(service, user, secret)
+
+    monkeypatch.setattr(fake, "write", hang)
     with pytest.raises(KeyStoreError, match="did not answer"):
-        KeyStore([fake], seconds=0.05).put(USER, NEW)
-    assert fake.calls == [f"read {USER}"]
+        KeyStore([fake], seconds=0.3).put(USER, NEW)
+    assert fake.calls == calls
     release.set()
 
 
