@@ -1,7 +1,7 @@
-"""Whole numbers of a request: one check for every way to give them.
+"""Parses the whole numbers of a request, in the same way for every source.
 
-Options, `-d`, `--body`, cells of a CSV and lines of NDJSON all come here, so that what one of them
-refuses no other one sends.
+Options, `-d`, `--body`, cells of a CSV and lines of NDJSON all use it, so that they accept the same
+values.
 """
 
 from typing import Final
@@ -24,14 +24,14 @@ def parse_whole_number(
     is_text: bool,
     is_money: bool = True,
 ) -> int:
-    """Reads a whole number (promise R98); of money it is in minor units of `currency`.
+    """Parses a whole number (promise R98); an amount of money is in minor units of `currency`.
 
-    `is_text` says that `value` was typed, or stands in a form, where every number is text;
-    elsewhere text is no number.
+    `is_text` is whether `value` was typed or comes from a form, where every number is text;
+    otherwise text is no number.
 
     Raises:
-        UsageError: it is not spelled as plain ASCII digits, or is below `least` or over what the
-            service takes; `param` is `name`, and the hint has the right number where it is plain.
+        UsageError: the value is not spelled in plain ASCII digits, or is below `least` or above the
+            maximum; `param` is `name`, and the hint has the right number if it is unambiguous.
     """
     if type(value) is int and least <= value <= AMOUNT_MAX:
         return value  # what was read as one was spelled as one
@@ -52,21 +52,21 @@ def parse_whole_number(
 def amount_option(
     text: str | None, name: str, currency: str | None, *, least: int = 1
 ) -> int | None:
-    """Reads an option's amount; None stays None; raises UsageError as `parse_whole_number`."""
+    """Parses the amount of an option; None stays None. Raises as `parse_whole_number`."""
     if text is None:
         return None
     return parse_whole_number(text, name, least=least, currency=currency, is_text=True)
 
 
 def _spell_number(value: object) -> str | None:
-    """How a number is spelled, or a text; None for what is neither."""
+    """The spelling of a number, or a text unchanged; None for any other value."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         return None
     return str(value)
 
 
 def _is_whole(text: str | None) -> bool:
-    """Whether a text is a whole number as JSON spells it: no sign but a minus, no zeros before."""
+    """Whether a text is a whole number in JSON's spelling: no plus, no leading zeros."""
     digits = (text or "").removeprefix("-")
     plain = digits.isascii() and digits.isdigit()
     return text == "0" or (plain and digits[0] != "0")
@@ -101,13 +101,13 @@ def _suggest_number(text: str, name: str, currency: str | None) -> str:
 
 
 def _with_point(text: str) -> str:
-    """Reads a comma as a decimal point, but never one that could part thousands: `1,000`."""
+    """Reads a comma as a decimal point, unless it may separate thousands, as in `1,000`."""
     whole, comma, fraction = text.partition(",")
     return f"{whole}.{fraction}" if comma and len(fraction) in (1, 2) else text
 
 
 def _show_value(value: object) -> str:
-    """A value as one can show it; text is quoted, and what is no number is as JSON has it."""
+    """Formats a value for a message: text in quotes, other values as JSON."""
     if isinstance(value, str):
         return _truncate(repr(value))
     if _spell_number(value) is not None:

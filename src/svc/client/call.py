@@ -19,21 +19,21 @@ _JSON_KINDS = {dict: "an object", list: "an array", bool: "true or false"}
 
 
 class Call(NamedTuple):
-    """A request: what to send, and what its answer must be to count as one.
+    """A request, with the properties that a valid answer to it must have.
 
     The same value serves sending, `--dry-run`, `--curl`, batches and the journal.
 
     Attributes:
-        path: begins with `/v1/`, without the base URL's own path and without a query.
+        path: begins with `/v1/`, without the path of the base URL and without a query.
         body: parameters of a POST; `None` or empty sends no body.
-        expects: names that the answer's `object` may have; empty takes any JSON (promise R14).
-        checks: pairs of a field of the answer and the value that it must have, where the answer
-            has the field (promise R15).
-        operation: of a documented POST, such as `refunds.create`; see `client.operations`.
+        expects: the values that the answer's `object` may have; empty allows any JSON (R14).
+        checks: pairs of a field of the answer and the value that it must have if the answer has the
+            field (promise R15).
+        operation: the name of a documented POST, such as `refunds.create`.
         makes: whether its answer is a new object.
-        names: objects that it names, by field; an answer that names others is not its answer
+        names: the ids that it names, by field; an answer with other ids belongs to another request
             (promise R93).
-        assumed: true for a call that the specification does not show.
+        assumed: whether the specification does not show the call.
     """
 
     method: Method
@@ -50,7 +50,7 @@ class Call(NamedTuple):
 
     @property
     def changes(self) -> bool:
-        """True where the call may change something at the service."""
+        """Whether the call may change an object of the service."""
         return self.method != "GET"
 
 
@@ -60,19 +60,19 @@ def is_id(identifier: str) -> bool:
 
 
 def segment(identifier: str) -> str:
-    """Returns an id that is fit to stand in a path, without the blanks around it.
+    """Returns an id for use in a path, without surrounding blanks.
 
     Raises:
-        UsageError: unless it is 1 to 128 ASCII letters, digits, `_` or `-` (promise R25).
+        UsageError: it is not 1 to 128 ASCII letters, digits, `_` or `-` (promise R25).
     """
     return check_id(identifier, "id")
 
 
 def check_id(value: object, name: str) -> str:
-    """Returns an id without the blanks around it; `name` is the field or the option it is of.
+    """Returns an id without surrounding blanks; `name` is its field or option, for the error.
 
     Raises:
-        UsageError: it is no text, blank, or not 1 to 128 ASCII letters, digits, `_` or `-`.
+        UsageError: the value is no text, blank, or not 1 to 128 ASCII letters, digits, `_` or `-`.
     """
     if not isinstance(value, str):
         kind = _JSON_KINDS.get(type(value), "a number")
@@ -86,7 +86,7 @@ def check_id(value: object, name: str) -> str:
 
 
 def build_blank_error(name: str) -> UsageError:
-    """The error of an option or a field that is there and has no value."""
+    """Builds the error of an option or a field that was given without a value."""
     return UsageError(f"{name} is blank: is a variable empty?", code="value_blank", param=name)
 
 
@@ -95,7 +95,7 @@ def _build_id_error(message: str, name: str) -> UsageError:
 
 
 def pattern_of(path: str) -> tuple[str, str]:
-    """A path of the API with `*` for the id in it, and that id, which may be none."""
+    """Splits a path of the API into its pattern, with `*` for the id, and the id (may be empty)."""
     parts = path.split("/")
     if len(parts) <= _PLACE_OF_ID or parts[2] == "landed-cost":
         return path, ""
@@ -104,10 +104,10 @@ def pattern_of(path: str) -> tuple[str, str]:
 
 
 def query_of(params: QueryParams) -> QueryPairs:
-    """Turns filters such as `{"limit": 3, "created": {"gte": "..."}}` into query pairs in order.
+    """Converts filters such as `{"limit": 3, "created": {"gte": "..."}}` to query pairs in order.
 
-    A filter that is None is left out. Pairs are taken as they are, so that a user's own parameters
-    keep their order and spelling.
+    A filter that is None is left out. Pairs stay unchanged, so that a user's own parameters keep
+    their order and spelling.
     """
     if isinstance(params, tuple):
         return params

@@ -1,4 +1,4 @@
-"""What an answer says against its request: another object, mode, amount or currency."""
+"""Finds contradictions between an answer and its request: object, mode, amount or currency."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -19,10 +19,10 @@ _MODES = {True: "live", False: "test"}
 
 
 class Contradiction(ReplyContradiction):
-    """A reply that contradicts its request, and yet names what was made or changed.
+    """An answer contradicts its request; the error has the id of its object.
 
     Attributes:
-        object_id: of that; None where the answer names none, or nothing was changed.
+        object_id: the id of the object that was created or changed, or None.
         world: as `Reply.world`.
     """
 
@@ -35,7 +35,7 @@ class Contradiction(ReplyContradiction):
 
 
 def world_of(headers: Headers) -> str | None:
-    """The state of the sandbox that answered: one that was reset may give the same ids again."""
+    """The id of the sandbox's state: after a reset a sandbox may use the same ids again."""
     return header(headers, SANDBOX_WORLD_HEADER)
 
 
@@ -49,7 +49,7 @@ def refuse_contradiction(
     again with its own key (promise R93).
 
     Raises:
-        ReplyContradiction: showing both values.
+        ReplyContradiction: the message has both values.
     """
     said = _contradiction(call, finding.data, mode)
     if said is None:
@@ -75,7 +75,7 @@ def refuse_contradiction(
 
 
 def _end_of(call: Call) -> Outcome | None:
-    """What a contradicting answer proves of a call's end."""
+    """The outcome of a call that a contradicting answer proves, or None."""
     if not call.changes:
         return None
     names_it = bool(call.operation) and not call.makes
@@ -83,16 +83,16 @@ def _end_of(call: Call) -> Outcome | None:
 
 
 def id_in(data: object) -> str | None:
-    """The id of an answered object, where it has one that an object can have."""
+    """The id of an object in an answer, or None if there is no valid one."""
     found = data.get("id") if isinstance(data, Mapping) else None
     return found if isinstance(found, str) and is_id(found) else None
 
 
 def other_object(data: Any, call: Call) -> str | None:
-    """Says which object an answer names that its request does not, or None.
+    """Describes an id in the answer that differs from the one in the request; None if all agree.
 
-    What the answer leaves out says nothing; an object may stand for its id. So does an id that
-    begins as those of another kind do (specification: ID prefixes).
+    A field that the answer leaves out is no difference. The answer may have an object in place of
+    its id.
     """
     kind = _kind_of_id(data)
     if call.expects and kind is not None and kind != (data.get("object") or kind):
@@ -110,13 +110,13 @@ def other_object(data: Any, call: Call) -> str | None:
 
 
 def _kind_of_id(data: object) -> str | None:
-    """The kind of object that an id belongs to by its prefix; None where no prefix is known."""
+    """The kind of object to which an id belongs by its prefix, or None."""
     found = id_in(data) or ""
     return next((kind for kind, start in ID_PREFIXES.items() if found.startswith(start)), None)
 
 
 def _is_a(data: Mapping[str, Any], kind: str) -> bool:
-    """Whether an answer is an object of a kind; where it has no marker, its id's prefix tells."""
+    """Whether an answer is an object of a kind, by its `object`, else by the prefix of its id."""
     prefix = ID_PREFIXES.get(kind)
     marked = data.get("object")
     if marked is None and prefix is not None:
@@ -125,9 +125,9 @@ def _is_a(data: Mapping[str, Any], kind: str) -> bool:
 
 
 def _other_part(said: object, wanted: Mapping[str, object]) -> str | None:
-    """Compares the ends of account numbers, which alone prove another destination (R119).
+    """Compares the last characters of account numbers; only these prove another destination (R119).
 
-    An answer may have no more of a number, or stars in place of the rest.
+    An answer may contain no more of a number, or asterisks for the rest.
     """
     if not isinstance(said, Mapping):
         return None
@@ -145,9 +145,9 @@ def _other_part(said: object, wanted: Mapping[str, object]) -> str | None:
 
 
 def find_differences(data: Any, call: Call) -> tuple[str, ...]:
-    """Names, banks and countries of a recipient that an answer spells otherwise (R119).
+    """Lists names, banks and countries of a recipient that the answer spells differently (R119).
 
-    A bank writes a name in its own letters and cuts it: a difference is told and proves nothing.
+    A bank may transliterate and shorten a name: a difference is a warning and proves nothing.
     """
     found: list[str] = []
     for field, wanted in call.names:
@@ -172,7 +172,7 @@ _NUMBERS: Final = ("iban", "account_number", "last4")
 
 
 def _normalize_text(value: object) -> str:
-    """A text as banks compare it: without blanks, in one case, in one form of Unicode."""
+    """Normalises text for a comparison of names: blanks, case and Unicode form are ignored."""
     text = "".join(str(value).split())
     if not text.isascii():
         from unicodedata import normalize
@@ -198,9 +198,9 @@ def _contradiction(call: Call, data: Any, mode: str) -> str | None:
 
 
 def _agrees(said: object, wanted: object) -> bool:
-    """Compares text as text, and amounts by value: a form says 100 as text.
+    """Compares text as text, and amounts by value, because a form has 100 as text.
 
-    What the answer leaves out, or says as an object, is no contradiction.
+    An absent value and an object in the answer are no contradiction.
     """
     if said is None or isinstance(said, (dict, list)) or str(said) == str(wanted):
         return True

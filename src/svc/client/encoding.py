@@ -1,4 +1,4 @@
-"""A request's body as bytes: JSON, or a form with brackets."""
+"""Encodes the body of a request as JSON, or as a form with bracket paths."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from json.encoder import encode_basestring
@@ -17,7 +17,7 @@ def json_bytes(body: Mapping[str, object]) -> bytes:
     """Encodes as compact UTF-8 JSON; numbers keep their spelling.
 
     Raises:
-        UsageError: on a value that JSON cannot hold (NaN, a lone surrogate, a Python object).
+        UsageError: a value is not valid in JSON (NaN, a lone surrogate, a Python object).
     """
     return _utf8(_json(body))
 
@@ -26,14 +26,14 @@ def form_bytes(body: Mapping[str, object]) -> bytes:
     """Encodes as `application/x-www-form-urlencoded` with brackets.
 
     Raises:
-        UsageError: on what a form cannot say without loss: an empty list or object, a bracket in
-            a name, NaN.
+        UsageError: a form cannot represent a value: an empty list or object, a bracket in a name,
+            NaN.
     """
     return pairs_text(form_pairs(body)).encode("ascii")
 
 
 def pairs_text(pairs: Iterator[FormPair] | Sequence[FormPair]) -> str:
-    """Joins names and values to `a=1&b=2`, everything but unreserved characters escaped."""
+    """Joins names and values to `a=1&b=2`, with all but unreserved characters escaped."""
     return "&".join(f"{percent_encode(name)}={percent_encode(value)}" for name, value in pairs)
 
 
@@ -45,13 +45,13 @@ def percent_encode(text: str) -> str:
 
 
 def form_pairs(body: Mapping[str, object]) -> Iterator[FormPair]:
-    """Spreads a nested body to pairs: `a[b]`, `list[]` for values, `list[0][c]` for objects."""
+    """Flattens a nested body to pairs: `a[b]`, `list[]` for values, `list[0][c]` for objects."""
     for name, value in body.items():
         yield from _pairs(_check_name(name), value)
 
 
 def scalar_text(value: object) -> str:
-    """Spells a value as a form does: `true`, `false`, nothing for `None`, digits for numbers."""
+    """Formats a value for a form: `true`, `false`, empty for `None`, digits for numbers."""
     if value is None:
         return ""
     if isinstance(value, bool):

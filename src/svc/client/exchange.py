@@ -1,4 +1,4 @@
-"""What passes between the sender and the wire, as values: request, answer, failure, deadline.
+"""The values that pass between the client and the wire: request, answer, failure, deadline.
 
 Named tuples here and in the neighbouring modules: every command makes these classes at its start,
 and a frozen dataclass takes ten times as long (0.5 ms each).
@@ -31,7 +31,7 @@ class Deadline:
         return self._at - self._clock.monotonic()
 
     def within(self, seconds: float) -> "Deadline":
-        """Returns a deadline so many seconds from now, or this one's if that comes first."""
+        """Returns a deadline in `seconds` from now, but not after this one."""
         return Deadline(self._clock, min(seconds, self.seconds_left()))
 
 
@@ -39,11 +39,11 @@ Headers: TypeAlias = tuple[tuple[str, str], ...]
 
 
 class WireRequest(NamedTuple):
-    """One request, whole: its headers hold the API key, so they are never shown.
+    """One complete request; its headers contain the API key, so its repr hides them.
 
     Attributes:
-        answer_max: bytes that its answer may have; None for what the wire takes.
-        file: a file that the body of a 2xx is written to, in place of the reply's body.
+        answer_max: the maximum size of the answer in bytes; None for the default of the wire.
+        file: the file to which the body of a 2xx is written, instead of the reply's body.
     """
 
     method: str
@@ -58,11 +58,11 @@ class WireRequest(NamedTuple):
 
 
 class RawReply(NamedTuple):
-    """An answer as it came: header names in lower case, the body decoded of gzip and chunks.
+    """An unclassified answer: header names in lower case, the body without gzip and chunks.
 
     Attributes:
-        complete: false where the body ended with the connection and nothing tells its length, or
-            where the rest of an error's overlong body was left unread.
+        complete: False if the body has no length and ended with the connection, or if the rest of
+            an error's overlong body was not read.
     """
 
     status: int
@@ -72,7 +72,7 @@ class RawReply(NamedTuple):
 
 
 class Trouble(Enum):
-    """Why an attempt brought no answer."""
+    """The reason why an attempt has no answer."""
 
     NO_ADDRESS = "the host name could not be resolved"
     NO_CONNECTION = "no connection could be made"
@@ -93,8 +93,8 @@ class Failure(NamedTuple):
     """An attempt without an answer.
 
     Attributes:
-        sent: whether any byte of the request may have left (promise R10).
-        detail: the system's words, one line, may be empty.
+        sent: whether any byte of the request may have been sent (promise R10).
+        detail: the system's message on one line; may be empty.
     """
 
     trouble: Trouble
@@ -108,14 +108,14 @@ class Wire(Protocol):
     def exchange(
         self, request: WireRequest, *, deadline: Deadline, connect_seconds: float
     ) -> RawReply | Failure:
-        """Sends a request and reads its answer; never raises for what a network may do."""
+        """Sends a request and reads its answer; an error of the network is a `Failure`."""
 
     def close(self) -> None:
-        """Closes what is kept open."""
+        """Closes the kept connection."""
 
 
 class WireOwner:
-    """What sends over a wire of its own, and closes it at the end of a `with` block."""
+    """The base of clients that own a wire and close it at the end of a `with` block."""
 
     _wire: Wire
 
@@ -165,7 +165,7 @@ class WireBroken(Exception):  # noqa: N818  it describes a connection
 
 
 class Collector:
-    """Takes a body as it comes and keeps what is within the cap of `most` bytes."""
+    """Collects a body piece by piece, up to `most` bytes."""
 
     def __init__(
         self,
@@ -186,7 +186,7 @@ class Collector:
         self.full = False
 
     def add(self, data: bytes) -> None:
-        """Takes the next piece; raises WireBroken: a 2xx exceeds the cap, or its gzip is none."""
+        """Adds the next piece; raises WireBroken: a 2xx is too large, or its gzip is invalid."""
         plain = data if self._gunzip is None else self._inflate(self._gunzip, data)
         if len(plain) > self._left:
             if self._strict:
@@ -200,7 +200,7 @@ class Collector:
             self._file.write(kept)
 
     def finish(self) -> bytes:
-        """Gives the whole body; raises WireBroken: when the gzip data of a 2xx ends early."""
+        """Returns the complete body; raises WireBroken: the gzip data of a 2xx ends early."""
         begun = self._left < self._most
         if self._strict and begun and self._gunzip is not None and not self._gunzip.eof:
             raise WireBroken(Trouble.TRUNCATED, "the compressed body ends early")

@@ -1,8 +1,8 @@
-"""The one check of a request's body before it is sent, by the description of its operation.
+"""Checks the body of a request before it is sent, by the description of its operation.
 
-Single commands, `svc post` and the rows of a batch come through `check_body`. A field that is not
-described passes: whether there is one is for the service to say. A name that is nearly a described
-one does not, for `amout` in a refund would give everything back.
+Single commands, `svc post` and the rows of a batch all use `check_body`. An unknown field is
+allowed: the service may have it. A name that is similar to a known field is refused: a refund with
+`amout` would return the whole payment.
 """
 
 import re
@@ -25,7 +25,7 @@ FieldTree: TypeAlias = Mapping[str, "FieldTree"]
 
 
 class Incomplete(UsageError):  # noqa: N818  it describes a body
-    """A body lacks fields that a request cannot do without; `rows` are the options for them."""
+    """A body lacks required fields; `rows` are their options."""
 
     def __init__(self, operation: str, rows: Sequence[RequestOption]) -> None:
         *others, last = (_with_place(row) for row in rows)
@@ -37,7 +37,7 @@ class Incomplete(UsageError):  # noqa: N818  it describes a body
 
 
 def _with_place(row: RequestOption) -> str:
-    """The bracket path of a field that is missing, and of those that may stand in its place."""
+    """Formats the bracket path of a missing field, and those of its alternatives."""
     instead = " with ".join(name.lstrip("-").replace("-", "_") for name in row.instead)
     return (
         f"{format_bracket_path(row.path)} (or {instead})"
@@ -56,13 +56,13 @@ def check_body(
 ) -> None:
     """Checks one body of one operation, such as `refunds.create`, before it is sent.
 
-    Names may not be nearly those of fields (promise R97); whole numbers are such, and in a form
-    text (promise R98); a currency or a country is a code in capitals; an id begins as those of its
-    kind do; and a new object has all that it needs. What metadata and evidence hold is free, and an
-    operation that is not described has no rules.
+    The rules: no name is similar to that of a field (promise R97); whole numbers are valid, and
+    text in a form (promise R98); a currency or country is a code in capital letters; an id has a
+    prefix of its kind; a new object has all required fields. The content of metadata and evidence
+    is free, and an unknown operation has no rules.
 
-    `is_raw` is a POST by its path: it may leave out what is required, and hold any id but one of
-    another kind. `typed` is what was given by `-d`, to be shown as it would be right.
+    `is_raw` is for a POST by its path: required fields may be absent, and an id is only refused if
+    it has the prefix of another kind. `typed` are the values of `-d`, which hints correct.
 
     Raises:
         Incomplete: a required field is missing.
@@ -107,7 +107,7 @@ def check_filters(path: str, filters: Mapping[str, str]) -> None:
     """Refuses an id of another kind among the filters of the list at a path.
 
     Raises:
-        UsageError: with the way from the one to the other, where there is one.
+        UsageError: the id is of another kind; the hint says how to find the right one.
     """
     noun = service.resource_at(path)
     for field in noun.list_given("list") if noun is not None else ():
@@ -116,14 +116,14 @@ def check_filters(path: str, filters: Mapping[str, str]) -> None:
 
 
 class BodyRules(NamedTuple):
-    """What holds for the bodies of one operation.
+    """The rules for the bodies of one operation.
 
     Attributes:
-        takes: the fields that its request may have.
-        kinds: of every field of its noun that is held to its kind, also where this request does
-            not take it: whether it does is then for the service to say.
-        options: in the order of help.
-        needed: of these the ones that a request cannot do without, with what may stand in place.
+        takes: the fields that the request may have.
+        kinds: the kinds of all fields of the noun, also of those that this request does not take:
+            the service decides whether it takes them.
+        options: in the order of the help.
+        needed: the required options, with their alternatives.
     """
 
     takes: FieldTree
@@ -132,7 +132,7 @@ class BodyRules(NamedTuple):
     needed: tuple[tuple[RequestOption, tuple[RequestOption, ...]], ...]
 
     def kind_of(self, path: BodyPath) -> Kind | None:
-        """The kind that a path is held to; None where it is held to none."""
+        """The kind of the field at a path, or None."""
         return next((kind for known, kind in self.kinds if known == path), None)
 
 
@@ -142,7 +142,7 @@ _HELD: Final = (*_WHOLE, "currency", "country", "identifier")
 
 @cache
 def rules_of(operation: str) -> BodyRules | None:
-    """The rules of an operation such as `refunds.create`; None where it is not described."""
+    """The rules of an operation such as `refunds.create`; None if it is unknown."""
     known = service.operation(operation)
     if known is None:
         return None
@@ -163,7 +163,7 @@ _OWN: Final = ("id",)  # of what is answered; where a row has one, it is of the 
 
 
 def tree_of(fields: Sequence[Field], *, answered: bool = False) -> FieldTree:
-    """The names of fields and of what stands inside; `answered` with those of answers alone."""
+    """The tree of the names of fields and their members; `answered` includes read-only fields."""
     return {
         field.name: _inner_tree(field.kind, answered=answered)
         for field in fields
@@ -177,7 +177,7 @@ def _inner_tree(kind: Kind, *, answered: bool) -> FieldTree:
 
 
 def every_kind(fields: Sequence[Field], within: BodyPath = ()) -> Iterator[tuple[BodyPath, Kind]]:
-    """The kind of each field, also of those inside objects and lists."""
+    """Yields the path and kind of each field, also of members of objects and lists."""
     for field in fields:
         path = (*within, field.name)
         yield path, field.kind
@@ -186,7 +186,7 @@ def every_kind(fields: Sequence[Field], within: BodyPath = ()) -> Iterator[tuple
 
 
 def _as_typed(typed: Sequence[str], wrong: str, hint: str) -> str | None:
-    """The `-d` that was typed with the right name in it; None where the name stood elsewhere."""
+    """The typed value of `-d` with the corrected name; None if the name was not in a `-d`."""
     for text in typed:
         path = re.split(":?=", text, maxsplit=1)[0]
         if path == wrong or path.startswith(f"{wrong}["):
@@ -213,7 +213,7 @@ def _check_text(
 
 
 def _check_code(rules: BodyRules, kind: Kind, path: BodyPath, name: str, value: object) -> None:
-    """Refuses a currency or a country of another shape, or in small letters."""
+    """Refuses a malformed currency or country, or one in small letters."""
     letters, shape, code = _CODES[kind.type]
     text = str(value)
     is_word = text.isascii() and text.isalpha() and len(text) == letters
@@ -258,7 +258,10 @@ _SHOWN: Final = 40
 
 
 def _find_missing(rules: BodyRules, body: Mapping[str, Any]) -> Iterator[RequestOption]:
-    """What is not there; where one of those that stand in its place is, the others of them."""
+    """Yields the required fields that are missing.
+
+    If one of several alternatives was given, the others of that group are required.
+    """
     for row, others in rules.needed:
         if not is_there(body, row.path):
             absent = [other for other in others if not is_there(body, other.path)]
@@ -266,12 +269,12 @@ def _find_missing(rules: BodyRules, body: Mapping[str, Any]) -> Iterator[Request
 
 
 def is_there(body: Mapping[str, Any], path: BodyPath) -> bool:
-    """Whether a body has a value at a path, or one that is no object above it."""
+    """Whether a body has a value at a path, or a value that is no object above it."""
     return value_at(body, path) not in (None, "")
 
 
 def value_at(body: Mapping[str, Any], path: BodyPath) -> object:
-    """What stands at a path; what is no object is for the service to refuse, in its own words."""
+    """The value at a path, or None; the service refuses a value that should be an object."""
     here: Any = body
     for part in path:
         if not isinstance(here, Mapping):
@@ -303,7 +306,7 @@ def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
     """Refuses names that differ from a described one by case, blanks or one letter (R97).
 
     Raises:
-        UsageError: naming the field that was probably meant.
+        UsageError: the hint names the field that was probably meant.
     """
     if not knows_all(fields, value):
         for unknown in find_unknown_names(fields, value, within):
@@ -311,10 +314,9 @@ def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
 
 
 def knows_all(fields: FieldTree, value: Any) -> bool:
-    """Whether each name in a value is plainly described; quick, for the many rows of a batch.
+    """Whether each name in a value is known; a fast check for the rows of a batch.
 
-    Where nothing is described, as in metadata, every name is as good as another. False says only
-    that `find_unknown_names` has to look.
+    An empty tree allows any name, as in metadata. After False, `find_unknown_names` decides.
     """
     if not fields or isinstance(value, (str, int)):
         return True
@@ -331,7 +333,7 @@ def knows_all(fields: FieldTree, value: Any) -> bool:
 
 
 class UnknownName(NamedTuple):
-    """A name that is not described where it stands: among `fields`, inside the field `within`."""
+    """An unknown name within the field `within`, and the known `fields` there."""
 
     fields: FieldTree
     name: str
@@ -339,7 +341,7 @@ class UnknownName(NamedTuple):
 
     @property
     def path(self) -> str:
-        """The name with what it stands inside, such as `items[0][colour]`."""
+        """The bracket path of the name, such as `items[0][colour]`."""
         return _join_bracket(self.within, self.name)
 
 
@@ -396,13 +398,13 @@ def _refuse_point(fields: FieldTree, name: str, within: str) -> None:
 
 
 def _suggest_name(fields: FieldTree, name: str) -> str:
-    """The described name that one is, or nearly is; else itself."""
+    """The known name that equals a name or is similar to it; else the name itself."""
     near = (known for known in fields if _is_near(name, known))
     return name if name in fields else next(near, name)
 
 
 def format_bracket_path(path: BodyPath) -> str:
-    """A path as the service writes it: `items[0][name]`."""
+    """Formats a path as a bracket path, such as `items[0][name]`."""
     return path[0] + "".join(f"[{part}]" for part in path[1:])
 
 
@@ -411,7 +413,7 @@ def _join_bracket(name: str, part: str) -> str:
 
 
 def _is_near(name: str, known: str) -> bool:
-    """Whether two names are one but for case, blanks, and one letter or two that changed places."""
+    """Whether two names differ only by case, blanks, one letter or two swapped letters."""
     left, right = ("".join(text.split()).casefold() for text in (name, known))
     if _SHORT.get(left) == right:
         return True

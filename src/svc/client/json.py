@@ -1,4 +1,4 @@
-"""JSON from outside, strictly, with numbers kept as spelled and list entries kept as sent."""
+"""A strict JSON parser that keeps the spelling of numbers and the exact text of list entries."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -8,10 +8,10 @@ from typing import Any, Self
 
 
 class ExactNumber(float):
-    """A number with a fraction or an exponent, and the text that it came as.
+    """A number with a fraction or an exponent, with its original text.
 
-    It compares and sorts like any float; money and rates are shown from `text` alone, which no
-    binary rounding has touched.
+    It compares and sorts as a float. Money and rates are formatted from `text`, without binary
+    rounding.
     """
 
     __slots__ = ("text",)
@@ -31,10 +31,10 @@ class ExactNumber(float):
 
 
 class NotJson(ValueError):  # noqa: N818  it describes a text
-    """The text is not JSON. The caller writes the message, as it knows where the text came from.
+    """The text is not JSON; the caller writes the message, as it knows the source of the text.
 
     Attributes:
-        place: line and column, 1 for the first; None where there is no one place.
+        place: line and column, from 1; None if the error has no single place.
     """
 
     def __init__(self, message: str, place: tuple[int, int] | None = None) -> None:
@@ -47,7 +47,7 @@ def _refuse_constant(name: str) -> float:
 
 
 def _parse_integer(text: str) -> int | ExactNumber:
-    """Reads a whole number; Python has no negative zero of them."""
+    """Parses a whole number; `-0` becomes an `ExactNumber`, as an int has no negative zero."""
     return ExactNumber(text) if text == "-0" else int(text)
 
 
@@ -84,11 +84,10 @@ _GIVEN, _SORTED = (
 
 
 def has_more_values(text: str, most: int) -> bool:
-    """Whether a JSON text has more values than that, names not counted; nothing of it is built.
+    """Whether a JSON text has more than `most` values, without names; builds no values.
 
-    Each value but the first of its list or object follows a comma, and each of these opens. Marks
-    inside strings are counted with the others at first, which takes no time, and left out only
-    where it matters.
+    It counts commas and opening brackets. Marks within strings are counted as well at first, which
+    is fast, and are only excluded if the result depends on them.
     """
     if sum(map(text.count, _MARKS)) < most:
         return False
@@ -107,8 +106,7 @@ def parse(text: str) -> Any:
     """Parses a whole document.
 
     Raises:
-        NotJson: on anything but one JSON value; also on nesting or numbers that exceed Python's
-            limits.
+        NotJson: the text is not one JSON value, or exceeds Python's limits of nesting or numbers.
     """
     try:
         return _DECODER.decode(text)
@@ -117,13 +115,12 @@ def parse(text: str) -> Any:
 
 
 def parse_given(text: str, *, in_order: bool = False) -> Any:
-    """Parses what a user gives to be sent: besides, no name may stand twice.
+    """Parses JSON that a user wants to send; refuses a repeated name, as a value would be lost.
 
-    One of the two would be lost in silence. `in_order` sorts names, so that equal values are equal
-    bytes.
+    `in_order` sorts names, so that equal values have equal bytes.
 
     Raises:
-        NotJson: as `parse` does; `place` says where, as far as one can tell.
+        NotJson: as `parse`, or a repeated name; `place` is set if it is known.
     """
     try:
         return (_SORTED if in_order else _GIVEN).decode(text)
@@ -136,13 +133,13 @@ def parse_given(text: str, *, in_order: bool = False) -> Any:
 
 
 def parse_list(text: str) -> tuple[Any, tuple[str, ...]]:
-    """Parses a document once; of a list object also gives the exact text of each entry.
+    """Parses a document; for a list object it also returns the exact text of each entry.
 
-    A list object is an object with an array `data` (spec: List object). Of any other value the
+    A list object is an object with an array `data` (spec: List object). For any other value the
     second part is empty.
 
     Raises:
-        NotJson: as `parse` does; also where a name stands twice in one object.
+        NotJson: as `parse`, or a repeated name in an object.
     """
     start = _skip(text, 0)
     if text[start : start + 1] != "{":
@@ -180,7 +177,7 @@ def _object(text: str, start: int) -> tuple[dict[str, Any], tuple[str, ...], int
 
 
 def _entries(text: str, start: int) -> Iterator[tuple[Any, int, int]]:
-    """Yields each entry with its place, then one last item that holds the end of the array."""
+    """Yields each entry with its position, then a last item with the end of the array."""
     at = _skip(text, start + 1)
     if text[at] == "]":
         yield None, at, at + 1

@@ -1,7 +1,6 @@
-"""The calls of the API, made of the description: what each POST answers, proves and moves.
+"""Builds the calls of the API from `svc.service`, with the checks of their answers.
 
-They serve the sender and everything that names an operation. A path that is not described is sent
-as it is, and any JSON is an answer to it.
+An undocumented path is sent unchanged, and any JSON is a valid answer to it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,21 +23,21 @@ from svc.service.model import Action, Field, Resource
 
 
 class _Named(dict[str, object]):
-    """The objects that a call names, for people."""
+    """The ids that a call names, for messages; a missing name has a placeholder."""
 
     def __missing__(self, name: str) -> str:
         return "(of the body)"
 
 
 def counts_for(action: Action, body: Body | None) -> bool:
-    """Whether what an action moves, and how it fails, counts for a request with this body."""
+    """Whether the money and the failures of an action apply to a request with this body."""
     return not action.only_with or (body or {}).get(action.only_with) in (True, "true")
 
 
 def action_of(call: Call) -> str:
-    """What a POST does where it moves money, such as `capture order ord_1`; empty where none moves.
+    """Describes a POST that moves money, such as `capture order ord_1`; empty for any other POST.
 
-    A POST that is not described may move money.
+    An undocumented POST may move money.
     """
     known = service.operation(call.operation)
     if known is None:
@@ -48,19 +47,19 @@ def action_of(call: Call) -> str:
 
 
 def moves_all(call: Call) -> bool:
-    """Whether a POST moves all that there is where it has no amount."""
+    """Whether a POST without an amount moves the whole amount."""
     known = service.operation(call.operation)
     return known is not None and known[1].whole
 
 
 def is_only_final(call: Call) -> bool:
-    """Whether a POST is asked about because it cannot be undone, not because money moves."""
+    """Whether a POST needs confirmation because it cannot be undone, and moves no money."""
     known = service.operation(call.operation)
     return known is not None and bool(known[1].only_with)
 
 
 def find_failing_fields(call: Call, data: object) -> tuple[str, ...]:
-    """The fields of an answer whose values mean that what was asked for has failed."""
+    """The fields of an answer whose values mean that the request's effect has failed."""
     known = service.operation(call.operation)
     if known is None or not isinstance(data, Mapping) or not counts_for(known[1], call.body):
         return ()
@@ -68,7 +67,7 @@ def find_failing_fields(call: Call, data: object) -> tuple[str, ...]:
 
 
 def has_failed(data: object) -> bool:
-    """Whether an object's own status means that it has failed, whatever was asked for."""
+    """Whether the status of an object means that it has failed, for any request."""
     if not isinstance(data, Mapping):
         return False
     resource = noun(str(data.get("object")))
@@ -76,9 +75,9 @@ def has_failed(data: object) -> bool:
 
 
 def failure_of(call: Call, data: object) -> str | None:
-    """Says why an answer means that what was asked for has failed, or None (promise R117).
+    """Returns why the effect of a request has failed according to an answer, or None (R117).
 
-    `data` is the answer to `call`, or the same object as it was read later.
+    `data` is the answer to `call`, or the same object read later.
     """
     fields = find_failing_fields(call, data)
     if not fields or not isinstance(data, Mapping):
@@ -89,7 +88,7 @@ def failure_of(call: Call, data: object) -> str | None:
 
 
 def find_undocumented_status(call: Call, data: object) -> str | None:
-    """The status of an answered object that the description does not know, or None."""
+    """The status of an object in the answer if it is not documented, or None."""
     if not call.changes or not isinstance(data, Mapping):
         return None
     status, noun = data.get("status"), service.noun(str(data.get("object")))
@@ -100,12 +99,12 @@ def find_undocumented_status(call: Call, data: object) -> str | None:
 
 
 def post(name: str, body: Body | None, encoding: Encoding | None, identifier: str = "") -> Call:
-    """Builds the call of an operation; `identifier` is of what it changes.
+    """Builds the call of an operation; `identifier` is the id of the object that it changes.
 
-    Without an encoding it has the one that the specification shows.
+    The default encoding is that of the specification.
 
     Raises:
-        UsageError: the id, or one in the body, is none (promise R25).
+        UsageError: the id, or one in the body, is malformed (promise R25).
         KeyError: there is no such operation.
     """
     known = service.operation(name)
@@ -134,7 +133,7 @@ def post(name: str, body: Body | None, encoding: Encoding | None, identifier: st
 
 @cache  # a batch asks for each of its rows
 def _proofs_of(name: str) -> Mapping[str, Field]:
-    """The fields of an operation that its answer must say as its request does."""
+    """The fields whose values must be equal in the request and its answer."""
     noun, action = service.operation(name) or (None, None)
     fields = (*noun.fields, *action.fields) if noun is not None and action is not None else ()
     return {field.name: field for field in fields if field.proof}
@@ -142,17 +141,17 @@ def _proofs_of(name: str) -> Mapping[str, Field]:
 
 @cache
 def _identifiers_of(name: str) -> tuple[str, ...]:
-    """The fields of an operation's request that are ids."""
+    """The names of an operation's fields that are ids."""
     noun, action = service.operation(name) or (None, None)
     fields = noun.list_given(action.verb) if noun is not None and action is not None else ()
     return tuple(field.name for field in fields if field.kind.type == "identifier")
 
 
 def _with_checked_ids(names: Sequence[str], fields: Body | None) -> Body | None:
-    """Returns the fields with no blanks around the ids among them.
+    """Returns the fields with the ids among them checked, and without surrounding blanks.
 
     Raises:
-        UsageError: an id is no text, blank, or holds what no id does (promise R25).
+        UsageError: an id is no text, blank, or has an invalid character (promise R25).
     """
     given = fields or {}
     ids = {name: check_id(given[name], name) for name in names if given.get(name) is not None}
@@ -162,14 +161,14 @@ def _with_checked_ids(names: Sequence[str], fields: Body | None) -> Body | None:
 def _name_proofs(
     proofs: Mapping[str, Field], given: Mapping[str, object], proof: str
 ) -> Iterator[tuple[str, object]]:
-    """What a request says that its answer must say too, as the answer calls it."""
+    """Yields the values that the answer must repeat, with their names in the answer."""
     for name, value in given.items():
         if proofs[name].proof == proof:
             yield proofs[name].answered_as or name, value
 
 
 def operation_at(path: str) -> tuple[str, str] | None:
-    """The name of the operation that a path is of, and the id in it; None where there is none."""
+    """The name of the operation of a path, and the id in the path; None if it is unknown."""
     noun = service.resource_at(path)
     if noun is None:
         return None
@@ -182,7 +181,7 @@ def operation_at(path: str) -> tuple[str, str] | None:
 
 
 def suggest_command(call: Call) -> str | None:
-    """The command for the described path that an unknown one is nearly; None where none is near."""
+    """The command for the documented path that is most similar to an unknown path, or None."""
     from svc.nearest import find_near_words
 
     method = "POST" if call.changes else "GET"
@@ -200,7 +199,7 @@ def suggest_command(call: Call) -> str | None:
 
 
 def retrieval(kind: str, identifier: str) -> Call:
-    """Builds the call that reads one object; raises UsageError: the id is none (promise R25)."""
+    """Builds the call that reads one object; raises UsageError: the id is malformed (R25)."""
     (noun, action), identifier = _find_action(kind, "retrieve"), segment(identifier)
     return Call(
         "GET",
@@ -212,7 +211,7 @@ def retrieval(kind: str, identifier: str) -> Call:
 
 
 def build_list(kind: str, params: QueryParams) -> Call:
-    """Builds the call that lists objects, newest first: paging and its filters."""
+    """Builds the call that lists objects, newest first, with filters and paging."""
     noun, action = _find_action(kind, "list")
     return Call("GET", noun.path, query=query_of(params), expects=("list",), assumed=action.assumed)
 

@@ -1,6 +1,6 @@
-"""How the fields of a request are given on a command line, from the description of each.
+"""The command-line options of each operation's fields, built from `svc.service`.
 
-Options, bodies, the words that complete them and the advice in an error come of these rows. A field
+Options, request bodies, completion and the advice of errors are built from these rows. A field
 without an option is given by `-d`.
 """
 
@@ -18,13 +18,13 @@ class RequestOption(NamedTuple):
     """One option.
 
     Attributes:
-        name: as it is typed, such as `--postal-code`.
-        path: of the field in the body, such as `("shipping", "postal_code")`.
-        metavar: what stands for the value in help.
-        help: its line there.
-        kind: what the value is. An `amount` is in minor units; `item`, `pairs` and `list` may be
-            given more than once.
-        words: the set of words that may stand there, as the completions call it.
+        name: the name on the command line, such as `--postal-code`.
+        path: the path of the field in the body, such as `("shipping", "postal_code")`.
+        metavar: the placeholder of the value in the help.
+        help: its line in the help.
+        kind: the kind of the value. An `amount` is in minor units; `item`, `pairs` and `list` are
+            repeatable.
+        words: the name of its set of words in the completion scripts.
         least: the smallest amount.
         is_needed: whether a request is refused without it.
         instead: of one that is needed, the options that may be given together in its place.
@@ -44,24 +44,24 @@ class RequestOption(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The name as a parameter of Python's."""
+        """The name as a Python parameter."""
         return self.name.removeprefix("--").replace("-", "_")
 
     @property
     def is_required(self) -> bool:
-        """Whether no other option can stand in its place."""
+        """Whether the option is required and has no alternative."""
         return self.is_needed and not self.instead
 
 
 @cache
 def options_of(operation: str) -> tuple[RequestOption, ...]:
-    """The options of a POST such as `refunds.create`; none where it is not described."""
+    """The options of a POST such as `refunds.create`; empty if it is unknown."""
     known = service.operation(operation)
     return () if known is None else rows_of(known[0], known[1].verb)
 
 
 def rows_of(noun: Resource, verb: str) -> tuple[RequestOption, ...]:
-    """The options that give the fields of a request of this verb, in the order of help."""
+    """The options of the fields of a verb's request, in the order of the help."""
     needed = verb == "create"
     return tuple(
         row for field in noun.list_given(verb) for row in _rows(noun, field, (), needed=needed)
@@ -71,7 +71,7 @@ def rows_of(noun: Resource, verb: str) -> tuple[RequestOption, ...]:
 def _rows(
     noun: Resource, field: Field, within: tuple[str, ...], *, needed: bool
 ) -> Iterator[RequestOption]:
-    """The options of what stands inside a field, and its own."""
+    """Yields the options of a field and of its members."""
     path = (*within, field.name)
     if field.kind.type == "object":
         yield from _inner_rows(noun, field.kind, path, needed=needed and field.is_needed)
@@ -128,12 +128,12 @@ def _words(noun: Resource, field: Field) -> str:
 
 
 def item_placeholder(entry: Iterable[Field]) -> str:
-    """An item as a hint writes it: what is missing is never invented (promise R120)."""
+    """Formats an item with placeholders for a hint; no value is invented (promise R120)."""
     return ",".join(f"{field.name}={field.name.upper()}" for field in entry if field.required)
 
 
 def advice(operation: str, path: tuple[str, ...]) -> str | None:
-    """The options for a field, as an error names them; None where only `-d` gives it."""
+    """Formats the options of a field for an error; None if only `-d` gives the field."""
     rows = {row.path: row for row in options_of(operation)}
     row = rows.get(path)
     if row is None and path[:1] in rows and rows[path[:1]].kind in ("item", "pairs", "list"):

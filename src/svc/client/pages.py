@@ -1,4 +1,4 @@
-"""Following a list to its end, with the checks that keep it from going round (promise R18)."""
+"""Reads all pages of a list, with checks against endless repetition (promise R18)."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -16,18 +16,18 @@ WINDOW = 10_000
 
 
 class ListItem(NamedTuple):
-    """One object of a list: parsed, and the exact text that the service sent for it."""
+    """One object of a list, parsed and with the exact text of the answer."""
 
     data: dict[str, Any]
     text: str
 
 
 class ListPage(NamedTuple):
-    """One answer of a list.
+    """One page of a list.
 
     Attributes:
-        items: what is new in it and within the caller's maximum.
-        has_more: whether the service has objects beyond these.
+        items: the objects that no earlier page had, up to the caller's maximum.
+        has_more: whether the service has further objects.
     """
 
     reply: Reply
@@ -36,14 +36,14 @@ class ListPage(NamedTuple):
 
 
 def pages(client: Client, call: Call, *, max_items: int | None = None) -> Iterator[ListPage]:
-    """Yields the pages of a list call one by one, so that a caller can print as they arrive.
+    """Yields the pages of a list call as they arrive; only the present page is in memory.
 
-    A call that names no `limit` asks for the largest page. Nothing but the present page is kept.
+    Without a `limit` in the call, the largest page size is used.
 
     Raises:
-        PartlyDone: when the list ends early after some objects; names the last id.
-        ReplyContradiction: when the first page breaks the rules of a list.
-        SvcError: whatever the first request raises.
+        PartlyDone: an error came after some objects; the error has the last id.
+        ReplyContradiction: the first page breaks the rules of a list.
+        SvcError: the error of the first request.
     """
     walk = Walk(call, max_items)
     while True:
@@ -57,7 +57,7 @@ def pages(client: Client, call: Call, *, max_items: int | None = None) -> Iterat
 
 
 class Walk:
-    """Where a walk through a list stands; judges each page without sending anything."""
+    """The state of reading a list; checks each page, and sends nothing."""
 
     def __init__(self, call: Call, max_items: int | None = None) -> None:
         self._limit = _limit(call, max_items)
@@ -71,15 +71,15 @@ class Walk:
 
     @property
     def is_full(self) -> bool:
-        """Whether the caller's maximum is reached."""
+        """Whether the caller's maximum number of objects is reached."""
         return self._max is not None and self._count >= self._max
 
     def take(self, reply: Reply) -> ListPage:
-        """Checks a page, moves the cursor behind it and gives what is new in it.
+        """Checks a page, moves the cursor after it and returns its new objects.
 
         Raises:
-            ReplyContradiction: on a page over the limit, an empty page or one without anything
-                new that says there is more, a cursor that was there before, an object without id.
+            ReplyContradiction: the page exceeds the limit; or it has no new object and says that
+                there are more; or its cursor is repeated; or an object has no id.
         """
         entries, has_more = reply.data["data"], reply.data["has_more"]
         if len(entries) > self._limit:
@@ -99,7 +99,7 @@ class Walk:
         return ListPage(reply, items, has_more or len(items) < len(found))
 
     def end_early(self, error: SvcError) -> SvcError:
-        """Turns an error after some objects into PartlyDone; before any it stays as it is."""
+        """Converts an error to PartlyDone if objects were read; else returns it unchanged."""
         if self._last is None:
             return error
         return PartlyDone(

@@ -1,4 +1,4 @@
-"""Waiting until an object has the status that is wanted, or settles otherwise."""
+"""Waits until an object has a wanted or another final status."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ _PASSING = (NetworkError, RateLimited, ServerError)
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """Which states of an object are known, which end a wait, and which of those are wanted."""
+    """The known statuses of an object, those that end a wait, and the wanted ones among these."""
 
     name: str
     known: tuple[str, ...]
@@ -28,9 +28,9 @@ class Settling:
 
 
 def find_settling(kind: str, until: tuple[str, ...] = ()) -> Settling:
-    """How objects of a name, such as `refund`, settle.
+    """The statuses for waiting for a kind of object, such as `refund`.
 
-    Wanted are the states of `until`, or without them the final ones that mean no failure.
+    The wanted statuses are `until`, or else the final ones that mean no failure.
     """
     noun = service.noun(kind)
     if noun is None:
@@ -48,15 +48,15 @@ def wait(
     on_status: Callable[[str, bool], None] = lambda _status, _known: None,
     hint: str | None = None,
 ) -> Reply:
-    """Reads an object again and again until its status is final; gives the last answer.
+    """Polls an object until its status is final; returns the last answer.
 
-    `seconds` is the time that is left in all. `on_status` is told each new status and whether it is
-    a known one; `hint` says what to do where it does not settle in time. A final status may well
-    be `failed`: that is for the caller to judge.
+    `seconds` is the total time limit. `on_status` is called with each new status and whether it is
+    a known one; `hint` is the advice if the time is up. A final status may be `failed`: the caller
+    decides what that means.
 
     Raises:
-        CheckFailed: when no final status was reached or the object could not be read any more. A
-            call that made the object was carried out all the same.
+        CheckFailed: no final status was reached in time, or the object could not be read any more.
+            The call that created the object was carried out all the same.
     """
     deadline, identifier = Deadline(client.clock, seconds), reply.data["id"]
     status, pause = "", FIRST_PAUSE
@@ -89,7 +89,7 @@ def wait(
 
 
 def _read(client: Client, call: Call, seconds: float) -> Reply | None:
-    """Reads once more; None where there is no time for it, or where the trouble may pass."""
+    """Reads the object once; None if the time is up or the error may be temporary."""
     try:
         return client.send(call, within=seconds) if seconds > 0 else None
     except _PASSING:

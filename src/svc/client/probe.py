@@ -1,4 +1,4 @@
-"""Reaching the service without a key: whether it answers, and what its clock says."""
+"""Checks without a key whether the service answers, and reads its clock."""
 
 from typing import NamedTuple
 
@@ -15,13 +15,13 @@ _HALF = 0.5  # a Date header has whole seconds; on average half of one has passe
 
 
 class Reached(NamedTuple):
-    """An answer of any status.
+    """An answer with any status.
 
     Attributes:
-        milliseconds: of name, connection, TLS and answer together.
-        skew: seconds that this machine's clock is ahead of the service's; None where the answer
-            has no readable `Date`.
-        turned: seconds that a sandbox's own clock is ahead of this machine's; None of any other
+        milliseconds: for name resolution, connection, TLS and answer together.
+        skew: seconds by which this machine's clock is ahead of the service's; None if the answer
+            has no valid `Date`.
+        turned: seconds by which a sandbox's clock is ahead of this machine's; None for any other
             service.
     """
 
@@ -32,7 +32,7 @@ class Reached(NamedTuple):
 
 
 def probe(base_url: BaseUrl, *, wire: Wire, clock: Clock, seconds: float) -> Reached | Failure:
-    """Asks for one order without a key, once, within so many seconds; no key leaves (R28)."""
+    """Requests one order once, without a key, within `seconds`; sends no key (R28)."""
     call = build_list("order", {"limit": 1})
     prepared = prepare(call, base_url, new_key=_refuse_key)
     request = WireRequest(

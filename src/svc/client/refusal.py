@@ -1,4 +1,4 @@
-"""Error answers: read whatever their shape, raised as the class that says what to do."""
+"""Parses error answers of any shape, and builds the error with its class and hint."""
 
 import re
 from typing import Final
@@ -41,7 +41,7 @@ def parameter(call: Call, code: str | None, param: str | None) -> str | None:
 
 
 def _list_inside(operation: str, param: str) -> str | None:
-    """Names what an object such as `evidence` may hold, where a parameter is inside of one."""
+    """Lists the members that an object such as `evidence` may have, for an unknown one."""
     outer, bracket, _ = param.partition("[")
     known = service.operation(operation) if bracket else None
     for field in known[0].list_given(known[1].verb) if known else ():
@@ -52,7 +52,7 @@ def _list_inside(operation: str, param: str) -> str | None:
 
 
 def option(operation: str, param: str) -> str:
-    """The option of the command line for a parameter, else the one that takes any: `-d`."""
+    """The command-line option for a parameter, else `-d`, which takes any."""
     from svc.client.options import advice
 
     known = advice(operation, tuple(re.findall(r"[^\[\]]+", param)))
@@ -64,7 +64,7 @@ def option(operation: str, param: str) -> str:
 
 
 def not_found(call: Call, code: str | None, param: str | None) -> str | None:
-    """Says why nothing was found: no such call, another kind of id, or the other mode."""
+    """Explains a 404: an unknown call, an id of another kind, or an id of the other mode."""
     if call.assumed and code != "resource_missing":
         return "The documentation does not show this call; this service may not have it."
     if code == "endpoint_unknown":
@@ -78,7 +78,7 @@ def not_found(call: Call, code: str | None, param: str | None) -> str | None:
 
 
 def _other_kind(path: str) -> str | None:
-    """Points to the right command when the id in a path is of another kind, or is no id."""
+    """Suggests the right command if the id in a path is of another kind, or no id."""
     listed = next((words for start, words in _LISTED.items() if path.startswith(start)), None)
     if listed is not None:
         return listed
@@ -127,20 +127,20 @@ def is_about_key(type_: str | None, code: str | None) -> bool:
 
 
 def settles(refusal: Refusal) -> bool:
-    """Whether a refusal proves that nothing was carried out under its key (promises R94, R113).
+    """Whether a refusal proves that the request had no effect (promises R94, R113).
 
-    Only the service's own envelope does, with a documented type and a documented code together,
-    about neither routing nor idempotency.
+    Only an error body of the service proves it, if both its type and its code are documented, and
+    the code is not about routing or idempotency.
     """
     known = CODES.get(refusal.code or "")
     return known is not None and known.settles and refusal.type == INVALID
 
 
 def may_follow_effect(finding: AttemptResult) -> bool:
-    """Whether a 4xx that proves nothing may have come after the effect (promise R113).
+    """Whether a 4xx without proof may have been sent after the effect (promise R113).
 
-    A gateway gives up waiting with one of these. A 409 about the idempotency key is the service's
-    word on another request (promise R12: the key was used with another body).
+    A gateway answers so when it stops waiting. A 409 about the idempotency key is about another
+    request (promise R12: the key was used with another body).
     """
     said = finding.refusal or Refusal("")
     about_key = finding.status == _CONFLICT and is_about_key(said.type, said.code)
@@ -148,12 +148,12 @@ def may_follow_effect(finding: AttemptResult) -> bool:
 
 
 def is_replayed(headers: Headers) -> bool:
-    """Whether the service says that an answer is a stored one."""
+    """Whether the service marks an answer as replayed."""
     return (header(headers, REPLAYED_HEADER) or "").strip().lower() == "true"
 
 
 def request_id(headers: Headers) -> str | None:
-    """The service's name for the exchange, under any header that it may use."""
+    """The service's request id, from any header that it may use."""
     for name in _REQUEST_ID_HEADERS:
         value = header(headers, name)
         if value:
@@ -162,7 +162,7 @@ def request_id(headers: Headers) -> str | None:
 
 
 def read(raw: RawReply) -> Refusal:
-    """Reads an error body: flat, wrapped in `api_error`, without a code, or not JSON at all."""
+    """Parses an error body: flat, wrapped in `api_error`, without a code, or not JSON at all."""
     fields = _fields(raw.body)
     message = _text(fields, "message", _MESSAGE_MAX)
     return Refusal(
@@ -175,7 +175,7 @@ def read(raw: RawReply) -> Refusal:
 
 
 def is_error_body(data: object) -> bool:
-    """Whether a parsed body is an error of either shape (specification: Errors), and no object."""
+    """Whether a parsed body is an error of either shape (specification: Errors), not an object."""
     if not isinstance(data, dict) or data.keys() & {"id", "object"}:
         return False
     if isinstance(data.get("error"), (dict, str)):
@@ -186,7 +186,7 @@ def is_error_body(data: object) -> bool:
 def api_error(
     call: Call, finding: AttemptResult, *, idempotency_key: str | None = None
 ) -> ApiError:
-    """Builds the error of a definite 4xx: the service's words, the class for the exit code."""
+    """Builds the error of a definite 4xx with the service's message and the class by its code."""
     refusal = finding.refusal or Refusal("The service refused the request.")
     status = finding.status or 0
     kind = ERROR_OF_STATUS.get(status, ApiError)

@@ -1,4 +1,4 @@
-"""A call as the exact bytes that every attempt sends (promise R1)."""
+"""Encodes a call as the exact bytes that every attempt sends (promise R1)."""
 
 import os
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def uuid4() -> str:
 
 
 def uuid_of(data: bytes, version: int) -> str:
-    """Writes 16 bytes as a UUID of a version (RFC 9562), which takes six bits of them."""
+    """Formats 16 bytes as a UUID of a version (RFC 9562); version and variant replace six bits."""
     raw = bytearray(data)
     raw[6] = raw[6] & 0x0F | version << 4
     raw[8] = raw[8] & 0x3F | 0x80
@@ -42,16 +42,16 @@ _CONTENT_TYPES = {
 
 
 class Prepared(NamedTuple):
-    """What leaves in every attempt of one call, but for `Host` and the key.
+    """The encoded request of every attempt of a call, without `Host` and the API key.
 
-    The API key is not in it, so that the journal may keep it whole (promise R28).
+    Because it does not contain the API key, the journal may store it (promise R28).
 
     Attributes:
         url: origin, prefix, path and query.
-        target: what stands in the request line.
-        headers: in the order that they are sent, without `Host` and `Authorization`.
-        body: exact bytes; empty for none.
-        idempotency_key: of every POST and no other call (promise R13).
+        target: the target of the request line.
+        headers: in the order of sending, without `Host` and `Authorization`.
+        body: the exact bytes; empty for none.
+        idempotency_key: every POST has one, other calls have none (promise R13).
     """
 
     method: str
@@ -62,7 +62,7 @@ class Prepared(NamedTuple):
     idempotency_key: str | None
 
     def header(self, name: str) -> str | None:
-        """The value of a header as it will be sent."""
+        """The value of a header, or None."""
         return next((value for key, value in self.headers if key == name), None)
 
 
@@ -76,14 +76,14 @@ def prepare(
     root: str = API_ROOT,
     api_key: str = "",
 ) -> Prepared:
-    """Builds the request once; a POST without a key of the user's gets one from `new_key`.
+    """Encodes a call; a POST without a key of the user gets one from `new_key`.
 
-    `api_key` is what must not stand in it, besides whatever looks like a key.
+    The request must contain neither `api_key` nor any text that looks like a key.
 
     Raises:
-        AuthError: it holds a secret (promise R100).
-        UsageError: on a key that breaks promise R13, a key on a GET, a path that would leave the
-            API (promise R25), a body that cannot be encoded.
+        AuthError: the request contains a secret (promise R100).
+        UsageError: the idempotency key is invalid (R13) or given for a GET; the path would leave
+            the API (R25); or the body cannot be encoded.
     """
     key = _key_for(call, idempotency_key, new_key)
     body = encode_body(call)
@@ -97,10 +97,10 @@ def prepare(
 
 
 def without_secrets(made: Prepared, api_key: str = "") -> Prepared:
-    """Gives a request that is fit to be recorded and sent; every one comes through here.
+    """Returns a request after checking that it contains no secret; every request is checked.
 
     Raises:
-        AuthError: it holds a secret.
+        AuthError: the request contains a secret.
     """
     refuse_secrets(api_key, made.target, made.body, *(value for _, value in made.headers))
     return made
@@ -109,7 +109,7 @@ def without_secrets(made: Prepared, api_key: str = "") -> Prepared:
 def request_headers(
     method: str, body: bytes, *, content_type: str, key: str | None, api_version: str | None
 ) -> Headers:
-    """The headers of a request but for `Host` and the API key, in the order that they are sent."""
+    """The headers of a request without `Host` and the API key, in the order of sending."""
     headers = [
         ("User-Agent", f"svc/{__version__}"),
         ("Accept", "application/json"),
@@ -127,7 +127,7 @@ def request_headers(
 
 
 def encode_body(call: Call) -> bytes:
-    """Encodes a call's body; without parameters there is none."""
+    """Encodes the body of a call; empty without parameters."""
     if not call.body:
         return b""
     return json_bytes(call.body) if call.encoding == "json" else form_bytes(call.body)
@@ -142,7 +142,7 @@ def check_key(key: str) -> str:
     """Returns an idempotency key that may be sent.
 
     Raises:
-        UsageError: unless it is 1 to 255 printable ASCII characters without a space (promise R13).
+        UsageError: it is not 1 to 255 printable ASCII characters without a space (promise R13).
     """
     if not 0 < len(key) <= IDEMPOTENCY_KEY_MAX or not all("!" <= mark <= "~" for mark in key):
         raise UsageError(
@@ -168,11 +168,11 @@ def check_version(version: str) -> str:
 
 
 def check_path(path: str, root: str = API_ROOT) -> str:
-    """Returns a path that stays inside the API whatever a server makes of it (promise R25).
+    """Returns a path that cannot leave the API, however a server normalises it (promise R25).
 
     Raises:
-        UsageError: unless it is `root` and plain segments: no `..`, `//`, `%`, backslash, query
-            or host.
+        UsageError: the path is not `root` and plain segments, without `..`, `//`, `%`, backslash,
+            query or host.
     """
     if not path.startswith(f"{root}/"):
         raise UsageError(
@@ -210,7 +210,7 @@ def _key_for(call: Call, given: str | None, new_key: Callable[[], str]) -> str |
 
 
 def parse_body(body: str) -> Any:
-    """Returns a JSON body as JSON with numbers as spelled, a form as its text, none as null."""
+    """Parses a JSON body, keeping the spelling of numbers; a form stays text, none is None."""
     with suppress(NotJson):  # of another release's file, or cut by what was redacted
         return parse_given(body) if body.startswith("{") else body or None
     return body

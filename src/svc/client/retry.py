@@ -1,4 +1,4 @@
-"""What an attempt means, and whether and when to try again: pure (promises R6-R8, R11)."""
+"""Decides whether and when to try again; pure functions (promises R6-R8, R11)."""
 
 from collections.abc import Callable
 from enum import Enum
@@ -8,7 +8,7 @@ from svc.client.exchange import Headers, RawReply, Trouble, header
 
 
 class Refusal(NamedTuple):
-    """The fields of an error body, of either shape (assumptions: Error codes)."""
+    """The fields of an error body of either shape (assumptions: Error codes)."""
 
     message: str
     type: str | None = None
@@ -18,7 +18,7 @@ class Refusal(NamedTuple):
 
 
 class Meaning(Enum):
-    """What an attempt means for the request."""
+    """The class of the result of an attempt."""
 
     DONE = "done"
     REFUSED = "a definite 4xx"
@@ -37,15 +37,15 @@ class Meaning(Enum):
 
 
 class AttemptResult(NamedTuple):
-    """One attempt, understood.
+    """The classified result of one attempt.
 
     Attributes:
-        detail: one line for people: why this is not DONE.
-        trouble: of an attempt without an answer, what happened.
+        detail: why it is not DONE, on one line.
+        trouble: the reason if there is no answer.
         data: the parsed body of a DONE attempt.
-        text: the body of a DONE attempt as sent.
-        slices: of a DONE list, the exact text of each entry.
-        retry_after: seconds that the service asks to wait, already checked (promise R8).
+        text: the exact body of a DONE attempt.
+        slices: the exact text of each entry of a DONE list.
+        retry_after: the checked seconds of `Retry-After` (promise R8), or None.
     """
 
     meaning: Meaning
@@ -61,7 +61,7 @@ class AttemptResult(NamedTuple):
 
     @property
     def status(self) -> int | None:
-        """The HTTP status, where an answer came."""
+        """The HTTP status, or None without an answer."""
         return None if self.raw is None else self.raw.status
 
 
@@ -112,7 +112,7 @@ OPEN = frozenset(
 
 
 class Reason(Enum):
-    """Why there is no further attempt."""
+    """The reason why there is no further attempt."""
 
     ANSWERED = "the answer is final"
     ATTEMPTS = "every attempt was used"
@@ -124,34 +124,34 @@ class Reason(Enum):
 
 
 class RetryQuota(Protocol):
-    """An allowance of further attempts that several clients share (promise R17)."""
+    """A quota of further attempts that several clients share (promise R17)."""
 
     def take(self, *, timed_out: bool) -> bool:
-        """Pays for one further attempt; false if there is not enough left."""
+        """Takes one further attempt from the quota; False if too little is left."""
 
     def give(self) -> None:
-        """Pays a little back for a request that succeeded."""
+        """Returns a little to the quota after a success."""
 
 
 class Retry(NamedTuple):
-    """Try again after so many seconds."""
+    """The decision to try again after some seconds."""
 
     after: float
 
 
 class Stop(NamedTuple):
-    """Try no more."""
+    """The decision to make no further attempt."""
 
     reason: Reason
 
 
 class CallProgress(NamedTuple):
-    """Where a call stands after an attempt; times in seconds.
+    """The progress of a call after an attempt; times in seconds.
 
     Attributes:
-        attempt: 1 for the first.
+        attempt: the number of the attempt, from 1.
         time_left: until the total deadline.
-        age: since the first attempt by the wall clock, which counts a suspended machine's sleep.
+        age: since the first attempt, by the wall clock, which includes the machine's sleep.
     """
 
     attempt: int
@@ -160,13 +160,13 @@ class CallProgress(NamedTuple):
 
 
 def explain_repeat(key: str | None, what: str = "it") -> str:
-    """Says what to do next where it is unknown whether a POST was carried out."""
+    """The advice if it is unknown whether a POST was carried out."""
     hours = KEY_SAFE_SECONDS // 3600
     return f"Within {hours} hours it is safe to send {what} again with --idempotency-key {key}"
 
 
 def classify_reply(method: str, status: int, code: str | None, *, replayed: bool) -> Meaning:
-    """Classifies an answer that is no 2xx by status, then code; `replayed`: it is a stored one."""
+    """Classifies an answer that is no 2xx by its status, then its code."""
     if status < 400:  # noqa: PLR2004
         return Meaning.REDIRECT
     if status == 429:  # noqa: PLR2004
@@ -181,7 +181,7 @@ def classify_reply(method: str, status: int, code: str | None, *, replayed: bool
 
 
 def is_in_progress(code: str | None) -> bool:
-    """Whether a 409's code says that a request with the same key still runs."""
+    """Whether the code of a 409 says that a request with the same key is still running."""
     return code is not None and code.endswith(_IN_PROGRESS)
 
 
@@ -193,10 +193,10 @@ def decide(
     retry_after: float | None,
     random: Callable[[], float],
 ) -> Retry | Stop:
-    """Says what to do after an attempt.
+    """Decides after an attempt whether to try again.
 
-    `retry_after` is the service's wish in seconds or None; it is a floor under our own wait.
-    `random` gives a number from 0 up to 1.
+    `retry_after` is the minimum wait that the service demands, in seconds, or None. `random`
+    returns a number from 0 up to 1.
     """
     if meaning not in RETRIED:
         return Stop(Reason.ANSWERED)
@@ -218,7 +218,7 @@ def backoff(attempt: int, random: float) -> float:
 
 
 def connect_seconds(attempt: int, time_left: float) -> float:
-    """How long one attempt may take to connect, so that all of them fit in the deadline."""
+    """The time limit for connecting, such that all attempts fit in the deadline."""
     attempts_left = max(1, ATTEMPTS + 1 - attempt)
     return min(CONNECT_SECONDS, time_left / attempts_left)
 
@@ -229,10 +229,10 @@ _CENTURY_GUESS = 50
 
 
 def retry_after(headers: Headers, now: float) -> float | None:
-    """The seconds that a service asks to wait; None where it asks nothing that makes sense.
+    """Parses `Retry-After` to seconds; None if it is absent or invalid.
 
-    A date is measured against the service's own `Date` header where there is one, so that a wrong
-    clock on this machine does no harm, else against `now` (seconds since 1970).
+    A date is compared with the `Date` header of the answer if there is one, so that a wrong clock
+    of this machine has no effect, else with `now` (Unix seconds).
     """
     value = (header(headers, "retry-after") or "").strip()
     # Several headers, or several figures in one: the longest wait is right for each of them.
@@ -241,7 +241,7 @@ def retry_after(headers: Headers, now: float) -> float | None:
 
 
 def _parts(value: str) -> list[str]:
-    """Figures are parted by commas; a date has one of its own behind the day's name."""
+    """Splits the values of repeated headers at commas, except the comma within a date."""
     parts: list[str] = []
     for part in value.split(","):
         if parts and parts[-1].strip().isalpha():
@@ -264,7 +264,7 @@ def _seconds(value: str, headers: Headers, now: float) -> float | None:
 
 
 def http_date(text: str) -> float | None:
-    """Reads the three date forms of RFC 9110 5.6.7 to seconds since 1970; None if it is none."""
+    """Parses the three date formats of RFC 9110 5.6.7 to Unix seconds; None if invalid."""
     words = text.replace(",", " ").replace("-", " ").split()
     match words:
         case [_, day, month, year, clock, "GMT"]:

@@ -1,4 +1,4 @@
-"""Calls to a sandbox's controls; they refuse to reach anything else."""
+"""Sends calls to the controls of a sandbox, and to no other service."""
 
 from collections.abc import Callable
 from typing import BinaryIO
@@ -38,33 +38,33 @@ _LOOK = "svc sandbox status shows whether it answers, svc sandbox logs what went
 def control_call(
     method: Method, *steps: str, body: Body | None = None, params: QueryParams = ()
 ) -> Call:
-    """A call to a control, by the steps of its path below `/_sandbox`, ids among them."""
+    """Builds a call to a control by the segments of its path below `/_sandbox`."""
     path = "/".join((SANDBOX_ROOT, *map(segment, steps)))
     return Call(method, path, body=body, query=query_of(params))
 
 
 def in_mode(call: Call, mode: str) -> Call:
-    """The same control in a mode; without it a control works in test mode.
+    """Returns a control call for a mode; the default of a control is test mode.
 
-    Not for the checkout, whose key says the mode, nor for the clock, which both modes share.
+    The checkout has the mode of its key, and the clock is the same in both modes.
     """
     return call._replace(query=(*call.query, ("mode", mode))) if mode != "test" else call
 
 
 class SandboxClient(WireOwner):
-    """Sends control calls to one address once its health check proved a sandbox there.
+    """Sends control calls to an address after its health check has shown that it is a sandbox.
 
     There are no further attempts: the controls take no idempotency key and move no money.
 
     Args:
-        base_url: on this machine, or one that plain HTTP leads to.
-        deadline: for all calls together; without one each has a minute, for advancing the clock
+        base_url: an address on this machine, or with plain HTTP.
+        deadline: for all calls together; without it each call has a minute, as advancing the clock
             may take long.
         show_progress: a context manager around each call, to show progress.
-        on_version: told of the sandbox's version, once that is known.
+        on_version: called with the sandbox's version.
 
     Raises:
-        UsageError: when no sandbox can be at the address.
+        UsageError: no sandbox can be at the address.
     """
 
     def __init__(
@@ -92,11 +92,11 @@ class SandboxClient(WireOwner):
         self._version = __version__
 
     def health(self) -> Reply:
-        """Proves that a sandbox answers: `object` is `sandbox`; also gives its clock.
+        """Checks that a sandbox answers: `object` is `sandbox`. The reply has its clock as well.
 
         Raises:
-            UsageError: something else answers there.
-            NetworkError: nothing answers there.
+            UsageError: another service answers.
+            NetworkError: no service answers.
         """
         if self._health is None:
             try:
@@ -115,13 +115,13 @@ class SandboxClient(WireOwner):
     def send(self, call: Call, *, key: str | None = None, accept: tuple[int, ...] = ()) -> Reply:
         """Sends a control call, after the health check.
 
-        `key` is a publishable key, for the checkout alone. `accept` lists error statuses to be
-        given back as replies, such as 402 for a declined card, whose body says more than an error.
+        `key` is a publishable key, for the checkout only. `accept` lists error statuses that are
+        returned as replies, such as 402 for a declined card, whose body has more than an error.
 
         Raises:
-            UsageError: no sandbox is there.
+            UsageError: the service is no sandbox.
             ApiError: the sandbox refused the call.
-            NetworkError, OutcomeUnknown: no answer came; the second when the call was sent.
+            NetworkError, OutcomeUnknown: no answer came; the latter if the call was sent.
         """
         self.health()
         return self._exchange(call, key, accept)
@@ -206,7 +206,7 @@ class SandboxClient(WireOwner):
 
 
 def other_version(version: str) -> str:
-    """Says that a sandbox was started by another svc, which may be why its answer is of no use."""
+    """Formats a remark that a sandbox runs another version of svc, which may explain an error."""
     return (
         f"The sandbox is svc {version} and this is svc {__version__}: svc sandbox stop, then start "
         "it again"

@@ -1,4 +1,4 @@
-"""Text from outside as one short line that can do a terminal no harm."""
+"""Makes text from outside safe for a terminal, as one short line."""
 
 import re
 
@@ -9,7 +9,7 @@ LINE_MAX = 300
 
 
 def one_line(text: str, limit: int = LINE_MAX) -> str:
-    """Drops control, bidirectional and invisible characters, joins white space, cuts at `limit`."""
+    """Removes control, bidirectional and invisible characters, joins blanks, cuts at `limit`."""
     # Cut first: an error body may have megabytes.
     shown = " ".join(text[: limit * 8].split())
     line = shown if is_plain(shown) else " ".join(re.sub(UNSAFE, "", shown).split())
@@ -17,6 +17,6 @@ def one_line(text: str, limit: int = LINE_MAX) -> str:
 
 
 def without_tags(text: str) -> str:
-    """Drops what stands in angle brackets, so that an HTML error page leaves its words."""
+    """Removes tags in angle brackets, so that an HTML error page is readable text."""
     parts = text.split("<")
     return " ".join([parts[0], *(part.partition(">")[2] for part in parts[1:])])

@@ -1,14 +1,13 @@
-"""HTTP/1.1 on sockets of our own; the one place of the client that knows h11, socket and ssl.
+"""HTTP/1.1 over svc's own sockets; the only part of the client that uses h11, socket and ssl.
 
-`http` reads and says what is plain by itself, to be quick, and has h11 decide on everything else.
+Begin with `sockets`. `http` encodes and parses unambiguous messages itself, which is fast, and
+leaves all others to h11. `exchange`, in the folder above, has the values that pass. Only `client`,
+`sandbox` and `probe` send requests.
 
-httpx could do most of it: one deadline over everything and whether a byte has left can be had by a
-network backend of our own below it. Two things speak against that. Importing it costs every
-command 19 to 34 ms, a fifth to a third of its time. And httpcore, which does the work below it,
-begins the next cycle of a kept connection without a look at what lies behind an answer: such bytes
-are then read as the answer to the next request, which for a program that moves money is the wrong
-payment. Here a connection with a byte too many is closed (`connection.Connection.can_be_reused`).
-
-`sockets` is where to begin; `exchange`, one room up, has the values that pass. Only `client`,
-`sandbox` and `probe` send.
+httpx could do most of it: a network backend of our own below it would give one deadline for the
+whole exchange, and whether a byte was sent. There are two reasons against it. Its import takes 19
+to 34 ms of every command, a fifth to a third of its time. And httpcore, the library below it, does
+not check for bytes after an answer before it reuses a connection: it would read them as the answer
+to the next request, and a program that moves money would report the wrong payment. Here a
+connection with surplus bytes is closed (`connection.Connection.can_be_reused`).
 """

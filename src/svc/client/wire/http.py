@@ -1,9 +1,8 @@
-"""One request as bytes and its answer from bytes, on two paths.
+"""Encodes a request and parses its answer, by a fast path or by h11.
 
-The fast path takes only what can be said and read in one way: strict line ends, plain characters,
-one Content-Length, no other framing. Everything else goes to h11, which decides, and which costs a
-command an eighth of its time to import. Nothing that the fast path takes would be read differently
-by h11; a test compares the two.
+The fast path only accepts messages that can be read in one way: strict line ends, plain characters,
+one Content-Length, no other framing. h11 parses all others; its import takes an eighth of a
+command's time. h11 would read no message of the fast path differently; a test compares the two.
 """
 
 from typing import TYPE_CHECKING, Final, TypeAlias
@@ -26,7 +25,7 @@ Head: TypeAlias = tuple[int, Headers]
 
 
 class NotHttp(Exception):  # noqa: N818  named for what the answer is
-    """The answer breaks the protocol; the text says how."""
+    """The answer violates the protocol; the text says how."""
 
 
 class HttpExchange:
@@ -41,7 +40,7 @@ class HttpExchange:
         self._careful: h11.Connection | None = None
 
     def encode(self) -> bytes:
-        """The request as it goes over the wire."""
+        """Returns the bytes of the request."""
         quick = _encode_request(self._request)
         if quick is not None:
             return quick
@@ -49,7 +48,7 @@ class HttpExchange:
         return sent
 
     def feed(self, data: bytes) -> None:
-        """Takes what came; nothing at all means that nothing more will."""
+        """Adds received bytes; an empty value means that the connection has ended."""
         self._over = not data
         if self._careful is None:
             self._waiting += data
@@ -57,7 +56,7 @@ class HttpExchange:
             self._careful.receive_data(data)
 
     def head(self) -> Head | None:
-        """Status and headers (names in lower case), None until they are there; raises NotHttp."""
+        """Returns status and headers (names in lower case); None if incomplete; raises NotHttp."""
         if self._careful is None:
             end = self._waiting.find(b"\r\n\r\n")
             if end < 0 and not self._over and _may_be_quick(self._waiting):
@@ -74,10 +73,10 @@ class HttpExchange:
         return self._read_head_by_parser()
 
     def piece(self) -> bytes | None:
-        """The next bytes of the body, empty at its end; None until they are there.
+        """Returns the next bytes of the body, empty at its end; None if more must be received.
 
         Raises:
-            NotHttp: the answer is not what its head has announced.
+            NotHttp: the body differs from the announcement of the head.
         """
         if self._careful is not None:
             return self._read_piece_by_parser()
@@ -90,7 +89,7 @@ class HttpExchange:
         return taken
 
     def is_clean(self) -> bool:
-        """Whether request and answer are through, and the line can carry others behind them."""
+        """Whether request and answer are complete, and the connection may carry further ones."""
         if self._careful is None:
             return self._left == 0 and self._keeps and not self._waiting
         from h11 import DONE
@@ -134,7 +133,7 @@ class HttpExchange:
 
 
 def _start_parser(request: WireRequest) -> "tuple[h11.Connection, bytes]":
-    """A connection of h11 that has sent the request, and what it has sent."""
+    """Creates a connection of h11 that has sent the request; returns it with the sent bytes."""
     import h11
 
     wire = h11.Connection(h11.CLIENT, max_incomplete_event_size=HEADER_MAX)
@@ -147,7 +146,7 @@ def _start_parser(request: WireRequest) -> "tuple[h11.Connection, bytes]":
 
 
 def _encode_request(request: WireRequest) -> bytes | None:
-    """The request's bytes; None where h11 must look at it first."""
+    """Encodes a request for the fast path; None if h11 has to encode it."""
     target, headers = request.target, request.headers
     names = [name.lower() for name, _ in headers]
     lengths = [value for name, (_, value) in zip(names, headers, strict=True) if name == _LENGTH]
@@ -174,9 +173,9 @@ def _are_plain(headers: Headers) -> bool:
 
 
 def _may_be_quick(begun: bytes) -> bool:
-    """Whether a head that has begun like this is one for the fast path, once it is whole.
+    """Whether the first bytes of a head allow the fast path.
 
-    If not, h11 reads the head now: it may find it complete, or refuse it, when no more bytes come.
+    If not, h11 parses the head at once: it may be complete or invalid without further bytes.
     """
     usual = _VERSION.startswith(begun[: len(_VERSION)])
     strict = begun.count(b"\n") == begun.count(b"\r\n")
@@ -184,9 +183,9 @@ def _may_be_quick(begun: bytes) -> bool:
 
 
 def _parse_head(head: bytes) -> tuple[int, Headers, int, bool] | None:
-    """Status, headers, length of the body, and whether the line is kept.
+    """Parses status, headers, body length, and whether the connection is kept.
 
-    None where that can be read in another way than one, or nothing tells the length.
+    None if the head is ambiguous, or the length is not known.
     """
     line, *fields = head.split(b"\r\n")
     status, blank = line[9:12], line[12:13]

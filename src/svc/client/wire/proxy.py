@@ -1,4 +1,4 @@
-"""Which proxy a request goes through: CONNECT for https, never for this machine (promise R26)."""
+"""Chooses the proxy of a request: CONNECT for https, none for this machine (promise R26)."""
 
 from binascii import b2a_base64
 from collections.abc import Mapping
@@ -9,10 +9,10 @@ from svc.errors import ConfigError
 
 
 class Proxy(NamedTuple):
-    """An HTTP proxy that is asked to CONNECT.
+    """An HTTP proxy, used by CONNECT.
 
     Attributes:
-        authorization: value of `Proxy-Authorization`, or None.
+        authorization: the value of `Proxy-Authorization`, or None.
     """
 
     host: str
@@ -29,7 +29,7 @@ class Proxy(NamedTuple):
 def choose_proxy(
     base_url: BaseUrl, option: str | None, environment: Mapping[str, str]
 ) -> str | None:
-    """Picks the proxy's address: the user's own, else `HTTPS_PROXY` unless `NO_PROXY` excepts it.
+    """Chooses the proxy's address: the user's own, else `HTTPS_PROXY` unless `NO_PROXY` applies.
 
     `option` is `--proxy` or `SVC_PROXY`. `HTTP_PROXY` and `ALL_PROXY` are ignored.
     """
@@ -44,12 +44,12 @@ def choose_proxy(
 
 
 def proxy_for(base_url: BaseUrl, address: str | None) -> Proxy | None:
-    """Reads a proxy's address such as `http://user:password@proxy.example:3128`.
+    """Parses the address of a proxy such as `http://user:password@proxy.example:3128`.
 
-    Gives None for http and for this machine, which no proxy may see.
+    None for plain http and for this machine, whose requests no proxy may see.
 
     Raises:
-        ConfigError: on an address that is not an http:// proxy's.
+        ConfigError: the address is not that of an http:// proxy.
     """
     if address is None or base_url.scheme != "https" or base_url.is_loopback:
         return None

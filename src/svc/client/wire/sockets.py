@@ -1,4 +1,4 @@
-"""The wire that commands use: plain sockets, TLS for https, one kept connection."""
+"""The wire of commands: sockets, with TLS for https, and one connection that is kept open."""
 
 import errno
 import socket
@@ -34,11 +34,12 @@ _BEGUN = (errno.EINPROGRESS, errno.EWOULDBLOCK)
 class SocketWire:
     """Carries requests to one origin, one at a time; belongs to one thread.
 
-    In the main thread a signal ends each of its waits (`system.signals`).
+    In the main thread a signal ends each wait (`system.signals`).
 
     `proxy` is an address such as `http://proxy.example:3128` or None; `ca_bundle` is a PEM file
     that is trusted besides the system's authorities. Answers have at most `body_max` bytes.
-    `expected` says of each new connection, before a byte is sent, that it leads where it should.
+    `expected` is called for each new connection before a byte is sent: whether it leads to the
+    right service.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class SocketWire:
     def exchange(
         self, request: WireRequest, *, deadline: Deadline, connect_seconds: float
     ) -> RawReply | Failure:
-        """Sends a request and reads its answer, over the kept connection where it is still good."""
+        """Sends a request and reads its answer, over the kept connection if it can be reused."""
         kept = self._take(request.method)
         if kept is not None:
             result = self._over(kept, request, deadline)
@@ -99,7 +100,7 @@ class SocketWire:
         return None
 
     def _note_closed(self, failure: Failure) -> None:
-        """A server that closes after each answer without a word would lose a request each time."""
+        """Notes that the server closes connections after an answer, so that none is kept again."""
         if failure.trouble is Trouble.CLOSED and self._served == 1:
             self._closes_each = True
 
@@ -160,7 +161,7 @@ def _trust(base_url: BaseUrl, ca_bundle: str | None) -> "ssl.SSLContext | None":
 
 
 def _was_stale(result: RawReply | Failure, line: Connection, method: str) -> bool:
-    """Whether a kept connection was closed just as we used it; only a GET may simply go again."""
+    """Whether a kept connection was closed while it was reused; only a GET is sent again."""
     closed = isinstance(result, Failure) and result.trouble is Trouble.CLOSED
     return closed and method == "GET" and not line.received
 
@@ -188,9 +189,9 @@ def connect(host: str, port: int, limit: Deadline) -> socket.socket:
 
 
 def addresses(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
-    """The addresses of a host, best first.
+    """Returns the addresses of a host, best first.
 
-    `localhost` is always this machine, whatever a resolver says (promise R21).
+    `localhost` is always this machine, even if a resolver has another address (promise R21).
 
     Raises:
         WireBroken: NO_ADDRESS.
@@ -207,7 +208,7 @@ def addresses(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
 
 
 def _resolve_host(host: str, port: int, limit: Deadline) -> list[SocketAddress]:
-    """Asks the resolver in a thread, because nothing else can give up waiting for it."""
+    """Calls the resolver in a thread, because its call has no time limit."""
     from threading import Thread
 
     answers: list[list[SocketAddress]] = []

@@ -1,4 +1,4 @@
-"""TLS for https origins; imported for nothing else (promise R27)."""
+"""TLS for https origins; only imported for these (promise R27)."""
 
 import os
 import socket
@@ -10,14 +10,14 @@ from svc.errors import ConfigError, system_words
 
 
 def context(ca_bundle: str | None, directory: str | None = None) -> ssl.SSLContext:
-    """Trusts the system's hashed directory, else certifi's list, and `ca_bundle` besides.
+    """Builds a context that trusts the system's authorities, else certifi's, and `ca_bundle`.
 
-    `directory` stands in the place of the system's.
+    `directory` replaces the system's hashed directory.
 
-    `SSL_CERT_FILE` and its kin have no effect; there is no way to switch verification off.
+    `SSL_CERT_FILE` and similar variables have no effect, and verification cannot be switched off.
 
     Raises:
-        ConfigError: when `ca_bundle` cannot be read.
+        ConfigError: `ca_bundle` cannot be read.
     """
     made = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     made.minimum_version = ssl.TLSVersion.TLSv1_2
@@ -38,7 +38,7 @@ def context(ca_bundle: str | None, directory: str | None = None) -> ssl.SSLConte
 def shake_hands(
     sock: socket.socket, host: str, trusted: ssl.SSLContext, limit: Deadline
 ) -> ssl.SSLSocket:
-    """Shakes hands, verifies `host`; raises WireBroken: CERTIFICATE, not tried again, or NO_TLS."""
+    """Does the handshake and verifies `host`; raises WireBroken: CERTIFICATE (final) or NO_TLS."""
     try:
         # Bytes, because text would pass through the slow import of the IDNA tables.
         made = trusted.wrap_socket(
