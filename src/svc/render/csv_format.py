@@ -1,7 +1,7 @@
-"""CSV that a spreadsheet opens safely and `svc batch` reads back (promise R64).
+"""CSV that is safe in a spreadsheet and that `svc batch` reads back (promise R64).
 
-The columns of each kind and their order are fixed, so that scripts can rely on them; what else the
-objects hold comes after them. The names are bracket paths.
+The columns of each kind of object and their order are fixed, so that scripts can rely on them.
+Other values of the objects follow in further columns. The headers are bracket paths.
 """
 
 import re
@@ -33,9 +33,9 @@ _NEEDS_QUOTES: Final = re.compile(r'[",\n]|^\s|\s$')
 
 
 def cell(text: str, *, raw: bool = False) -> str:
-    r"""Prepares one text cell: no formula starts in it and no control character is in it.
+    r"""Escapes the text of a cell against formulas and control characters.
 
-    What would start a formula gets a `'` in front, unless `raw`. Characters that could act on
+    Text that would start a formula gets a `'` in front, unless `raw`. Characters that could control
     a terminal are written as `\u{..}` (promise R61). `restore` undoes both.
     """
     if not raw and _MARK.search(text):
@@ -47,7 +47,7 @@ def cell(text: str, *, raw: bool = False) -> str:
 
 
 def restore(text: str, *, raw: bool = False) -> str:
-    """Gives back the text that `cell` was given (promise R64)."""
+    """Returns the original text of an escaped cell (promise R64)."""
     if "'" not in text and r"\u{" not in text:
         return text
     text = _SHOWN.sub(_char, text)
@@ -70,13 +70,13 @@ def _quote(text: str) -> str:
 
 @cache
 def columns_of(kind: str) -> tuple[FieldPath, ...]:
-    """The fixed columns of an object of the service, in order; none where it has no such object."""
+    """The fixed columns of a kind of object, in order; empty for an unknown kind."""
     known = service.noun(kind)
     return tuple(_paths(known.fields)) if known is not None else ()
 
 
 def _paths(fields: Sequence[Field]) -> Iterator[FieldPath]:
-    """The path of each value that has a column; a list of objects has those of its first."""
+    """Yields the path of each value with a column; for a list of objects those of the first one."""
     for field in _in_order(fields):
         kind = field.kind
         above = (field.name, "0") if kind.entry else (field.name,)
@@ -87,7 +87,7 @@ def _paths(fields: Sequence[Field]) -> Iterator[FieldPath]:
 
 
 def _in_order(fields: Sequence[Field]) -> list[Field]:
-    """The fields with columns, those that follow another one behind it."""
+    """Sorts the fields with columns, so that each is after the field that it has to follow."""
     shown = [one for one in fields if one.csv != "-" and one.answered == "always"]
     found = [one for one in shown if not one.csv]
     waiting = [one for one in shown if one.csv]
@@ -101,7 +101,7 @@ def _in_order(fields: Sequence[Field]) -> list[Field]:
 
 @cache
 def _kind_at(name: str, path: FieldPath) -> Kind | None:
-    """The kind of a value of the service's objects; None where it is not described."""
+    """The kind of a value of the service's objects, or None if it is not documented."""
     known = service.noun(name)
     fields = () if known is None else known.fields
     kind: Kind | None = None
@@ -117,9 +117,9 @@ _NAMED: Final = 5
 
 
 class Csv(Printer):
-    """Writes rows under a head; `names` are the paths of `--fields`, `raw` keeps formulas.
+    """Writes a header row and rows; `names` are the paths of `--fields`, `raw` keeps formulas.
 
-    `decimals` writes amounts with the number of places that their currency has.
+    `decimals` writes amounts with the decimal places of their currency.
     """
 
     def __init__(
@@ -139,8 +139,8 @@ class Csv(Printer):
     def stream(self, objects: Objects) -> None:
         """Prints objects as they arrive, in constant memory.
 
-        The columns are those asked for; else the kind's own and what the first page holds besides.
-        Raises PartlyDone, after the last row, when a later object held more than that.
+        The columns are those of `--fields`, or else those of the kind with further values of the
+        first page. Raises PartlyDone, after the last row, if a later object had other values.
         """
         columns = self._asked
         lost: _Lost | None = None
@@ -193,10 +193,10 @@ class Csv(Printer):
         self._write(row([self._cell(read(item, path)) for path in columns]))
 
     def _in_decimals(self, item: object, path: FieldPath) -> object:
-        """A value; an amount in decimals, which no reader takes for minor units.
+        """Converts an amount to decimals; other values stay unchanged.
 
         Raises:
-            LocalError: the currency is not known, so that its number of places is not, either.
+            LocalError: the currency, and so its number of places, is not known.
         """
         value = lookup(item, path)
         name = item.get("object") if isinstance(item, dict) else None
@@ -223,7 +223,7 @@ class Csv(Printer):
 
 
 class _Lost:
-    """Watches for values that no column takes."""
+    """Records the values for which there is no column."""
 
     def __init__(self, columns: frozenset[FieldPath]) -> None:
         self._columns = columns
@@ -276,7 +276,7 @@ def _columns_without_rows(kind: str) -> tuple[FieldPath, ...]:
 
 
 def _columns(rows: Sequence[object]) -> tuple[FieldPath, ...]:
-    """Gives the kind's columns and then all others that the rows hold."""
+    """Returns the columns of the kind, then those for all other values of the rows."""
     first = rows[0] if rows else None
     kind = first.get("object") if isinstance(first, dict) else None
     declared = columns_of(kind) if isinstance(kind, str) else ()

@@ -1,7 +1,7 @@
-"""JSON text laid out and written, every value spelled as it was sent.
+"""Formats and writes JSON with the original spelling of every value.
 
-Numbers, key order and string escapes pass through untouched. Characters that could act on a
-terminal are written as escapes that a JSON reader turns back (promise R61).
+Numbers, key order and string escapes stay unchanged. Characters that could control a terminal are
+written as JSON escapes (promise R61).
 """
 
 import json
@@ -22,9 +22,9 @@ _DEEPEST_INDENT: Final = 64  # hostile nesting must not make the output grow wit
 
 
 def indent(text: str, level: int = 0) -> str:
-    """Lays JSON text out with two spaces a level; no indent before the first line.
+    """Indents JSON text by two spaces a level, but not its first line; adds no final line feed.
 
-    `level` is the depth of the place where the text goes. No line feed at the end.
+    `level` is the depth at which the text is inserted.
     """
     out: list[str] = []
     opened = False
@@ -50,7 +50,7 @@ def _line(level: int) -> str:
 
 
 def compact(text: str) -> str:
-    """Writes JSON text on one line, without the spaces that encoders put between tokens."""
+    """Writes JSON text on one line, without spaces between tokens."""
     if ", " not in text and ": " not in text and is_plain(text):
         return text  # already so: an export of 10,000 objects passes here
     return "".join(_tokens(text))
@@ -62,7 +62,7 @@ def _tokens(text: str) -> Iterator[str]:
 
 
 def escape_token(token: str) -> str:
-    """Escapes what could act on a terminal inside a JSON string."""
+    """Escapes the characters of a JSON string that could control a terminal."""
     if is_plain(token):
         return token
     return rewrite(_RAW_CONTROL, escape_json, token)
@@ -72,17 +72,17 @@ _quote: Final = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class _Raw(str):
-    """A piece of JSON that is ready."""
+    """A piece of encoded JSON."""
 
     __slots__ = ()
 
 
 def dump(value: object) -> str:
-    """Writes one value as compact JSON.
+    """Encodes a value as compact JSON.
 
-    Numbers that carry their spelling (a `text` attribute, or `Decimal`) keep it. Characters that
-    could act on a terminal are escaped (promise R61). Raises TypeError for what JSON has no form
-    for.
+    Numbers with a `text` attribute, and `Decimal`, keep their spelling. Characters that could
+    control a terminal are escaped (promise R61). Raises TypeError for a value that JSON does not
+    have.
     """
     out: list[str] = []
     waiting: list[object] = [value]  # a stack of our own: deep nesting must not end the program
@@ -132,7 +132,7 @@ def scalar(value: object) -> str:
 
 
 def number(value: "float | Decimal") -> str:
-    """Writes a number as it was spelled; null for what is none in JSON (NaN, Infinity)."""
+    """Encodes a number in its original spelling; NaN and Infinity as null."""
     spelled = getattr(value, "text", None)
     if isinstance(spelled, str):
         return spelled

@@ -1,4 +1,4 @@
-"""An error as people read it, and as programs do (promise R73)."""
+"""Formats an error as text for people or as JSON for programs (promise R73)."""
 
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +27,7 @@ _WHAT: Final = {
 
 
 def envelope(error: SvcError) -> str:
-    """Writes the error as one line of JSON: always all keys, always in this order."""
+    """Formats the error as one line of JSON, always with all keys and in this order."""
     from svc.render.dump import dump
 
     return dump(
@@ -51,7 +51,7 @@ def envelope(error: SvcError) -> str:
 
 
 def _message(error: SvcError) -> str:
-    """What is wrong; where the words are ours, also what to do: the envelope has no other place."""
+    """The message; for an error of svc with its hint, for which the JSON has no field."""
     own = error.status is None or error.exit_code in _OWN
     if not error.hint or not own:
         return error.message
@@ -71,9 +71,9 @@ def _end_sentence(text: str) -> str:
 def lines(
     error: SvcError, *, color: bool, width: int | None, program_name: "ProgramName | None" = None
 ) -> list[str]:
-    """Gives the error in four lines at most: what failed, why, what to do next, under which ids.
+    """Formats the error in at most four lines: message, reason, next step, ids.
 
-    A line wider than `width` columns goes on below, indented by 4; None sets no limit. Commands
+    A line wider than `width` columns is wrapped with an indent of 4; None is no limit. Commands
     begin with `program_name`.
     """
     label = _LABELS.get(error.exit_code, "Error:")
@@ -101,7 +101,7 @@ def _lines(error: SvcError, label: str) -> list[str]:
 
 
 def _facts(error: SvcError) -> str:
-    """Says in brackets how the service put it."""
+    """Formats the service's status, type and code in brackets."""
     if error.status is None:
         return ""
     words = [" ".join(filter(None, [str(error.status), error.code]))]
@@ -123,7 +123,7 @@ def _ids(error: SvcError) -> str:
 
 
 def _shorten(text: str) -> str:
-    """Puts text on one line that cannot act on the terminal (promise R61)."""
+    """Makes text safe for the terminal, on one line of limited length (promise R61)."""
     start = " " if text.startswith(" ") else ""
     line = start + " ".join(text[: _LONGEST * 4].split())
     return escape(line if len(line) <= _LONGEST else f"{line[:_LONGEST]}...")

@@ -1,4 +1,4 @@
-"""Results for programs: JSON as it was sent, NDJSON, ids (promise R72)."""
+"""Prints results for programs: JSON with its original spelling, NDJSON, ids (promise R72)."""
 
 from collections.abc import Callable, Iterable, Iterator
 from json import JSONDecoder
@@ -13,18 +13,18 @@ class Json(Printer):
     """Writes one JSON document, indented by two."""
 
     def one(self, text: str, data: object) -> None:
-        """Prints an object as the service sent it."""
+        """Prints an object with the service's spelling."""
         del data
         self._write(indent(text) + "\n")
 
     def page(self, text: str, data: dict[str, Any]) -> None:
-        """Prints a list object as the service sent it."""
+        """Prints a list object with the service's spelling."""
         self.one(text, data)
 
     def stream(self, objects: Objects) -> None:
-        """Prints one array as its objects arrive.
+        """Prints objects as one array while they arrive.
 
-        When they end in an error the array stays open: half an export must not read as a whole one.
+        After an error the array is not closed: an incomplete export must not be valid JSON.
         """
         before = "[\n  "
         try:
@@ -42,9 +42,9 @@ class Json(Printer):
 
 
 class Ndjson(Printer):
-    """Writes an object a line and hands every page on at once, in one write.
+    """Writes one object a line, and each page in one write.
 
-    A reader such as `head -1`, which ends after a line, then costs no exit code of its own.
+    If a reader such as `head -1` ends after a line, svc then does not fail.
     """
 
     def __init__(self, write: Write, warn: Write, flush: Callable[[], None]) -> None:
@@ -52,7 +52,7 @@ class Ndjson(Printer):
         self._flush = flush
 
     def one(self, text: str, data: object) -> None:
-        """Prints an object as the service spelled it."""
+        """Prints an object on one line, with the service's spelling."""
         del data
         self._hand_on([compact(text)])
 
@@ -73,7 +73,7 @@ class Ndjson(Printer):
             self._hand_on(lines)
 
     def value(self, data: object) -> None:
-        """Prints a result of our own; a list takes a line for each of its values."""
+        """Prints a result of svc; each value of a list on a line."""
         self._hand_on([dump(item) for item in (data if isinstance(data, list) else [data])])
 
     def _hand_on(self, lines: list[str]) -> None:
@@ -85,14 +85,14 @@ class Ndjson(Printer):
 
 
 class Ids(Printer):
-    """Writes an id a line; plain values, as --query gives them, stand for themselves."""
+    """Writes one id a line; a plain value, as from --query, is written itself."""
 
     def stream(self, objects: Objects) -> None:
         """Prints ids as objects arrive."""
         self._print(data for _, data in objects)
 
     def value(self, data: object) -> None:
-        """Prints the ids in a result of our own."""
+        """Prints the ids in a result of svc."""
         self._print(data if isinstance(data, list) else [data])
 
     def _print(self, items: Iterable[object]) -> None:
@@ -126,7 +126,7 @@ def items(text: str) -> Iterator[str]:
 
 
 def _data(text: str) -> int:
-    """Finds the first element's place, or the closing bracket; 0 when there is no array."""
+    """The position of the first element or of the closing bracket; 0 if there is no array."""
     at = _token(text, _token(text, 0) + 1)
     while text[at] == '"':
         key, at = _STEP(text, at)

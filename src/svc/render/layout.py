@@ -1,4 +1,4 @@
-"""How lines for people are laid out on a terminal or in a file: their cells, their breaks."""
+"""Lays out lines for people on a terminal or in a file: cells, line breaks and colours."""
 
 import time
 from collections.abc import Sequence
@@ -43,7 +43,7 @@ class LineLayout:
         utc: bool,
         program_name: "ProgramName | None" = None,
     ) -> "LineLayout":
-        """The layout for a stream, in what its encoding has."""
+        """Creates the layout for a stream, with the characters of its encoding."""
         tick = "✓" if (stream.encoding or "").lower().replace("-", "") == "utf8" else "ok"
         return cls(width, color=color, utc=utc, tick=tick, program_name=program_name)
 
@@ -57,20 +57,20 @@ class LineLayout:
 
     @property
     def below(self) -> int:
-        """Where what belongs to a line above begins."""
+        """The indent of text that belongs to the line above."""
         return 2 if self.narrow else 16
 
     def clock(self, seconds: float) -> str:
-        """Writes the time of day, local or UTC, with milliseconds."""
+        """Formats the time of day, local or UTC, with milliseconds."""
         return f"{self.format_brief(seconds)}.{int(seconds % 1 * 1000):03d}"
 
     def format_brief(self, seconds: float) -> str:
-        """The same to the second."""
+        """Formats the time of day without milliseconds."""
         parts = time.gmtime(seconds) if self.utc else time.localtime(seconds)
         return time.strftime("%H:%M:%S", parts)
 
     def row(self, row: Sequence[LineCell]) -> str:
-        """Puts cells on one line, or on more where they do not fit."""
+        """Writes cells on one line, or on several if they do not fit."""
         lines: list[str] = []
         used = 0
         for text, style in row:
@@ -84,13 +84,13 @@ class LineLayout:
         return "\n".join(line.rstrip() for line in lines) + "\n"
 
     def note(self, text: str, style: str) -> str:
-        """Puts a sentence below a line, broken at its spaces where the terminal is narrow."""
+        """Writes a sentence below a line, wrapped to the width of the terminal."""
         room = None if self.width is None else max(self.width - self.below, 20)
         lines = wrap_beside(text, room or len(text), self.program_name)
         return "".join(f"{'':{self.below}}{self.style(line, style)}\n" for line in lines)
 
     def style(self, text: str, style: str) -> str:
-        """Colours text, if that is wanted at all (promise R75)."""
+        """Colours text, if colours are on (promise R75)."""
         return paint(text, style, color=self.color)
 
     def _fits(self, columns: int) -> bool:

@@ -1,4 +1,4 @@
-"""Paths of fields, and an object that is read by them."""
+"""Paths of fields, and reading an object by paths."""
 
 import re
 from collections.abc import Iterator
@@ -14,7 +14,7 @@ _DEEPEST: Final = 32
 
 
 def parse(text: str, option: str = "--fields") -> FieldPath:
-    """Reads `a.b[0]`, `a[b][0]` or `a.b.0`; the three are the same path. Raises UsageError."""
+    """Parses `a.b[0]`, `a[b][0]` or `a.b.0`, which are the same path. Raises UsageError."""
     if not _PATH.fullmatch(text):
         between = ", with commas between" if option == "--fields" else ""
         raise UsageError(
@@ -26,12 +26,12 @@ def parse(text: str, option: str = "--fields") -> FieldPath:
 
 
 def format_bracket_path(path: FieldPath) -> str:
-    """Writes a path as column heads and form fields have it: `items[0][name]`."""
+    """Formats a path as a bracket path, such as `items[0][name]`."""
     return path[0] + "".join(f"[{part}]" for part in path[1:])
 
 
 def lookup(value: object, path: FieldPath) -> object:
-    """Follows a path into a value; None where it leads nowhere."""
+    """Returns the value at a path, or None."""
     for part in path:
         if isinstance(value, dict):
             value = value.get(part)
@@ -43,7 +43,7 @@ def lookup(value: object, path: FieldPath) -> object:
 
 
 def has(value: object, path: FieldPath) -> bool:
-    """Tells whether a path leads to a value, null included."""
+    """Whether there is a value at a path; null counts."""
     above = lookup(value, path[:-1])
     if isinstance(above, dict):
         return path[-1] in above
@@ -51,7 +51,7 @@ def has(value: object, path: FieldPath) -> bool:
 
 
 def flatten(value: object, path: FieldPath = ()) -> Iterator[tuple[FieldPath, object]]:
-    """Yields every scalar in a value with its path; what nests too deeply comes as it is."""
+    """Yields every scalar in a value with its path; a value nested too deeply as a whole."""
     if isinstance(value, dict) and len(path) < _DEEPEST:
         for key, inner in value.items():
             yield from flatten(inner, (*path, str(key)))
@@ -63,9 +63,9 @@ def flatten(value: object, path: FieldPath = ()) -> Iterator[tuple[FieldPath, ob
 
 
 class Record:
-    """Reads values by path; what was never asked for, and is still shown, is left for the end.
+    """Reads the values of an object by path, and knows which values were not read yet.
 
-    `outer` is the object around this one, for what an inner one leaves out, like its currency.
+    `outer` is the object around this one, for values that the inner one lacks, such as a currency.
     """
 
     def __init__(self, data: dict[str, Any], outer: Self | None = None) -> None:
@@ -75,7 +75,7 @@ class Record:
         self._seen: set[FieldPath] = set()
 
     def inner(self, path: FieldPath, data: dict[str, Any]) -> "Record":
-        """Opens the object at a path; what was shown of it before is not shown again."""
+        """Opens the object at a path; values that were read before count as read."""
         record = Record(data, self)
         below = (seen[len(path) :] for seen in self._seen if seen[: len(path)] == path)
         record._seen.update(filter(None, below))
@@ -83,27 +83,27 @@ class Record:
 
     @property
     def kind_data(self) -> dict[str, Any]:
-        """The object that says what kind this record is, or is part of."""
+        """The object whose kind this record has, or is part of."""
         return self.data if "object" in self.data or not self._outer else self._outer.kind_data
 
     @property
     def of_service(self) -> bool:
-        """Says whether this is an object of the service, or inside one."""
+        """Whether this is an object of the service, or within one."""
         return "object" in self.data or bool(self._outer and self._outer.of_service)
 
     def take(self, path: str | FieldPath) -> object:
-        """Gives the value at a dotted or ready path and counts it as shown."""
+        """Returns the value at a dotted or parsed path and counts it as read."""
         parts = split_path(path)
         self._seen.add(parts)
         return lookup(self.data, parts)
 
     def take_near(self, path: str | FieldPath) -> object:
-        """Gives the value at a path of this object, or else of the outer one."""
+        """Returns the value at a path of this object, or else of the outer one."""
         value = self.take(path)
         return self._outer.take_near(path) if value is None and self._outer else value
 
     def rest(self) -> Iterator[tuple[FieldPath, object]]:
-        """Yields the paths that were not taken yet, in the service's order."""
+        """Yields the paths and values that were not read yet, in the service's order."""
         yield from self._rest(self.data, ())
 
     def _rest(self, data: dict[str, Any], above: FieldPath) -> Iterator[tuple[FieldPath, object]]:

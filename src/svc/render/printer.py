@@ -1,4 +1,4 @@
-"""What every format prints with: how an object is given to it, and objects in chunks."""
+"""The interface of all output formats."""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -12,13 +12,13 @@ Objects = Iterator[tuple[str, object]]
 
 
 class Printer:
-    """One format's way to print results: `write` takes text, `warn` a sentence for people.
+    """Prints results in one format; `write` prints text, `warn` a sentence for people.
 
-    An object comes as the text that was sent and the same parsed.
+    An object is passed as the text of the answer and as the parsed value.
 
     Attributes:
-        kind: what the objects of a list are, such as `order`; empty where that is not known.
-        page_size: how many objects of a stream come at a time.
+        kind: the kind of the objects of a list, such as `order`; empty if it is not known.
+        page_size: how many objects of a stream arrive at once.
     """
 
     kind: str = ""
@@ -50,8 +50,8 @@ class Printer:
 def chunks(objects: Iterator[tuple[str, object]]) -> Iterator[list[object]]:
     """Yields lists of at most 100 parsed objects.
 
-    When the objects end in an error, those that came before it are yielded first: what an export
-    says that it has received must be on stdout.
+    If an error ends the objects, those before it are yielded first: an export must print all
+    objects that it reports as received.
     """
     piece: list[object] = []
     failure: SvcError | None = None

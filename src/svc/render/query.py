@@ -1,4 +1,4 @@
-"""`--query`: a JMESPath expression over the whole result."""
+"""`--query`: applies a JMESPath expression to the whole result."""
 
 import json
 import re
@@ -24,7 +24,7 @@ _NUMBER: Final = re.compile(
 
 
 class _Spelled(float):
-    """A number that remembers how it was written."""
+    """A number with its original spelling."""
 
     text: str
 
@@ -34,7 +34,7 @@ _Spelled.__name__ = "float"
 
 
 class Query:
-    """One expression, checked when it is made, before anything is sent; raises UsageError."""
+    """One expression, which is checked when it is created, before a request; raises UsageError."""
 
     def __init__(self, expression: str, option: str = "--query") -> None:
         try:
@@ -46,9 +46,9 @@ class Query:
             raise _mistake(option, expression, str(error)) from None
 
     def search(self, data: object) -> object:
-        """Applies the expression to parsed JSON; a number that is only selected stays as spelled.
+        """Applies the expression to parsed JSON; a selected number keeps its spelling.
 
-        Raises LocalError when the data does not fit the expression; what was sent is not undone.
+        Raises LocalError if the data does not fit the expression; requests were sent by then.
         """
         try:
             result: object = self._compiled.search(_convert_numbers(data))
@@ -63,16 +63,16 @@ class Query:
 
 
 class Condition:
-    """An expression that JSON meets or not; a mistake in it is found when it is made (UsageError).
+    """A condition on JSON; an invalid expression raises UsageError when it is created.
 
-    What does not fit the expression, as a text where it takes a number, does not meet it.
+    Data that does not fit the expression, such as text in place of a number, does not meet it.
     """
 
     def __init__(self, expression: str, option: str) -> None:
         self._query = Query(expression, option)
 
     def __call__(self, body: bytes) -> bool:
-        """Whether a body meets it; JMESPath's false are null, false and what is empty."""
+        """Whether a body meets the condition; null, false and empty are false in JMESPath."""
         try:
             found = self._query.search(json.loads(body))
         except (LocalError, ValueError, RecursionError):
@@ -81,7 +81,7 @@ class Condition:
 
 
 class _Unfit(Exception):  # noqa: N818  it describes an expression
-    """What is wrong with an expression that can be parsed."""
+    """An error in an expression that can be parsed."""
 
 
 def _problem(expression: str, error: Exception) -> str:
@@ -103,7 +103,7 @@ def _mistake(option: str, expression: str, problem: str) -> UsageError:
 
 
 def _check(tree: dict[str, Any]) -> None:
-    """Finds early what jmespath finds while it runs: functions, and how many values they take."""
+    """Checks function names and argument counts, which jmespath only checks when it runs."""
     for parent, node in _nodes(tree):
         if node["type"] == "expref" and parent != "function_expression":
             raise _Unfit("& may stand only before a function's argument")
@@ -127,7 +127,7 @@ def _nodes(tree: dict[str, Any], parent: str = "") -> Iterator[tuple[str, dict[s
 
 
 def _convert_numbers(value: object) -> object:
-    """Copies parsed JSON with every spelled number in a form that jmespath calculates with."""
+    """Copies parsed JSON with numbers that keep their spelling and that jmespath can compute."""
     if isinstance(value, dict):
         return {key: _convert_numbers(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -149,14 +149,14 @@ def _misfit(error: Exception) -> str:
 
 
 def _is_listed(data: object) -> bool:
-    """Whether a result is a list, which was read: the same command again changes nothing (R120)."""
+    """Whether a result is a list, which was only read, so that a hint may repeat it (R120)."""
     return isinstance(data, list) or (isinstance(data, dict) and isinstance(data.get("data"), list))
 
 
 def explain_null(whole: object, *, paged: bool) -> str:
-    """What to say of a query that gives null: where the objects of its result are.
+    """The hint for a query whose result is null: where the objects are in the data.
 
-    `paged` says that the result is a list object of the service, whose `data` they are.
+    `paged` is whether the result is a list object of the service, which has them in `data`.
     """
     where = ""
     if paged:

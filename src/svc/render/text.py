@@ -1,4 +1,4 @@
-"""Text that is safe to show: its width, its wrapping, its escapes."""
+"""Makes text safe for a terminal, and measures, wraps and shortens it."""
 
 import re
 from collections.abc import Callable
@@ -13,7 +13,7 @@ _BREAKS: Final = "[\t\n]"
 
 
 def make_visible(char: str) -> str:
-    r"""Writes one character so that it can be seen and not acted on: ESC becomes `\u{1b}`."""
+    r"""Escapes one character so that it is visible and has no effect: ESC becomes `\u{1b}`."""
     return f"\\u{{{ord(char):x}}}"
 
 
@@ -32,7 +32,7 @@ def one_line(text: str) -> str:
 
 
 def encodable(text: str, encoding: str, form: Callable[[str], str]) -> str:
-    """Rewrites the characters that `encoding` has no bytes for, so that writing cannot fail."""
+    """Escapes the characters that `encoding` does not have, so that writing cannot fail."""
     try:
         text.encode(encoding)
     except UnicodeEncodeError:
@@ -82,8 +82,8 @@ def _head(text: str, width: int) -> str:
 def wrap(text: str, width: int) -> list[str]:
     """Breaks text into lines at spaces.
 
-    A word of ASCII, so every id, amount and address, is never broken even when it is wider than
-    `width` (promise R63); scripts that write without spaces are.
+    A word in ASCII, such as an id, amount or address, is never broken, even if it is wider than
+    `width` (promise R63). Text in scripts without spaces is broken.
     """
     lines: list[str] = []
     for paragraph in text.expandtabs(4).split("\n"):
@@ -127,13 +127,12 @@ _LABELS: Final = ("Next:", "Then:", "Next page:")  # what follows one is there t
 def wrap_message(
     text: str, width: int | None, program_name: "ProgramName | None" = None
 ) -> list[str]:
-    """Breaks one line of text at spaces; further lines are indented by 4.
+    """Wraps one line of text at spaces; further lines are indented by 4.
 
-    Commands in it begin with `program_name`. None is ever broken:
-    after `Next:` the line stays as it is, and in a sentence a command
-    that ends it (`...: svc keys add`) begins on a line of its own. No id is broken either
-    (promise R63), even where it is wider than `width` columns. Without a width, which is where no
-    terminal breaks lines, the text stays on one, so that a log can be searched.
+    Commands in the text begin with `program_name` and are never broken: the text after `Next:`
+    stays on its line, and a command at the end of a sentence (`...: svc keys add`) begins on a line
+    of its own. No id is broken (promise R63), even if it is wider than `width` columns. Without a
+    width, as in a file, the text stays on one line, so that a log can be searched.
     """
     text = text if program_name is None else program_name.within(text)
     if width is None or cells(text) <= width:
@@ -146,7 +145,7 @@ def wrap_message(
 
 
 def wrap_beside(text: str, width: int, program_name: "ProgramName | None") -> list[str]:
-    """The same without an indent, for a sentence that stands in a column of its own."""
+    """Wraps a sentence as `wrap_message` does, without an indent, for a column of its own."""
     text = text if program_name is None else program_name.within(text)
     words, command = _split(text, "svc" if program_name is None else program_name.name)
     if not command or cells(text) <= width:
@@ -155,7 +154,7 @@ def wrap_beside(text: str, width: int, program_name: "ProgramName | None") -> li
 
 
 def _split(text: str, program: str) -> tuple[str, str]:
-    """Parts a sentence from the command at its end."""
+    """Splits a sentence from the command at its end."""
     for command in (f"{program} ", f'eval "$({program} '):
         before, colon, after = text.rpartition(f": {command}")
         if colon and not (before in _KINDS or re.search(_ABOUT, after)):
@@ -175,7 +174,7 @@ _BASIC_PLANE: Final = 0xFFFF
 
 
 def escape_json(char: str) -> str:
-    """Writes one character as a JSON escape, or as two above the basic plane."""
+    """Writes one character as a JSON escape, or as two escapes above the basic plane."""
     code = ord(char)
     if code <= _BASIC_PLANE:
         return f"\\u{code:04x}"

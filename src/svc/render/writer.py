@@ -1,6 +1,6 @@
-"""The one way to the standard streams: it masks secrets and what acts on a terminal (R126).
+"""Writes to the standard streams, and masks secrets and control characters (R126).
 
-Nothing else in the program writes to one; a test of the architecture sees to that.
+No other module writes to a standard stream, as a test of the architecture checks.
 """
 
 import re
@@ -12,11 +12,11 @@ from svc.render.text import encodable, escape_json, make_visible
 
 
 class Writer:
-    """Writes to a TextIO; what its encoding has no bytes for is written as an escape.
+    """Writes to a TextIO; characters that its encoding does not have are escaped.
 
-    `json` chooses JSON's escapes, which a reader turns back. `secret` gives the key in use, which
-    is masked wherever it stands (promise R39). `workflow` says that GitHub's runner reads along,
-    which takes some lines for commands (promise R107). An OSError passes up.
+    `json` uses JSON's escapes, which a reader decodes. `secret` returns the key in use, which is
+    masked everywhere (promise R39). `workflow` is whether a GitHub runner reads the output, which
+    executes some lines as commands (promise R107). An OSError is not caught.
     """
 
     def __init__(
@@ -35,18 +35,18 @@ class Writer:
         self.encoding = None if name.startswith("utf") else stream.encoding
 
     def write(self, text: str) -> None:
-        """Writes a result: text that is safe to show already; of secrets the key in use is masked.
+        """Writes a result, which is safe for a terminal already; masks only the key in use.
 
-        A result may be a secret itself, such as a new endpoint's.
+        A result may be a secret itself, such as that of a new endpoint.
         """
         self._put(self._redactor.through(text))
 
     def write_masked(self, text: str) -> None:
-        """Writes whole lines that may hold the words of others: whatever looks secret is masked."""
+        """Writes complete lines with text from outside: masks all text that looks like a secret."""
         self._put(self._redactor.through(redact(text)))
 
     def write_command(self, text: str) -> None:
-        """Writes whole lines that a workflow runner shall take for commands."""
+        """Writes complete lines that a workflow runner is to execute as commands."""
         workflow, self._workflow = self._workflow, None
         try:
             self.write(text)
@@ -55,7 +55,7 @@ class Writer:
             self._workflow = workflow
 
     def write_bytes(self, data: bytes) -> None:
-        """Writes a file's bytes past the text stream, which would change line ends."""
+        """Writes bytes to the underlying stream, because the text stream would change line ends."""
         self.flush()
         raw = getattr(self._stream, "buffer", None)
         if raw is None:
@@ -65,7 +65,7 @@ class Writer:
             raw.flush()
 
     def flush(self) -> None:
-        """Hands what was written on."""
+        """Flushes the stream."""
         if rest := self._redactor.rest():
             self._put(rest)
         self._stream.flush()
@@ -84,9 +84,9 @@ _TEXT: Final = "x"  # stands for the beginning of a line that is no command any 
 
 
 class Workflow:
-    """Makes text of what a runner would take for commands, such as `::stop-commands::` (R107).
+    """Escapes text that a runner would execute as commands, such as `::stop-commands::` (R107).
 
-    It takes a stream piece by piece; `form` is how one character is written as an escape.
+    The text of a stream is passed in pieces; `form` escapes one character.
     """
 
     def __init__(self, form: Callable[[str], str]) -> None:
@@ -94,7 +94,7 @@ class Workflow:
         self._before = ""
 
     def through(self, text: str) -> str:
-        """Gives a piece as it may be printed behind those before it."""
+        """Returns a piece of text as it may be printed after the earlier pieces."""
         whole = self._before + text
         done = re.sub(_COMMAND, self._rewrite, whole)[len(self._before) :]
         line = re.split(r"[\r\n]", whole)[-1]

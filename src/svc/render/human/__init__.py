@@ -1,4 +1,4 @@
-"""Results for people: one object as a block, many as a table, findings with their remedies."""
+"""Prints results for people: an object as a block, several as a table, findings with hints."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -24,7 +24,7 @@ _NOTHING: Final[list[Line]] = [[("Nothing found.", "")]]
 class Human(Printer):
     """Writes results for people; `names` are the paths of `--fields`.
 
-    `warn` takes a sentence about those that nothing has.
+    `warn` is called with a sentence about paths that no object has.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class Human(Printer):
     def checkup(
         self, findings: list[dict[str, Any]], program_name: "ProgramName | None" = None
     ) -> None:
-        """Prints the findings of a check-up, its commands beginning with `program_name`."""
+        """Prints the findings of a check; their commands begin with `program_name`."""
         if self._names:
             self.value(findings)
             return
@@ -93,7 +93,7 @@ class Human(Printer):
 
 
 def _name_values(item: object) -> dict[str, Any]:
-    """Gives the values of a row names, for results of --query that are no objects."""
+    """Names the values of a row, for results of --query that are no objects."""
     if isinstance(item, dict):
         return item
     values = item if isinstance(item, list) else [item]
@@ -121,7 +121,7 @@ _BESIDE_MIN: Final = 30  # columns that a text needs beside its name
 def _lay_out_findings(
     findings: Sequence[dict[str, Any]], screen: Screen, program_name: "ProgramName | None"
 ) -> list[Line]:
-    """Lays findings out in columns, or the text below its name where the screen is narrow."""
+    """Lays out findings in columns, or each text below its name on a narrow screen."""
     verdict = max(width(each["status"]) for each in findings)
     name = max(width(each["name"]) for each in findings)
     beside = verdict + name + 2 * len(_GAP)
@@ -158,7 +158,7 @@ _UNKNOWN: Final = View(title="")
 
 
 def block(data: dict[str, Any], screen: Screen) -> list[Line]:
-    """Lays out one object: by its view when its kind is known, else by its own names."""
+    """Lays out one object by the view of its kind, or by its own names if the kind is unknown."""
     return _object(Record(data), screen)
 
 
@@ -173,7 +173,7 @@ def _object(record: Record, screen: Screen) -> list[Line]:
 
 
 def _title(view: View, kind: str, record: Record, screen: Screen) -> list[Line]:
-    """Says what it is: its kind and id, its state, its mode."""
+    """Lays out the title of an object: its kind, id, status and mode."""
     record.take("object")
     items = [Cell(view.title or label_of(kind), "title")]
     identity = cell(_ID, record, screen)
@@ -192,7 +192,7 @@ def _title(view: View, kind: str, record: Record, screen: Screen) -> list[Line]:
 def _body(
     fields: tuple[ViewField, ...], parts: tuple[Part, ...], record: Record, screen: Screen
 ) -> list[Line]:
-    """Lays out the fields, then undescribed values, then the nested parts."""
+    """Lays out the fields, then values that are in no view, then the nested parts."""
     rows: list[Labelled] = []
     for field in fields:
         item = cell(field, record, screen)
@@ -214,7 +214,7 @@ def _body(
 
 
 def _label(path: FieldPath, record: Record) -> str:
-    """Keeps the service's own names; those of our own results are written as words."""
+    """The label of a value without a view: the service's own name, or for svc's results words."""
     return one_line(".".join(path)) if record.of_service else label_of(path[-1])
 
 
@@ -239,7 +239,7 @@ def _part(part: Part, value: object, record: Record, screen: Screen) -> list[Lin
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
-    """Gives the objects of a list that holds nothing else."""
+    """Returns the objects of a list; empty if it has other values."""
     items = value if isinstance(value, list) else []
     return items if all(isinstance(item, dict) for item in items) else []
 

@@ -1,4 +1,4 @@
-"""A value as it reads: amounts, times, states and the rest."""
+"""Formats single values for people: amounts, times, statuses and others."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo
@@ -27,7 +27,7 @@ UNITS: Final = (
 
 
 def parse(text: str) -> datetime | None:
-    """Reads a timestamp of the service; None when the text is none (spec: Conventions)."""
+    """Parses a timestamp of the service; None if it is invalid (spec: Conventions)."""
     if len(text) < len("2026-10-01T09:00Z") or text[10:11] != "T":
         return None
     try:
@@ -39,7 +39,7 @@ def parse(text: str) -> datetime | None:
 
 
 def format_exact(moment: datetime, *, utc: bool, zone: tzinfo | None) -> str:
-    """Writes `2026-10-01 11:00:00 +02:00`, or `... UTC`; without `zone` in the machine's."""
+    """Formats `2026-10-01 11:00:00 +02:00`, or `... UTC`; without `zone` in that of the machine."""
     if utc:
         return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
     local = moment.astimezone(zone).isoformat(sep=" ", timespec="seconds")
@@ -61,9 +61,10 @@ def format_brief(moment: datetime, *, utc: bool, zone: tzinfo | None, now: float
 
 
 def distance(moment: datetime, now: float) -> str:
-    """Says how far away a time is, to the nearest unit: `in 2 days`, `5 minutes ago`.
+    """Formats the distance of a time, rounded to a unit: `in 2 days`, `5 minutes ago`.
 
-    What rounds up to one of a larger unit is said in that: `in 1 hour`, never `in 60 minutes`.
+    A value that rounds up to the next unit is formatted in that: `in 1 hour`, never `in 60
+    minutes`.
     """
     seconds = moment.timestamp() - now
     away = abs(seconds)
@@ -84,7 +85,7 @@ NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 
 
 def cell(field: ViewField, record: Record, screen: Screen) -> Cell | None:
-    """Reads one field of an object, or None; a value of an unexpected type is shown as it is."""
+    """Formats one field of an object, or returns None; a value of another type stays plain."""
     value = record.take(field.path)
     if value is None and field.instead:
         value = record.take(field.instead)
@@ -96,7 +97,7 @@ def cell(field: ViewField, record: Record, screen: Screen) -> Cell | None:
 
 
 def format_plain(value: object) -> str:
-    """Writes any value as text that is safe to show, line feeds kept (promise R61)."""
+    """Formats any value as text that is safe for a terminal, with its line feeds (R61)."""
     if isinstance(value, str):
         return escape(_truncate(value))
     if isinstance(value, bool):
@@ -107,7 +108,7 @@ def format_plain(value: object) -> str:
 
 
 def _truncate(text: str) -> str:
-    """So much of a text as people read: every line of it takes memory of its own (promise R99)."""
+    """Cuts a text at a length that limits memory, as each line is an object (promise R99)."""
     end = _CHARACTERS_MAX
     if text.count("\n") >= _LINES_MAX:
         end = min(end, sum(len(line) + 1 for line in text.split("\n", _LINES_MAX)[:-1]) - 1)
@@ -116,7 +117,7 @@ def _truncate(text: str) -> str:
 
 
 def status(word: str) -> Cell:
-    """Colours a state by its meaning; an event type by its last word."""
+    """Colours a status by its meaning, and an event type by its last word."""
     meaning = MEANINGS.get(word.rpartition(".")[2], "")
     return Cell(one_line(word), cast("Style", meaning), whole=True)
 
@@ -148,7 +149,7 @@ def _money(value: object, field: ViewField, record: Record) -> Cell | None:
 
 
 def _clock(field: ViewField, record: Record, screen: Screen) -> float:
-    """Now by the clock that dates a value: a sandbox's may be turned far from this machine's."""
+    """The present by the clock that dates a value: a sandbox's clock may differ by far."""
     local = is_local(record.kind_data) and not field.served
     return screen.here() if local else screen.now()
 
@@ -167,7 +168,7 @@ def _time(value: object, now: float, screen: Screen) -> Cell | None:
 
 
 def _deadline(value: object, now: float, screen: Screen) -> Cell | None:
-    """A time until which something can be done: what is left is said in every form."""
+    """Formats a deadline; every form contains the remaining time."""
     found = _time(value, now, screen)
     moment = parse(value) if isinstance(value, str) else None
     if found is None or moment is None:
@@ -186,7 +187,7 @@ def _id(value: object) -> Cell:
 
 
 def _digest(value: object) -> Cell:
-    """A checksum: its beginning tells it from others where there is no room for all of it."""
+    """Formats a checksum; its shorter form is its beginning."""
     text = one_line(format_plain(value))
     return Cell(text, brief=text if len(text) <= _DIGEST else f"{text[:_DIGEST]}...")
 
@@ -196,7 +197,7 @@ def _number(value: object) -> Cell:
 
 
 def _duty_rate(value: object, record: Record) -> Cell | None:
-    """Writes basis points as percent; a duty without a rate is a flat one."""
+    """Formats basis points as percent; a duty without a rate is a flat one."""
     if not isinstance(value, int) or isinstance(value, bool):
         return None
     duty = record.data.get("duty")
@@ -208,7 +209,7 @@ def _duty_rate(value: object, record: Record) -> Cell | None:
 
 
 def _status(value: object, field: ViewField, record: Record) -> Cell | None:
-    """A state, and whether its money went back since: a refunded order must not look paid."""
+    """Formats a status with amounts that were returned: a refunded order must not look paid."""
     if not isinstance(value, str):
         return None
     state = status(value)

@@ -1,4 +1,4 @@
-"""Which columns a list has: asked for, described, or inferred; and fields that do not exist."""
+"""Chooses the columns of a list: requested, of the view, or inferred; warns of unknown fields."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -35,7 +35,7 @@ _STATES: Final = ("status", "state", "outcome")
 
 
 def infer_fields(objects: Iterable[dict[str, Any]]) -> tuple[ViewField, ...]:
-    """Names every key of the objects, in the order in which they first come."""
+    """Infers a field for every key of the objects, in the order of first appearance."""
     found: dict[str, ViewField] = {}
     for data in objects:
         for key, value in data.items():
@@ -45,12 +45,12 @@ def infer_fields(objects: Iterable[dict[str, Any]]) -> tuple[ViewField, ...]:
 
 
 def infer_field(key: str, value: object, data: dict[str, Any]) -> ViewField:
-    """Guesses how one value of an object reads; its label is its name in words."""
+    """Infers how one value of an object is formatted; its label is its name in words."""
     return ViewField((key,), label_of(key), _kind(key, value, data), currency=_currency(key, data))
 
 
 def label_of(key: str) -> str:
-    """Writes a field's name as a label, safe to show.
+    """Formats a field's name as a label, safe for a terminal.
 
     `key_source` becomes `Key source`, and `key_age_days` `Key age (days)`.
     """
@@ -89,7 +89,7 @@ _UNKNOWN_RANK: Final = 9
 
 
 def choose(objects: Sequence[dict[str, Any]], names: Sequence[FieldPath]) -> tuple[ViewField, ...]:
-    """Gives the columns of a list; `names` are the paths of `--fields`. Raises UsageError."""
+    """Returns the columns of a list; `names` are the paths of `--fields`. Raises UsageError."""
     first = objects[0] if objects else {}
     view = view_of(first)
     if not names:
@@ -99,7 +99,7 @@ def choose(objects: Sequence[dict[str, Any]], names: Sequence[FieldPath]) -> tup
 
 
 def view_of(data: dict[str, Any]) -> View | None:
-    """Finds how the service's kind of object is shown, or the sandbox's, or our own."""
+    """Finds the view of an object of the service, of the sandbox or of this machine; or None."""
     kind = data.get("object")
     if not isinstance(kind, str):
         return None
@@ -109,7 +109,7 @@ def view_of(data: dict[str, Any]) -> View | None:
 
 
 def list_known_paths(data: dict[str, Any]) -> tuple[FieldPath, ...]:
-    """Gives the paths that the kind of an object is known to have, list indexes left out."""
+    """Returns the documented paths of a kind of object, without list indexes."""
     view = view_of(data)
     return tuple(path for path, _ in _list_known(view)) if view else ()
 
@@ -117,7 +117,7 @@ def list_known_paths(data: dict[str, Any]) -> tuple[FieldPath, ...]:
 def add_columns(
     columns: tuple[ViewField, ...], objects: Sequence[dict[str, Any]]
 ) -> tuple[ViewField, ...]:
-    """Adds columns for undescribed values of the objects; they are left out first."""
+    """Adds columns for values that are in no view; these are the first to be left out."""
     described = {split_path(column.path)[0] for column in columns}
     more = [field for field in infer_fields(objects) if field.path[0] not in described]
     return columns + tuple(
@@ -140,7 +140,7 @@ def _list_known(view: View) -> Iterator[tuple[FieldPath, ViewField]]:
 def _describe_asked(
     path: FieldPath, known: dict[FieldPath, ViewField], first: dict[str, Any]
 ) -> ViewField:
-    """Describes one column of `--fields`: by the view, else by the first object's value."""
+    """Builds one column of `--fields` from the view, else from the value of the first object."""
     field = known.get(tuple(part for part in path if not part.isdecimal()))
     if field:
         return replace(field, path=path, rank=0, instead="")
@@ -161,9 +161,9 @@ _NAMED: Final = 40
 def warn_of_unknown(
     objects: Sequence[object], names: Sequence[FieldPath], warn: Callable[[str], None]
 ) -> None:
-    """Says which paths no object of the first page has and no kind is known to have.
+    """Warns of paths that no object of the first page has and that are not documented.
 
-    It is no error: a service may add a field that only some objects have.
+    That is no error: the service may add a field that only some objects have.
     """
     found = [data for data in objects if isinstance(data, dict)]
     if not found or not names:

@@ -1,4 +1,4 @@
-"""Labelled values under each other: figures line up, prose wraps, ids stay whole (promise R63)."""
+"""Lays out labelled values, one a line: amounts align, prose wraps, ids stay whole (R63)."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -14,7 +14,7 @@ Labelled = tuple[str, Cell]
 
 
 def lay_out_labels(rows: Sequence[Labelled], width: int) -> list[Line]:
-    """Writes a line for every value, or more where it does not fit beside its label."""
+    """Writes each value beside its label, or over several lines if it does not fit."""
     beside = (
         max((cells(label) for label, _ in rows if cells(label) <= _LABEL_MAX), default=0) + _GAP
     )
@@ -33,7 +33,7 @@ def lay_out_labels(rows: Sequence[Labelled], width: int) -> list[Line]:
 
 
 def _shorten_time(row: Labelled, beside: int, width: int) -> Labelled:
-    """Takes the longest form of a time that fits beside its label, or else under it."""
+    """Chooses the longest form of a time that fits beside its label, or else below it."""
     label, item = row
     forms = item.forms()
     if item.urgent and beside + cells(item.text) + _GAP + cells(item.hint) > width:
@@ -51,7 +51,7 @@ def _fits(label: str, item: Cell, beside: int, width: int) -> bool:
 
 
 def _align(rows: Sequence[Labelled]) -> list[Labelled]:
-    """Moves amounts so that their figures end in one column."""
+    """Aligns amounts by their digits."""
     figures = max((len(item.text.split(" ")[0]) for _, item in rows if item.money), default=0)
     return [
         (label, item._replace(text=_figures(item.text, figures)) if item.money else item)
@@ -72,7 +72,7 @@ def _lay_out_beside(label: str, item: Cell, beside: int, width: int) -> Line:
 
 
 def _lay_out_prose(label: str, item: Cell, beside: int, width: int) -> list[Line]:
-    """Wraps prose beside its label where there is room, and puts everything else under it."""
+    """Wraps prose beside its label if there is room, else below it."""
     if item.whole or width - beside < _PROSE_MIN or cells(label) + _GAP > beside:
         texts = [item.text.strip()] if item.whole else wrap(item.text, width - _GAP)
         return [[(label, "label")], *([(" " * _GAP, ""), (text, item.style)] for text in texts)]

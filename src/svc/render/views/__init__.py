@@ -1,1 +1,1 @@
-"""How the objects of the service, of the sandbox and of this machine are shown."""
+"""The views: data that describes how objects of service, sandbox and this machine are shown."""

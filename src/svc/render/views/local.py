@@ -1,4 +1,4 @@
-"""Views of what is kept on this machine: the inbox and the journal."""
+"""The views of objects of this machine, such as those of the inbox and the journal."""
 
 from typing import Final
 
@@ -199,6 +199,6 @@ SENT_REQUEST: Final = view(
 
 
 def is_local(data: dict[str, object]) -> bool:
-    """Whether this program made an object and dated it by this machine's clock."""
+    """Whether svc created an object and dated it by this machine's clock."""
     kind = data.get("object")
     return kind in VIEWS or (kind == "request" and "operation" in data)

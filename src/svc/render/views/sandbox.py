@@ -1,4 +1,4 @@
-"""What people see of the sandbox's own objects: deliveries, keys, faults."""
+"""The views of the sandbox's own objects: deliveries, keys, faults."""
 
 from typing import Final
 

@@ -1,7 +1,7 @@
-"""How people see each kind of object of the service, as its description says.
+"""Builds the view of each kind of object of the service from `svc.service`.
 
-A field that is not described is still shown: after the others, under the service's own name for it,
-for what the specification does not show is normal.
+An undocumented field is shown as well, after the others and with the service's own name: the
+service may have more fields than the specification shows.
 """
 
 from collections.abc import Iterator
@@ -27,7 +27,7 @@ _IN_ONE_LINE: Final = ("address", "card")
 
 @cache
 def view_of_noun(kind: str) -> View | None:
-    """How an object of the service is shown; None where the service has none of this name."""
+    """The view of a kind of object of the service; None for an unknown kind."""
     known = service.noun(kind)
     return None if known is None else _view(known)
 
@@ -52,7 +52,7 @@ def _view(noun: Resource) -> View:
 
 
 def _lines(fields: tuple[Field, ...], within: str = "") -> Iterator[tuple[Field, ViewField]]:
-    """Each field that may stand among the lines or columns of the whole object."""
+    """Yields each field that may be a line or a column of the object, with its view field."""
     for field in fields:
         if field.lifted if within else field.label:
             yield field, _build_view_field(field, within)
@@ -83,7 +83,7 @@ def _column(field: Field, view: ViewField) -> ViewField:
 
 
 def _parts(fields: tuple[Field, ...], within: str = "") -> Iterator[Part]:
-    """What has a heading of its own: objects, and lists of objects."""
+    """Yields the parts with a heading: objects and lists of objects."""
     for field in sorted(fields, key=lambda each: each.card):
         path, inner = f"{within}{field.name}", field.kind.inner
         if field.shown == "object":
@@ -103,7 +103,7 @@ def _parts(fields: tuple[Field, ...], within: str = "") -> Iterator[Part]:
 
 
 def _columns(entry: tuple[Field, ...]) -> tuple[ViewField, ...]:
-    """The columns of a table inside an object."""
+    """The columns of a table within an object."""
     placed = sorted((field for field in entry if field.column), key=_place)
     return tuple(_column(field, _build_view_field(field)) for field in placed)
 
