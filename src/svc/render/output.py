@@ -245,7 +245,7 @@ class Output:
     def note(self, text: str) -> None:
         """Prints a message on stderr, unless quiet."""
         if not self.quiet:
-            self._tell(self._fit(escape(text), self._wraps_at))
+            self._print_message(self._fit(escape(text), self._wraps_at))
 
     def hint(self, text: str, *, reveals: bool = False) -> None:
         """Prints the next step on stderr, unless quiet; `reveals` if it shows a new secret."""
@@ -254,11 +254,11 @@ class Output:
 
             fitted = self._fit(escape(text), self._wraps_at)
             painted_hint = paint(fitted, "hint", color=self._color_errors)
-            self._tell(painted_hint, reveals=reveals)
+            self._print_message(painted_hint, reveals=reveals)
 
     def warn(self, text: str) -> None:
         """Prints a warning on stderr."""
-        self._tell(self._fit(f"Warning: {escape(text)}", self._wraps_at))
+        self._print_message(self._fit(f"Warning: {escape(text)}", self._wraps_at))
 
     def error(self, error: SvcError) -> None:
         """Prints an error on stderr: at most four lines for people, else one line of JSON."""
@@ -268,16 +268,16 @@ class Output:
             lines = errors.lines(
                 error, color=self._color_errors, width=self._wraps_at, program_name=self._called()
             )
-            self._format_command("\n".join(lines))
+            self._write_stderr("\n".join(lines))
         else:
-            self._format_command(errors.envelope(error))
+            self._write_stderr(errors.envelope(error))
 
-    def _tell(self, safe: str, *, reveals: bool = False) -> None:
+    def _print_message(self, safe: str, *, reveals: bool = False) -> None:
         """Prints a message; a closed stderr is ignored, so that the result is still printed."""
         with suppress(OSError):
-            self._format_command(safe, reveals=reveals)
+            self._write_stderr(safe, reveals=reveals)
 
-    def _format_command(self, safe: str, *, reveals: bool = False) -> None:
+    def _write_stderr(self, safe: str, *, reveals: bool = False) -> None:
         (self._err.write if reveals else self._err.write_masked)(safe + "\n")
         self._err.flush()
 

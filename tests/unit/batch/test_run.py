@@ -418,9 +418,9 @@ def test_a_signal_leaves_a_line_for_every_row_and_nothing_lost(floor: Floor) -> 
 
     floor.service.answer = answer
     floor.watch.told = stop
-    with pytest.raises(Stopped), patch.object(floor.intents, "hurry") as hurried:
+    with pytest.raises(Stopped), patch.object(floor.intents, "shorten_timeout") as shortened:
         floor.run(list(range(1, 101)), size=4)
-    hurried.assert_called_once_with(0.1)
+    shortened.assert_called_once_with(0.1)
     assert time.monotonic() - stopped[0] < patient(1.0)
     hang.set()
     assert floor.watch.cleared
