@@ -25,7 +25,7 @@ from support.suite.drawing import choose_examples
 from support.suite.limits import Limits, end_all, limit_of
 from support.suite.schemas import copy_schemas
 from support.suite.surroundings import take_over, work_in_memory
-from support.suite.workers import fork_workers
+from support.suite.workers import ResultsAlone, fork_workers
 from svc.clock import SystemClock
 from svc.sandbox.process.launch import start, stop
 
@@ -54,6 +54,8 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(limits)
     choose_examples(config.getoption("markexpr"))
     copy_schemas()
+    if ResultsAlone.is_for(config):
+        config.pluginmanager.register(ResultsAlone())
     if not hasattr(config, "workerinput"):  # once, before the workers start
         compile_program()
         if config.getoption("numprocesses", None):

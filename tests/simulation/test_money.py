@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from unittest.mock import patch
 
@@ -93,7 +95,8 @@ def test_many_histories_lose_nothing() -> None:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_a_history_goes_wrong_without_the_rule(rule: str) -> None:
-    broken, _ = _missed(rule)
+    with _missed(rule) as (_, broken):
+        pass
     assert _played(broken.seed)[0].broken is None
 
 
@@ -107,15 +110,17 @@ def test_a_history_of_months_misses_a_row_of_the_table(number: int, first: int) 
 
 def test_a_failing_history_is_told_in_few_steps() -> None:
     rule = "only the service's own refusal settles what was open"
-    broken, short = _missed(rule)
+    with _missed(rule) as (theatre, broken):
+        short = theatre.shortest(broken)
     assert len(short.steps) < len(broken.steps)
     text = readable(short)
     assert text.startswith(f"seed {short.seed}, steps {list(short.steps)}: {short.broken}")
     assert "p1 svc " in text
 
 
-def _missed(rule: str) -> tuple[EndedHistory, EndedHistory]:
-    """The first history from its seed on that goes wrong without a rule, and the same shortened.
+@contextmanager
+def _missed(rule: str) -> Iterator[tuple[Theatre, EndedHistory]]:
+    """The first history from its seed on that goes wrong without a rule, which is still out.
 
     It is the seed's own, unless the program takes other steps than when the seed was found.
     """
@@ -124,7 +129,8 @@ def _missed(rule: str) -> tuple[EndedHistory, EndedHistory]:
         for seed in range(first, first + 300):
             ended = theatre.play(seed)
             if ended.broken is not None and lost in ended.broken:
-                return ended, theatre.shortest(ended)
+                yield theatre, ended
+                return
     raise AssertionError(f"no history misses it: {rule}")
 
 

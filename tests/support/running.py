@@ -114,6 +114,7 @@ def can_be_inside(argv: Sequence[str], env: Mapping[str, str]) -> bool:
 
 def inside(*argv: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> Result:
     """Runs a command line in this process: for what needs no process of its own."""
+    from svc.cli.commands import tree
     from svc.cli.framework import app
     from svc.cli.framework.session import Session
     from svc.cli.framework.streams import Streams
@@ -124,6 +125,7 @@ def inside(*argv: str, stdin: bytes = b"", env: Mapping[str, str] | None = None)
     with (
         patch.dict(os.environ, env or {}),
         patch.object(app, "load", _load_once),
+        patch.object(tree, "load", _load_once),
         patch.multiple(sys, stdin=given, stdout=_written(out), stderr=_written(err)),
         Session(argv, os.environ, Streams.of_process()) as session,
     ):

@@ -74,9 +74,13 @@ def _modules() -> list[Path]:
 
 
 class Contents(NamedTuple):
-    """What stands in a module: functions with their lines, types, and texts that name tables."""
+    """What stands in a module: functions with their lines, types, and texts that name tables.
+
+    `callables` are the functions and methods that are named from outside; a property is a value.
+    """
 
     functions: list[tuple[str, int]]
+    callables: set[str]
     types: list[str]
     aliases: list[str]
     tables: set[str]
@@ -88,7 +92,8 @@ def _contents() -> dict[Path, Contents]:
     found = {}
     for path in _modules():
         module = ast.parse(path.read_text())
-        contents = found[path] = Contents([], [], [*_aliases(module)], set())
+        callables = {*_methods_and_functions(module)}
+        contents = found[path] = Contents([], callables, [], [*_aliases(module)], set())
         contents.types.extend(contents.aliases)
         for node in ast.walk(module):
             match node:
@@ -330,7 +335,6 @@ def test_no_message_offers_another_state_folder() -> None:
 
 
 def _methods_and_functions(module: ast.Module) -> Iterator[str]:
-    """The names of a module's functions and methods; a property is a value."""
     classes = [node for node in ast.walk(module) if isinstance(node, ast.ClassDef)]
     for body in [module.body, *(each.body for each in classes)]:
         for node in body:
@@ -344,12 +348,8 @@ def test_a_function_is_named_by_a_verb() -> None:
     """`check_key`, not `checked_key`; what has a reason not to be stands in the list."""
     found = {
         _name(path): names
-        for path in _modules()
-        if (
-            names := set(
-                filter(PARTICIPLE.match, _methods_and_functions(ast.parse(path.read_text())))
-            )
-        )
+        for path, contents in _contents().items()
+        if (names := set(filter(PARTICIPLE.match, contents.callables)))
     }
     assert found == NAMED_BY_PARTICIPLE
 

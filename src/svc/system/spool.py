@@ -112,14 +112,14 @@ class Digests:
 
     def __iter__(self) -> Iterator[str]:
         """Yields each different digest once, in order."""
-        for bucket in self._buckets:
+        for bucket in filter(None, self._buckets):
             yield from (packed.hex() for packed in sorted(set(_slices(bucket))))
 
     def repeats(self, digest: str) -> bool:
         """Whether a digest was added more than once."""
         if self._repeated is None:
             self._repeated = set()
-            for bucket in self._buckets:
+            for bucket in filter(None, self._buckets):
                 seen: set[bytes] = set()
                 for packed in _slices(bucket):
                     (self._repeated if packed in seen else seen).add(packed)

@@ -82,16 +82,16 @@ def test_the_parser_takes_every_option_as_it_is_described(noun: str) -> None:
     """
     for command in below(noun):
         context = parsers()[command.name]
+        parser = context.command.make_parser(context)
         for option in command_tree().options_of(command):
             for name in (*option.names, *option.negatives):
                 given = [name, "1"] if option.takes_value else [name]
                 once = option.takes_value and not option.repeatable
-                parser = context.command.make_parser(context)
                 parsed, rest, _ = parser.parse_args(given * (1 if once else 2))
                 assert not rest, (command.name, name)
                 if once:
                     with pytest.raises(UsageError, match="is given twice"):
-                        context.command.make_parser(context).parse_args(given * 2)
+                        parser.parse_args(given * 2)
                 values = next(iter(parsed.values()))
                 if option.takes_value:
                     wanted = ["1", "1"] if option.repeatable else "1"

@@ -1,32 +1,51 @@
-"""State databases as copies of one: the ninety steps of the schema take longer than most commands.
+"""Databases as copies of one: to make the tables takes longer than most of what is done with them.
 
-The original makes the first of each process. What is not empty, and what has other steps than the
-program's, it migrates itself; so does every process that is started and not forked.
+The original makes the first of each process. A state database that is not empty, one with other
+steps than the program's and a sandbox's file are made by the program's own steps; so is every
+database of a process that is started and not forked.
 """
 
 import sqlite3
 import threading
+from collections.abc import Callable
 from typing import Final
 
+from svc.sandbox.store import sqlite as sandbox
 from svc.state import opening
 from svc.state.schema import MIGRATIONS
 
 migrate: Final = opening._migrate
+set_up: Final = sandbox._set_up
 _lock: Final = threading.Lock()
-_made: Final[list[sqlite3.Connection]] = []
+_made: Final[dict[str, sqlite3.Connection]] = {}
 
 
 def copy_schemas() -> None:
-    """From here on this process, and forks of it, copy the schema."""
+    """From here on this process, and forks of it, copy the schemas."""
     opening._migrate = _copy
+    sandbox._set_up = _copy_sandbox
 
 
 def _copy(connection: sqlite3.Connection, steps: tuple[tuple[str, ...], ...]) -> None:
     if steps is not MIGRATIONS or connection.execute("PRAGMA page_count").fetchone()[0] > 1:
         migrate(connection, steps)
         return
+    _fill("state", connection, lambda first: migrate(first, steps))
+
+
+def _copy_sandbox(connection: sqlite3.Connection, path: str, busy_ms: int) -> None:
+    if path != sandbox.MEMORY:
+        set_up(connection, path, busy_ms)
+        return
+    connection.execute("PRAGMA temp_store = MEMORY")
+    _fill("sandbox", connection, lambda first: set_up(first, path, busy_ms))
+
+
+def _fill(
+    name: str, connection: sqlite3.Connection, make: Callable[[sqlite3.Connection], None]
+) -> None:
     with _lock:
-        if not _made:
-            _made.append(sqlite3.connect(":memory:", check_same_thread=False))
-            migrate(_made[0], steps)
-        _made[0].backup(connection)
+        if name not in _made:
+            _made[name] = sqlite3.connect(":memory:", check_same_thread=False, isolation_level=None)
+            make(_made[name])
+        _made[name].backup(connection)

@@ -174,17 +174,17 @@ def test_a_permission_that_is_missing_stops_the_run(floor: Floor) -> None:
 def test_a_dead_service_is_given_up_soon(floor: Floor, answer: Any, outcome: str) -> None:
     """R17: one and a half requests a row at most, then the run stops."""
     floor.service.answer = lambda request, nth: answer
-    run = floor.run(list(range(1, 401)), size=8)
-    assert len(floor.service.requests) <= 400 * 1.5
+    run = floor.run(list(range(1, 161)), size=8)
+    assert len(floor.service.requests) <= 160 * 1.5
     assert run.stopped_by is not None
     assert set(floor.outcomes) == {outcome, "not_sent"}
-    assert len(floor.outcomes) == 400
+    assert len(floor.outcomes) == 160
     begun = floor.outcomes.count("unknown")
     assert begun <= 100
     floor.service.answer = lambda request, nth: None
-    floor.run(list(range(1, 401)), size=8)
-    assert floor.outcomes == ["done"] * 400
-    assert len(floor.service.made) == 400
+    floor.run(list(range(1, 161)), size=8)
+    assert floor.outcomes == ["done"] * 160
+    assert len(floor.service.made) == 160
 
 
 def test_a_service_that_never_answers_is_given_up_too(floor: Floor) -> None:

@@ -1,6 +1,7 @@
 """The checkout's pages: routes read a request, ask the rules, answer a page."""
 
 from collections.abc import Awaitable, Callable
+from functools import cache
 from importlib.resources import files
 from typing import Any, Final, TypeAlias
 
@@ -268,6 +269,7 @@ def _redirect_from_bank(here: Visit, method: str, result: Doc | Problem) -> Http
     return redirect(here.address.url(result=word, method=method))
 
 
+@cache
 def _text(name: str) -> str:
     return files(__package__).joinpath(name).read_text(encoding="utf-8")
 

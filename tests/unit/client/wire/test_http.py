@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from support.suite.drawing import examples
 from svc.client.exchange import Headers, WireRequest
 from svc.client.wire import http
 from svc.client.wire.http import HttpExchange, NotHttp
@@ -91,7 +92,7 @@ def outcome(request: WireRequest, parts: list[bytes], *, ends: bool = True) -> O
         return "waits"
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(4))
 @given(answer=_ANSWERS, cuts=st.lists(st.integers(0, 120), max_size=3), ends=st.booleans())
 @example(answer=USUAL, cuts=[], ends=True)
 @example(answer=USUAL, cuts=[17, 90], ends=True)
@@ -113,7 +114,7 @@ def test_the_quick_lane_reads_what_h11_reads(answer: bytes, cuts: list[int], end
 _TEXTS = st.text(st.sampled_from("aA0 -:\r\n\t\x00é"), max_size=4)
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(4))
 @given(
     method=st.sampled_from(("GET", "POST", "DELETE", "CONNECT", "get", "G T")),
     target=st.sampled_from(("/v1/orders", "/v1 /", "/\r\n", "/é", "", "/a?b=%20")),
