@@ -22,7 +22,7 @@ from support.running import Sandbox, Svc
 from support.suite.compiling import compile_program, compile_tests
 from support.suite.dealing import dealt, is_quick, is_rare, seconds_of, workers_of
 from support.suite.drawing import choose_examples
-from support.suite.limits import Limits, end_all, limit_of
+from support.suite.limits import Limits, end_all
 from support.suite.schemas import copy_schemas
 from support.suite.surroundings import take_over, work_in_memory
 from support.suite.workers import ResultsAlone, fork_workers
@@ -92,7 +92,7 @@ def pytest_xdist_auto_num_workers() -> int:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Begins with what takes longest, so that no core waits for it at the end; limits each.
+    """Begins with what takes longest, so that no core waits for it at the end.
 
     What is rare is left to runs that ask for it.
     """
@@ -101,10 +101,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=[item for item in items if item in rare])
         items[:] = [item for item in items if item not in rare]
     items[:] = dealt(items, workers_of(config), seconds_of, is_quick)
-    if config.pluginmanager.hasplugin("timeout"):
-        for item in items:
-            if item.get_closest_marker("timeout") is None:
-                item.add_marker(pytest.mark.timeout(limit_of(item)))
 
 
 @pytest.hookimpl(wrapper=True)

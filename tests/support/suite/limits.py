@@ -38,9 +38,13 @@ class Limits:
         self._wait = subprocess.Popen.wait
         self._leave = subprocess.Popen.__exit__
 
-    @pytest.hookimpl(wrapper=True)
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
     def pytest_runtest_protocol(self, item: pytest.Item) -> Generator[None, Any, Any]:
+        """Says the limit when the test begins: each worker has all tests, and runs few of them."""
         self.seconds = limit_of(item)
+        timed = item.config.pluginmanager.hasplugin("timeout")
+        if timed and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(self.seconds))
         self._give(self.seconds + GRACE)
         return (yield)
 
