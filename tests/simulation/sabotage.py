@@ -86,7 +86,7 @@ RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
     ),
     "a list holds what it is about to send": ((batches.BatchTable, "reserve", _looked_at_once),),
     "an answer names the objects that the request names": (
-        (reply, "other_object", lambda data, call: None),
+        (reply, "find_other_object", lambda data, call: None),
     ),
     "what was made is on record for one request only": (
         (client, "classify", lambda result, call, now, is_taken=None: classify(result, call, now)),

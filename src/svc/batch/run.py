@@ -14,7 +14,15 @@ from typing import Final, Protocol
 
 from svc.batch.operations import BatchOperation
 from svc.batch.results import ResultLine, Results
-from svc.batch.tally import HeldError, Movements, Tally, Totals, job_line, line_of, row_line
+from svc.batch.tally import (
+    HeldError,
+    Movements,
+    Tally,
+    Totals,
+    build_job_line,
+    build_row_line,
+    line_of,
+)
 from svc.batch.workers import SharedQuota, Workers
 from svc.clock import Clock, utc
 from svc.delivery.journal.limits import LimitReachedError
@@ -174,7 +182,7 @@ class Run:
             is_beyond = isinstance(error, LimitReachedError)
             if is_beyond:
                 self._stop(error)
-            self._note([row_line(task.row, task.key, _UNSENT[is_beyond], error)])
+            self._note([build_row_line(task.row, task.key, _UNSENT[is_beyond], error)])
 
     def _collect(self) -> None:
         """Waits for rows to end, and a moment longer, so that one transaction serves many."""
@@ -303,9 +311,9 @@ def make_should_stop(quota: SharedQuota) -> Callable[[JobEnd], bool]:
 def _build_unfinished(task: Task, job: RowJob | None, *, is_lost: bool) -> ResultLine:
     """The result line of a row that has not ended; the next run sends or resumes the row."""
     if job is not None:
-        line = job_line(job, "unknown")
+        line = build_job_line(job, "unknown")
     else:
-        line = row_line(task.row, task.key, "not_sent")
+        line = build_row_line(task.row, task.key, "not_sent")
         if task.sent_at is not None:
             request = task.intent.id if task.intent is not None else None
             line = line._replace(outcome="unknown", request=request, first_sent=utc(task.sent_at))

@@ -154,7 +154,7 @@ def money_of(rows: Iterable[BatchRow]) -> Money:
     return money
 
 
-def money_planned(plan: BatchPlan) -> Money:
+def sum_planned_money(plan: BatchPlan) -> Money:
     """Sums the amounts of the rows that are to be sent, as far as the file has them."""
     return money_of(plan.tasks.rows())
 
@@ -204,7 +204,7 @@ def line_of(end: RowEnd) -> ResultLine:
     replayed = reply is not None and reply.replayed_earlier
     data = reply.data if reply is not None and isinstance(reply.data, dict) else {}
     error = None if end.error is None else error_fields(end.error)
-    return job_line(job, end.outcome)._replace(
+    return build_job_line(job, end.outcome)._replace(
         id=None if settled is None else settled.object_id,
         status=None if settled is None else settled.object_status,
         failure_reason=_text(data.get("failure_reason")),
@@ -223,7 +223,7 @@ def _warnings_of(job: RowJob, reply: Reply) -> tuple[str, ...]:
     return tuple(map(redact, (*reply.warnings, *told)))
 
 
-def job_line(job: RowJob, outcome: str) -> ResultLine:
+def build_job_line(job: RowJob, outcome: str) -> ResultLine:
     """Builds the line of a row whose request is on record; the caller adds the result."""
     intent = job.intent
     return _line(job.row, outcome)._replace(
@@ -234,7 +234,9 @@ def job_line(job: RowJob, outcome: str) -> ResultLine:
     )
 
 
-def row_line(row: BatchRow, key: str, outcome: str, error: SvcError | None = None) -> ResultLine:
+def build_row_line(
+    row: BatchRow, key: str, outcome: str, error: SvcError | None = None
+) -> ResultLine:
     """Builds the line of a row that was not begun in this run."""
     return _line(row, outcome)._replace(
         error=None if error is None else extract_advice(error),

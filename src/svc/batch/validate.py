@@ -11,7 +11,13 @@ from svc.batch.operations import KEY_COLUMN, BatchOperation
 from svc.batch.rows import BadRow, Read, RowFields, build_blank_amount
 from svc.batch.unknown import refuse_unknown
 from svc.client.call import check_id
-from svc.client.fields import BodyPath, check_body, check_value, find_unknown_names, knows_all
+from svc.client.fields import (
+    BodyPath,
+    check_body,
+    check_value,
+    find_unknown_names,
+    has_only_known_names,
+)
 from svc.client.request import check_key, encode_body
 from svc.delivery.journal.stored import Scope
 from svc.delivery.likeness import likenesses, row_likeness, subject_of
@@ -75,7 +81,7 @@ class Validator:
     def _refuse_unknown(self, given: RowFields) -> None:
         for path in self._ignored:
             _drop(given, path)
-        if knows_all(self._names, given):
+        if has_only_known_names(self._names, given):
             return
         # An object in the place of a plain value is the row's mistake alone.
         unknown = (each for each in find_unknown_names(self._names, given) if each.fields)

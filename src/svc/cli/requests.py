@@ -23,7 +23,7 @@ from svc.delivery.journal.commands import resume_command
 from svc.delivery.journal.entry import Intent
 from svc.delivery.journal.refusals import build_unknown_request
 from svc.delivery.journal.stored import restore_call
-from svc.delivery.send import before_sending, deliver
+from svc.delivery.send import deliver, mark_as_unsent
 from svc.errors import UsageError, build_wrong_choice
 from svc.redaction import redact
 from svc.state.files import set_aside_of
@@ -309,11 +309,11 @@ def resume_request(session: Session, identifier: str) -> None:
         known = journal.find(identifier)
         if known is None:
             raise build_unknown_request(identifier)
-        with before_sending(known.stored.path, known):
+        with mark_as_unsent(known.stored.path, known):
             _go_where_it_went(session, known)
             out, unopened = session.out, session.client()
         with unopened as client:
-            with before_sending(known.stored.path, known):
+            with mark_as_unsent(known.stored.path, known):
                 call, _ = restore_call(known.stored, session.base_url)
                 sender = sender_of(session, client, journal)
                 if known.is_unresolved:

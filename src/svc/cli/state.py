@@ -8,7 +8,7 @@ from svc.cli.framework.app import Noun, make_app, verb
 from svc.cli.framework.session import Session
 from svc.state import Database
 from svc.state.files import set_aside_of
-from svc.state.room import give_back, gives_back_in_pieces, kinds_of, rebuild, room_of
+from svc.state.room import can_return_pages, kinds_of, rebuild, return_pages, room_of
 
 # Given to the app: Typer takes no docstring of a callback whose app has no help.
 app = make_app(
@@ -65,9 +65,9 @@ def compact(ctx: typer.Context) -> None:
     with _open(session) as database:
         before = room_of(database, path)
         events, requests = _forget_due(session, database)
-        in_pieces = gives_back_in_pieces(database)
+        in_pieces = can_return_pages(database)
         if in_pieces:
-            give_back(database, session.clock)
+            return_pages(database, session.clock)
     if not in_pieces:
         rebuild(path)
     with _open(session) as database:

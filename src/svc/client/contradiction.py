@@ -88,7 +88,7 @@ def id_in(data: object) -> str | None:
     return found if isinstance(found, str) and is_id(found) else None
 
 
-def other_object(data: Any, call: Call) -> str | None:
+def find_other_object(data: Any, call: Call) -> str | None:
     """Describes an id in the answer that differs from the one in the request; None if all agree.
 
     A field that the answer leaves out is no difference. The answer may have an object in place of

@@ -308,12 +308,12 @@ def check_names(fields: FieldTree, value: Any, within: str = "") -> None:
     Raises:
         UsageError: the hint names the field that was probably meant.
     """
-    if not knows_all(fields, value):
+    if not has_only_known_names(fields, value):
         for unknown in find_unknown_names(fields, value, within):
             check_name(*unknown)
 
 
-def knows_all(fields: FieldTree, value: Any) -> bool:
+def has_only_known_names(fields: FieldTree, value: Any) -> bool:
     """Whether each name in a value is known; a fast check for the rows of a batch.
 
     An empty tree allows any name, as in metadata. After False, `find_unknown_names` decides.
@@ -322,12 +322,12 @@ def knows_all(fields: FieldTree, value: Any) -> bool:
         return True
     if isinstance(value, list):
         inner = fields.get("*", {})
-        return all(knows_all(inner, item) for item in value)
+        return all(has_only_known_names(inner, item) for item in value)
     if not isinstance(value, dict):
         return value is None
     for name, one in value.items():
         tree = fields.get(name)
-        if tree is None or not (not tree or type(one) is str or knows_all(tree, one)):
+        if tree is None or not (not tree or type(one) is str or has_only_known_names(tree, one)):
             return False
     return True
 

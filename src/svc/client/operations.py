@@ -29,7 +29,7 @@ class _Named(dict[str, object]):
         return "(of the body)"
 
 
-def counts_for(action: Action, body: Body | None) -> bool:
+def applies_to(action: Action, body: Body | None) -> bool:
     """Whether the money and the failures of an action apply to a request with this body."""
     return not action.only_with or (body or {}).get(action.only_with) in (True, "true")
 
@@ -43,7 +43,7 @@ def action_of(call: Call) -> str:
     if known is None:
         return f"POST to {call.path}"
     _, action = known
-    return action.money.format_map(_Named(call.names)) if counts_for(action, call.body) else ""
+    return action.money.format_map(_Named(call.names)) if applies_to(action, call.body) else ""
 
 
 def moves_all(call: Call) -> bool:
@@ -61,7 +61,7 @@ def is_only_final(call: Call) -> bool:
 def find_failing_fields(call: Call, data: object) -> tuple[str, ...]:
     """The fields of an answer whose values mean that the request's effect has failed."""
     known = service.operation(call.operation)
-    if known is None or not isinstance(data, Mapping) or not counts_for(known[1], call.body):
+    if known is None or not isinstance(data, Mapping) or not applies_to(known[1], call.body):
         return ()
     return tuple(name for name, values in known[1].fails if str(data.get(name)) in values)
 

@@ -5,7 +5,7 @@ from sys import getsizeof
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from svc.client.call import Call, is_id
-from svc.client.contradiction import find_differences, id_in, other_object, world_of
+from svc.client.contradiction import find_differences, find_other_object, id_in, world_of
 from svc.client.exchange import Failure, Headers, RawReply, Trouble, header
 from svc.client.json import NotJson, has_more_values, parse_given, parse_list
 from svc.client.refusal import is_error_body, is_replayed, read, request_id
@@ -174,7 +174,7 @@ def interpret_success(raw: RawReply, call: Call) -> AttemptResult:
     complaint = _complaint(data, call)
     if complaint is not None:
         return _build_unreadable(raw, complaint)
-    foreign = other_object(data, call)
+    foreign = find_other_object(data, call)
     if foreign is not None:
         return not_ours(raw, foreign)
     return _build_done(raw, data, text, slices)

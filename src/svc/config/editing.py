@@ -33,7 +33,7 @@ def set_value(path: Path, name: str, text: str) -> Config:
     elif tables[:1] == ["profiles"]:
         there = load(path)
         if tables[1] not in there.profiles:
-            raise there.no_profile(tables[1])
+            raise there.build_unknown_profile(tables[1])
     return _edit(path, lambda document: _table(document, tables).update({last: value}))
 
 

@@ -30,7 +30,7 @@ class MoneyLimit(NamedTuple):
         return f"{format_amount(self.amount, self.currency)}/{self.window}"
 
 
-def limits_in(text: str) -> tuple[MoneyLimit, ...] | None:
+def parse_limits(text: str) -> tuple[MoneyLimit, ...] | None:
     """Parses text such as `500 EUR/day, 90.50 USD/hour`; None if it is invalid."""
     found: list[MoneyLimit] = []
     for part in text.split(","):

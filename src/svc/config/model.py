@@ -70,9 +70,9 @@ class Config(NamedTuple):
             return self.profiles[name]
         if name == DEFAULT_PROFILE:
             return Profile(name)
-        raise self.no_profile(name)
+        raise self.build_unknown_profile(name)
 
-    def no_profile(self, name: str) -> ConfigError:
+    def build_unknown_profile(self, name: str) -> ConfigError:
         """Builds the error of an unknown profile, with the command that creates one."""
         from svc.nearest import explain_meant, find_near_words
 
@@ -101,9 +101,9 @@ class Config(NamedTuple):
         for table in (own, self.limits):
             for name in (f"{mode}.{group}", group):
                 if name in table:
-                    from svc.config.limits import limits_in
+                    from svc.config.limits import parse_limits
 
-                    return limits_in(table[name]) or ()
+                    return parse_limits(table[name]) or ()
         return ()
 
     def is_sandbox(self, address: BaseUrl) -> bool:
@@ -207,9 +207,9 @@ def _classes(value: Any) -> Complaint:
 
 def _limits(value: Any) -> Complaint:
     """Checks money limits such as 500 EUR/day."""
-    from svc.config.limits import WINDOWS, limits_in
+    from svc.config.limits import WINDOWS, parse_limits
 
-    good = isinstance(value, str) and limits_in(value)
+    good = isinstance(value, str) and parse_limits(value)
     return (
         None
         if good

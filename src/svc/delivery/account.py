@@ -73,7 +73,7 @@ class KeyMatcher(NamedTuple):
         return found
 
     def _verdict(self, fingerprint: str) -> bool | None:
-        for made in islice(witnesses(self.journal, (fingerprint,), self.scope), _TRIED):
+        for made in islice(list_witnesses(self.journal, (fingerprint,), self.scope), _TRIED):
             try:
                 verdict = can_read(self.client, made, within=_SECONDS)
             except SvcError:
@@ -83,7 +83,9 @@ class KeyMatcher(NamedTuple):
         return None
 
 
-def witnesses(journal: Journal, fingerprints: Iterable[str | None], scope: Scope) -> Iterator[str]:
+def list_witnesses(
+    journal: Journal, fingerprints: Iterable[str | None], scope: Scope
+) -> Iterator[str]:
     """Yields the ids of the newest objects created with some keys, if they can be retrieved."""
     found = (made for one in fingerprints if one for made in journal.list_made_with(one, scope))
     for made in found:

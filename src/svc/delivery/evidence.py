@@ -95,7 +95,7 @@ class Evidence(NamedTuple):
     line: PastLine | None = None
 
 
-def of_intent(intent: Intent, likeness: str) -> Evidence:
+def build_intent_evidence(intent: Intent, likeness: str) -> Evidence:
     """Builds the evidence of a record of the journal."""
     settled = intent.settled
     return Evidence(
@@ -127,7 +127,7 @@ def read_known(intent: Intent) -> Known:
     return Known.KEY_TAKEN if intent.is_key_taken else Known.REFUSED
 
 
-def of_line(line: PastLine, likeness: str) -> Evidence:
+def build_line_evidence(line: PastLine, likeness: str) -> Evidence:
     """Builds the evidence of a line of a results file."""
     return Evidence(
         _BY_CODE.get((line.outcome, line.code or ""), _OUTCOMES.get(line.outcome, Known.NOTHING)),
@@ -181,12 +181,15 @@ def gather(
     for intent in intents:
         likeness = match_of(intent.row_id, intent.likeness)
         line = told.pop(intent.stored.idempotency_key, None)
-        joined = join(of_intent(intent, likeness), of_line(line, likeness) if line else None)
+        joined = join(
+            build_intent_evidence(intent, likeness),
+            build_line_evidence(line, likeness) if line else None,
+        )
         assert joined is not None
         found.append(joined)
     for line in told.values():
         likeness = match_of(line.row_id, line.likeness or "")
-        found.append(of_line(line, likeness))
+        found.append(build_line_evidence(line, likeness))
     return [
         one for one in found if one.known is not Known.NOTHING and not _is_gone(one.world, world)
     ]

@@ -76,9 +76,9 @@ def send_new(
     def choose(likes: Sequence[Like]) -> Intent | None:
         return choose_command(asked, likes, sender.clock.now(), sender.format_command, sender.note)
 
-    with before_sending(call.path):
+    with mark_as_unsent(call.path):
         known = _find_used(sender, asked)
-    with before_sending(call.path, known):
+    with mark_as_unsent(call.path, known):
         asked = asked._replace(
             account=_compare_keys(sender, asked, known), charge=_read_charge(sender, asked)
         )
@@ -102,7 +102,7 @@ def deliver(sender: Sender, intent: Intent) -> Sent:
 
 
 @contextmanager
-def before_sending(path: str, known: Intent | None = None) -> Iterator[None]:
+def mark_as_unsent(path: str, known: Intent | None = None) -> Iterator[None]:
     """Marks a signal or a journal error within the block as "nothing was sent" (R70).
 
     `known` is an earlier sending of the same request. If its outcome is unknown, the error reports
@@ -186,7 +186,7 @@ def choose_command(
     if decision is CommandDecision.STOP_UNRESOLVED:
         if found.is_sending:
             raise refusals.DUPLICATE_IN_FLIGHT.about(intent)
-        raise refusals.refusal_of_duplicate(intent, now)
+        raise refusals.build_duplicate_error(intent, now)
     if decision is CommandDecision.STOP_MEANWHILE:
         raise refusals.DONE_MEANWHILE.about(intent, format_command)
     if decision is CommandDecision.STOP_RECENT:

@@ -17,7 +17,7 @@ _BYTES_MAX: Final = 64 * 1024
 _LINE_MAX: Final = 300
 
 
-def key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> str:
+def read_key_from(command: str, env: Mapping[str, str], seconds: float = SECONDS) -> str:
     """Runs a command without a shell; returns the first line that it prints, without storing it.
 
     Raises:

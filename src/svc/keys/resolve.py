@@ -100,10 +100,10 @@ def _find_key(
         return api_keys.parse(api_keys.without_line_end(env[VARIABLE]), VARIABLE), VARIABLE
     place = KeyPlace(settings.base_url.origin, settings.profile, settings.mode)
     if settings.key_command is not None:
-        from svc.keys.command import key_from
+        from svc.keys.command import read_key_from
 
         source = f"key command (profile {settings.profile})"
-        key = key_from(settings.key_command, api_keys.without_secrets(env))
+        key = read_key_from(settings.key_command, api_keys.without_secrets(env))
         return api_keys.parse(key, f"The {source}"), source
     if settings.sandbox:
         found = _of_sandbox(place, facts())

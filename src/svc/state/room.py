@@ -81,12 +81,12 @@ def kinds_of(state: Database) -> list[KindOfRoom]:
     return sorted(found, key=lambda one: -(one.size or 0))
 
 
-def gives_back_in_pieces(state: Database) -> bool:
+def can_return_pages(state: Database) -> bool:
     """Whether the file can return single pages; an older file needs `rebuild` once."""
     return _pragma(state, "auto_vacuum") == _INCREMENTAL
 
 
-def give_back(state: Database, clock: Clock) -> None:
+def return_pages(state: Database, clock: Clock) -> None:
     """Returns the unused pages to the disk, in steps that block other processes only briefly.
 
     After each step it waits as long as the step has taken.
@@ -107,7 +107,7 @@ def give_back(state: Database, clock: Clock) -> None:
 
 
 def rebuild(path: Path) -> None:
-    """Writes the file anew, which returns all unused pages and makes `give_back` possible.
+    """Writes the file anew, which returns all unused pages and makes `return_pages` possible.
 
     Raises:
         LocalError: another process uses it (code `state_in_use`), or the disk has no room for it.

@@ -58,7 +58,7 @@ def claim(unbound: socket.socket) -> None:
         unbound.setsockopt(socket.SOL_SOCKET, alone, 1)
 
 
-def sockets_at_most() -> int:
+def read_max_sockets() -> int:
     """The maximum number of open files and sockets of this process."""
     try:
         resource: Any = import_module("resource")

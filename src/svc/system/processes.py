@@ -44,7 +44,7 @@ def find_program(name: str, env: Mapping[str, str]) -> str | None:
     return found if found is not None and Path(found).is_absolute() else None
 
 
-def group_of_its_own() -> dict[str, Any]:
+def build_group_options() -> dict[str, Any]:
     """The arguments of `Popen` for a process that a Ctrl-C in svc's terminal does not reach."""
     if _HAS_GROUPS:
         return {"start_new_session": True}

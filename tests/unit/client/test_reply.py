@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.calls import orders, payments, payouts, quotes, refunds
 from svc.client import find
 from svc.client.call import Call
-from svc.client.contradiction import Contradiction, other_object, refuse_contradiction
+from svc.client.contradiction import Contradiction, find_other_object, refuse_contradiction
 from svc.client.exchange import RawReply, header
 from svc.client.json import NotJson, parse_given, parse_list
 from svc.client.refusal import is_replayed
@@ -356,7 +356,7 @@ def test_the_object_of_the_path_is_found_by_its_marker_or_its_prefix(
     call: Call, said: dict[str, Any], field: str | None
 ) -> None:
     """R93: an answer about another object is not ours, whichever kind of object it shows."""
-    found = other_object(said, call)
+    found = find_other_object(said, call)
     assert (found is None) if field is None else ("ord_2, not the one asked for" in (found or ""))
     assert found is None or found.startswith(f"its {field} is ")
 

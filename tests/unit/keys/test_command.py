@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from svc.errors import AuthError
-from svc.keys.command import key_from
+from svc.keys.command import read_key_from
 
 
 def test_a_key_command_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -14,7 +14,7 @@ def test_a_key_command_has_its_time(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     sleeper.write_text("#!/bin/sh\nexec sleep 60\n")
     sleeper.chmod(0o755)
     with pytest.raises(AuthError, match=r"takes more than 0\.1 s"):
-        key_from(str(sleeper), {}, seconds=0.1)
+        read_key_from(str(sleeper), {}, seconds=0.1)
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AuthError, match="no program sleeper on PATH"):
-        key_from("sleeper", {"PATH": "."}, seconds=0.1)
+        read_key_from("sleeper", {"PATH": "."}, seconds=0.1)

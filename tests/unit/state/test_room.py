@@ -10,7 +10,7 @@ import pytest
 from support.clocks import ManualClock
 from svc.errors import LocalError
 from svc.state import Database
-from svc.state.room import StateRoom, give_back, gives_back_in_pieces, kinds_of, rebuild, room_of
+from svc.state.room import StateRoom, can_return_pages, kinds_of, rebuild, return_pages, room_of
 
 ADD = "INSERT INTO payloads (headers, body) VALUES (x'', zeroblob(3000))"
 EVENTS = 1_000
@@ -54,7 +54,7 @@ def test_free_room_goes_back_in_pieces_between_which_a_listener_writes(
     assert before.free > before.size / 2
     clock = ListenerClock(path)
     with closing(clock.listener):
-        give_back(state, clock)
+        return_pages(state, clock)
     assert clock.turns >= 3
     kept = state.rows("SELECT count(*) AS n, sum(length(body)) AS bytes FROM payloads")
     assert kept == [{"n": EVENTS // 4 + clock.turns, "bytes": 3000 * (EVENTS // 4 + clock.turns)}]
@@ -74,7 +74,7 @@ def test_a_file_of_an_older_form_is_written_anew_once_while_it_is_used_by_no_oth
         older.execute("VACUUM")
     clock = ManualClock()
     with Database.open(path, clock=clock) as user:
-        assert not gives_back_in_pieces(user)
+        assert not can_return_pages(user)
         with pytest.raises(LocalError, match="only while no other") as refused:
             rebuild(path)
         assert refused.value.code == "state_in_use"
@@ -84,7 +84,7 @@ def test_a_file_of_an_older_form_is_written_anew_once_while_it_is_used_by_no_oth
     rebuild(path)
     assert path.stat().st_size < size / 2
     with Database.open(path, clock=clock) as user:
-        assert gives_back_in_pieces(user)
+        assert can_return_pages(user)
 
 
 def test_what_takes_the_room_is_told_by_kinds(state: Database) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from svc.batch.columns import AMOUNT_IN_DECIMALS
 from svc.batch.results import ResultLine
 from svc.batch.run import Run
-from svc.batch.tally import PROBLEMS_MAX, Money, Totals, build_bad_line, money_of, money_planned
+from svc.batch.tally import PROBLEMS_MAX, Money, Totals, build_bad_line, money_of, sum_planned_money
 from svc.cli.batch.rows import BatchInput
 from svc.client.contradiction import CONTRADICTED
 from svc.delivery.hints import TypedLine
@@ -219,7 +219,7 @@ class Report(NamedTuple):
 
 def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
     """Says what a run would do (`--dry-run`); raises PartlyDone: some rows could not be sent."""
-    money = money_planned(todo)
+    money = sum_planned_money(todo)
     lines = [build_bad_line(bad) for bad in islice(todo.bad, PROBLEMS_MAX)]
     if out.format == "human":
         _note_problems(out, lines, len(todo.bad), _why)
@@ -325,7 +325,7 @@ def questions_of(
 
     `rows` are those that are to be sent, with what the service says of their money.
     """
-    money = money_planned(todo) if rows is None else money_of(rows)
+    money = sum_planned_money(todo) if rows is None else money_of(rows)
     sums = f" ({in_words(money)})" if given.operation.total else ""
     done = len(todo.done)
     before = (

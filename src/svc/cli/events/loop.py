@@ -20,7 +20,7 @@ from svc.listen.output_records import BugMet, ListenerRecord, Ready, Summary
 from svc.listen.owners import BugCounter, own, own_task, place_of
 from svc.listen.pipeline import ListenerPlan
 from svc.system import loops
-from svc.system.processes import Group, group_of_its_own, job_of, tell_ready
+from svc.system.processes import Group, build_group_options, job_of, tell_ready
 from svc.system.signals import STOPPING
 
 _SECONDS_TO_END: Final = 0.8  # promise R78: we stop in under a second
@@ -85,7 +85,7 @@ class ExecProcess:
                 env=self._env,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=_STDERR,
-                **group_of_its_own(),
+                **build_group_options(),
             )
         except OSError as error:
             self._broken = error

@@ -10,7 +10,7 @@ from svc.api_keys import ApiKey
 from svc.cli.framework.delivering import journal_of
 from svc.cli.framework.key_check import ask
 from svc.cli.framework.session import Session
-from svc.delivery.account import can_read, witnesses
+from svc.delivery.account import can_read, list_witnesses
 from svc.delivery.journal.stored import Scope
 from svc.errors import AuthError, KeyStoreError, SvcError, Unauthorized
 from svc.keys.facts import KeyFact
@@ -181,4 +181,4 @@ def _list_recorded(session: Session, old: OldKey) -> Iterator[str]:
     before = old.fact.old_fingerprint if old.fact is not None else None
     scope = Scope(old.place.profile, old.place.mode, str(session.base_url))
     with journal_of(session) as journal:
-        yield from islice(witnesses(journal, (old.fingerprint, before), scope), _TRIED)
+        yield from islice(list_witnesses(journal, (old.fingerprint, before), scope), _TRIED)

@@ -206,7 +206,7 @@ FORGOTTEN: Final = KEY_TOO_OLD._replace(  # a sandbox's clock was turned forward
 )
 
 
-def refusal_of_duplicate(intent: Intent, now: float) -> SvcError:
+def build_duplicate_error(intent: Intent, now: float) -> SvcError:
     """Builds the error for a duplicate that is unresolved (promise R5)."""
     is_old = is_too_old(intent, now) or is_in_the_future(intent, now)
     return (OLD_DUPLICATE if is_old else DUPLICATE).about(intent)
@@ -243,7 +243,7 @@ def build_unknown_request(identifier: str) -> NotFound:
     )
 
 
-def twin_in_list(path: str, name: str) -> Conflict:
+def build_duplicate_in_batch_error(path: str, name: str) -> Conflict:
     """A list that another process is running has the same as one of its rows (promise R92)."""
     return Conflict(
         f"The same request (POST {path}) is a row of the list {name}, which another process is "

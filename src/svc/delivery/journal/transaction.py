@@ -129,7 +129,7 @@ class JournalTransaction(NamedTuple):
         for row in self.tx.rows(RESERVED, (asked.likeness,)):
             other = row["key_hint"] in asked.account.other
             if not other and self.sender_locks.is_alive(row["lease"]):
-                raise refusals.twin_in_list(asked.call.path, row["name"])
+                raise refusals.build_duplicate_in_batch_error(asked.call.path, row["name"])
 
     def admit(self, asked: Sequence[NewIntent]) -> list[Intent]:
         """Inserts requests; a request that is on record with its key is begun again."""

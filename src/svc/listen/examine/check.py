@@ -8,7 +8,7 @@ from typing import Final
 from svc.api_keys import without_secrets
 from svc.errors import UsageError, system_words
 from svc.listen.forward.command import CommandRun
-from svc.system.processes import group_of_its_own
+from svc.system.processes import build_group_options
 
 _SECONDS: Final = 10.0
 _SECONDS_TO_END: Final = 0.1
@@ -30,7 +30,7 @@ class CheckCommand:
         """
         loop = asyncio.get_running_loop()
         begin = partial(CommandRun, _BYTES_MAX)
-        apart = group_of_its_own()
+        apart = build_group_options()
         try:
             _, run = await loop.subprocess_shell(
                 begin, self._command, env=self._env, stderr=None, **apart

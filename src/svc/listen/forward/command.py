@@ -24,7 +24,7 @@ from svc.listen.routes import AnyTarget
 from svc.listen.targets import AS_USUAL, TargetTrust
 from svc.listen.verify.verify import read_facts
 from svc.redaction import redact_bytes
-from svc.system.processes import Group, group_of_its_own, job_of, wrap_to_die_with_us
+from svc.system.processes import Group, build_group_options, job_of, wrap_to_die_with_us
 
 _MARKER: Final = "SVC_REDELIVERED"
 _END: Final = b"\0\0"
@@ -129,7 +129,11 @@ class CommandLane:
         argv = wrap_to_die_with_us([program, *self._target.argv[1:]])
         try:
             _, run = await self._loop.subprocess_exec(
-                CommandRun, *argv, env=env, stderr=asyncio.subprocess.STDOUT, **group_of_its_own()
+                CommandRun,
+                *argv,
+                env=env,
+                stderr=asyncio.subprocess.STDOUT,
+                **build_group_options(),
             )
         except OSError as error:
             self.sent = 0

@@ -15,7 +15,7 @@ from svc.listen.http.requests import HttpHead, Refused
 from svc.listen.owners import own
 from svc.listen.receiver.connection import Phase, ReceiverConnection, ReceiverHooks
 from svc.listen.receiver.slots import Slots
-from svc.system.loopback import claim, sockets_at_most
+from svc.system.loopback import claim, read_max_sockets
 
 _LOOPBACK_NAMES: Final = (b"127.0.0.1", b"localhost", b"[::1]")
 _BACKLOG: Final = 1024  # a full queue makes senders wait a second before they knock again
@@ -84,7 +84,7 @@ class Receiver:
         limits = hooks.limits
         self._slots = Slots(limits.connections, limits.reserved, limits.contended_seconds)
         self._buffer = bytearray(READ_BYTES)
-        self._most = min(hooks.limits.sockets, sockets_at_most() // 2)
+        self._most = min(hooks.limits.sockets, read_max_sockets() // 2)
         self._open: set[ReceiverConnection] = set()
 
     async def start(self) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
 
-from svc.system.processes import Group, group_of_its_own, job_of, wrap_to_die_with_us
+from svc.system.processes import Group, build_group_options, job_of, wrap_to_die_with_us
 
 _SECONDS_TO_END: Final = 0.4  # promise R78; the programs hold nothing that could be lost
 _LAST_WORDS_SECONDS: Final = 0.3
@@ -51,7 +51,7 @@ class Program:
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            **group_of_its_own(),
+            **build_group_options(),
         )
         pid = self._process.pid
         self._group = Group(pid, lambda: self._process.poll() is not None, job_of(pid))

@@ -10,7 +10,7 @@ import pytest
 
 from support.calls import payouts, refunds
 from support.clocks import ManualClock
-from svc.config.limits import limits_in
+from svc.config.limits import parse_limits
 from svc.delivery.journal import journal
 from svc.delivery.journal.entry import Charge, Intent, settle_by_error
 from svc.delivery.journal.journal import KEPT_SECONDS, Journal
@@ -40,7 +40,7 @@ class LimitedJournal:
     def open(self) -> Journal:
         sender_locks = self.opened.enter_context(closing(SenderLocks(self.path.parent / "senders")))
         rules = LimitRules(
-            lambda _, group: (limits_in(self.limits) or ()) if group else (), self.up
+            lambda _, group: (parse_limits(self.limits) or ()) if group else (), self.up
         )
         state = self.opened.enter_context(Database.open(self.path, clock=self.clock))
         return Journal(lambda: state, sender_locks, self.clock, rules=rules)
