@@ -114,7 +114,7 @@ def test_cve_2025_43859_a_chunk_ends_as_it_must_at_the_sandbox(sandbox: Sandbox)
 def test_cve_2025_43859_a_chunk_ends_as_it_must_at_the_listener(
     svc: Svc, sandbox: Sandbox, tmp_path: Path
 ) -> None:
-    """The same for webhooks, and both lengths at once are refused (R57)."""
+    """The same for webhooks, and both lengths at once are refused (R57, R59)."""
     with listening(tmp_path) as (port, path):
         head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nTransfer-Encoding: chunked\r\n"
         assert status(spoken(port, f"{head}\r\n{SMUGGLED}".encode())) == 400
