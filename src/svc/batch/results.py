@@ -257,7 +257,7 @@ class Results:
         return PastResults(tuple(found), is_old, damaged)
 
     def _parse_past(self, text: bytes) -> PastLine | None:
-        """Parses a line; None for a line of another batch.
+        """Parses a line; None for a line of another batch, or of a row that was not sent.
 
         Raises:
             ValueError, _DamagedLineError: no run has written the line.

@@ -269,7 +269,7 @@ def error_fields(error: SvcError) -> dict[str, object]:
 
 
 def extract_advice(error: SvcError) -> dict[str, object]:
-    """The fields of an error whose message is the advice to a person."""
+    """The fields of an error, with its hint at the end of the message."""
     advice = redact(f"{error.message} {error.hint or ''}".rstrip())
     return {**error_fields(error), "message": advice}
 

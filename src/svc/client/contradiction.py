@@ -91,8 +91,8 @@ def id_in(data: object) -> str | None:
 def find_other_object(data: Any, call: Call) -> str | None:
     """Describes an id in the answer that differs from the one in the request; None if all agree.
 
-    A field that the answer leaves out is no difference. The answer may have an object in place of
-    its id.
+    An id with the prefix of another kind is a difference as well. A field that the answer leaves
+    out is none. The answer may have an object in place of its id.
     """
     kind = _kind_of_id(data)
     if call.expects and kind is not None and kind != (data.get("object") or kind):

@@ -41,7 +41,7 @@ def parameter(call: Call, code: str | None, param: str | None) -> str | None:
 
 
 def _list_inside(operation: str, param: str) -> str | None:
-    """Lists the members that an object such as `evidence` may have, for an unknown one."""
+    """Formats the members that an object such as `evidence` may have; None for other parameters."""
     outer, bracket, _ = param.partition("[")
     known = service.operation(operation) if bracket else None
     for field in known[0].list_given(known[1].verb) if known else ():

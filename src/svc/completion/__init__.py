@@ -1,8 +1,8 @@
-"""The command tree as values, and the shell scripts that complete it without starting Python.
+"""The command tree as data, and the shell scripts that complete it without starting Python.
 
-`tree.py` is where to begin: what a command line can hold. `tables.py` makes flat tables of it, and
-`shells.py` puts them into the engine of each shell. The scripts that were made so are read here.
-Only `svc.cli` imports this room, and fills the tree from its parsers.
+Begin with `tree.py`, the types of commands, options and values. `tables.py` flattens the tree, and
+`shells.py` writes it into the engine of each shell. This module reads the generated scripts. Only
+`svc.cli` imports this room; it fills the tree from its parsers.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """
@@ -28,7 +28,7 @@ def read_script(shell: Shell) -> str:
     """Reads the script of the installed program, or of the checkout that it runs from.
 
     Raises:
-        LocalError: the installation is not complete.
+        LocalError: the installation is incomplete.
     """
     for folder in (_PACKAGED, _CHECKOUT):
         try:

@@ -1,9 +1,9 @@
-"""The tree as flat rows that every shell script is written from.
+"""Flattens the command tree to rows, from which every shell script is written.
 
-A kind says in a few letters what stands for a value: `-` nothing, it is a flag; `t` any text; `f`
-a path; `p` a profile; `w.NAME` one of the words of that name; `i.ord_|pay_` an id seen lately.
-Several are joined by commas. A leading `+` says that it may be repeated, a `%` that the value may
-be left out.
+The kind of a value is encoded in a few letters: `-` a flag without a value, `t` any text, `f` a
+path, `p` a profile, `w.NAME` a word of the set of that name, `i.ord_|pay_` the id of an object that
+was shown lately. Several kinds are joined by commas. A leading `+` means repeatable, a leading `%`
+that the value is optional.
 """
 
 import re
@@ -29,7 +29,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class CommandRow:
-    """What can follow the words of one command: commands, options, the kinds of its arguments."""
+    """The commands, options and kinds of arguments that can follow one command."""
 
     path: str
     commands: Words
@@ -40,7 +40,7 @@ class CommandRow:
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Everything that a script knows."""
+    """The content of a completion script."""
 
     rows: tuple[CommandRow, ...]
     shared: dict[OptionGroup, tuple[Spec, ...]]
@@ -49,7 +49,7 @@ class Tables:
 
 
 def tables(tree: Tree) -> Tables:
-    """Flattens the tree; raises ValueError: two sets of words have one name."""
+    """Flattens the tree; raises ValueError: two different sets of words have the same name."""
     commands = tuple(tree.root.walk())
     shared = {group: _specs(options) for group, options in tree.shared.items()}
     long_names = {word: command.name for command in commands for word in command.short}

@@ -101,7 +101,7 @@ def _lines(error: SvcError, label: str) -> list[str]:
 
 
 def _facts(error: SvcError) -> str:
-    """Formats the service's status, type and code in brackets."""
+    """Formats the status, code, parameter and wait of the answer in brackets; may be empty."""
     if error.status is None:
         return ""
     words = [" ".join(filter(None, [str(error.status), error.code]))]
