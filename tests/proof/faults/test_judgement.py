@@ -159,7 +159,11 @@ def test_an_edited_row_whose_outcome_is_unknown_goes_on_under_its_key(
 def test_no_other_404_makes_it_another_account(
     machine: UserMachine, tmp_path: Path, other: Any
 ) -> None:
-    """R118, line 2: after a roll the duplicate guard stands, single and batch."""
+    """R118, line 2: after a roll the duplicate guard stands, single and batch.
+
+    What was made before is what the other key is asked for.
+    """
+    assert machine.run(*command("refund", "mark-2")).code == 0
     machine.ledger.spoil(*[Fault(closed, carried_out=True)] * 4, mark="mark-1")
     one = (*command("refund", "mark-1"), "-o", "json", "--max-time", "2")
     assert machine.run(*one).code == 7
@@ -173,6 +177,8 @@ def test_no_other_404_makes_it_another_account(
     )
     batch = run(machine, path, env=as_other)
     assert (batch.code, batch.error["code"]) == (6, "request_unresolved")
+    asked = [post.path for post in machine.ledger.posts if post.method == "GET"]
+    assert asked == ["/v1/refunds/rf_1"] * 2
     assert machine.ledger.effects["mark-1"] == 1
 
 

@@ -46,6 +46,7 @@ def test_a_command_becomes_text(text: str) -> None:
 @example(pieces=[":", ":", "error::x"])
 @example(pieces=["a ##", "[error]x"])
 @example(pieces=["\r", "::stop-commands::t"])
+@example(pieces=["fine\n", " \t", ":", ":add-mask::x"])
 def test_pieces_make_no_command_either(pieces: list[str]) -> None:
     """R107: a table's cells and a stream's lines are written one after the other."""
     workflow = Workflow(make_visible)
