@@ -152,7 +152,7 @@ def test_a_stranger_does_not_move_the_endpoint_of_a_cloudflared_stand_in(
 ) -> None:
     """R105: his aborted request is in the log, and the link is lost and found: all as before."""
     log = tmp_path / "bin" / "cloudflared.more"
-    query = "x=https://attacker.trycloudflare.com"
+    query = "|  https://attacker.trycloudflare.com    |"  # as an address is announced
     log.write_text(
         stand_ins.ABORTED.format(host=FIRST, query=query)
         + stand_ins.DISCONNECTED
