@@ -62,7 +62,7 @@ class Engine:
         self._boot = os.urandom(_BOOT_BYTES).hex()
         self._clock = VirtualClock(real)
         self._shared = SharedState(store, IdSource(seed, os.urandom), StoredSettings(store))
-        self._groups = GroupCommit(self._shared, self._clock, os.urandom, under_way)
+        self._groups = GroupCommit(self._shared, self._clock, os.urandom, self._count_begun)
         self._sender = sender or HttpSender()
         faults = webhook_faults or WebhookFaults()
         self._dispatcher = WebhookDispatcher(
@@ -78,6 +78,10 @@ class Engine:
             pause,
         )
         self._groups.on_job = self.runner.wake
+
+    def _count_begun(self) -> int:
+        """How many requests and webhook attempts have begun: they may share a commit."""
+        return self._under_way() + self._dispatcher.under_way
 
     # --- life -----------------------------------------------------------------------------------
 

@@ -31,8 +31,8 @@ class GroupCommit:
     """Runs calls on the loop's thread, one after the other, and commits them together.
 
     A transaction begins and ends in one turn of the loop, so that no caller learns of anything that
-    is not on disk. `under_way` says how many requests have begun: a group waits for those of them
-    that have not come yet, two turns of the loop at the most.
+    is not on disk. `under_way` says how many requests and attempts have begun: a group waits for
+    those of them that have not come yet, two turns of the loop at the most.
     """
 
     def __init__(

@@ -50,10 +50,14 @@ class WebhookDispatcher:
     _queues: dict[str, EndpointQueue] = field(init=False, default_factory=dict)
 
     @property
+    def under_way(self) -> int:
+        """How many attempts have begun and are not over."""
+        return sum(len(queue.under_way) for queue in self._queues.values())
+
+    @property
     def moving(self) -> bool:
         """True while attempts are under way that fault rules do not hold back."""
-        under_way = sum(len(queue.under_way) for queue in self._queues.values())
-        return under_way > self.faults.holding.held
+        return self.under_way > self.faults.holding.held
 
     @property
     def holds(self) -> bool:
