@@ -164,7 +164,8 @@ def refuse_other_kinds(key: ApiKey, source: str, mode: Mode) -> None:
     """Raises AuthError on any but a publishable key, the only kind that the checkout takes."""
     if key.kind != "publishable":
         raise _refusal(
-            f"{source} is no publishable key ({key.fingerprint}); the checkout takes no other.",
+            f"{source} is not a publishable key ({key.fingerprint}); the checkout accepts no "
+            "other kind.",
             "publishable_key_required",
             f"Use a pk_{mode}_ key: svc sandbox keys create --type publishable",
         )

@@ -114,7 +114,7 @@ def test_text_is_no_amount_in_json_and_every_amount_is_text_in_a_form() -> None:
     """The service is sent what was meant, and the hint says how to spell it."""
     result = inside("refunds", "create", "-d", "payment=pay_1", "-d", "amount=500", env=NOWHERE)
     assert (result.code, result.error["param"]) == (2, "amount")
-    assert "amount '500' is no number" in result.error["message"]
+    assert "amount '500' is not a number" in result.error["message"]
     assert sent("orders", "capture", "ord_1", "-d", "amount=500") == "amount=500"
 
 

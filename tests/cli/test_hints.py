@@ -55,7 +55,7 @@ NEXT = {
     "orders list --stat paid": "No such option: --stat. Did you mean '--status'?",
     "sandbox settings list": "Next: All are shown by: svc sandbox settings",
     "sandbox balances list": "Next: All are shown by: svc sandbox balances",
-    "sandbox pay": "svc sandbox pay needs ORDER. Next: What it takes: svc sandbox pay --help",
+    "sandbox pay": "svc sandbox pay needs ORDER. Next: See its arguments and options: svc sandbox pay --help",
     "completion": "svc completion needs SHELL. Use one of: bash, zsh, fish, powershell. Next: ",
     "sandbox decide dp_1": "svc sandbox decide needs OUTCOME. Use one of: won, lost. Next: ",
     "events verify": "svc events verify needs --header.",

@@ -39,7 +39,7 @@ def registered() -> list[dict[str, list[str]]]:
 
 @pytest.fixture
 def service(registered: list[dict[str, list[str]]]) -> Iterator[str]:
-    """A service on this machine that is no sandbox: it registers endpoints and nothing else."""
+    """A service on this machine that is not a sandbox: it registers endpoints and nothing else."""
 
     class Registering(QuietHandler):
         def post(self) -> None:

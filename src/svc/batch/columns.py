@@ -116,9 +116,9 @@ class Columns:
     def row(self, cells: Cells) -> RowFields:
         """Builds the fields of a row; raises BadRow: a cell or the number of cells is wrong."""
         if len(cells) != self._width:
-            raise BadRow(f"it has {len(cells)} cells, the head has {self._width}")
+            raise BadRow(f"it has {len(cells)} cells, but the header row has {self._width}")
         if any(cells[index] for index in self._nameless):
-            raise BadRow("a cell stands under no name")
+            raise BadRow("a cell has no column name above it")
         found = self._build(cells)
         return {} if found is _ABSENT else found
 
@@ -146,10 +146,11 @@ class Columns:
         path = column_path(plain)
         if not path:
             raise UsageError(
-                f"The column {name!r} is no bracket path.",
+                f"The column {name!r} is not a field path.",
                 code="column_invalid",
                 param=name,
-                hint="Write it as in shipping[country] or items[0][name]",
+                hint="Write a field inside another with brackets, such as shipping[country] or "
+                "items[0][name]",
             )
         self._unknown += find_unknown_names(self._operation.columns, _nest(path))
         if plain == "currency":
@@ -310,7 +311,7 @@ def _plant(tree: dict[str, Any], path: BodyPath, name: str, build: Build) -> Non
 
 def _clash(name: str) -> UsageError:
     return UsageError(
-        f"The column {name!r} stands twice, or goes through another column.",
+        f"The column {name!r} appears twice, or contradicts another column.",
         code="column_invalid",
         param=name,
     )
@@ -347,7 +348,7 @@ def _list(tree: dict[str, Any], name: str) -> Build:
     parts = [_node(tree[key], f"{name}[{key}]") for key in sorted(tree, key=int)]
     if sorted(map(int, tree)) != list(range(len(tree))):
         raise UsageError(
-            f"The columns of {name} leave out a position.",
+            f"The columns of {name} skip a position.",
             code="column_invalid",
             param=name,
             hint=f"The first is {name}[0], the next {name}[1], and so on",
@@ -358,7 +359,7 @@ def _list(tree: dict[str, Any], name: str) -> Build:
         while found and found[-1] is _ABSENT:
             found.pop()
         if any(value is _ABSENT for value in found):
-            raise BadRow(f"{name} leaves a position empty", param=name)
+            raise BadRow(f"{name} skips a position", param=name)
         return found or _ABSENT
 
     return build

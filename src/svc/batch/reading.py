@@ -96,9 +96,9 @@ def _csv_rows(file: BinaryIO, columns_of: Callable[[list[str]], Columns]) -> Ite
     _, head = next(lines, (1, []))
     if not any(head):
         raise UsageError(
-            "The file has no head.",
+            "The file has no header row.",
             code="file_invalid",
-            hint="The first line names the columns, such as payment,amount,reason",
+            hint="The first line of the file names the columns, such as payment,amount,reason",
         )
     columns = columns_of(head)
     for number, (line, cells) in enumerate(lines, 1):
@@ -160,9 +160,9 @@ def _records(reader: "_csv.Reader") -> Iterator[tuple[int, list[str]]]:
                 "Take all CRs out: tr -d '\\r' < FILE > NEW",
             ) from None
         raise UsageError(
-            f"The file is no valid CSV from line {begins} on: {error}.",
+            f"The file is not valid CSV from line {begins} on: {error}.",
             code="file_invalid",
-            hint='A cell with a comma, a quote or a line feed stands in quotes: "Smith, ""Al"""',
+            hint='Put a cell with a comma, a quote or a line feed in quotes: "Smith, ""Al"""',
         ) from None
 
 
@@ -196,5 +196,5 @@ def _object(text: str) -> dict[str, object]:
     value = parse(text)
     if not isinstance(value, dict):
         hint = "one object a line: jq -c '.[]' FILE" if isinstance(value, list) else None
-        raise BadRow("it is no JSON object", hint=hint)
+        raise BadRow("it is not a JSON object", hint=hint)
     return value

@@ -211,7 +211,7 @@ class Results:
             except FileNotFoundError:
                 return
             if not stat.S_ISREG(facts.st_mode):
-                raise LocalError(f"{self.path} is no plain file.", param="--results")
+                raise LocalError(f"{self.path} is not a regular file.", param="--results")
             if not force and facts.st_size and self.read_batch_id() not in self._ids:
                 raise LocalError(
                     f"{self.path} exists and holds something else. Nothing was sent.",

@@ -33,14 +33,13 @@ def refuse_unknown(operation: BatchOperation, names: Iterable[UnknownName]) -> N
     # A refund or capture whose amount is left out moves everything (R120: a hint does no harm).
     known = service.operation(operation.name)
     whole = " (without amount, all that is left is moved)" if known and known[1].whole else ""
-    *others, last = unknown
+    s = "" if len(unknown) == 1 else "s"
     raise UsageError(
-        f"{', '.join(others)} and {last} are no fields of {operation.name}. Nothing was sent."
-        if others
-        else f"{last} is no field of {operation.name}. Nothing was sent.",
+        f"Unknown column{s}: {', '.join(unknown)}. {operation.name} has no such field{s}. Nothing "
+        "was sent.",
         code="column_unknown",
         param=next(iter(unknown)),
-        hint=f"{advice}; to leave out what is no field{whole}: "
+        hint=f"{advice}; to ignore the column{s}{whole}: "
         + " ".join(f"--ignore-column {quote(path)}" for path in unknown),
     )
 

@@ -115,7 +115,11 @@ class Validator:
         text = "" if value is None or isinstance(value, dict | list) else str(value).strip()
         if not text:
             name = self._id_column[-1]
-            raise BadRow(f"{name} is blank, and names the row", param=name, code="row_id_missing")
+            raise BadRow(
+                f"{name} is blank, but --row-id names each row by it",
+                param=name,
+                code="row_id_missing",
+            )
         return text
 
     def _row(self, read: Read, given: RowFields) -> BatchRow:
@@ -205,7 +209,7 @@ def _read_key(value: Any) -> str | None:
     if value is None or value == "":
         return None
     if not isinstance(value, str):
-        raise BadRow(f"{KEY_COLUMN} is no text", param=KEY_COLUMN, code="idempotency_key_invalid")
+        raise BadRow(f"{KEY_COLUMN} is not text", param=KEY_COLUMN, code="idempotency_key_invalid")
     return check_key(value)
 
 

@@ -126,7 +126,9 @@ def list_(
         int, option("N", "How many at most, the newest.", "--max", "--limit", min=1)
     ] = _SHOWN,
 ) -> None:
-    """List the POSTs of this machine, newest first.
+    """List the POSTs in this machine's journal, newest first.
+
+    The journal is svc's own record of every POST, written before it is sent.
 
     With --unresolved, all whose outcome is not known; they are kept until you settle them. Others
     are forgotten after {request_days} days, but not those with an idempotency key of your own, nor
@@ -276,7 +278,7 @@ def _confirm_lost_count(session: Session, command: str) -> None:
 
 @verb(app)
 def forget(ctx: typer.Context, request_id: RequestId) -> None:
-    """Delete a request from the journal, once you know what became of it.
+    """Delete a request from the journal, once its outcome is known to you.
 
     The next run of a batch sends a forgotten row again: if it was carried out, take it out of the
     file.

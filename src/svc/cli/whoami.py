@@ -22,7 +22,9 @@ app = make_app()
 
 @verb(app)
 def whoami(ctx: typer.Context) -> None:
-    """Show profile, origin, mode and key in use, and whether the service takes it.
+    """Show the profile, address, mode and key in use, and whether the service takes the key.
+
+    `origin` is the address of the API: scheme, host and port.
 
     Ends with 4 if the key is missing or refused, and with 8 if the service cannot be reached; what
     is known is printed all the same.

@@ -78,7 +78,7 @@ def _pairs(name: str, value: object) -> Iterator[FormPair]:
 def _refuse_empty(name: str, value: Mapping[str, object] | Sequence[object]) -> None:
     if not value:
         raise UsageError(
-            f"{name} is empty, which a form body cannot say.",
+            f"{name} is empty, which a form body cannot express.",
             code="form_impossible",
             param=name,
             hint="Leave it out, or send JSON with --json-body.",
@@ -88,7 +88,7 @@ def _refuse_empty(name: str, value: Mapping[str, object] | Sequence[object]) -> 
 def _check_name(name: object) -> str:
     if not isinstance(name, str) or not name or "[" in name or "]" in name:
         raise UsageError(
-            f"The name {name!r} cannot stand in a form body.",
+            f"The name {name!r} cannot be sent in a form body.",
             code="form_impossible",
             hint="Send JSON with --json-body.",
         )
@@ -128,7 +128,7 @@ def _number(value: object) -> str:
         return str(value)
     if isinstance(value, float) and isfinite(value):
         return repr(value)
-    raise UsageError(f"The body holds {value!r}, which is no value of JSON.", code="body_invalid")
+    raise UsageError(f"The body holds {value!r}, which is not a JSON value.", code="body_invalid")
 
 
 def _utf8(text: str) -> bytes:

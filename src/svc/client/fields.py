@@ -372,7 +372,7 @@ def check_name(fields: FieldTree, name: str, within: str) -> None:
         return
     written = _join_bracket(within, name)
     raise UsageError(
-        f"There is no field {written!r}; nearly the same is {_join_bracket(within, meant)!r}.",
+        f"Unknown field {written!r}. Did you mean {_join_bracket(within, meant)!r}?",
         code="field_misspelt",
         param=written,
         hint=f"{_WRITE}{_join_bracket(within, meant)}",
@@ -390,7 +390,7 @@ def _refuse_point(fields: FieldTree, name: str, within: str) -> None:
             written, inner = f"{written}[{known}]", inner.get("*" if "*" in inner else known, {})
         wrong = _join_bracket(within, name)
         raise UsageError(
-            f"There is no field {wrong!r}; what stands inside goes in brackets.",
+            f"Unknown field {wrong!r}. A field inside another is written in brackets.",
             code="field_misspelt",
             param=wrong,
             hint=f"{_WRITE}{written}",

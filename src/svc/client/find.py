@@ -54,7 +54,7 @@ def retrieve(identifier: str) -> Call:
     paths = (noun.path for noun in service.nouns() if noun.word == identifier)
     listed = next((f"svc get {path}" for path in paths if path), None)
     raise UsageError(
-        f"{identifier!r} begins with no prefix that can be retrieved.",
+        f"{identifier!r} does not begin with a prefix that svc get knows.",
         code="id_invalid",
         param="id",
         hint=listed

@@ -43,7 +43,7 @@ class NotJson(ValueError):  # noqa: N818  it describes a text
 
 
 def _refuse_constant(name: str) -> float:
-    raise NotJson(f"{name} is no value of JSON")
+    raise NotJson(f"{name} is not a JSON value")
 
 
 def _parse_integer(text: str) -> int | ExactNumber:
@@ -56,7 +56,7 @@ def _no_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
         duplicate = next(key for key in keys if keys.count(key) > 1)
-        raise NotJson(f"the key {duplicate!r} stands twice")
+        raise NotJson(f"the key {duplicate!r} appears twice")
     return found
 
 
@@ -162,7 +162,7 @@ def _object(text: str, start: int) -> tuple[dict[str, Any], tuple[str, ...], int
     while True:
         name, at = _name(text, at)
         if name in document:
-            raise NotJson(f"the key {name!r} stands twice")
+            raise NotJson(f"the key {name!r} appears twice")
         if name == "data" and text[at] == "[":
             entries = list(_entries(text, at))
             document[name] = [value for value, _, _ in entries[:-1]]

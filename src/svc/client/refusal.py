@@ -90,7 +90,7 @@ def _other_kind(path: str) -> str | None:
     known = identifier.startswith(noun.prefix)
     form = None if known else f"The id of {_one(noun.name)} begins with {noun.prefix}"
     if identifier == noun.prefix:
-        form = f"{noun.prefix} alone is no id: it has letters and digits behind it."
+        form = f"{noun.prefix} alone is not an id: letters and digits follow it."
     return _kind_hint(identifier, but_not=noun.name) or form
 
 

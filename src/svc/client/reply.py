@@ -233,7 +233,7 @@ def _complaint(data: Any, call: Call) -> str | None:
         return "its body is an error" if refused else None
     wanted = " or ".join(expects)
     if not isinstance(data, dict):
-        return f"its body is no object but {type(data).__name__}; expected {wanted}"
+        return f"its body is not an object but {type(data).__name__}; expected {wanted}"
     if "list" in expects:
         return _list_complaint(data)
     identifier = data.get("id")
@@ -255,7 +255,7 @@ def _list_complaint(data: dict[str, Any]) -> str | None:
     if data.get("object", "list") != "list":
         return f"its body is of type {data['object']!r}; expected a list"
     if not isinstance(data.get("data"), list) or not isinstance(data.get("has_more"), bool):
-        return "its body is no list: `data` or `has_more` is missing"
+        return "its body is not a list: `data` or `has_more` is missing"
     if not all(isinstance(entry, dict) for entry in data["data"]):
         return "its list holds something else than objects"
     return None

@@ -159,7 +159,7 @@ def check_version(version: str) -> str:
     shape = "".join("9" if mark.isascii() and mark.isdigit() else mark for mark in version)
     if shape != "9999-99-99":
         raise UsageError(
-            f"The API version {version!r} is no date.",
+            f"The API version {version!r} is not a date.",
             code="version_invalid",
             param="api_version",
             hint="Give it as YYYY-MM-DD.",
@@ -183,7 +183,7 @@ def check_path(path: str, root: str = API_ROOT) -> str:
     parts = path.split("/")[2:]
     if not UNRESERVED.issuperset("".join(parts)) or {"", ".", ".."} & {*parts}:
         raise UsageError(
-            f"The path {path!r} holds something else than plain names between its slashes.",
+            f"The path {path!r} has a part that is not a plain name.",
             code="path_invalid",
             hint="Names are letters, digits, and . _ ~ - ; put parameters into --param.",
         )

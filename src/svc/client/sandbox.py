@@ -202,7 +202,7 @@ class SandboxClient(WireOwner):
         )
 
     def _build_no_sandbox(self) -> UsageError:
-        return _no_sandbox(f"What answers at {self.base_url} is no sandbox")
+        return _no_sandbox(f"The server at {self.base_url} is not a sandbox")
 
 
 def other_version(version: str) -> str:

@@ -136,7 +136,7 @@ def profile_name(value: Any) -> Complaint:
     """Checks a profile's name, which is part of keyring items and of dotted settings."""
     if isinstance(value, str) and re.fullmatch(_PROFILE_NAME, value):
         return None
-    return "is no profile name: use letters, digits, - and _, at most 64"
+    return "is not a profile name: use letters, digits, - and _, at most 64"
 
 
 def seconds(value: Any) -> Complaint:

@@ -62,7 +62,7 @@ def _check_folder(folder: Path) -> None:
     facts = folder.lstat()
     if not stat.S_ISDIR(facts.st_mode):
         raise LocalError(
-            f"{folder} is no folder of its own; nothing was written through it.",
+            f"{folder} is a symbolic link; nothing was written through it.",
             hint="Point SVC_CONFIG_DIR at a folder",
         )
     refuse_strangers(folder, facts, "700")

@@ -28,7 +28,6 @@ from svc.delivery.plan import (
 )
 from svc.delivery.policy import RowDecision
 from svc.errors import Conflict, OutcomeUnknown, SvcError
-from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
 
 AGAIN: Final = "again-"
 ROW_CHANGED: Final = "row_changed"
@@ -288,7 +287,7 @@ def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:
     made = f" ({evidence.object_id})" if evidence.object_id else ""
     if evidence.known is Known.DONE:
         return Conflict(
-            f"It was done with other values{made}. What it says now is not sent.",
+            f"It was done with other values{made}. The row as it is now was not sent.",
             code=ROW_CHANGED,
             outcome="done",
             request=evidence.request,
@@ -297,8 +296,8 @@ def _explain_changed(evidence: Evidence, row: BatchRow) -> SvcError:
         )
     settle = f"; or settle that first: {resume_command(evidence.intent)}" if evidence.intent else ""
     return OutcomeUnknown(
-        "It was sent with other values, and may have been carried out so. What it says now is not "
-        "sent.",
+        "It was sent with other values, and may have been carried out so. The row as it is now was "
+        "not sent.",
         code=ROW_CHANGED,
         outcome="unknown",
         request=evidence.request,
@@ -325,8 +324,9 @@ def _explain_too_old(evidence: Evidence, now: float, format_command: FormatComma
     if intent is not None:
         return build_not_again(intent, now, format_command)
     return OutcomeUnknown(
-        "It was sent by a run of which only the results file tells, its outcome is not known, and "
-        f"the service keeps a key for {IDEMPOTENCY_RETENTION_SECONDS // _HOUR_SECONDS} hours only.",
+        "It was sent by a run that is known from the results file only. Its outcome is not known, "
+        "and the service keeps a key for {IDEMPOTENCY_RETENTION_SECONDS // _HOUR_SECONDS} hours "
+        "only.",
         code="idempotency_key_too_old",
         outcome="unknown",
         idempotency_key=evidence.key,

@@ -202,9 +202,9 @@ def _form(text: str) -> dict[str, object]:
         for part in rest:
             inner = here.setdefault(last, {})
             if not isinstance(inner, dict):
-                raise UnreadableBody(f"{name} goes through a plain value")
+                raise UnreadableBody(f"{name} is inside a field that has a plain value")
             here, last = inner, part or str(len(inner))
         if last in here:
-            raise UnreadableBody(f"{name} stands twice")
+            raise UnreadableBody(f"{name} appears twice")
         here[last] = value
     return found

@@ -72,7 +72,7 @@ class CommandTarget:
         if not Path(name).exists():
             return None, f"there is no file {name}"
         if not Path(name).is_file():
-            return None, f"{name} is no file"
+            return None, f"{name} is not a file"
         if not os.access(name, os.X_OK):
             return None, f"{name} is not executable"
         return name, ""

@@ -35,7 +35,9 @@ class Until:
                 hint=f"Add --events '{glob}'",
             )
         if colon and not (number.isascii() and number.isdigit() and int(number)):
-            raise UsageError(f"{text!r}: {number!r} is no count.", hint="Write TYPE:N, N from 1.")
+            raise UsageError(
+                f"{text!r}: {number!r} is not a count.", hint="Write TYPE:N, N from 1."
+            )
         return cls(glob, int(number) if colon else 1)
 
 

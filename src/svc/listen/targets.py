@@ -116,7 +116,7 @@ class Target:
         """
         match = _SHAPE.fullmatch(_spell_out(text))
         if match is None or "#" in text or (match["scheme"] and not match["host"]):
-            raise _refusal(text, "it is no address")
+            raise _refusal(text, "it is not an address")
         scheme, host = match["scheme"] or "http", (match["host"] or "localhost").strip("[]").lower()
         if match["scheme"] is None and match["port"] is None and "." not in host:
             raise _refusal(text, "it has no port")

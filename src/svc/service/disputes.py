@@ -98,7 +98,8 @@ RESOURCE: Final = Resource(
         Field(
             "evidence",
             EVIDENCE,
-            "Other evidence, repeatable, such as receipt=TEXT; KEY=@FILE takes the text of a file.",
+            "Other evidence, repeatable. KEY is the name of an entry, such as receipt; KEY=@FILE "
+            "takes the text of a file.",
             "--evidence KEY=TEXT",
             "update",
             label="Evidence",

@@ -47,7 +47,7 @@ def type_of(status: int) -> str:
 
 
 CODES: Final[dict[str, ErrorCode]] = {
-    "http_invalid": ErrorCode(400, "what came is no valid HTTP/1.1"),
+    "http_invalid": ErrorCode(400, "the request is not valid HTTP/1.1"),
     "version_invalid": ErrorCode(
         400,
         "not one of the known versions",

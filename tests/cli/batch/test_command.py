@@ -295,8 +295,8 @@ def test_a_dry_run_says_what_would_be_skipped(svc: Svc, sandbox: Sandbox, tmp_pa
     [
         (["orders.delete", "FILE"], "OPERATION is 'orders.delete'"),
         (["orders.create", "missing.csv"], "missing.csv cannot be read: no such file"),
-        (["orders.create", "FILE", "--concurrency", "0"], "--concurrency is 1 to 64"),
-        (["orders.create", "FILE", "--rate", "0"], "--rate is more than 0"),
+        (["orders.create", "FILE", "--concurrency", "0"], "--concurrency must be from 1 to 64"),
+        (["orders.create", "FILE", "--rate", "0"], "--rate must be more than 0"),
         (["orders.create", "-"], "Add --results FILE"),
         (["orders.create", "FILE", "--query", "["], "--query"),
     ],

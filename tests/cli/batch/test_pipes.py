@@ -17,7 +17,7 @@ def test_rows_from_a_pipe_are_refused_where_the_results_have_no_place(
     os.mkfifo(pipe)
     refused = svc("batch", "refunds.create", str(pipe))
     assert (refused.code, refused.error["code"]) == (2, "results_nameless")
-    assert "cannot be read a second time" in refused.error["message"]
+    assert "cannot be read twice" in refused.error["message"]
     assert "Nothing was sent." in refused.error["message"]
     rows.write_text("payment,amount\npay_1,5\n")
     away = tmp_path / "away" / "r.ndjson"

@@ -73,7 +73,7 @@ def test_no_profiles_say_how_to_make_one(svc: Svc) -> None:
             ["create", "new", "--base-url", "http://api.example.com"],
             "would carry API keys in clear",
         ),
-        (["create", "a b", "--base-url", URL], "is no profile name"),
+        (["create", "a b", "--base-url", URL], "is not a profile name"),
         (
             ["create", "new", "--base-url", URL, "--auth", "digest"],
             "--auth is 'digest'. Use one of: bearer, basic",

@@ -178,7 +178,7 @@ def test_mode_and_kind_come_from_the_prefix(svc: Svc, fake_ring: FakeRing) -> No
         pytest.param(CANARY, ["--live"], 4, "--live asks for a live key", id="test key as live"),
         pytest.param(LIVE, ["--test"], 4, "--test asks for a test key", id="live key as test"),
         pytest.param("pk_test_abcdefgh", [], 4, "cannot read or change data", id="publishable"),
-        pytest.param(CANARY, ["--publishable"], 2, "no publishable key", id="not publishable"),
+        pytest.param(CANARY, ["--publishable"], 2, "not a publishable key", id="not publishable"),
         pytest.param("", [], 2, "empty", id="nothing"),
         pytest.param("hunter2", [], 2, "no API key", id="no key"),
         pytest.param(f" {CANARY}", [], 2, "no usable key", id="space before"),

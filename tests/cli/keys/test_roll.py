@@ -505,7 +505,7 @@ def test_a_person_is_asked_how_long_the_old_key_works(
     secret = dashboard.roll(stored["id"], DAY)
     done = at_terminal(f"{secret}\n{typed}", "keys", "roll")
     assert done.code == 0, done.out
-    assert ("--grace is at most 7d" in done.out) is known
+    assert ("--grace must be at most 7d" in done.out) is known
     assert (svc.ok("keys", "list")[0]["old_key_ends"] is not None) is known
 
 

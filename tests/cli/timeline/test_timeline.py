@@ -77,7 +77,7 @@ def test_without_the_service_it_tells_what_is_kept_here(
     assert (story["service"], story["objects"]) == ("not_told", [])
     assert kinds(story["steps"], "request") == ["refunds.create: done"]
     assert "refund.succeeded received" in kinds(story["steps"], "event")
-    assert "The service did not tell its part" in found.err
+    assert "The service could not be asked, so its part is missing" in found.err
 
 
 def test_what_is_missing_is_named(

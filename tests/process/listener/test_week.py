@@ -207,7 +207,7 @@ class Week:
         self.send(3)
         said = self.stop()
         assert "still to forward 3" in said
-        assert "What is left is kept" in said
+        assert "Events that are still pending are kept" in said
         self.clock.move(12 * _HOUR)
         self.begin()
         self.start()

@@ -178,8 +178,8 @@ def test_stream_of_another_mode_or_service_is_refused(team: TeamCommands) -> Non
     [
         (("listen", "--from", "nats://log.example.com/shop"), "Without TLS"),
         (("listen", "--from", "nats+tls://a:b@log.example.com/shop"), "no user name or password"),
-        (("listen", "--from", "https://log.example.com/shop"), "no address of a log"),
-        (("listen", "--from", "nats://127.0.0.1/a.b"), "no name of a log"),
+        (("listen", "--from", "https://log.example.com/shop"), "not the address of a log"),
+        (("listen", "--from", "nats://127.0.0.1/a.b"), "not a name of a log"),
         (("listen", "--from", "nats://127.0.0.1/shop", "--port", "1"), "--port belongs"),
         (("listen", "--from", "nats://127.0.0.1/shop", "--ack", "forwarded"), "--ack belongs"),
         (("listen", "--from", "nats://127.0.0.1/shop", "--group", "ci", "--ordered"), "no order"),

@@ -74,5 +74,5 @@ def test_port_is_free_again_at_once() -> None:
 @pytest.mark.parametrize("port", [-1, 65536])
 def test_number_that_is_no_port_is_refused(port: int) -> None:
     """Ports go from 0 to 65535."""
-    with pytest.raises(LocalError, match="is no port"):
+    with pytest.raises(LocalError, match="is not a port"):
         listen_on(port)

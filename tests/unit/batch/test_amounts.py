@@ -97,7 +97,7 @@ def test_a_column_that_is_nearly_a_field_is_refused(
 @pytest.mark.parametrize("name", ["Amount", "amout"])
 def test_a_name_in_ndjson_is_refused_likewise(name: str) -> None:
     """R97: the names of a line are its columns."""
-    with pytest.raises(UsageError, match="nearly the same is 'amount'"):
+    with pytest.raises(UsageError, match="Did you mean 'amount'"):
         shaped("refunds.create", json.dumps({"payment": "pay_1", name: 5}), "ndjson")
 
 

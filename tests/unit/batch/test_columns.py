@@ -45,11 +45,11 @@ def test_a_name_that_no_field_has_stops_the_file(read: Shape) -> None:
     error = caught.value
     assert (error.code, error.param) == ("column_unknown", "amount_eur")
     assert error.message == (
-        "amount_eur and betrag are no fields of refunds.create. Nothing was sent."
+        "Unknown columns: amount_eur, betrag. refunds.create has no such fields. Nothing was sent."
     )
     assert error.hint == (
         "Write amount for amount_eur; "
-        "to leave out what is no field (without amount, all that is left is moved): "
+        "to ignore the columns (without amount, all that is left is moved): "
         "--ignore-column amount_eur --ignore-column betrag"
     )
 

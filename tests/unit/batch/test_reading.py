@@ -87,7 +87,7 @@ def test_an_empty_cell_leaves_its_field_out() -> None:
     head = "amount,capture_method,items[0][name],items[1][name]"
     assert given_by(head, "5,,Coat,") == {"amount": 5, "items": [{"name": "Coat"}]}
     assert given_by(head, ",,,", blank=True) == {}
-    assert complaint(head, "5,,,Hat") == "items leaves a position empty"
+    assert complaint(head, "5,,,Hat") == "items skips a position"
 
 
 @pytest.mark.parametrize(
@@ -104,12 +104,12 @@ def test_an_empty_cell_leaves_its_field_out() -> None:
         ("amount", "9" * 5000, "is not from 1 to 999999999999"),
         ("items[0][quantity]", "1.0", "items[0][quantity] '1.0' is not a whole number; write 1"),
         ("submit", "yes", "submit 'yes' is neither true nor false"),
-        ("amount,currency", "1", "it has 1 cells, the head has 2"),
-        ("amount,currency", "1,2,3", "it has 3 cells, the head has 2"),
-        ("currency,", "1,2", "a cell stands under no name"),
+        ("amount,currency", "1", "it has 1 cells, but the header row has 2"),
+        ("amount,currency", "1,2,3", "it has 3 cells, but the header row has 2"),
+        ("currency,", "1,2", "a cell has no column name above it"),
         ("capture_method:=", "{", "capture_method is not valid JSON"),
-        ("capture_method:=", '"{""k"":1,""k"":2}"', "the key 'k' stands twice"),
-        ("capture_method:=", "NaN", "NaN is no value of JSON"),
+        ("capture_method:=", '"{""k"":1,""k"":2}"', "the key 'k' appears twice"),
+        ("capture_method:=", "NaN", "NaN is not a JSON value"),
         ("metadata:=", "[" * 100_000, "metadata is not valid JSON: it is nested too deeply"),
     ],
 )
@@ -130,17 +130,17 @@ def test_a_bad_row_does_not_stop_the_others() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "The file has no head"),
-        ("\n\n", "The file has no head"),
-        (",,\n1,2,3", "The file has no head"),
-        ("amount,amount\n", "stands twice"),
-        ("shipping,shipping[country]\n", "stands twice, or goes through another"),
-        ("shipping[country],shipping\n", "stands twice, or goes through another"),
-        ("shipping[country\n", "is no bracket path"),
-        ("a[]\n", "is no bracket path"),
-        ("items[1][name]\n", "leave out a position"),
-        ('amount,currency\n1,"2\n3,4\n', "no valid CSV from line 2 on"),
-        ('amount,currency\n1,2\n1,"2"x\n', "no valid CSV from line 3 on"),
+        ("", "The file has no header row"),
+        ("\n\n", "The file has no header row"),
+        (",,\n1,2,3", "The file has no header row"),
+        ("amount,amount\n", "appears twice"),
+        ("shipping,shipping[country]\n", "appears twice, or contradicts another"),
+        ("shipping[country],shipping\n", "appears twice, or contradicts another"),
+        ("shipping[country\n", "is not a field path"),
+        ("a[]\n", "is not a field path"),
+        ("items[1][name]\n", "skip a position"),
+        ('amount,currency\n1,"2\n3,4\n', "not valid CSV from line 2 on"),
+        ('amount,currency\n1,2\n1,"2"x\n', "not valid CSV from line 3 on"),
     ],
 )
 def test_a_file_that_cannot_be_trusted_is_refused_whole(text: str, said: str) -> None:
@@ -236,10 +236,10 @@ def test_lines_of_json_are_rows() -> None:
     assert rows[0].given["amount"] == 5  # type: ignore[index]
     assert str(rows[0].given["x"]) == "1.50"  # type: ignore[index]
     said = [one.given.message for one in rows if isinstance(one.given, BadRow)]
-    assert said[0] == "it is no JSON object; one object a line: jq -c '.[]' FILE"
-    assert "the key 'a' stands twice" in said[1]
+    assert said[0] == "it is not a JSON object; one object a line: jq -c '.[]' FILE"
+    assert "the key 'a' appears twice" in said[1]
     assert "it is not valid JSON at column" in said[2]
-    assert said[3] == "it is no JSON object"
+    assert said[3] == "it is not a JSON object"
 
 
 @pytest.mark.parametrize(

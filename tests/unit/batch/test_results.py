@@ -188,7 +188,7 @@ def test_links_are_refused(tmp_path: Path) -> None:
     target = tmp_path / "target"
     target.write_text("precious")
     (tmp_path / "link").symlink_to(target)
-    with pytest.raises(LocalError, match="no plain file"):
+    with pytest.raises(LocalError, match="not a regular file"):
         Results(tmp_path / "link", OURS).check(force=True)
     (tmp_path / "real").mkdir()
     (tmp_path / "folder").symlink_to(tmp_path / "real")

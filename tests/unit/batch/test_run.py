@@ -88,7 +88,7 @@ def test_bad_and_refused_rows_do_not_stop_the_others(floor: Floor) -> None:
     run = floor.run([1, 2, 3, "x", 5])
     assert floor.outcomes == ["done", "done", "refused", "invalid", "done"]
     assert floor.results[2]["error"]["code"] == "code_400"
-    assert "is no number" in floor.results[3]["error"]["message"]
+    assert "is not a number" in floor.results[3]["error"]["message"]
     assert run.stopped_by is None
     assert run.totals.not_done == 2
 

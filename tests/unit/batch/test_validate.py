@@ -117,7 +117,7 @@ def test_the_eight_operations_are_those_of_the_interface() -> None:
         ),
         ("orders.create", {**ORDER, "amount": "5"}, "amount", "without quotes"),
         ("orders.create", {**ORDER, "amount": 5.0}, "amount", "is not a whole number"),
-        ("orders.create", {**ORDER, "amount": True}, "amount", "amount true is no number"),
+        ("orders.create", {**ORDER, "amount": True}, "amount", "amount true is not a number"),
         ("orders.create", {**ORDER, "amount": {"a": None}}, "amount", 'amount {"a": null} is no'),
         ("orders.create", {**ORDER, "amount": 0}, "amount", "amount 0 is not from 1 to"),
         ("orders.create", {**ORDER, "amount": 10**12}, "amount", "is not from 1 to 999999999999"),

@@ -183,7 +183,7 @@ def test_a_404_of_an_assumed_call_says_so() -> None:
             "The id of an order begins with ord_",
         ),
         (orders.retrieve("pay_1"), "pay_1 is a payment: svc get pay_1"),
-        (orders.retrieve("ord_"), "ord_ alone is no id"),
+        (orders.retrieve("ord_"), "ord_ alone is not an id"),
         (
             control_call("POST", "disputes", "dp_1", "decide", body={"outcome": "won"}),
             "Objects of the other mode are invisible",

@@ -212,7 +212,7 @@ def test_a_list_in_which_a_name_stands_twice_is_no_answer(text: str) -> None:
     """R14: as in an answer of one object, one of the two would be lost in silence."""
     finding = interpret_success(reply(text.encode()), orders.list())
     assert finding.meaning is Meaning.UNREADABLE
-    with pytest.raises(NotJson, match="stands twice"):
+    with pytest.raises(NotJson, match="appears twice"):
         parse_list(text)
 
 

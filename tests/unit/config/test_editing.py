@@ -142,7 +142,11 @@ def test_a_value_set_from_text_has_its_type(path: Path, name: str, text: str, va
         (lambda p: editing.remove_value(p, "profiles.shop.base_url"), "has no base_url", ""),
         (lambda p: editing.use_profile(p, "gone"), "no profile 'gone'", "create gone"),
         (lambda p: editing.remove_profile(p, "gone"), "no profile 'gone'", ""),
-        (lambda p: editing.create_profile(p, "a|b", {"base_url": URL}), "is no profile name", ""),
+        (
+            lambda p: editing.create_profile(p, "a|b", {"base_url": URL}),
+            "is not a profile name",
+            "",
+        ),
         (lambda p: editing.create_profile(p, "x", {"auth": "basic"}), "has no base_url", ""),
         (
             lambda p: editing.create_profile(p, "shop", {"base_url": URL}),
@@ -230,7 +234,7 @@ def test_a_linked_folder_is_not_written_into(path: Path, tmp_path: Path) -> None
     """R65: the same for the parent."""
     (tmp_path / "elsewhere").mkdir(mode=0o700)
     path.parent.symlink_to(tmp_path / "elsewhere")
-    with pytest.raises(LocalError, match="no folder of its own"):
+    with pytest.raises(LocalError, match="is a symbolic link"):
         editing.set_value(path, "color", "never")
     assert list((tmp_path / "elsewhere").iterdir()) == []
 

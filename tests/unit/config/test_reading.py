@@ -132,11 +132,16 @@ def test_an_active_profile_that_is_gone_is_refused_only_when_used(path: Path) ->
         pytest.param('cache = "no"\n', 1, "cache must be true or false", id="no flag"),
         pytest.param('keyring_backends = "a.B"\n', 1, "must be a list", id="no list"),
         pytest.param('keyring_backends = ["a;b"]\n', 1, "must be a list", id="no class"),
-        pytest.param('active_profile = "a b"\n', 1, "is no profile name", id="a space in a name"),
+        pytest.param(
+            'active_profile = "a b"\n', 1, "is not a profile name", id="a space in a name"
+        ),
         pytest.param('profiles = "x"\n', 1, "one table for each", id="no tables"),
         pytest.param("[profiles]\nshop = 3\n", 2, "must be a table", id="no table"),
         pytest.param(
-            '[profiles."a|b"]\nbase_url = "https://h.example"\n', 1, "is no profile name", id="bar"
+            '[profiles."a|b"]\nbase_url = "https://h.example"\n',
+            1,
+            "is not a profile name",
+            id="bar",
         ),
         pytest.param('[profiles.shop]\nauth = "basic"\n', 1, "has no base_url", id="no address"),
         pytest.param(

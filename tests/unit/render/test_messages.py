@@ -100,7 +100,7 @@ def test_envelope_of_our_own_error_says_what_to_do(printed: Any) -> None:
     output.output.error(UsageError("No such option: --all", hint="svc get --help shows it"))
     said = json.loads(output.err)["error"]["message"]
     assert said == "No such option: --all. Next: svc get --help shows it"
-    for hint in ("svc orders retrieve ord_1", "What it takes: svc get --help"):
+    for hint in ("svc orders retrieve ord_1", "See its arguments and options: svc get --help"):
         output = printed("json")
         output.output.error(UsageError("It is wrong.", hint=hint))
         said = json.loads(output.err)["error"]["message"]

@@ -21,10 +21,11 @@ app = make_app()
 def batch(ctx: typer.Context, asked: BatchOptions) -> None:
     """Run an operation for every row of a CSV or NDJSON file, each exactly once.
 
-    The columns of a CSV are bracket paths, such as amount or items[0][name]; rows that change
-    something have a column id. What `list --all -o csv` wrote is taken back. A column
-    idempotency_key has a key of your own for each row; a column that is no field stops the batch,
-    unless --ignore-column names it.
+    Each column of a CSV names a field. Brackets name a field inside another, such as
+    shipping[country] or, of the first item, items[0][name]. Rows that change something have a
+    column id. What `list --all -o csv` wrote is taken back. A column idempotency_key has a key of
+    your own for each row; a column that is not a field stops the batch, unless --ignore-column
+    names it.
 
     On one machine: a row that was done is skipped, wherever it stands in the file. A row whose
     outcome is unknown is sent again with its own idempotency key. A row that a single command has
@@ -35,8 +36,9 @@ def batch(ctx: typer.Context, asked: BatchOptions) -> None:
 
     On two machines: with --import NAME all make the same keys, and within {service_hours} hours of its first
     sending the service does no row twice. There a corrected row is known by --row-id alone. A
-    machine that knows nothing of the batch reads its results file, half of which a killed run has
-    left. Live rows from a pipe, or where no journal is, need --import.
+    machine that knows nothing of the batch reads its results file, which a killed run has left
+    incomplete. Live rows from a pipe, or on a machine without a journal (its record of what was
+    sent), need --import.
 
     After {service_hours} hours: a row whose outcome is unknown is not sent any more; its line says where to
     look. The hours count by this machine's clock and by the service's Date, where it has answered.
@@ -51,12 +53,14 @@ def batch(ctx: typer.Context, asked: BatchOptions) -> None:
     $ svc orders list --status authorized --all -o csv --fields id > held.csv && svc batch orders.capture held.csv
     """  # noqa: E501  an example is one line
     if not 1 <= asked.concurrency <= CONCURRENCY_MAX:
-        raise UsageError(f"--concurrency is 1 to {CONCURRENCY_MAX}.", param="--concurrency")
+        raise UsageError(
+            f"--concurrency must be from 1 to {CONCURRENCY_MAX}.", param="--concurrency"
+        )
     if asked.rate is not None and not 0 < asked.rate < inf:
-        raise UsageError("--rate is more than 0.", param="--rate")
+        raise UsageError("--rate must be more than 0.", param="--rate")
     if asked.run is not None and not LABEL.fullmatch(asked.run):
         raise UsageError(
-            f"--run {asked.run!r} is no label.",
+            f"--run {asked.run!r} is not a valid label.",
             param="--run",
             hint="A label is 1 to 64 letters, digits, dots, _ or -, such as 2026-11",
         )

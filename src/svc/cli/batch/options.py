@@ -35,7 +35,7 @@ class BatchOptions(OptionSet):
     results: str | None = typer.Option(
         None,
         metavar="FILE",
-        help="Where to write how each row ended, a line a row.",
+        help="Where to write the result of each row, one line a row.",
         show_default="FILE.results.ndjson",
     )
     force: bool = typer.Option(False, "--force", help="Overwrite a results file of something else.")
@@ -59,7 +59,7 @@ class BatchOptions(OptionSet):
         help="The column that names a row, such as an invoice number, whatever is corrected in it.",
     )
     again: bool = typer.Option(
-        False, "--again", help="Do it all once more, under a new label, which is told."
+        False, "--again", help="Do all rows once more, under a new label, which is printed."
     )
     goes_on: bool = typer.Option(
         False,
@@ -67,13 +67,13 @@ class BatchOptions(OptionSet):
         help=fill("Skip what was done {done_hours} hours ago or more, and send the rest."),
     )
     edited: bool = typer.Option(
-        False, "--edited", help="Send rows that seem to be done rows which were changed."
+        False, "--edited", help="Send rows that look like a done row whose values were changed."
     )
     skip_done: bool = typer.Option(
-        False, "--skip-done", help="Count what a single command has carried out as a row's."
+        False, "--skip-done", help="Count the same request of a single command as the row."
     )
     retry_failed: bool = typer.Option(
-        False, "--retry-failed", help="Send rows once more whose refund or payout has failed."
+        False, "--retry-failed", help="Send rows again whose refund or payout has failed."
     )
     decimals: bool = typer.Option(
         False,
@@ -91,7 +91,7 @@ class BatchOptions(OptionSet):
         None,
         "--ignore-column",
         metavar="NAME",
-        help="A column that is no field, to be left out; repeatable.",
+        help="A column that is not a field, to be ignored; repeatable.",
     )
     over_limit: OverLimit = False
     dry_run: bool = typer.Option(False, "--dry-run", help="Check every row and send nothing.")
@@ -121,8 +121,8 @@ class BatchOptions(OptionSet):
         """
         if self.lacks_results:
             raise UsageError(
-                "The rows come from a pipe, which cannot be read a second time: where the results "
-                "go must be said. Nothing was sent.",
+                "The rows come from a pipe, which cannot be read twice, and no results file is "
+                "named. Nothing was sent.",
                 code="results_nameless",
                 param="--results",
                 hint="Add --results FILE",
@@ -136,5 +136,8 @@ class BatchOptions(OptionSet):
             return file.with_name(named + RESULTS_ENDING)
         path = Path(self.results).absolute()
         if Path(os.path.realpath(path)) == file:
-            raise UsageError("The results would overwrite the rows.", param="--results")
+            raise UsageError(
+                "The results file is the file of the rows: it would be overwritten.",
+                param="--results",
+            )
         return path

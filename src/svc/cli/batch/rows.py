@@ -83,7 +83,7 @@ def _with_row_id(operation: BatchOperation, column: str | None) -> BatchOperatio
     """The operation with the column that names a row, which is not sent unless it is a field."""
     path = column_path(column) if column is not None else ()
     if column is not None and not path:
-        raise UsageError(f"--row-id {column!r} is no column.", param="--row-id")
+        raise UsageError(f"--row-id {column!r} is not a column of the file.", param="--row-id")
     if not path or path[0] in operation.fields:
         return operation
     columns = {**operation.columns, path[0]: {}}

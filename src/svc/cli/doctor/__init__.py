@@ -109,7 +109,7 @@ def _account(session: Session) -> Iterator[Finding]:
         session.base_url  # noqa: B018  a property that raises
     except SvcError as error:
         # The key belongs to an address: it would only fail with the same words.
-        yield Finding("key", "skipped", "there is no address that it would be for")
+        yield Finding("key", "skipped", "no base URL is known that the key would be sent to")
         yield build_failed("service", error)
         return
     yield run_guarded("key", key, session)

@@ -109,7 +109,7 @@ def _state_to_be(name: str, path: Path) -> Finding:
     nearest = next(folder for folder in path.parents if folder.exists())
     if nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK):
         return Finding(name, "ok", f"{path} is made when it is first needed")
-    why = "is no folder that svc may write to"
+    why = "is not a folder that svc may write to"
     return Finding(name, "failed", f"{nearest} {why}", "Make it writable for this user")
 
 
@@ -159,7 +159,7 @@ def completion(session: Session) -> Finding:
     name = "completion"
     shell = Path(session.env.get("SHELL", "")).name
     if shell not in SHELLS:
-        return Finding(name, "skipped", "SHELL names none that svc has a script for")
+        return Finding(name, "skipped", "SHELL names a shell that svc has no completion script for")
     path, _ = place_of(shell, session.env)
     fix = f"Install it: svc completion {shell} --install"
     if not path.is_file():

@@ -194,7 +194,7 @@ def check_group(asked: ListenOptions, log: LogOptions) -> None:
         raise UsageError(
             "A group's event counts as done when a target has taken it.",
             param="--forward-to",
-            hint="Say where to: --forward-to 3000",
+            hint="Give a target: --forward-to 3000",
         )
     if asked.chosen or not asked.routes.take_all:
         raise UsageError(

@@ -110,7 +110,7 @@ class InspectAt:
         """Reads the option's value; None is an option that was not given.
 
         Raises:
-            UsageError: it is no port.
+            UsageError: it is not a port.
         """
         if text is None:
             return None
@@ -118,7 +118,7 @@ class InspectAt:
             return cls(None)
         if not (text.isascii() and text.isdigit() and int(text) <= PORT_MAX):
             raise UsageError(
-                f"{INSPECT} {text!r} is no port.",
+                f"{INSPECT} {text!r} is not a port.",
                 param=INSPECT,
                 hint=f"Give 1 to {PORT_MAX}, 0 for a free one, or none for {INSPECTOR_PORT}",
             )
@@ -211,7 +211,7 @@ def body_size(text: str) -> int:
     size = int(match[1]) * _UNITS[match[2]] if match else 0
     if not 0 < size <= WEBHOOK_BODY_MAX:
         raise UsageError(
-            f"--max-body {text!r} is no size from 1 to 1MiB.",
+            f"--max-body {text!r} is not a size from 1 to 1MiB.",
             param="--max-body",
             hint="Write it as 262144, 256KiB or 1MiB; nothing larger is ever verified",
         )

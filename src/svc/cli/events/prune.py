@@ -36,7 +36,7 @@ def prune(
     session = Session.of(ctx)
     if not failed or before is None:
         raise UsageError(
-            "Say which events: --failed --before TIME.",
+            "No events are chosen. Give --failed and --before TIME.",
             param="--failed" if not failed else "--before",
             hint="svc events inbox --failed shows them",
         )

@@ -120,7 +120,7 @@ def _secrets(session: Session, *, piped: bool) -> Sequence[str]:
     known = load_secrets(session)
     if not known:
         raise UsageError(
-            "There is no signing secret to check with.",
+            "There is no signing secret to verify with.",
             code="secret_missing",
             hint=f"Set {SIGNING_VARIABLE}, or pipe it in: --secret-stdin --payload FILE < SECRET",
         )

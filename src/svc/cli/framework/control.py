@@ -94,7 +94,7 @@ def ask(session: Session, call: Call, *, unlimited: bool = False) -> Reply:
     """Uses one control in the mode of the settings.
 
     Raises:
-        UsageError: what answers is no sandbox.
+        UsageError: what answers is not a sandbox.
         ApiError: the sandbox refused the call.
         NetworkError, OutcomeUnknown: it gave no answer.
     """
@@ -170,7 +170,7 @@ def refuse_expired_key(session: Session, intent: Intent, format_command: FormatC
 
 
 def idempotency_ages_here(session: Session) -> IdempotencyAges | None:
-    """What a sandbox on this machine knows of keys; None where the service is no sandbox."""
+    """What a sandbox on this machine knows of keys; None where the service is not a sandbox."""
     return _ask_sandbox(session, idempotency_ages) if session.base_url.may_be_sandbox else None
 
 

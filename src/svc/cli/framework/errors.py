@@ -103,7 +103,7 @@ def _from_outside(session: "Session", error: Exception) -> SvcError | None:
         from svc.client.sandbox import other_version
 
         return LocalError(
-            "The sandbox's answer is not what this svc understands.",
+            "This release of svc does not understand the sandbox's answer.",
             code="sandbox_of_another_version",
             hint=other_version(str(session.sandbox_version)),
         )
@@ -214,7 +214,7 @@ def report_cut_off(session: "Session", stopped: "Stopped") -> None:
     error = _build_interrupted(session, stopped)
     if error is None:
         error = _stopped(
-            "Stopped at once: svc was held up.", hint="What was sent is shown by: svc requests list"
+            "Stopped at once: svc was held up.", hint="See what was sent: svc requests list"
         )
         error.exit_code = ExitCode(stopped.exit_code)
     report_error(session, error)

@@ -313,7 +313,9 @@ def usage_error_of(error: Any, argv: Sequence[str]) -> UsageError:
     wrong = str(getattr(error, "option_name", None) or "")
     if not hasattr(error, "possibilities"):  # else it is an option that there is not
         complained = param or wrong or None
-        return UsageError(message, param=complained, hint=f"What it takes: {where} --help")
+        return UsageError(
+            message, param=complained, hint=f"See its arguments and options: {where} --help"
+        )
     return refuse_option(error, argv, _word_after(argv, wrong))
 
 

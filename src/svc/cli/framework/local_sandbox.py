@@ -27,7 +27,7 @@ def find_running_sandbox(folder: Path, port: int | None) -> RunRecord:
         ports = ", ".join(str(each.port) for each in found)
         raise UsageError(
             f"{len(found)} sandboxes are running, on ports {ports}.",
-            hint=f"Say which one: --port {found[0].port}",
+            hint=f"Choose one: --port {found[0].port}",
         )
     return found[0]
 

@@ -103,14 +103,17 @@ class GlobalOptions(OptionSet):
         show_default="human on a terminal, else json",
     )
     query: str | None = _everywhere(
-        "--query", metavar="EXPR", help="What to take of the whole result, in JMESPath."
+        "--query", metavar="EXPR", help="Select parts of the whole result, in JMESPath."
     )
     raw: bool | None = _everywhere("--raw", help="Print texts that --query finds without quotes.")
     fields: str | None = _everywhere(
         "--fields", metavar="A,B.C", help="The columns of human lists and of csv."
     )
     max_time: float | None = _everywhere(
-        "--max-time", metavar="SECONDS", help="How long all of it may take.", show_default="60"
+        "--max-time",
+        metavar="SECONDS",
+        help="The longest that the command may take.",
+        show_default="60",
     )
     proxy: str | None = _everywhere("--proxy", metavar="URL", help="A proxy, for https addresses.")
     ca_bundle: str | None = _everywhere(
@@ -137,7 +140,8 @@ class WriteOptions(OptionSet):
         "--data",
         "-d",
         metavar="PATH=VALUE",
-        help="Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE; paths as in shipping[country].",
+        help="Any field: PATH=TEXT, PATH:=JSON, PATH=@FILE. PATH is its name; for a field inside "
+        "another, shipping[country].",
     )
     body: str | None = _writing(
         "--body", metavar="FILE|-", help="A JSON object; options and -d win over it."

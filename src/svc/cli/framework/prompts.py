@@ -227,7 +227,7 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
         return without_line_end(_read_pipe(session.streams.stdin))
     if not may_ask(session):
         raise UsageError(
-            "There is no terminal at which to type the key.",
+            "There is no terminal to type the key at.",
             code="input_required",
             param="--stdin",
             hint=f"Pipe it in: {command} --stdin < FILE",
@@ -235,7 +235,7 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
     try:
         return read_hidden(prompt)
     except EOFError:
-        raise UsageError("Nothing was typed.", code="input_required") from None
+        raise UsageError("The answer was empty.", code="input_required") from None
 
 
 def _read_pipe(stream: TextIO) -> str:

@@ -189,7 +189,7 @@ def send_list(
             hint=f"{most} follows pages, --all gives every object",
         )
     if asked.max is not None and asked.max < 1:
-        raise UsageError("--max is 1 or more.", param="--max")
+        raise UsageError("--max must be 1 or more.", param="--max")
     from svc.client.fields import check_filters
 
     every = asked.all or asked.max is not None

@@ -415,7 +415,9 @@ def refuse_option(error: Any, argv: Sequence[str], value: str | None) -> UsageEr
     line = option_for(context, value) if value else None
     if line is None and len(near) == 1:
         line = join(("svc", *correct_options(context.command, argv)))
-    return UsageError(message, param=wrong, hint=line or f"What it takes: {where} --help")
+    return UsageError(
+        message, param=wrong, hint=line or f"See its arguments and options: {where} --help"
+    )
 
 
 def option_for(context: Any, word: str) -> str | None:

@@ -52,8 +52,8 @@ PAGE: Final = Page(
             )
         ),
         f"""
-        The same command within {figure("recent_minutes")} minutes is refused in live mode, and told
-        in test mode;
+        The same command within {figure("recent_minutes")} minutes is refused in live mode, and
+        reported in test mode;
         --new-request means a second one. While the outcome of the first is unknown, the second is
         refused in both. A request keeps its idempotency key for {figure("key_hours")} hours
         until the service itself has proved an outcome: what a gateway answers in its place proves

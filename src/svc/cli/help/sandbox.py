@@ -75,8 +75,9 @@ PAGE: Final = Page(
         "The keys are public constants:",
         Definitions(tuple((SANDBOX_KEYS[name], meaning) for name, meaning in _KEYS.items())),
         """
-        They protect nothing: every user of this machine can read, export, change and turn a
-        running sandbox. Put nothing into it that they may not see. Web pages are turned away.
+        They protect nothing: every user of this machine can read, export and change a running
+        sandbox, and turn its clock. Put nothing into it that they may not see. Requests of web
+        pages are refused.
         """,
         """
         Test cards are approved, such as 4242424242424242, with any expiry to come and any security
@@ -104,7 +105,7 @@ PAGE: Final = Page(
         ShellLines(
             ("svc sandbox settings encodings=documented require_idempotency_key=true chaos=0.1",)
         ),
-        "Duty, VAT and exchange rates are fixtures. They are no tariff data.",
+        "Duty, VAT and exchange rates are fixtures. They are not tariff data.",
         "All its commands: svc sandbox --help",
     ),
 )

@@ -26,9 +26,9 @@ _AWAY: Final = {
     f"signed anew if they are older than {_LATE} minutes.",
     "svc down": f"The service repeats for {_HOURS} hours; what was kept and not forwarded is "
     "forwarded by the next run of the same command.",
-    "sender down": "What was kept stays kept, and nothing else notices; a delivery that is "
-    "repeated is not forwarded twice.",
-    "disk full": "Answered 503, said once, comes again. A damaged or lost database "
+    "sender down": "Kept events stay kept, and a delivery that is repeated is not forwarded twice.",
+    "disk full": "Deliveries are answered 503, with one warning, and the service sends them again. "
+    "A damaged or lost database "
     "ends the listener (10) and says what is kept where.",
     "secret rolled": "A sandbox's new secret is taken at once. Of a real service, three wrong "
     "signatures in a row name the command that goes on.",
@@ -40,7 +40,8 @@ _RUN: Final = {
     "SVC_REDELIVERED": "Set, to a number, when the event may have been given to a run before.",
     "order": "One at a time for each object, all targets of the listener included; --concurrency "
     "at once for each command. A group of a team's log has no order.",
-    "no shell": "Quotes part the arguments, and nothing is expanded: sh -c runs a line of a shell. "
+    "no shell": "Quotes separate arguments, and nothing is expanded. To run a line of shell, use "
+    "sh -c. "
     "It runs in the folder in which svc was started.",
     "no secret": "SVC_API_KEY, SVC_WEBHOOK_SECRET and SVC_LOG_CREDENTIALS are kept from it.",
     "end": f"After --run-timeout ({RUN_SECONDS:g} s), and with the listener, a run is ended with "
@@ -62,13 +63,14 @@ PAGE: Final = Page(
         f"""
         The listener verifies each delivery over its raw bytes, writes it to disk, answers, and
         forwards the same bytes with the original signature, or a new one after {_LATE} minutes
-        (Svc-Original-Signature has the first). What may come twice carries Svc-Redelivered. What
-        is not authentic is answered 400 and goes nowhere. Your own handler should do the same:
+        (Svc-Original-Signature has the first). An event that may come twice carries
+        Svc-Redelivered. A delivery that is not authentic is answered 400 and not forwarded. Your
+        own handler should do the same:
         """,
         Definitions(
             (
                 ("verify", f"{_LAYOUT}. {_KEYED}."),
-                ("reject", f"What is older than {_TOLERANCE} minutes."),
+                ("reject", f"A signature that is older than {_TOLERANCE} minutes."),
                 ("answer", f"With 2xx within {_DEADLINE} seconds; do the work afterwards."),
                 ("skip", "Event ids that you have processed: the same event may come twice."),
                 ("retrieve", "The object, if order matters: events may overtake each other."),
@@ -107,8 +109,8 @@ PAGE: Final = Page(
         Heading("Commands instead of a handler"),
         """
         --run TYPE=COMMAND runs a program for each event, with its payload on standard input; exit
-        code 0 takes the event. Any other is kept and tried again as a target's 500 is, and is shown
-        so; a program that is not there is waited for.
+        code 0 takes the event. After any other exit code the event is kept and tried again, as
+        after a target's 500. A program that is missing counts as a target that is away.
         """,
         ShellLines(
             (
@@ -121,8 +123,8 @@ PAGE: Final = Page(
         Definitions(tuple(_AWAY.items())),
         Heading("As a service of systemd"),
         """
-        SIGTERM ends the listener with 143, as a shell would say it: tell systemd that this is
-        success. It is told when deliveries can come (NOTIFY_SOCKET), and so of a sandbox.
+        SIGTERM ends the listener with exit code 143: tell systemd that this is success. svc
+        notifies systemd (NOTIFY_SOCKET) when deliveries can come, and when a sandbox is ready.
         """,
         ShellLines(
             (

@@ -81,7 +81,7 @@ def _tell(session: Session, ages: list[SecretAge]) -> None:
     if not ages:
         session.out.note("No key and no signing secret is held here.")
     if any(each.status == "unknown" for each in ages):
-        session.out.note("The age of the key in SVC_API_KEY is unknown: say --created DATE")
+        session.out.note("The age of the key in SVC_API_KEY is unknown. Give --created DATE")
     overdue = [each.secret for each in ages if each.status == "overdue"]
     if overdue:
         many = f"{len(overdue)} secrets are" if len(overdue) > 1 else "1 secret is"
@@ -126,7 +126,7 @@ def _of_variable(session: Session, created: str | None, now: float) -> SecretRec
         else moments(session, local=True).read(created, "--created").begin.timestamp()
     )
     if since is not None and since > now:
-        raise UsageError(f"--created {created} lies ahead.", param="--created")
+        raise UsageError(f"--created {created} is in the future.", param="--created")
     settings = session.settings
     origin = "" if settings.address is None else settings.address.origin
     return SecretRecord(

@@ -191,7 +191,9 @@ def take(session: Session, old: OldKey, *, stdin: bool) -> ApiKey:
         AuthError: it is the old key, or of another mode or kind.
     """
     if old.left_over is not None and not stdin:
-        session.out.note("An earlier roll was cut off; it is gone on with, with its new key.")
+        session.out.note(
+            "An earlier roll was interrupted. It continues now, with the key that was given then."
+        )
         text = old.left_over
     else:
         place = old.place
@@ -224,7 +226,7 @@ def grace_of(text: str | None) -> int | None:
         return None
     seconds = seconds_of(text, "--grace")
     if seconds > KEY_GRACE_MAX_SECONDS:
-        raise UsageError("--grace is at most 7d.", param="--grace")
+        raise UsageError("--grace must be at most 7d.", param="--grace")
     return seconds
 
 

@@ -146,7 +146,7 @@ def _read_new_key(session: Session, *, stdin: bool, publishable: bool) -> ApiKey
 def _build_wrong_kind(key: ApiKey) -> UsageError | AuthError:
     if key.kind != "publishable":
         return UsageError(
-            f"This is no publishable key ({key.fingerprint}).",
+            f"This is not a publishable key ({key.fingerprint}).",
             param="--publishable",
             hint="Leave --publishable out",
         )

@@ -120,7 +120,7 @@ def _kind(identity: str) -> tuple[str, str, str]:
         if identity.startswith(prefix):
             return kind
     raise UsageError(
-        f"{identity!r} is no payment, refund or payout.",
+        f"{identity!r} is not the id of a payment, refund or payout.",
         code="id_invalid",
         hint=f"Ids begin with {', '.join(_KINDS)}",
     )

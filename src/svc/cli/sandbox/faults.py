@@ -22,7 +22,7 @@ WEBHOOK: Final = "webhook_faults"
 app = make_noun("Have requests and webhook deliveries go wrong on purpose.")
 
 Skip = Annotated[int | None, option("N", "Let N matching ones pass first.", show_default="0")]
-SpoilTimes = Annotated[int | None, option("N", "Then spoil N of them.", show_default="1")]
+SpoilTimes = Annotated[int | None, option("N", "Then break N of them.", show_default="1")]
 _REQUESTS: Final = "For API requests"
 _DELIVERIES: Final = "For webhook deliveries"
 _of_requests: Final = partial(option, rich_help_panel=_REQUESTS)
@@ -51,7 +51,7 @@ class FaultArguments(OptionSet):
         bool,
         flag(
             "--after",
-            "Spoil the answer only: the change is made and its result stored.",
+            "Break the answer only: the change is made and its result stored.",
             rich_help_panel=_REQUESTS,
         ),
     ] = False
@@ -190,7 +190,7 @@ def _request_rule(
 ) -> BodyFields:
     if not effect:
         raise UsageError(
-            "Say what goes wrong.",
+            "No fault is given.",
             hint="--status, --connection or --delay-ms; --webhook for deliveries",
         )
     return without_empty(**often, match=match, phase="after" if after else None, effect=effect)

@@ -71,7 +71,7 @@ def roll(
         )
     seconds = seconds_of(grace, "--grace")
     if seconds > KEY_GRACE_MAX_SECONDS:
-        raise UsageError("--grace is at most 7d.", param="--grace")
+        raise UsageError("--grace must be at most 7d.", param="--grace")
     session = Session.of(ctx)
     _show_new(
         session,

@@ -147,7 +147,7 @@ def _refuse_unrecorded(port: int) -> None:
     unknown = RunRecord(0, port, f"http://{LOOPBACK}:{port}", "", "", "")
     if health(unknown) is not None:
         raise CheckFailed(
-            f"A sandbox runs on port {port} of which this home has no note.",
+            f"A sandbox runs on port {port}, but svc has no record of it in this home folder.",
             code="sandbox_not_recorded",
             hint="Stop it where it was started, with Ctrl-C",
         )

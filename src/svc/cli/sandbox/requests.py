@@ -86,8 +86,8 @@ def _verify(session: Session, body: BodyFields) -> None:
         session.out.one(reply.text, reply.data)
     found, wanted = reply.data["found"], reply.data["wanted"]
     if not reply.data["ok"]:
-        raise CheckFailed(f"{found} requests fit, not {wanted}.", code="requests_differ")
-    session.out.note(f"{found} requests fit.")
+        raise CheckFailed(f"{found} requests match, not {wanted}.", code="requests_differ")
+    session.out.note(f"{found} requests match.")
 
 
 def _as_they_come(session: Session, which: BodyFields, first: int) -> Iterator[dict[str, Any]]:
@@ -175,7 +175,7 @@ def logs(ctx: typer.Context, port: Port = None, follow: Follow = False) -> None:
 def _follow_log(session: Session, path: Path) -> None:
     session.is_long_running()
     if session.format == "human" and not path.stat().st_size:
-        session.out.note(f"Nothing is written in {path} yet.")
+        session.out.note(f"The log {path} is still empty.")
     for line in _lines_as_they_come(session, path):
         if session.format == "human":
             session.out.line(line)

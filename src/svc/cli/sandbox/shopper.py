@@ -156,7 +156,7 @@ def _card_fields(number: str, expiry: str | None, cvc: str | None) -> BodyFields
     usual = "1234" if number.startswith(_AMEX) else "123"
     plain = number.replace(" ", "")
     if not plain.isdigit():
-        raise UsageError(f"--card {number!r} is no number.", param="--card", hint=_CARDS)
+        raise UsageError(f"--card {number!r} is not a number.", param="--card", hint=_CARDS)
     return without_empty(number=plain, exp_month=month, exp_year=year, cvc=cvc or usual)
 
 

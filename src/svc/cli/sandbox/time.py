@@ -157,6 +157,6 @@ def _tell_clock(session: Session, reply: Reply) -> None:
     broken = reply.data.get("broken_jobs")
     if broken:
         session.out.warn(
-            f"Jobs of the sandbox that broke and are tried again: {broken}. "
-            "What went wrong is shown by: svc sandbox logs"
+            f"These jobs of the sandbox failed and are tried again: {broken}. See why: svc sandbox "
+            f"logs"
         )

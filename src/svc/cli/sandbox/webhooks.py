@@ -226,7 +226,7 @@ def roll_secret(
     """
     seconds = seconds_of(grace, "--grace")
     if seconds > WEBHOOK_SECRET_GRACE_MAX_SECONDS:
-        raise UsageError("--grace is at most 1d.", param="--grace")
+        raise UsageError("--grace must be at most 1d.", param="--grace")
     call_and_show(
         Session.of(ctx),
         control_call(

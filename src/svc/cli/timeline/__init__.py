@@ -73,9 +73,9 @@ def timeline(
 def _tell_limits(session: Session, told: dict[str, Any], reason: str | None) -> None:
     """Says beside the story what it lacks, and where two clocks wrote its times."""
     if reason is not None:
-        session.out.warn(f"The service did not tell its part: {reason}")
+        session.out.warn(f"The service could not be asked, so its part is missing: {reason}")
     if told["cut"]:
-        session.out.warn("More objects belong to it than are told here.")
+        session.out.warn("More objects belong to it than are shown.")
     shown = session.now()
     if abs(shown - session.clock.now()) > _CLOCKS_DIFFER and session.format == "human":
         session.out.note(f"The service's clock shows {utc(shown)}; its times are of that clock.")

@@ -84,6 +84,6 @@ def _seconds(text: Any) -> float:
         return datetime.fromisoformat(str(text)).timestamp()
     except ValueError:
         raise UsageError(
-            f"What answers as a sandbox gives no time ({one_line(str(text))}).",
+            f"The sandbox's answer holds no time ({one_line(str(text))}).",
             code="not_a_sandbox",
         ) from None

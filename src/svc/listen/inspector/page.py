@@ -121,7 +121,7 @@ class _JsonObject:
 
 
 def tree(body: bytes) -> Markup | None:
-    """Draws a payload; None if it is no JSON object or list, or over 256 KiB."""
+    """Draws a payload; None if it is not a JSON object or list, or over 256 KiB."""
     if len(body) > _TREE_MAX:
         return None
     try:

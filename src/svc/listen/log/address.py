@@ -39,9 +39,9 @@ class LogAddress:
                 hint="Store them once: svc events log login LOG; in CI: SVC_LOG_CREDENTIALS",
             )
         if match is None:
-            raise UsageError(f"{text!r} is no address of a log.", param=option, hint=_EXAMPLE)
+            raise UsageError(f"{text!r} is not the address of a log.", param=option, hint=_EXAMPLE)
         if not _NAME.fullmatch(match["name"]):
-            why = f"{match['name']!r} is no name of a log: letters, digits, - and _, at most 32"
+            why = f"{match['name']!r} is not a name of a log: letters, digits, - and _, at most 32"
             raise UsageError(f"{why}.", param=option, hint=_EXAMPLE)
         hosts = tuple(_host(part, option) for part in match["hosts"].split(","))
         tls = match["scheme"] == "nats+tls"
@@ -108,7 +108,9 @@ def _host(text: str, option: str) -> BaseUrl:
     try:
         return BaseUrl.parse(f"http://{text}" if ported else f"http://{text}:{_PORT}")
     except ConfigError:
-        raise UsageError(f"{text!r} is no host of a log.", param=option, hint=_EXAMPLE) from None
+        raise UsageError(
+            f"{text!r} is not a host name of a log.", param=option, hint=_EXAMPLE
+        ) from None
 
 
 def _bracket_host(host: str) -> str:

@@ -67,7 +67,7 @@ def permit(key: KnownDoc, resource: str, level: str) -> None:
 
 
 def permit_checkout(kind: str) -> None:
-    """Refuses what is no publishable key (403): a secret key was given to a browser."""
+    """Refuses what is not a publishable key (403): a secret key was given to a browser."""
     if kind != "publishable":
         message = "The checkout takes a publishable key; secret keys stay on the server."
         raise Problem(403, NOT_PUBLISHABLE, message)

@@ -29,7 +29,7 @@ def listen_on(port: int, bind: str = LOOPBACK) -> list[socket.socket]:
     Raises LocalError when the port is taken, not allowed or no port at all.
     """
     if not 0 <= port <= PORT_MAX:
-        raise LocalError(f"{port} is no port.", hint=f"Choose 1 to {PORT_MAX}, or 0 for any")
+        raise LocalError(f"{port} is not a port.", hint=f"Choose 1 to {PORT_MAX}, or 0 for any")
     if bind in (LOOPBACK, *EVERYWHERE):
         return [_listen(bind, port)]
     here = _listen(LOOPBACK, port)

@@ -112,7 +112,7 @@ def _check_value(column: _Column, value: Any) -> None:
         return
     if column.type != "INTEGER":
         if not isinstance(value, str):
-            raise ValueError(f"{column.name} is no text")
+            raise ValueError(f"{column.name} is not text")
         if column.name == "mode" and value not in MODES:
             raise ValueError(f"mode is neither of {' and '.join(MODES)}")
         return

@@ -202,7 +202,7 @@ def luhn(body: str) -> str:
 
 @given(st.from_regex(r"\A42[0-9]{13}\Z").filter(str.isascii))
 def test_any_other_number_is_declined_as_no_test_card(body: str) -> None:
-    """Luhn-valid ones are declined with the reason, one digit off is no number."""
+    """Luhn-valid ones are declined with the reason, one digit off is not a number."""
     number = luhn(body)
     wrong = body + str((int(number[-1]) + 1) % 10)
     assert assess(number).problem is None

@@ -123,8 +123,8 @@ def _conclude(session: Session, found: Audit, received: ReceivedEvents, begin: f
     )
     if found.undated:
         session.out.note(
-            f"Not received, and perhaps sent before {utc(begin)}: "
-            f"{_count(found.undated, 'event')} of older objects that have no time of it. "
+            f"Not received: {_count(found.undated, 'event')} of older objects, which may have been "
+            f"sent before {utc(begin)}. "
             "An earlier --since includes them."
         )
     if found.recent:

@@ -140,7 +140,7 @@ def _keep_key(session: Session, connection: LogConnection, key: str) -> None:
 
 def _build_unkept(why: str) -> ConfigError:
     return ConfigError(
-        f"{why} The log's new key could be kept nowhere; nothing was made.",
+        f"{why} The log's new key could not be stored, so nothing was created.",
         code="log_key_unkept",
         param="--print-key",
         hint="Have it printed, and put it below USER:PASSWORD in the credentials: --print-key",

@@ -16,5 +16,5 @@ def size_of(text: str, param: str) -> int:
     """Reads a size in bytes; `param` is where it was given. Raises UsageError."""
     number, unit = text[:-3], text[-3:]
     if unit not in _UNITS or not number.isascii() or not number.isdigit() or not int(number):
-        raise UsageError(f"{text!r} is no size.", param=param, hint="Write 512MiB or 10GiB")
+        raise UsageError(f"{text!r} is not a size.", param=param, hint="Write 512MiB or 10GiB")
     return int(number) * _UNITS[unit]

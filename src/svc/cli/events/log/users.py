@@ -92,7 +92,7 @@ def _read(session: Session, path: Path, log: str | None) -> Users:
         LogAddress.parse(f"nats://127.0.0.1/{log}", "--log")
         return Users(log, session.settings.mode)
     except (OSError, ValueError) as error:
-        reason = system_words(error) if isinstance(error, OSError) else "it is no text"
+        reason = system_words(error) if isinstance(error, OSError) else "it is not text"
         raise LocalError(f"The file {path} cannot be read: {reason}.") from error
     found = Users.parse(text, str(path))
     if log not in (None, found.log):

@@ -169,7 +169,10 @@ def farewell(summary: Summary, layout: LineLayout) -> str:
     parts += [f"{name} {count}" for name, count in counts.items() if count]
     lines = [f"Stopped: {', '.join(parts)}."]
     if summary.pending:
-        lines.append("What is left is kept: the same command forwards it when it runs again.")
+        lines.append(
+            "Events that are still pending are kept: the same command forwards them when "
+            "it runs again."
+        )
     if summary.failed:
         lines.append("Send the failed ones again: svc events replay --failed")
     return _fit(lines, layout)

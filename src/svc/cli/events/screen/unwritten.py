@@ -119,7 +119,7 @@ class UnwrittenOutput:
 
 def _build_full(why: str) -> LocalError:
     return LocalError(
-        f"What is printed is not read, and there is no more room to keep it: {why}.",
+        f"Nothing reads the output, and there is no more room to keep it: {why}.",
         code="output_not_read",
         hint="Read the output, or leave out what need not be printed: --print none",
     )

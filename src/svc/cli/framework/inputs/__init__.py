@@ -24,7 +24,8 @@ def parse_path(text: str) -> list[str]:
     if match is None:
         raise UsageError(
             f"{text!r} is not a field path.",
-            hint="Write it as in shipping[country] or items[0][name]",
+            hint="Write a field inside another with brackets, such as shipping[country] or "
+            "items[0][name]",
         )
     return [match["head"], *re.findall(_PART, match["rest"])]
 
@@ -45,7 +46,7 @@ def put(body: dict[str, Any], path: list[str], value: Any) -> None:
                 here[part] = fresh
             here = here[part]
         else:
-            raise UsageError(f"{format_path(path)} goes through a plain value.")
+            raise UsageError(f"{format_path(path)} is inside a field that has a plain value.")
 
 
 def format_path(path: list[str]) -> str:
@@ -59,7 +60,7 @@ def _is_index(part: str) -> bool:
 
 def _into_list(here: list[Any], part: str, fresh: Any, path: list[str], *, last: bool) -> Any:
     if not _is_index(part):
-        raise UsageError(f"{format_path(path)}: {part!r} is no position in a list.")
+        raise UsageError(f"{format_path(path)}: {part!r} is not a position in a list.")
     index = int(part) if part else len(here)
     if index > len(here):
         raise UsageError(f"{format_path(path)} leaves a gap: position {len(here)} comes first.")
@@ -185,7 +186,9 @@ def file_reader(stdin: TextIO) -> ReadFile:
 
     def read(name: str) -> str:
         if name == STDIN and name in known:
-            raise UsageError("Standard input is read once, and was.", code="given_twice")
+            raise UsageError(
+                "Standard input was already read: it can be read only once.", code="given_twice"
+            )
         known.add(name)
         return read_text(name, stdin.buffer, _FILE_MAX)
 
@@ -270,7 +273,7 @@ def refuse_bare_path(target: str, name: str, argv: Sequence[str]) -> None:
         import shlex
 
         words = (f"/{word}" if word == target else word for word in argv)
-        raise UsageError(f"{target!r} is no path.", param=name, hint=shlex.join(("svc", *words)))
+        raise UsageError(f"{target!r} is not a path.", param=name, hint=shlex.join(("svc", *words)))
 
 
 def without(argv: Sequence[str], option: str, beginning: str = "") -> list[str]:

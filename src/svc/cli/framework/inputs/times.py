@@ -25,7 +25,7 @@ def seconds_of(text: str, what: str) -> int:
     if _BARE.fullmatch(text):
         return _check(int(text), what)
     if not _DURATION.fullmatch(text):
-        raise UsageError(f"{what} {_shorten(text)} is no duration.", param=what, hint=_HINT)
+        raise UsageError(f"{what} {_shorten(text)} is not a duration.", param=what, hint=_HINT)
     parts = _PART.findall(text)
     return _check(sum(int(number) * _SECONDS[unit] for number, unit in parts), what)
 

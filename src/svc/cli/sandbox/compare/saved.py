@@ -63,9 +63,11 @@ def settings_like(session: Session, profile: str | None) -> dict[str, Any]:
     except OSError as error:
         raise LocalError(f"{path} cannot be read: {system_words(error)}.") from error
     except (ValueError, KeyError, TypeError) as error:
-        raise LocalError(f"{path} is no comparison: make it anew.") from error
+        raise LocalError(
+            f"{path} is not a saved comparison. Run svc sandbox compare --save again."
+        ) from error
     words = " ".join(f"{name}={json.dumps(value).strip(chr(34))}" for name, value in found.items())
     session.out.note(f"It behaves as {told}: {words or 'as every sandbox'}.")
     if others:
-        session.out.warn(f"{others} differences to it have no setting: see {path}")
+        session.out.warn(f"{others} differences have no setting that follows them: see {path}")
     return found

@@ -211,7 +211,7 @@ def test_data_without_room_anywhere_ends_the_listener(full: dict[str, Any], tmp_
 
     opened: Callable[[], Any] = open_full if full.pop("open_file", None) else open_file
     output = UnwrittenOutput(opened, memory_bytes=2000, **full)
-    with pytest.raises(LocalError, match="is not read, and there is no more room") as caught:
+    with pytest.raises(LocalError, match="reads the output, and there is no more room") as caught:
         fill(output)
     assert caught.value.code == "output_not_read"
     output.close()

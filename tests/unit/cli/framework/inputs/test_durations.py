@@ -27,6 +27,6 @@ def test_duration_is_read_as_seconds(text: str, seconds: int) -> None:
 @pytest.mark.parametrize("text", ["", "d", "3 d", "-3d", "3x", "1.5h", "3D", "\u0663d", "1d,2h"])
 def test_other_text_is_no_duration(text: str) -> None:
     """Anything else is refused with an example."""
-    with pytest.raises(UsageError, match="is no duration") as caught:
+    with pytest.raises(UsageError, match="is not a duration") as caught:
         seconds_of(text, "DURATION")
     assert "3d" in (caught.value.hint or "")

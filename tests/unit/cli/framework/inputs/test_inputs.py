@@ -94,9 +94,9 @@ def test_what_adds_to_an_option_is_no_second_value() -> None:
         (["a[b]c=1"], "not a field path"),
         (["a:={"], "not valid JSON at line 1"),
         (["a:=NaN"], "NaN"),
-        (['a:={"x":1,"x":2}'], "'x' stands twice"),
+        (['a:={"x":1,"x":2}'], "'x' appears twice"),
         (["items[1][name]=A"], "leaves a gap"),
-        (["a[]=1", "a[x]=2"], "no position in a list"),
+        (["a[]=1", "a[x]=2"], "not a position in a list"),
     ],
 )
 def test_data_that_cannot_be_meant_is_refused(data: list[str], complaint: str) -> None:
