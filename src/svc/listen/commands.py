@@ -64,7 +64,7 @@ class CommandTarget:
         return cls((program, *argv[1:]), without_secrets(env or {}), seconds)
 
     def find(self) -> tuple[str | None, str]:
-        """Gives the path of the program, or None and why it cannot be run."""
+        """Returns the path of the program, or None and why it cannot be run."""
         name = self.argv[0]
         if not _has_folder(name):
             found = find_program(name, self.env)

@@ -69,7 +69,7 @@ def defer_stop(folder: Path) -> Iterator[bool]:
 def find_running_with_pending(
     state: Database, folder: Path, origin: str | None, profile: str, mode: str
 ) -> Waiting | None:
-    """Gives a listener that lives and has events to forward, if there is one.
+    """Returns a listener that lives and has events to forward, if there is one.
 
     Call it only while `defer_stop` holds: a listener that starts would be taken for another.
 
@@ -131,7 +131,7 @@ def _claim(
 
 
 def _candidates(state: Database, listening: Listening, targets: Sequence[str]) -> Iterator[str]:
-    """Gives the listener of these targets, those with events left to forward, the rest, new ones.
+    """Returns the listener of these targets, those with events left to forward, the rest, new ones.
 
     Of two that ran at once and were stopped, each has its own command forward what it has left.
     """

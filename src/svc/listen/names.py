@@ -51,7 +51,7 @@ class LogUse(NamedTuple):
 
 
 def log_of(scope: str) -> LogUse | None:
-    """Gives the log that a listener reads or fills, if there is one."""
+    """Returns the log that a listener reads or fills, if there is one."""
     way = scope.partition(_UNTIL)[0].split("|", 3)[-1].rsplit("|", 2)[0]
     if way.startswith(f"{_LOG} "):
         return LogUse(way.split(" ")[1], fills=False)
@@ -60,7 +60,7 @@ def log_of(scope: str) -> LogUse | None:
 
 
 def read_by_address(scope: str) -> tuple[str, str] | None:
-    """Gives the log's name, and group and name of a reader, of a scope of releases before.
+    """Returns the log's name, and group and name of a reader, of a scope of releases before.
 
     They knew a log by the text of its address, `nats+tls://HOSTS/NAME`.
     """
@@ -72,7 +72,7 @@ def read_by_address(scope: str) -> tuple[str, str] | None:
 
 
 def number_of(scope: str) -> int:
-    """Gives how many listeners of the same kind ran already when this one began."""
+    """Returns how many listeners of the same kind ran already when this one began."""
     return int(scope.rpartition("|")[2])
 
 

@@ -65,12 +65,12 @@ class BugCounter:
 
     @staticmethod
     def is_too_many(count: int) -> bool:
-        """Says whether a bug came so often that the listener has to end."""
+        """Returns whether a bug came so often that the listener has to end."""
         return count >= _BUGS_MAX
 
 
 def place_of(error: BaseException) -> str:
-    """Gives the function and line that an error came from, or nothing where it was not raised."""
+    """Returns the function and line that an error came from, or nothing where it was not raised."""
     trace = error.__traceback__
     if trace is None:
         return ""

@@ -74,7 +74,7 @@ class ListenerProgress:
 
     @property
     def reached(self) -> bool | None:
-        """Says whether what was waited for has come; None if nothing was."""
+        """Returns whether what was waited for has come; None if nothing was."""
         return None if self.until is None else len(self._matched) >= self.until.count
 
     @property

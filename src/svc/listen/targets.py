@@ -38,7 +38,7 @@ _COMPATIBLE: Final = ipaddress.ip_network("::/96")
 
 
 def is_never_allowed(address: IpAddress) -> bool:
-    """Says whether an address is unspecified, link-local or a metadata service, however written.
+    """Returns whether an address is unspecified, link-local or a metadata service, however written.
 
     The unspecified one is this machine, unchecked; link-local services, such as
     metadata services, ask for no key. An IPv6 address that carries such a service's IPv4 address
@@ -138,7 +138,7 @@ class Target:
             raise _refusal(text, "its host is an address in an unusual form")
 
     def allows(self, address: IpAddress) -> bool:
-        """Says whether a connection to this address may be made (promise R53).
+        """Returns whether a connection to this address may be made (promise R53).
 
         Without `allow_remote` only to this machine; to what `is_never_allowed` names never.
         """
@@ -167,7 +167,7 @@ class TargetTrust:
     insecure: bool = False
 
     def context(self, target: Target) -> "ssl.SSLContext | None":
-        """Gives what a target's certificate is checked with; None for one without TLS.
+        """Returns what a target's certificate is checked with; None for one without TLS.
 
         Raises:
             UsageError: the file holds no certificates.

@@ -54,7 +54,7 @@ def count_events(change: Effects, single: Effects) -> int | None:
 
 
 def describe_difference(found: Effects, wanted: Effects) -> str:
-    """Says which words an output has too many and too few of, such as `2 more of 'paid'`."""
+    """Returns which words an output has too many and too few of, such as `2 more of 'paid'`."""
     amounts = Counter(
         {shape: int(amount) for (shape, _), amount in subtract_effects(found, wanted).items()}
     )

@@ -345,7 +345,7 @@ def _count(number: int) -> str:
 
 
 def _describe_answers(answered: Sequence[_Answered]) -> str:
-    """Says how all deliveries were answered: `Taken with 200 within 4 ms`."""
+    """Returns how all deliveries were answered: `Taken with 200 within 4 ms`."""
     replies = [reply for each in answered for reply in each.replies]
     is_refused = any(each.delivery.is_refused for each in answered)
     codes = Counter(str(reply.status or reply.error or "no answer") for reply in replies)

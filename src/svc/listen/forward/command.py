@@ -43,7 +43,7 @@ def sender_for(
     sign: HeaderSigner | None = None,
     trust: TargetTrust = AS_USUAL,
 ) -> ForwardSender:
-    """Gives what builds requests for a target, whatever its kind, and opens links to it."""
+    """Returns what builds requests for a target, whatever its kind, and opens links to it."""
     if isinstance(target, CommandTarget):
         return CommandSender(target)
     return TargetSender(target, extra, connect, sign, trust)

@@ -38,7 +38,7 @@ class TargetHealth:
         return self._silent >= (1 if self.probes else self._lanes)
 
     def is_ailing(self, item: OpenItem) -> bool:
-        """Says whether nothing has succeeded since an item's attempt before this one.
+        """Returns whether nothing has succeeded since an item's attempt before this one.
 
         Then what failed may be the target and not the event, which is due with its next success. An
         event that fails while others succeed keeps to its schedule.
@@ -61,7 +61,7 @@ class TargetHealth:
         return due
 
     def rest_of(self, seconds: Callable[[int], float]) -> float:
-        """Gives how long an unfit target rests before one lane probes it."""
+        """Returns how long an unfit target rests before one lane probes it."""
         self.probes += 1
         rest = seconds(self.probes)
         self.next_at = self._clock.now() + rest

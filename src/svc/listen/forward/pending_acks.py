@@ -103,7 +103,7 @@ class PendingAcks:
             pending_ack.status = max(pending_ack.status, self._verdict(reply))
 
     def is_handed_back(self, reply: TargetReply) -> bool:
-        """Says whether an event with this reply goes to another consumer."""
+        """Returns whether an event with this reply goes to another consumer."""
         return self._verdict(reply) == AWAY
 
     def note_ended(self, seq: int, *, taken: bool) -> None:
@@ -122,7 +122,7 @@ class PendingAcks:
             pending_ack.release(status)
 
     def seconds_left(self, key: AckKey) -> float:
-        """Gives the time until no sender waits any more; endless where none has waited at all."""
+        """Returns the time until no sender waits any more; endless where none has waited at all."""
         pending_ack = self._open.get(key)
         return (
             inf if pending_ack is None else pending_ack.deadline - asyncio.get_running_loop().time()

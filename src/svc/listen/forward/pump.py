@@ -313,7 +313,7 @@ class Pump:
             self._loop.call_soon(own(self._handle_reply), item, late)
 
     def _request(self, item: OpenItem, again: int = 0) -> TargetRequest:
-        """Gives what to send, and notes whether it is under way with no other beside it."""
+        """Returns what to send, and notes whether it is under way with no other beside it."""
         beside = len(self._hand) > (item.seq in self._hand)
         self._alone = None if beside else item.seq
         return self._sender.request(item.headers, item.body, item.redelivered + again)

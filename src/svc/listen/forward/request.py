@@ -85,7 +85,7 @@ class TargetSender:
         self._start = f"POST {target.path} HTTP/1.1\r\n{''.join(lines)}".encode("latin-1")
 
     def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> TargetRequest:
-        """Gives what to send: the sender's own header lines and the body, as received.
+        """Returns what to send: the sender's own header lines and the body, as received.
 
         An event that a target may have had already says so.
         """
@@ -112,6 +112,6 @@ def build_record(
     *,
     signed_anew: bool = False,
 ) -> Forwarded:
-    """Gives an attempt that ended at `now` (Unix seconds) as a record; `event` is id and type."""
+    """Returns an attempt that ended at `now` (Unix seconds) as a record; `event` is id and type."""
     head = (now, *event, str(target), reply.status, reply.milliseconds, attempt)
     return Forwarded(*head, reply.error, reply.body, retry_in, signed_anew)

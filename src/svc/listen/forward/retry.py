@@ -22,7 +22,7 @@ _REST_MOST_SECONDS: Final = 30.0
 
 
 def retry_in(retry: RetryMode, reply: TargetReply, attempt: int) -> float | None:
-    """Gives when to try again after attempt number `attempt` (from 1), in seconds.
+    """Returns when to try again after attempt number `attempt` (from 1), in seconds.
 
     None where the event was taken or is given up. `fast`: what the target may take another time
     (no answer, 408, 425, 429, 5xx) is tried again by svc's own schedule, any other answer is final.
@@ -33,14 +33,14 @@ def retry_in(retry: RetryMode, reply: TargetReply, attempt: int) -> float | None
 
 
 def may_pass(reply: TargetReply) -> bool:
-    """Says whether a target may take later what it has not taken now."""
+    """Returns whether a target may take later what it has not taken now."""
     if reply.status is None:
         return reply.trouble != "forbidden"
     return reply.status in _TRANSIENT or reply.status >= _SERVER_ERROR
 
 
 def delay_after(retry: RetryMode, attempt: int) -> float | None:
-    """Gives a schedule's delay after an attempt, in seconds; None after the last one.
+    """Returns a schedule's delay after an attempt, in seconds; None after the last one.
 
     Attempts are made within three days of the first one (assumptions: Delivery).
     """
@@ -52,5 +52,5 @@ def delay_after(retry: RetryMode, attempt: int) -> float | None:
 
 
 def rest_seconds(failures: int) -> float:
-    """Gives how long an unfit target is left alone after so many probes in a row (from 1)."""
+    """Returns how long an unfit target is left alone after so many probes in a row (from 1)."""
     return min(_REST_FIRST_SECONDS * 2.0 ** min(failures - 1, 10), _REST_MOST_SECONDS)

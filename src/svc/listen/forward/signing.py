@@ -17,14 +17,14 @@ HeaderSigner = Callable[[bytes, bytes], tuple[bytes, bool]]
 
 
 def sign_anew(headers: bytes, body: bytes, secrets: Sequence[str], now: float) -> bytes:
-    """Gives the header lines with a signature of `now` (unix seconds) in place of the old one."""
+    """Returns the header lines with a signature of `now` (unix seconds) in place of the old one."""
     kept = [line for line in headers.splitlines(keepends=True) if not _is_signature(line)]
     value = header_value(body, secrets, int(now))
     return b"".join([*kept, f"{SIGNATURE_HEADER}: {value}\r\n".encode()])
 
 
 def parse_signed_at(headers: bytes) -> int | None:
-    """Gives when header lines were signed, in unix seconds; None where they do not say."""
+    """Returns when header lines were signed, in unix seconds; None where they do not say."""
     found = _SIGNED_AT.search(headers)
     return None if found is None else int(found[1])
 

@@ -125,7 +125,7 @@ class AnswerReader:
 
 @lru_cache(maxsize=16)  # a target's heads are the same until its clock says another second
 def _parse_length(head: bytes) -> int | None:
-    """Gives the body's length if the head can be read in one way only, else None."""
+    """Returns the body's length if the head can be read in one way only, else None."""
     plain = parse_plain_head(head, _STATUS_LINE)
     if plain is None or plain.line[0] in _WITHOUT_BODY:  # whatever length they announce
         return None

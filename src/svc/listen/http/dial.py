@@ -40,7 +40,7 @@ class OpenConnection(ReadingProtocol):
         self._on_answer: Callable[[TargetAnswer | BrokenExchange], None] | None = None
 
     def is_open(self) -> bool:
-        """Says whether another request can be sent: asks the system, not only the loop.
+        """Returns whether another request can be sent: asks the system, not only the loop.
 
         What has come since the last answer, its end above all, makes it unfit; the loop may not
         have got round to that yet.
@@ -61,7 +61,7 @@ class OpenConnection(ReadingProtocol):
             self._transport.write(request)
 
     def status_so_far(self) -> TargetAnswer | None:
-        """Gives what came of an answer whose body has no end."""
+        """Returns what came of an answer whose body has no end."""
         return self._reader.status_so_far() if self._reader is not None else None
 
     def close(self) -> None:
@@ -106,7 +106,7 @@ class OpenConnection(ReadingProtocol):
 
 
 def _make_is_quiet(connected: socket.socket) -> Callable[[], bool]:
-    """Gives what says whether all that came over a socket was read, and no end has come."""
+    """Returns what says whether all that came over a socket was read, and no end has come."""
     if not hasattr(select, "poll"):  # Windows
         return partial(_is_read, connected)
     has: Any = select
@@ -155,7 +155,7 @@ async def open_connection(target: Target, context: ssl.SSLContext | None) -> Ope
 
 
 async def resolve(target: Target) -> list[IpAddress]:
-    """Gives the addresses of a target, all of them allowed.
+    """Returns the addresses of a target, all of them allowed.
 
     Raises:
         CannotConnect: the name is not known, or leads to an address that is not allowed (R53).

@@ -36,7 +36,7 @@ class HttpHead:
     fields: HeaderFields
 
     def values(self, name: bytes) -> list[bytes]:
-        """Gives all values of one header, whose name is given in lower case."""
+        """Returns all values of one header, whose name is given in lower case."""
         return self.fields.get(name, [])
 
 
@@ -104,7 +104,7 @@ class RequestReader:
         return len(self._waiting)
 
     def answer(self, status: int) -> tuple[bytes, bool]:
-        """Gives the bytes of an empty answer, and whether the connection may carry on."""
+        """Returns the bytes of an empty answer, and whether the connection may carry on."""
         if self._slow is None:
             return _quick_answer(status), True
         wire = self._slow.wire
@@ -126,7 +126,7 @@ class RequestReader:
         return self._start() if self._waiting else None
 
     def to_send(self) -> bytes:
-        """Gives what the protocol wants sent before the answer (100 Continue)."""
+        """Returns what the protocol wants sent before the answer (100 Continue)."""
         sent, self._to_send = b"".join(self._to_send), []
         return sent
 
@@ -217,12 +217,12 @@ def parse_quick_head(data: bytes) -> tuple[HttpHead, int, int] | None:
 
 
 def head_of(method: bytes, target: bytes, headers: Sequence[Header]) -> HttpHead:
-    """Gives a head that was read elsewhere."""
+    """Returns a head that was read elsewhere."""
     return HttpHead(method, target, tuple(headers), fields_of(headers))
 
 
 def build_closing_answer(status: int) -> bytes:
-    """Gives the bytes of an empty answer after which the connection is closed."""
+    """Returns the bytes of an empty answer after which the connection is closed."""
     return _answer(status, b"Connection: close\r\n")
 
 

@@ -72,7 +72,7 @@ _usual_field: Final = lru_cache(maxsize=64)(_field)
 
 
 def fields_of(headers: Sequence[Header]) -> HeaderFields:
-    """Gives the values of headers by their names."""
+    """Returns the values of headers by their names."""
     fields: HeaderFields = {}
     for name, value in headers:
         fields.setdefault(name.lower(), []).append(value)

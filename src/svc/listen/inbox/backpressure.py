@@ -36,7 +36,7 @@ class Backpressure:
         return self._timer is not None
 
     def holds(self) -> bool:
-        """Says whether a group that is about to be stored has to wait."""
+        """Returns whether a group that is about to be stored has to wait."""
         if self._timer is None and self._open > _OPEN_MAX and not self._in_vain:
             loop = asyncio.get_running_loop()
             self._timer = loop.call_later(_WAIT_SECONDS, own(self._give_up))

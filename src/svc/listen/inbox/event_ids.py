@@ -32,7 +32,7 @@ class EventIds:
         self._rows += 1
 
     def list_unlisted(self, ids: Collection[str]) -> list[int]:
-        """Gives the rows that may hold these events and may be missing in the table."""
+        """Returns the rows that may hold these events and may be missing in the table."""
         known = self._unlisted
         return [seq for event_id in ids if event_id in known for seq in known[event_id]]
 

@@ -127,14 +127,14 @@ class InboxHistory:
                 yield entry
 
     def find(self, event_id: str) -> InboxEntry | None:
-        """Gives the entry of one event, the newest if several listeners have it."""
+        """Returns the entry of one event, the newest if several listeners have it."""
         origin = self._whose.origin
         values = (self._whose.profile, self._whose.mode, origin, origin, event_id, event_id, 1)
         rows = self._state.rows(_BY_ID, values)
         return entry_from(rows[0]) if rows else None
 
     def about(self, object_ids: Sequence[str]) -> list[InboxEntry]:
-        """Gives the entries of these objects, the oldest first."""
+        """Returns the entries of these objects, the oldest first."""
         origin = self._whose.origin
         given = ", ".join("?" * len(object_ids))
         values = (self._whose.profile, self._whose.mode, origin, origin, *object_ids, _ABOUT_MOST)
@@ -142,18 +142,18 @@ class InboxHistory:
         return [entry_from(row) for row in reversed(rows)]
 
     def content(self, entry: InboxEntry) -> Content:
-        """Gives the bytes of an entry."""
+        """Returns the bytes of an entry."""
         [row] = self._state.rows(
             "SELECT headers, body FROM payloads WHERE inbox_seq = ?", (entry.seq,)
         )
         return Content(row["headers"], row["body"])
 
     def waits(self, seq: int) -> bool:
-        """Says whether an entry is still to be forwarded."""
+        """Returns whether an entry is still to be forwarded."""
         return any(one.is_open for one in self.at_targets(seq))
 
     def at_targets(self, seq: int) -> list[AtTarget]:
-        """Gives what became of an event at each of its targets."""
+        """Returns what became of an event at each of its targets."""
         return [
             AtTarget(
                 url=row["url"],
@@ -167,11 +167,11 @@ class InboxHistory:
         ]
 
     def forwards(self, entry: InboxEntry) -> list[Row]:
-        """Gives all attempts of an entry, oldest first, as rows of the table."""
+        """Returns all attempts of an entry, oldest first, as rows of the table."""
         return self._state.rows(_FORWARDS, (entry.seq, entry.seq))
 
     def targets_tried(self, entry: InboxEntry) -> list[Row]:
-        """Gives each target that an event belongs to or was sent to, in the order of that.
+        """Returns each target that an event belongs to or was sent to, in the order of that.
 
         A row holds `url`, `forwarded` (1 where the listener sends it there) and `taken` (1 where
         it has it).
@@ -200,7 +200,7 @@ class InboxHistory:
             close_elsewhere(tx, seq, took, (State.FAILED, *open_too) if taken else ())
 
     def _choose_statements(self, wanted: InboxFilter, order: str) -> list[str]:
-        """Gives the queries that find the wanted states, each by what has the fewest rows."""
+        """Returns the queries that find the wanted states, each by what has the fewest rows."""
         found = []
         if wanted.failed:
             source, which, key = _FAILED
@@ -371,7 +371,7 @@ SELECT seq, received_at, headers, body FROM (
 def copies(
     state: Database, origin: str, profile: str, mode: str, since: float
 ) -> Iterator[Delivery]:
-    """Gives what the receivers of this machine have verified since then (unix seconds), in order.
+    """Returns what the receivers of this machine have verified since then (unix seconds), in order.
 
     Raises:
         LocalError: the state database cannot be used.

@@ -135,7 +135,7 @@ class InboundStore:
 
 
 def _is_to_be_retaken(low: int, high: int) -> bool:
-    """Says whether nothing of an event is on its way, and a target has not taken it."""
+    """Returns whether nothing of an event is on its way, and a target has not taken it."""
     return low >= State.LEFT and (low == State.LEFT or high in (State.FAILED, State.RETURNED))
 
 

@@ -176,7 +176,7 @@ class Batch:
         return bool(self.attempts or self.well or self.rests or self.closing)
 
     def take_results(self) -> "Batch":
-        """Gives the results as a batch of their own, and has none any more."""
+        """Returns the results as a batch of their own, and has none any more."""
         taken = Batch([], self.attempts, self.well, self.rests, self.closing)
         self.attempts, self.well, self.rests, self.closing = [], [], [], []
         return taken
@@ -247,13 +247,13 @@ class Inbox(Protocol):
         """Leaves alone, for this run, some of what is open at a target; none when all is."""
 
     def due(self, target: str, after: int, most: int) -> list[OpenItem]:
-        """Gives the next items behind the seq `after` that were not tried, oldest first.
+        """Returns the next items behind the seq `after` that were not tried, oldest first.
 
         They may be under way from now on, as what `again` gives; where there are none, anything.
         """
 
     def again(self, target: str, now: float, most: int) -> Retries:
-        """Gives what is due again at `now` (unix seconds), soonest first."""
+        """Returns what is due again at `now` (unix seconds), soonest first."""
 
     def count(self, targets: Sequence[str]) -> int:
         """Counts the events that are open at any of these targets and were not left alone."""

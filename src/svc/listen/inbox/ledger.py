@@ -116,7 +116,7 @@ class ForwardLedger:
         return waits
 
     def number(self, tx: Tx, url: str) -> int:
-        """Gives a target's number."""
+        """Returns a target's number."""
         known = self._numbers.get(url)
         if known is not None:
             return known
@@ -125,7 +125,7 @@ class ForwardLedger:
         return int(row["id"])
 
     def states(self, tx: Tx | Database, seqs: Iterable[int]) -> dict[int, tuple[int, int]]:
-        """Gives the lowest and the highest state that each of some events has at its targets."""
+        """Returns the lowest and the highest state that each of some events has at its targets."""
         numbers = [row["id"] for row in tx.rows(_TARGETS, (self._listener,))]
         found: dict[int, tuple[int, int]] = {}
         for some in chunks([*seqs], ROWS):
@@ -180,13 +180,13 @@ class ForwardLedger:
         return [self._item(row, target) for row in found]
 
     def due(self, target: str, after: int, most: int) -> list[OpenItem]:
-        """Gives a page of what was not tried, oldest first."""
+        """Returns a page of what was not tried, oldest first."""
         items = self._page(_NEW, target, (after, most, _PAGE_BYTES))
         self._let_run(target, items[-1].seq if items else None, spare=_PAGES_NOTED * most)
         return items
 
     def again(self, target: str, now: float, most: int) -> Retries:
-        """Gives a page of what is due again."""
+        """Returns a page of what is due again."""
         items = self._page(_LATER, target, (now, most, _PAGE_BYTES))
         if items:
             self._let_run(target, max(one.seq for one in items))
@@ -255,7 +255,7 @@ class ForwardLedger:
             tx.execute(rows_of(_FAILURES, 9, len(some) // 9), some)
 
     def _list_ended(self, tx: Tx, closed: Sequence[ForwardAttempt]) -> list[EndedEvent]:
-        """Gives the events that have ended at all their targets."""
+        """Returns the events that have ended at all their targets."""
         if len(self._numbers) == 1 and all(one.verdict == "done" for one in closed):
             return [EndedEvent(one.seq, one.type, taken=True) for one in closed]
         types = {one.seq: one.type for one in closed}

@@ -19,7 +19,7 @@ class Copying(Protocol):
 
 
 def explain_loss(error: LocalError, inbox: Inbox, received: int) -> LocalError:
-    """Gives the error that ends a listener, with where its events are; others stay as they are.
+    """Returns the error that ends a listener, with where its events are; others stay as they are.
 
     `received` counts the events of this run that were answered 200.
     """

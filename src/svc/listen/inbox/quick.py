@@ -94,7 +94,7 @@ def open_inbox(
     retake_failed: bool = False,
     platform: str = sys.platform,
 ) -> SqliteInbox:
-    """Gives the inbox that fits this system.
+    """Returns the inbox that fits this system.
 
     On macOS a plain sync leaves what was written in the disk's own memory, and Windows has none
     that a program may call: SQLite knows what to do there.

@@ -53,7 +53,7 @@ class SearchableInbox(InboxHistory):
         count: int,
         is_over: Callable[[], bool] = lambda: False,
     ) -> FoundEntries:
-        """Gives one page of at most `count` entries; blocks, and raises LocalError."""
+        """Returns one page of at most `count` entries; blocks, and raises LocalError."""
         [row] = self._state.rows(ENDS)
         first, last = row["first"], row["last"]
         before = last + 1 if wanted.before is None else min(wanted.before, last + 1)
@@ -69,7 +69,7 @@ class SearchableInbox(InboxHistory):
         return FoundEntries(tuple(found[:count]), older, unfinished=False)
 
     def find_received_behind(self, seq: int) -> float | None:
-        """Gives when the first entry from a number on was received (unix seconds)."""
+        """Returns when the first entry from a number on was received (unix seconds)."""
         found = self._state.rows(_BEHIND, (seq,))
         return found[0]["received_at"] if found else None
 

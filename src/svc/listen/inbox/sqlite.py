@@ -66,7 +66,7 @@ class SqliteInbox(ForwardLedger):
         return self._state.save_copy(seconds)
 
     def position(self) -> Position | None:
-        """Gives how far this listener has read its log; None before the first run."""
+        """Returns how far this listener has read its log; None before the first run."""
         [row] = self._state.rows(_POSITION, (self._listener,))
         return None if row["position_seq"] is None else position_of(row)
 

@@ -77,7 +77,7 @@ def _original(replayed: Replayed) -> Markup:
 
 
 def _describe_news(news: str) -> Markup:
-    """Says what came of sending it; a browser that is led here has the focus on it."""
+    """Returns what came of sending it; a browser that is led here has the focus on it."""
     attributes = {"id": "said", "role": "status", "class": "said"}
     return el("p", news, **attributes, tabindex="-1" if news else None)
 
@@ -198,7 +198,7 @@ def forwards(frame: PageFrame, whole: Whole) -> Markup:
 
 
 def _describe_waiting(frame: PageFrame, at: AtTarget) -> str:
-    """Says which target an event waits for, why, and when it is tried next."""
+    """Returns which target an event waits for, why, and when it is tried next."""
     if at.state == "waiting":
         return f"{page.mask(at.url)} gets it after an older event of the same object."
     status = f"it answered {at.status}" if at.status is not None else ""

@@ -74,7 +74,7 @@ class Feed:
         return list(self._turned_away)[::-1]
 
     def find(self, number: int) -> TurnedAway | None:
-        """Gives one rejection if it is still kept."""
+        """Returns one rejection if it is still kept."""
         return next((one for one in self._turned_away if one.number == number), None)
 
     def watch(self, push: Push) -> bool:

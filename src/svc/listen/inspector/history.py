@@ -54,38 +54,38 @@ class ListFilter:
 
     @property
     def narrows(self) -> bool:
-        """Says whether it leaves anything out."""
+        """Returns whether it leaves anything out."""
         return bool(self.type or self.state or self.target or self.object or self.text)
 
     def query(self) -> str:
-        """Gives the query string, with its question mark, that `parse` reads."""
+        """Returns the query string, with its question mark, that `parse` reads."""
         given = asdict(self)
         text = urlencode({name: value for name, value in given.items() if value not in ("", None)})
         return f"?{text}" if text else ""
 
     def behind(self, before: int | None) -> str:
-        """Gives the query string of another page of the same list; None is the first page."""
+        """Returns the query string of another page of the same list; None is the first page."""
         return replace(self, before=before).query()
 
     def finds(self, *parts: str | None) -> bool:
-        """Says whether the text stands in one of these."""
+        """Returns whether the text stands in one of these."""
         wanted = self.text.casefold()
         return not wanted or any(wanted in part.casefold() for part in parts if part)
 
     def takes_rejected(self, one: TurnedAway) -> bool:
-        """Says whether a rejection is wanted: it has no type that could be trusted."""
+        """Returns whether a rejection is wanted: it has no type that could be trusted."""
         if self.type or self.target or self.object or self.state not in ("", _REJECTED):
             return False
         return self.finds(_REJECTED, one.rejected.reason, one.rejected.message)
 
     @property
     def wants_kept(self) -> bool:
-        """Says whether anything in the inbox can be in the list."""
+        """Returns whether anything in the inbox can be in the list."""
         return self.state != _REJECTED
 
     @property
     def search(self) -> SearchFilter:
-        """Gives what is looked for in the inbox."""
+        """Returns what is looked for in the inbox."""
         return SearchFilter(self.type, self.state, self.target, self.object, self.text, self.before)
 
 
@@ -149,7 +149,7 @@ class DeliveryList:
         self._facts: dict[int, Facts] = {}
 
     def page(self, wanted: ListFilter, turned_away: list[TurnedAway]) -> HistoryPage:
-        """Gives a page of the list; `turned_away` holds the rejections, the newest first."""
+        """Returns a page of the list; `turned_away` holds the rejections, the newest first."""
         until = self._clock.monotonic() + self._search_seconds
         found = FoundEntries((), None, unfinished=False)
         if wanted.wants_kept:
@@ -166,7 +166,7 @@ class DeliveryList:
         return HistoryPage(tuple(lines), found.older, cut=found.unfinished)
 
     def load_whole(self, event_id: str) -> Whole | None:
-        """Gives one delivery."""
+        """Returns one delivery."""
         entry = self._archive.find(event_id)
         if entry is None:
             return None
@@ -176,7 +176,7 @@ class DeliveryList:
         return Whole(entry, self.facts(entry), content, forwards, targets)
 
     def facts(self, entry: InboxEntry) -> Facts:
-        """Gives what the payload says; it is read once."""
+        """Returns what the payload says; it is read once."""
         found = self._facts.get(entry.seq)
         if found is None:
             found = self._facts[entry.seq] = read_facts(self._archive.content(entry).body)

@@ -59,12 +59,12 @@ class Guard:
             raise Refused(403)
 
     def path(self, head: HttpHead) -> str:
-        """Gives what stands behind the token, without a slash in front, with its query."""
+        """Returns what stands behind the token, without a slash in front, with its query."""
         return head.target[len(self._root) :].decode("latin-1")
 
 
 def _is_ours(head: HttpHead, own: bytes) -> bool:
-    """Says whether one of our own pages sends this.
+    """Returns whether one of our own pages sends this.
 
     Our pages send no referrer, which makes a browser write `Origin: null`; then Sec-Fetch-Site has
     to tell whose page it is. A browser that does not know that header names the origin.

@@ -43,7 +43,7 @@ def deliveries(
 
 
 def path_of(line: ListedDelivery | TurnedAway) -> str:
-    """Gives the path of a delivery's own page."""
+    """Returns the path of a delivery's own page."""
     if isinstance(line, ListedDelivery):
         return f"delivery/{line.entry.id}"
     return f"rejected/{line.number}"

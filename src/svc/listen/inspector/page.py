@@ -25,7 +25,7 @@ _PRIVATE: Final = frozenset(("authorization", "cookie", "proxy-authorization", "
 
 
 def mask(text: str) -> str:
-    """Gives one text with its secrets masked, and only the beginning of a very long one.
+    """Returns one text with its secrets masked, and only the beginning of a very long one.
 
     Its end would not do as well: half of a secret there has lost what it is known by.
     """
@@ -35,7 +35,7 @@ def mask(text: str) -> str:
 
 
 def format_raw(body: bytes) -> str:
-    r"""Gives a body as it came, masked; bytes that are no UTF-8 as `\x..`."""
+    r"""Returns a body as it came, masked; bytes that are no UTF-8 as `\x..`."""
     text = body[:_RAW_MAX].decode("utf-8", "backslashreplace")
     shown = _RUNS.sub(lambda run: mask(run[1]), text)
     rest = len(body) - _RAW_MAX
@@ -49,7 +49,7 @@ def header_lines(block: bytes) -> list[Header]:
 
 
 def header(pair: Header) -> tuple[str, str]:
-    """Gives a header's name and value; credentials are not shown."""
+    """Returns a header's name and value; credentials are not shown."""
     name, value = (part.decode("latin-1") for part in pair)
     return mask(name), "…" if name.lower() in _PRIVATE else mask(value)
 
@@ -207,7 +207,7 @@ class PageFrame:
     times: Times
 
     def url(self, path: str = "", query: str = "", anchor: str = "") -> str:
-        """Gives the address of one of our pages."""
+        """Returns the address of one of our pages."""
         return f"{self.root}{path}{query}{f'#{anchor}' if anchor else ''}"
 
 

@@ -60,7 +60,7 @@ class Replayer:
         self._configured = {str(target): target for target in means.routes.targets}
 
     def targets(self, whole: Whole, to: str) -> list[AnyTarget]:
-        """Gives where a delivery goes: to one address of this machine, else where it went.
+        """Returns where a delivery goes: to one address of this machine, else where it went.
 
         Raises:
             UsageError: the address cannot be forwarded to, or there is none.
@@ -78,7 +78,7 @@ class Replayer:
         return found
 
     def headers(self, whole: Whole, *, original: bool) -> bytes:
-        """Gives the header lines to send, signed now unless the old signature is wanted; blocks.
+        """Returns the header lines to send, signed now unless the old signature is wanted; blocks.
 
         Raises:
             UsageError: the signing secret is not known here.
@@ -119,7 +119,7 @@ class Replayer:
         self._archive.note_replays(whole.entry.seq, attempts, taken=taken)
 
     def verdict(self, whole: Whole) -> SignatureVerdict:
-        """Says why a delivery of the inbox is authentic: everything in it was verified."""
+        """Returns why a delivery of the inbox is authentic: everything in it was verified."""
         entry = whole.entry
         own = self._means.own()
         secrets = own.secrets if entry.endpoint_id == own.endpoint else ()

@@ -127,7 +127,7 @@ class LogClient:
         return self._client is not None and self._client.is_connected
 
     async def get_ready(self, seconds: float) -> "Client":
-        """Gives the client, connected; a new one where the old one has ended.
+        """Returns the client, connected; a new one where the old one has ended.
 
         Raises:
             LogDown, AuthError: there is none in so many seconds.
@@ -327,7 +327,7 @@ class LogClient:
         self._check_tls()
 
     def _after_tls(self, secret: Callable[..., Any]) -> Callable[..., Any]:
-        """Gives what hands a secret out once there is TLS, where there is to be any."""
+        """Returns what hands a secret out once there is TLS, where there is to be any."""
 
         def given(*asked: Any) -> Any:
             self._check_tls()
@@ -389,7 +389,7 @@ def _is_useful(record: logging.LogRecord) -> bool:
 
 
 def is_status(message: "Msg") -> bool:
-    """Says whether the server itself has answered so: an event has a body and is of a stream."""
+    """Returns whether the server itself has answered so: an event has a body and is of a stream."""
     return not message.data and "Status" in (message.headers or {}) and not _is_stored(message)
 
 

@@ -108,7 +108,7 @@ class LogConnection:
         return self._client.version
 
     def list_servers(self) -> list[tuple[str, float | None]]:
-        """Gives the version, and the end of the certificate, of each server that is reached."""
+        """Returns the version, and the end of the certificate, of each server that is reached."""
         found = [(self.version, self.certificate_ends)]
         for host in self.address.hosts if len(self.address.hosts) > 1 else ():
             one = replace(self.address, hosts=(host,))
@@ -278,7 +278,7 @@ class LogConnection:
 
 
 def decode(message: Message) -> dict[str, Any]:
-    """Gives JetStream's answer; raises LogRefusal: it is an error."""
+    """Returns JetStream's answer; raises LogRefusal: it is an error."""
     try:
         data = json.loads(message.body)
     except ValueError:

@@ -66,7 +66,7 @@ class Credentials:
         return cls(user, text, keys, password=password)
 
     def with_key(self, key: str) -> Self:
-        """Gives the same credentials with a newer key of the log; the one before still counts."""
+        """Returns the same credentials with a newer key of the log; the one before still counts."""
         plain = "\n".join(one for one in self.text.splitlines() if not proof.KEY.fullmatch(one))
         keys = (key, *self.keys[:1])
         text = "\n".join([*([plain] if plain else []), *keys]) + "\n"
@@ -97,7 +97,7 @@ class Credentials:
 def keys_of(
     credentials: Credentials | None, stream: str, fingerprint: str | None
 ) -> tuple[str, ...]:
-    """Gives the log's keys, the one that it names as its own first.
+    """Returns the log's keys, the one that it names as its own first.
 
     Raises:
         AuthError: there is none, or the log has another one.
@@ -126,7 +126,7 @@ def check_keys(held: Iterable[str], stream: str, fingerprint: str | None) -> Non
 
 
 def from_environment(env: Mapping[str, str]) -> Credentials | None:
-    """Gives SVC_LOG_CREDENTIALS, None where it is not set; raises UsageError: it holds none."""
+    """Returns SVC_LOG_CREDENTIALS, None where it is not set; raises UsageError: it holds none."""
     text = env.get(LOG_VARIABLE, "")
     return Credentials.parse(text, LOG_VARIABLE) if text else None
 

@@ -44,12 +44,12 @@ class SetAside:
 
 
 async def list_failed(connection: LogConnection, mode: Mode, group: str | None) -> list[SetAside]:
-    """Gives what was put aside, of a group or all, the oldest first; raises AuthError."""
+    """Returns what was put aside, of a group or all, the oldest first; raises AuthError."""
     return [one async for one in _read_noted(connection, mode) if group in (None, one.group)]
 
 
 async def find_failed(connection: LogConnection, mode: Mode, which: str) -> SetAside:
-    """Gives one by its number or its event's id, the newest of an id; raises NotFound."""
+    """Returns one by its number or its event's id, the newest of an id; raises NotFound."""
     ours = [
         one async for one in _read_noted(connection, mode) if which in (str(one.number), one.event)
     ]
@@ -64,7 +64,7 @@ async def find_failed(connection: LogConnection, mode: Mode, which: str) -> SetA
 
 
 async def message_of(connection: LogConnection, mode: Mode, one: SetAside) -> Message:
-    """Gives the message of the event; raises NotFound: the log has dropped it for its age."""
+    """Returns the message of the event; raises NotFound: the log has dropped it for its age."""
     message = await _message(connection, mode, one.seq)
     if message is None:
         raise NotFound(

@@ -199,7 +199,7 @@ class GroupSource(LogSource):
                     await asyncio.sleep(_PROBE_SECONDS)
 
     async def _accepts(self, target: AnyTarget) -> bool:
-        """Says whether a target accepts connections; what it answers is seen by an event."""
+        """Returns whether a target accepts connections; what it answers is seen by an event."""
         if isinstance(target, CommandTarget):
             return target.find()[0] is not None
         try:
@@ -322,11 +322,11 @@ def make_open(
     targets: Sequence[AnyTarget],
     clock: Clock,
 ) -> Callable[[Ingest, Callable[[ListenerRecord], None]], GroupSource]:
-    """Gives what a listener opens its source with."""
+    """Returns what a listener opens its source with."""
     return partial(GroupSource, connection, consumer_group, targets, clock)
 
 
 def back_after(delivered: int) -> bytes:
-    """Gives the words with which an event goes back that was given so often, and its delay."""
+    """Returns the words with which an event goes back that was given so often, and its delay."""
     seconds = BACK_SECONDS[min(delivered, len(BACK_SECONDS)) - 1]
     return b"-NAK " + json.dumps({"delay": seconds * _NANO}).encode()

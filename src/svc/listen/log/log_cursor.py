@@ -266,5 +266,5 @@ async def check_right(connection: LogConnection, mode: Mode) -> None:
 def make_open(
     connection: LogConnection, cursor: Cursor, place: Place, clock: Clock
 ) -> Callable[[Ingest, Callable[[ListenerRecord], None]], CursorSource]:
-    """Gives what a listener opens its source with."""
+    """Returns what a listener opens its source with."""
     return partial(CursorSource, connection, cursor, place, clock)

@@ -85,7 +85,7 @@ class MessageMetadata:
 def headers_of(
     delivery: Delivery, address: LogAddress, mode: Mode, key: str, *, again: bool = False
 ) -> LogHeaders:
-    """Gives what goes beside the body; the header lines in base64, so that bytes stay bytes.
+    """Returns what goes beside the body; the header lines in base64, so that bytes stay bytes.
 
     `again`: the log may have had it before, longer ago than it knows ids for.
     """
@@ -122,7 +122,7 @@ def delivery_of(message: Message, now: float, trust: Trust) -> Delivery:
 
 
 def id_of(message: Message) -> str:
-    """Gives the id that a message has in the log, whatever it is."""
+    """Returns the id that a message has in the log, whatever it is."""
     return message.headers.get(ID_HEADER) or read_facts(message.body).id
 
 
@@ -132,12 +132,12 @@ def count_published_again(message: Message) -> int:
 
 
 def group_of(message: Message) -> str:
-    """Gives the group that a message is for alone; nothing of one that is for all."""
+    """Returns the group that a message is for alone; nothing of one that is for all."""
     return message.headers.get(_GROUP, "")
 
 
 def put_again(message: Message, stream: str, key: str, group: str, number: int) -> LogHeaders:
-    """Gives the headers of a message that is put into the log again, for one group alone."""
+    """Returns the headers of a message that is put into the log again, for one group alone."""
     kept = {name: message.headers.get(name, "") for name in (_RECEIVED, _LINES)}
     event_id = f"{id_of(message).partition(' ')[0]} {group} {number}"  # else it were a duplicate
     headers = {ID_HEADER: event_id, _STREAM: stream, **kept, _AGAIN: "1", _GROUP: group}
@@ -145,7 +145,7 @@ def put_again(message: Message, stream: str, key: str, group: str, number: int) 
 
 
 def is_later_attempt(delivery: Delivery) -> bool:
-    """Says whether the service may have delivered an event before, and a receiver published it.
+    """Returns whether the service may have delivered an event before, and a receiver published it.
 
     By the number of the attempt; where there is none, by how long after the event it was signed.
     """
@@ -205,7 +205,7 @@ def _lines(message: Message) -> bytes:
 
 
 def _is_end_to_end(body: bytes, lines: bytes, came_at: float, trust: Trust) -> bool:
-    """Says whether the service's own signature was checked here, as of when the event came."""
+    """Returns whether the service's own signature was checked here, as of when the event came."""
     if trust.given:
         try:
             _verify(body, lines, trust.given, came_at)

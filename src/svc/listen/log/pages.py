@@ -31,7 +31,7 @@ class StoredMessage:
 async def read_page(
     connection: LogConnection, stream: str, start: Mapping[str, Any], subject: str
 ) -> list[StoredMessage]:
-    """Gives what a stream has of a subject from a `start` (`seq` or `start_time`) on, in order.
+    """Returns what a stream has of a subject from a `start` (`seq` or `start_time`) on, in order.
 
     Raises:
         LogDown: a message was lost on the way, or nothing came in time.
@@ -55,7 +55,7 @@ async def read_page(
 async def read_stream(
     connection: LogConnection, stream: str, start: Mapping[str, Any], subject: str
 ) -> AsyncIterator[StoredMessage]:
-    """Gives all that a stream has of a subject from a `start` on; raises as `read_page` does."""
+    """Returns all that a stream has of a subject from a `start` on; raises as `read_page` does."""
     while page := await read_page(connection, stream, start, subject):
         for one in page:
             yield one

@@ -26,7 +26,7 @@ def make_key() -> str:
 
 
 def fingerprint(key: str) -> str:
-    """Gives what a log says of its key, so that a member with another one is told at once."""
+    """Returns what a log says of its key, so that a member with another one is told at once."""
     return hmac.digest(key.encode(), _FINGERPRINT, "sha256").hex()[:16]
 
 
@@ -40,6 +40,6 @@ def prove(key: str, parts: Iterable[bytes]) -> str:
 
 
 def is_proved(keys: Iterable[str], parts: Iterable[bytes], proof: str) -> bool:
-    """Says whether one of the keys has made the proof; compares in constant time."""
+    """Returns whether one of the keys has made the proof; compares in constant time."""
     held, given = tuple(parts), proof.encode()
     return any(hmac.compare_digest(prove(key, held).encode(), given) for key in keys)

@@ -147,7 +147,7 @@ def _group(info: Mapping[str, Any], failed: Counter[str] | None) -> GroupStatus:
 async def _readers(
     connection: LogConnection, mode: Mode, last: int, now: float
 ) -> tuple[ReaderStatus, ...] | None:
-    """Gives the laptops by their reports; only a user of the log's own account may ask."""
+    """Returns the laptops by their reports; only a user of the log's own account may ask."""
     if connection.is_apart:
         return None
     stream = connection.address.readers_stream(mode)

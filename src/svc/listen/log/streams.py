@@ -142,7 +142,7 @@ def group_name(group: str) -> str:
 
 
 async def stream_info(connection: LogConnection, mode: Mode) -> dict[str, Any]:
-    """Gives what the log says of the stream of a mode.
+    """Returns what the log says of the stream of a mode.
 
     Raises:
         NotFound: there is none yet.
@@ -224,19 +224,19 @@ def differences(wanted: Mapping[str, Any], found: Mapping[str, Any]) -> list[Dif
 
 
 def origin_and_mode(config: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Gives whose events a stream holds, as far as it says so."""
+    """Returns whose events a stream holds, as far as it says so."""
     metadata = config.get("metadata") or {}
     return metadata.get(_ORIGIN), metadata.get(_MODE)
 
 
 def key_fingerprint(config: Mapping[str, Any]) -> str | None:
-    """Gives what a stream says of its log's key; None of one that was made without."""
+    """Returns what a stream says of its log's key; None of one that was made without."""
     found = (config.get("metadata") or {}).get(_KEY)
     return found if isinstance(found, str) else None
 
 
 def replicas_current(info: Mapping[str, Any]) -> tuple[int, int]:
-    """Gives how many replicas have everything, and how many there are to be."""
+    """Returns how many replicas have everything, and how many there are to be."""
     wanted = int(info["config"].get("num_replicas", 1))
     cluster = info.get("cluster") or {}
     others = cluster.get("replicas") or []
@@ -270,7 +270,7 @@ class Start:
 
 
 def mark_of(made: str, event_id: str) -> str:
-    """Gives what a position has besides its number: which stream it is of, and which event."""
+    """Returns what a position has besides its number: which stream it is of, and which event."""
     return f"{made} {event_id}"
 
 
@@ -303,7 +303,7 @@ async def find_start(connection: LogConnection, mode: Mode, position: Position) 
 
 
 async def event_at(connection: LogConnection, mode: Mode, seq: int) -> str | None:
-    """Gives the id of the event at a place, None where there is none."""
+    """Returns the id of the event at a place, None where there is none."""
     stream = connection.address.stream(mode)
     [answer] = await connection.gather(f"DIRECT.GET.{stream}", {"seq": seq}, most=1)
     if answer.status:
@@ -312,7 +312,7 @@ async def event_at(connection: LogConnection, mode: Mode, seq: int) -> str | Non
 
 
 async def end_of(connection: LogConnection, mode: Mode) -> Position:
-    """Gives the place of the newest event; the beginning of an empty log."""
+    """Returns the place of the newest event; the beginning of an empty log."""
     info = await stream_info(connection, mode)
     last, made = int(info["state"]["last_seq"]), str(info["created"])
     there = await event_at(connection, mode, last) if last else None
@@ -320,7 +320,7 @@ async def end_of(connection: LogConnection, mode: Mode) -> Position:
 
 
 async def before(connection: LogConnection, mode: Mode, moment: float) -> Position:
-    """Gives the place before the first event that came at a moment (unix seconds) or later."""
+    """Returns the place before the first event that came at a moment (unix seconds) or later."""
     stream, subjects = connection.address.stream(mode), connection.address.subjects(mode)
     asked = {"start_time": time_text(moment), "next_by_subj": subjects}
     [answer] = await connection.gather(f"DIRECT.GET.{stream}", asked, most=1)

@@ -38,18 +38,18 @@ class Cluster:
 
 
 def hosts_of(given: Sequence[str]) -> tuple[str, ...]:
-    """Gives the names of the servers; examples where none were given."""
+    """Returns the names of the servers; examples where none were given."""
     return tuple(given) or tuple(f"log{number}.example.com" for number in range(1, NODES + 1))
 
 
 def bytes_for(events_per_minute: int) -> int:
-    """Gives how much a stream has to hold for seven days of so many events, in bytes."""
+    """Returns how much a stream has to hold for seven days of so many events, in bytes."""
     needed = events_per_minute * EVENT_BYTES * MAX_AGE_SECONDS // 60
     return max(-(-needed // GIB) * GIB, LEAST_BYTES)
 
 
 def file_bytes_for(events_per_minute: int) -> int:
-    """Gives how much a server has to store for it, in bytes."""
+    """Returns how much a server has to store for it, in bytes."""
     return -(-int(bytes_for(events_per_minute) * _SPARE) // GIB) * GIB
 
 

@@ -72,7 +72,7 @@ def check_installed() -> None:
 
 
 def build_unreachable(address: LogAddress, trouble: BaseException | None) -> SvcError:
-    """Says why there is no connection, by what was heard last."""
+    """Returns why there is no connection, by what was heard last."""
     if isinstance(trouble, SvcError):
         return trouble
     text = in_words(trouble) if trouble is not None else "it does not answer"
@@ -106,7 +106,7 @@ def credentials_refused(address: LogAddress, user: str | None, said: str) -> Aut
 
 
 def is_missing(error: LogRefusal) -> bool:
-    """Says whether a stream or consumer is not there."""
+    """Returns whether a stream or consumer is not there."""
     return error.status == _NOT_FOUND
 
 

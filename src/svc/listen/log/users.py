@@ -71,7 +71,7 @@ class Users:
         return found
 
     def add(self, name: str, role: Role, group: str) -> tuple[Self, str]:
-        """Gives the users with one more, and its password.
+        """Returns the users with one more, and its password.
 
         Raises:
             UsageError: there is one of that name, or the name is none.
@@ -91,14 +91,14 @@ class Users:
         return replace(self, users=(*self.users, one)), password
 
     def rotate(self, name: str) -> tuple[Self, str]:
-        """Gives the users with another password for one, and that password; raises UsageError."""
+        """Returns the users with another password for one, and that password; raises UsageError."""
         self._check(name)
         hashed, password = _make_password()
         users = [replace(one, hashed=hashed) if one.name == name else one for one in self.users]
         return replace(self, users=tuple(users)), password
 
     def remove(self, name: str) -> Self:
-        """Gives the users without one; raises UsageError."""
+        """Returns the users without one; raises UsageError."""
         self._check(name)
         return replace(self, users=tuple(one for one in self.users if one.name != name))
 
@@ -161,7 +161,7 @@ class Users:
         yield "  }"
 
     def _rights(self, user: User, address: LogAddress) -> tuple[list[str], list[str], list[str]]:
-        """Gives what a member may ask JetStream, publish to, and hear."""
+        """Returns what a member may ask JetStream, publish to, and hear."""
         stream = address.stream(self.mode)
         verbs = [*_list_own_verbs(stream), *_list_shared_verbs(address, self.mode)]
         if user.role == "receiver":

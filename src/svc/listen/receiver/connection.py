@@ -145,7 +145,7 @@ class ReceiverConnection(ReadingProtocol):
         self._read(lambda: self._reader.feed(data) if data else self._reader.next())
 
     def seconds_unfinished(self) -> float:
-        """Gives the age of half a request in seconds; 0 where it is whole or was just let in."""
+        """Returns the age of half a request in seconds; 0 where it is whole or was just let in."""
         now = self._loop.time()
         if self.phase not in (Phase.HEAD, Phase.BODY) or now - self._served < _GRACE_SECONDS:
             return 0.0

@@ -49,7 +49,7 @@ def diagnose(
     secrets: Sequence[str],
     known: Sequence[KnownSecret],
 ) -> Diagnosis:
-    """Says what is wrong; for a signature that does not fit, tries the usual causes.
+    """Returns what is wrong; for a signature that does not fit, tries the usual causes.
 
     Takes what was given to `signature.verify`, and its error. `known` are secrets that would have
     been right elsewhere. The payload is never quoted (promise R49).
@@ -119,7 +119,7 @@ def _likely(body: bytes) -> str:
 
 
 def _explain_age(error: SignatureError) -> str:
-    """Says what the usual reasons are, and a large distance in units that people count in."""
+    """Returns what the usual reasons are, and a large distance in units that people count in."""
     found = re.search(r"[0-9]+ s", error.message)
     seconds = int(found[0][:-2]) if found else 0
     message = error.message
@@ -139,7 +139,7 @@ def _in_units(seconds: int) -> str:
 
 
 def _bodies(body: bytes) -> Iterator[tuple[bytes, str]]:
-    """Gives what may have been signed, and what then was done to it."""
+    """Returns what may have been signed, and what then was done to it."""
     yield body + b"\n", "its last line feed was taken off"
     yield body.rstrip(b"\r\n"), "a line feed was added at its end"
     yield body.strip(), "white space was added around it"
@@ -193,7 +193,7 @@ _HTML: Final = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
 def respell(text: str) -> Iterator[tuple[bytes, str]]:
-    """Gives a JSON document in other layouts and escapes, each with words for its layout.
+    """Returns a JSON document in other layouts and escapes, each with words for its layout.
 
     Key order and numbers stay as they are spelled. A text that is no JSON gives something useless.
     """
@@ -206,7 +206,7 @@ def respell(text: str) -> Iterator[tuple[bytes, str]]:
 
 
 def _spellings(tokens: Sequence[str]) -> Iterator[tuple[str, ...]]:
-    """Gives the tokens as they are, and with the escapes of other encoders, each form once."""
+    """Returns the tokens as they are, and with the escapes of other encoders, each form once."""
     seen = {tuple(tokens): None}
     for ascii_only in (False, True):
         for slashes in (False, True):
@@ -245,7 +245,7 @@ def _lay_out(tokens: Sequence[str], item: str, colon: str, step: str | None) -> 
 
 
 def _breaks(before: str, *, closes: bool) -> bool:
-    """Says whether a line ends behind a token; an empty object or array stays together."""
+    """Returns whether a line ends behind a token; an empty object or array stays together."""
     opened = before in ("{", "[")
     if closes:
         return not opened

@@ -197,7 +197,7 @@ class Sequencer:
         self._newest: OrderedDict[str, str] = OrderedDict()
 
     def is_late(self, facts: Facts) -> bool:
-        """Says whether a newer change of the object came before this one."""
+        """Returns whether a newer change of the object came before this one."""
         if not facts.object_id or not facts.created:
             return False
         newest = self._newest.pop(facts.object_id, "")
