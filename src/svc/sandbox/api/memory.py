@@ -66,7 +66,7 @@ class RequestLog:
         self.clear()
 
     def begin(self) -> Callable[[LoggedRequest], None]:
-        """Gives what writes a request that begins now, at its end.
+        """Returns what writes a request that begins now, at its end.
 
         One that outlasts a reset, held by a fault rule, is no request to the sandbox of after it.
         """

@@ -56,7 +56,7 @@ async def attempt(
 
 
 def needs_challenge(number: str, fields: dict[str, Any], today: date) -> bool:
-    """Says whether a card, new or saved, is one whose bank asks the shopper first."""
+    """Returns whether a card, new or saved, is one whose bank asks the shopper first."""
     behaviour = cards.BEHAVIOURS.get(number)
     asked = fields["method"] == methods.CARD and behaviour is not None and behaviour.challenge
     return asked and not find_unusable(fields, today)

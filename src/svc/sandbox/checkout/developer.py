@@ -68,7 +68,7 @@ def trial_panel(visit: Visit, last: Doc | None) -> Markup:
 
 
 def end_note(visit: Visit) -> Markup:
-    """Says what an order's state means for fulfilment."""
+    """Returns what an order's state means for fulfilment."""
     order, payment = visit.order, visit.payment or {}
     words, command = _WHAT_FOLLOWS.get(order["status"], ("", "svc orders retrieve {order}"))
     shown = command.format(order=order["id"], payment=payment.get("id", ""))

@@ -176,7 +176,7 @@ def _line(label: MarkupPart, amount: str, class_: str | None = None) -> Markup:
 
 
 def _collects_charges(order: Doc) -> bool:
-    """Says whether import charges are part of the total (setting `collect_landed_cost`)."""
+    """Returns whether import charges are part of the total (setting `collect_landed_cost`)."""
     return bool(order["amount_total"] - order["amount"] == order["landed_cost"]["total"])
 
 

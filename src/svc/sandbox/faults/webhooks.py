@@ -34,7 +34,7 @@ class Reorder:
         return sum(map(len, self._groups.values()))
 
     def is_open(self, group: str) -> bool:
-        """Says whether a group waits for more."""
+        """Returns whether a group waits for more."""
         return bool(self._groups.get(group))
 
     @asynccontextmanager
@@ -105,7 +105,7 @@ class WebhookRule(Rule):
         return max(self.count, _PAIR) if self.effect == "reorder" else 0
 
     def matches(self, event_type: str, endpoint: str, order: str | None) -> bool:
-        """Says whether an attempt is one of those that the rule is for."""
+        """Returns whether an attempt is one of those that the rule is for."""
         return (
             self.match.get("endpoint") in (None, endpoint)
             and self.match.get("order") in (None, order)

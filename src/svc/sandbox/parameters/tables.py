@@ -183,7 +183,7 @@ class ListOf(ParameterKind):
 
 
 def is_empty(value: Any) -> bool:
-    """Says whether a value is empty: it unsets a field that is optional."""
+    """Returns whether a value is empty: it unsets a field that is optional."""
     return not value and (value is None or value in ("", []))
 
 

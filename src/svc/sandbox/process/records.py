@@ -130,12 +130,12 @@ def list_running(folder: Path) -> list[RunRecord]:
 
 
 def find_running(folder: Path, port: int) -> RunRecord | None:
-    """Gives the sandbox of this user that runs on a port now."""
+    """Returns the sandbox of this user that runs on a port now."""
     return _read(_path(folder, port))
 
 
 def is_running(folder: Path, record: RunRecord) -> bool:
-    """Says whether the very process of a record still runs."""
+    """Returns whether the very process of a record still runs."""
     return any(r.pid == record.pid and r.started == record.started for r in list_running(folder))
 
 
@@ -165,7 +165,7 @@ _BODY_MAX: Final = 65536
 
 
 def health(record: RunRecord, timeout: float = 2.0) -> dict[str, Any] | None:
-    """Gives the health answer of a running sandbox, or None when none comes in `timeout` seconds.
+    """Returns the health answer of a running sandbox, or None when none comes in `timeout` seconds.
 
     A TLS sandbox must show a certificate that its record vouches for.
     """

@@ -98,14 +98,14 @@ def iban_problem(iban: str, country: str | None) -> Literal["iban_invalid"] | No
 
 
 def debit_scenario(method: str, iban: str | None) -> DebitScenario:
-    """Says how a delayed debit ends; every debit but the test IBANs is confirmed after 5 s."""
+    """Returns how a delayed debit ends; every debit but the test IBANs is confirmed after 5 s."""
     if method != "sepa_debit" or iban is None:
         return _CONFIRMED
     return DEBITS.get(normalize_iban(iban), _CONFIRMED)
 
 
 def payout_scenario(destination: Mapping[str, Any]) -> PayoutScenario:
-    """Says how a payout to `destination` (with `iban` or `account_number`) ends."""
+    """Returns how a payout to `destination` (with `iban` or `account_number`) ends."""
     account = normalize_iban(destination.get("iban") or destination.get("account_number") or "")
     return PAYOUTS.get(account, _PAID)
 

@@ -125,7 +125,7 @@ class CardProfile:
 
 
 def assess(number: str, exp_month: int, exp_year: int, cvc: str, today: date) -> CardProfile:
-    """Says what happens when a card is used today (assumptions: Card behaviour).
+    """Returns what happens when a card is used today (assumptions: Card behaviour).
 
     `number` may hold spaces or hyphens. A year below 100 is of this century. Checks go in the
     order number, expiry, CVC; a card is good to the end of its month.
@@ -148,7 +148,7 @@ def problems(
 
 
 def decline_type(code: str) -> DeclineType | None:
-    """Says whether a decline is soft (may be retried once) or hard; None for other codes."""
+    """Returns whether a decline is soft (may be retried once) or hard; None for other codes."""
     if code in SOFT_DECLINES:
         return "soft"
     return "hard" if code in HARD_DECLINES else None

@@ -92,13 +92,13 @@ def destination(country: str) -> str:
 
 
 def duty_bps(chapter: str, country: str) -> int:
-    """Gives the duty rate of a chapter (two digits or `other`) at a country, in basis points."""
+    """Returns the duty rate of a chapter (two digits or `other`) at a country, in basis points."""
     row = DUTY_BPS.get(chapter, DUTY_BPS[OTHER_CHAPTER])
     return row[DESTINATIONS.index(destination(country))]
 
 
 def vat_bps(country: str) -> int:
-    """Gives the VAT rate of a country in basis points."""
+    """Returns the VAT rate of a country in basis points."""
     return EU_VAT_BPS.get(country, RULES[destination(country)].vat_bps)
 
 

@@ -101,12 +101,12 @@ class PayoutCost:
 
 
 def is_supported(currency: str) -> bool:
-    """Says whether the sandbox has a rate for a currency."""
+    """Returns whether the sandbox has a rate for a currency."""
     return currency in USD_PER_UNIT
 
 
 def rate(source: str, target: str) -> Decimal:
-    """Gives target units for one source unit, in major units, with 8 significant digits.
+    """Returns target units for one source unit, in major units, with 8 significant digits.
 
     Raises KeyError for a currency without a rate; callers check `is_supported` first.
     """

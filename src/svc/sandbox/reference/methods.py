@@ -104,7 +104,7 @@ def list_methods(currency: str, country: str, capture_method: str) -> list[str]:
 
 
 def kind(method: str) -> MethodKind:
-    """Says how a method behaves: at once by card, later by bank debit, or by redirect.
+    """Returns how a method behaves: at once by card, later by bank debit, or by redirect.
 
     Raises KeyError for a name that is no method; callers offer before they ask.
     """
@@ -112,7 +112,7 @@ def kind(method: str) -> MethodKind:
 
 
 def locale(country: str) -> str:
-    """Gives the checkout's language for a shipping country as a BCP 47 tag, such as `de-DE`."""
+    """Returns the checkout's language for a shipping country as a BCP 47 tag, such as `de-DE`."""
     return _LOCALES.get(country, f"en-{country}")
 
 

@@ -83,7 +83,7 @@ def update(tx: Transaction, dispute: Doc, params: Params) -> Doc:
 
 
 def accept(tx: Transaction, dispute: Doc, params: Params) -> Doc:  # noqa: ARG001  takes none
-    """Gives the dispute up; this cannot be taken back."""
+    """Returns the dispute up; this cannot be taken back."""
     _refuse_unless_awaited(tx, dispute)
     close(tx, dispute, "lost")
     return dispute

@@ -76,7 +76,7 @@ def list_signing_secrets(endpoint: KnownDoc, now: int) -> list[str]:
 
 
 def roll_secret(tx: Transaction, endpoint: Doc, grace: int) -> str:
-    """Gives a new secret; the one before signs along for `grace` seconds."""
+    """Returns a new secret; the one before signs along for `grace` seconds."""
     endpoint["_old_secret"] = endpoint["_secret"] if grace else None
     endpoint["_old_secret_until"] = tx.now_micros + grace * SECOND if grace else None
     endpoint["_secret"] = tx.new_secret(SECRET_PREFIX, SECRET_LENGTH)
@@ -157,7 +157,7 @@ def disable_failing(tx: Transaction, identity: str) -> None:
 
 
 def is_local(url: str) -> bool:
-    """Says whether a receiver is on this machine, by its name alone (promise R89)."""
+    """Returns whether a receiver is on this machine, by its name alone (promise R89)."""
     try:
         return is_loopback(urlsplit(url).hostname or "")
     except ValueError:

@@ -58,7 +58,7 @@ def restore(store: Store, state: Doc, job_names: Collection[str]) -> None:
 
 
 def check_of(table: str, job_names: Collection[str]) -> Callable[[ExportedRow], None]:
-    """Gives what looks at a row of a table beyond the types of its columns.
+    """Returns what looks at a row of a table beyond the types of its columns.
 
     Raises KeyError for a table without a rule: no row of it is restored unseen.
     """

@@ -53,7 +53,7 @@ class KeptConnection(asyncio.Protocol):
 
     @property
     def usable(self) -> bool:
-        """Says whether another request may be sent."""
+        """Returns whether another request may be sent."""
         return self._transport is not None and not self._transport.is_closing()
 
     def close(self) -> None:
