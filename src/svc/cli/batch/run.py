@@ -133,7 +133,7 @@ def _refuse_nameless(session: Session, asked: BatchOptions, journal: Journal) ->
 def _add_label(
     session: Session, asked: BatchOptions, given: BatchInput, tables: BatchTables
 ) -> BatchInput:
-    """Gives the batch the label of its occasion, a new one with --again."""
+    """Returns the batch the label of its occasion, a new one with --again."""
     label = asked.run or ""
     if not label and asked.again:
         label = next_again_label(tables.batches.labels_of(given.batch), session.clock.now())

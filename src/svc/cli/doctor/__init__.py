@@ -148,7 +148,7 @@ def _look_at_monitors(monitors: Sequence[str]) -> Finding:
 
 
 def _find_logs(session: Session) -> dict[str, bool]:
-    """Gives the logs that were used here, and whether by a receiver."""
+    """Returns the logs that were used here, and whether by a receiver."""
     settings = session.settings
     if not session.paths.has_state or settings.address is None:
         return {}

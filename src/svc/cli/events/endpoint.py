@@ -50,7 +50,7 @@ class Endpoints:
         self._where = "in the state database" if sandbox else "in your keyring"
 
     def of(self, url: str, path: str, events: tuple[str, ...]) -> Endpoint:
-        """Gives the endpoint of a URL and event list; registers one if there is none.
+        """Returns the endpoint of a URL and event list; registers one if there is none.
 
         `path` is the listener's own part of the URL, by which its earlier endpoints are known.
 
@@ -67,7 +67,7 @@ class Endpoints:
         return made
 
     def of_log(self, url: str, name: str, *, lasting: bool) -> Endpoint:
-        """Gives our own secret for what comes from a team's log; makes one at first.
+        """Returns our own secret for what comes from a team's log; makes one at first.
 
         The service knows nothing of it. Where there is no keyring it is of this run.
 
@@ -106,7 +106,7 @@ class Endpoints:
         return "disabled" if "disabled" in there else "forgotten"
 
     def take_rolled_secret(self, endpoint: Endpoint) -> Endpoint | None:
-        """Gives an endpoint with the secrets that a sandbox signs with, where those are others.
+        """Returns an endpoint with the secrets that a sandbox signs with, where those are others.
 
         They are kept, so that the next run has them. A real service shows none.
 
@@ -123,7 +123,7 @@ class Endpoints:
         return replace(endpoint, secrets=secrets)
 
     def secret_of(self, endpoint_id: str) -> str | None:
-        """Gives the secret that is kept of an endpoint, whatever the service knows of it."""
+        """Returns the secret that is kept of an endpoint, whatever the service knows of it."""
         return self._stored.get(endpoint_id)
 
     def keep_rolled(self, endpoint_id: str, secret: str) -> None:
@@ -136,7 +136,7 @@ class Endpoints:
             self._table.keep(endpoint_id, one.url, one.events, secret, now)
 
     def secret_in_use(self, endpoint_id: str | None, url: str | None = None) -> str | None:
-        """Gives the secret of an endpoint that the service still knows, as far as one can tell.
+        """Returns the secret of an endpoint that the service still knows, as far as one can tell.
 
         With `url` only of one that delivers there.
         """
@@ -177,7 +177,7 @@ class Endpoints:
         return found if isinstance(found, list) else []
 
     def _find_earlier(self, path: str, events: tuple[str, ...]) -> dict[str, str]:
-        """Gives the URLs of a listener's endpoints by their ids."""
+        """Returns the URLs of a listener's endpoints by their ids."""
         return {one.id: one.url for one in self._table.at_path(path, events)}
 
     def _register(self, url: str, events: tuple[str, ...]) -> Endpoint:
@@ -256,7 +256,7 @@ class Endpoints:
 
 
 def sandbox_answers(session: Session) -> bool:
-    """Says whether the origin is a sandbox of this machine: by the settings, else by asking."""
+    """Returns whether the origin is a sandbox of this machine: by the settings, else by asking."""
     if session.settings.sandbox or not session.base_url.is_loopback:
         return session.settings.sandbox
     try:

@@ -164,7 +164,7 @@ def _source(
 
 
 async def _first_position(session: Session, log: LogOptions, connection: LogConnection) -> Position:
-    """Gives where the first run begins."""
+    """Returns where the first run begins."""
     mode = session.settings.mode
     if log.start is None:
         return Position(0, "")

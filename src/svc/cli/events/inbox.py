@@ -42,7 +42,7 @@ def endpoints_of(session: Session) -> EndpointTable:
 
 
 def entry_of(archive: InboxHistory, event_id: str) -> InboxEntry:
-    """Gives one entry; raises NotFound: no listener of this profile and mode has received it."""
+    """Returns one entry; raises NotFound: no listener of this profile and mode has received it."""
     entry = archive.find(event_id)
     if entry is None:
         raise NotFound(
@@ -141,7 +141,7 @@ def _since(session: Session, text: str) -> float:
 
 
 def _note_states(entries: Iterator[InboxEntry], states: set[str]) -> Iterator[tuple[str, Any]]:
-    """Gives entries as they are shown, and adds their states to a set."""
+    """Returns entries as they are shown, and adds their states to a set."""
     for entry in entries:
         states.add(entry.state)
         line = json.dumps(_show_brief(entry))

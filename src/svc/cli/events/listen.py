@@ -342,7 +342,7 @@ def listen_to_log(
 
 
 def _with_value(args: Sequence[str]) -> Iterator[str]:
-    """Gives a bare `--inspect` its value."""
+    """Returns a bare `--inspect` its value."""
     for index, arg in enumerate(args):
         following = args[index + 1 : index + 2]
         bare = arg == INSPECT and (not following or following[0].startswith("-"))

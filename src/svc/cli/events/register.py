@@ -119,7 +119,7 @@ class Registrar:
         )
 
     def address(self, public: BaseUrl | None) -> tuple[str, str]:
-        """Gives the URL for the service and the one path that is answered (promise R56)."""
+        """Returns the URL for the service and the one path that is answered (promise R56)."""
         if public is None:
             return f"http://127.0.0.1:{self.port}{self.claim.path}", self.claim.path
         if self.asked.secrets and public.prefix:  # an endpoint that exists has its own path

@@ -23,7 +23,7 @@ _MOST_READ: Final = 4  # some keyrings ask for each item
 
 
 def from_environment(env: Mapping[str, str]) -> tuple[str, ...]:
-    """Gives the secrets of SVC_WEBHOOK_SECRET, two of them with a comma between; maybe none.
+    """Returns the secrets of SVC_WEBHOOK_SECRET, two of them with a comma between; maybe none.
 
     Raises:
         UsageError: one of them cannot be a signing secret, or there are more than two; so an
@@ -34,7 +34,7 @@ def from_environment(env: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def from_stdin(session: Session) -> tuple[str, ...]:
-    """Gives the secrets on standard input, one a line; raises UsageError: as above, or none."""
+    """Returns the secrets on standard input, one a line; raises UsageError: as above, or none."""
     return _check(
         read_secret(session, "Signing secret: ", stdin=True).split("\n"), "Standard input"
     )
@@ -61,7 +61,7 @@ class StoredSecrets:
         self._table = EndpointTable(state, *self._place[:3])
 
     def get(self, endpoint_id: str) -> str | None:
-        """Gives the secret of an endpoint; None where none can be had without asking a person."""
+        """Returns the secret of an endpoint; None where none can be had without asking a person."""
         known = self._table.list_called(endpoint_id)
         if known and known[0].secret is not None:
             return known[0].secret
@@ -106,7 +106,7 @@ def load_secrets(session: Session, *, of_logs: bool = True) -> list[str]:
 def signing_secrets(
     session: Session, endpoint: str | None, *, piped: bool, piping: str = "--secret-stdin < SECRET"
 ) -> tuple[str, ...]:
-    """Gives the secrets that were given, or that of the one endpoint that is meant.
+    """Returns the secrets that were given, or that of the one endpoint that is meant.
 
     `piping` shows how a secret is piped in.
 
@@ -136,17 +136,17 @@ def signing_secrets(
 
 
 def endpoint_of_log(name: str) -> str:
-    """Gives the id under which our own secret for events of a log is kept."""
+    """Returns the id under which our own secret for events of a log is kept."""
     return f"{_OF_LOG}{name}"
 
 
 def is_of_log(endpoint_id: str) -> bool:
-    """Says whether an id is one of those; the service gives none that begins so."""
+    """Returns whether an id is one of those; the service gives none that begins so."""
     return endpoint_id.startswith(_OF_LOG)
 
 
 def find_known_elsewhere(session: Session, own: str | None) -> tuple[KnownSecret, ...]:
-    """Gives the secrets of all endpoints but `own` that can be had without asking a person.
+    """Returns the secrets of all endpoints but `own` that can be had without asking a person.
 
     Those of sandboxes lie in the state database; of those in the keyring only a few of the profile
     and mode in use are read (promise R38). Nothing is asked over the network.

@@ -62,7 +62,7 @@ def check_name(text: str, param: str) -> None:
 
 
 def starts_at(session: Session, text: str, param: str) -> float | None:
-    """Gives how long ago something begins, in seconds: 0 for now, None for all that there is."""
+    """Returns how long ago something begins, in seconds: 0 for now, None for all that there is."""
     if text in STARTS:
         return STARTS[text]
     moment = moments(session, local=True).read(text, param)
@@ -90,7 +90,7 @@ def about_a_log() -> Iterator[None]:
 
 
 def open_log(session: Session, address: LogAddress) -> LogConnection:
-    """Gives a connection to be entered.
+    """Returns a connection to be entered.
 
     Raises:
         ConfigError: the extra is not installed.
@@ -101,7 +101,7 @@ def open_log(session: Session, address: LogAddress) -> LogConnection:
 
 
 def user_of(connection: LogConnection) -> str | None:
-    """Gives the user's name as a part of a name at the log; None where the log has no users."""
+    """Returns the user's name as a part of a name at the log; None where the log has no users."""
     credentials = connection.credentials
     return None if credentials is None or credentials.user is None else credentials.label
 
@@ -149,7 +149,7 @@ def print_remark(session: Session, remark: checks.Remark) -> None:
 
 
 def load_credentials(session: Session, address: LogAddress) -> Credentials | None:
-    """Gives what was stored for every server of an address; for others it is not (R127).
+    """Returns what was stored for every server of an address; for others it is not (R127).
 
     Raises:
         AuthError: the address names servers that nothing was stored for, beside others.

@@ -31,7 +31,7 @@ class ChosenTunnel:
 
 
 def choose(session: Session, asked: ListenOptions, *, sandbox: bool) -> ChosenTunnel | None:
-    """Gives the tunnel to start; None where the service needs none, or the user runs one.
+    """Returns the tunnel to start; None where the service needs none, or the user runs one.
 
     Raises:
         UsageError: the service cannot reach this machine, or the options contradict each other.

@@ -33,7 +33,7 @@ def remind_daily(session: Session) -> None:
 
 
 def _is_time(session: Session) -> bool:
-    """Says whether a day has passed since the last look, and notes this one."""
+    """Returns whether a day has passed since the last look, and notes this one."""
     paths = session.paths
     if not paths.has_state:
         return False

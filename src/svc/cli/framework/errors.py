@@ -229,7 +229,7 @@ def tell_stopped(session: "Session") -> None:
 
 
 def report_end_of_output(session: "Session", error: OSError) -> int:
-    """Says what was done when the result could not be written (promise R77)."""
+    """Returns what was done when the result could not be written (promise R77)."""
     code = ExitCode.BROKEN_PIPE if isinstance(error, BrokenPipeError) else ExitCode.LOCAL
     if session.done is None and code == ExitCode.BROKEN_PIPE:
         return code  # the reader has closed the pipe, and nothing was changed

@@ -18,7 +18,7 @@ CommandFunction = Callable[..., None]
 
 
 def with_fields(command: CommandFunction, rows: Sequence[RequestOption]) -> CommandFunction:
-    """Gives a command an option for each row, behind its arguments.
+    """Returns a command an option for each row, behind its arguments.
 
     What was given for them lies in `session.given.fields` when the command runs.
     """

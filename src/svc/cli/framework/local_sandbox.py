@@ -12,7 +12,7 @@ _HINT = "svc sandbox start --detach"
 
 
 def find_running_sandbox(folder: Path, port: int | None) -> RunRecord:
-    """Gives the running sandbox, or the one on `port` where several run.
+    """Returns the running sandbox, or the one on `port` where several run.
 
     Raises:
         CheckFailed: when none runs (there).
@@ -33,13 +33,13 @@ def find_running_sandbox(folder: Path, port: int | None) -> RunRecord:
 
 
 def at(folder: Path, address: BaseUrl) -> RunRecord | None:
-    """Gives the sandbox of this user that is at an address now."""
+    """Returns the sandbox of this user that is at an address now."""
     there = find_running(folder, address.port)
     return there if there and BaseUrl.parse(there.url).origin == address.origin else None
 
 
 def runs_at(folder: Path, address: BaseUrl) -> bool:
-    """Says whether a sandbox of this user is at an address now."""
+    """Returns whether a sandbox of this user is at an address now."""
     return at(folder, address) is not None
 
 
@@ -61,7 +61,7 @@ def refuse_stranger(folder: Path, address: BaseUrl) -> None:
 
 
 def log_of(folder: Path, port: int | None) -> Path:
-    """Gives the log of a running sandbox, else the one that was written last.
+    """Returns the log of a running sandbox, else the one that was written last.
 
     Raises:
         CheckFailed: when there is no log.

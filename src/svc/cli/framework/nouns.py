@@ -107,7 +107,7 @@ def _write(noun: Resource, action: Action) -> CommandBody:
 def _declare(
     command: CommandBody, noun: Resource, action: Action, parameters: list[Parameter]
 ) -> CommandBody:
-    """Gives a command its name, its help with an example, and the parameters that Typer reads."""
+    """Returns a command its name, its help with an example, and the parameters that Typer reads."""
     short = next((name for name, word in SHORT_NAMES.items() if word == noun.word), noun.word)
     parts = (action.summary, action.more, f"$ svc {short} {action.verb} {action.example}")
     command.__name__ = action.verb

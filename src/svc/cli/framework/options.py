@@ -65,7 +65,7 @@ class OptionSet:
 def with_options(
     kind: type[OptionsT],
 ) -> Callable[[Callable[[Any, OptionsT], None]], Callable[..., None]]:
-    """Gives a command the options of a class; it is called with an object of their values."""
+    """Returns a command the options of a class; it is called with an object of their values."""
 
     def decorate(command: Callable[[Any, OptionsT], None]) -> Callable[..., None]:
         @wraps(command)

@@ -95,7 +95,7 @@ _AFTER_SECONDS = 1.0  # what is over sooner needs no progress
 
 @contextmanager
 def count_shown(live: LiveLine | None) -> Iterator[Callable[[Iterable[T]], Iterator[T]]]:
-    """Gives a function that hands objects on and counts them on a line, cleared at the end.
+    """Returns a function that hands objects on and counts them on a line, cleared at the end.
 
     Where the results themselves go to the terminal, they are the progress, and there is none.
     """

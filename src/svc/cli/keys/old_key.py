@@ -40,7 +40,7 @@ class OldKey:
 
     @property
     def was_noted(self) -> bool:
-        """Says whether keyring and notes agree."""
+        """Returns whether keyring and notes agree."""
         return self.fingerprint == self.key.fingerprint
 
 
@@ -137,7 +137,7 @@ def look(session: Session, old: OldKey) -> Before:
 
 
 def is_same_account(session: Session, secret: str, place: KeyPlace, before: Before) -> bool | None:
-    """Says whether the new key sees what was known; None where nothing tells.
+    """Returns whether the new key sees what was known; None where nothing tells.
 
     Raises:
         AuthError: it does not: it is of another account.

@@ -142,7 +142,7 @@ class DemoTarget:
     arrivals: "queue.Queue[DemoArrival]" = field(default_factory=queue.Queue)
 
     def next(self, seconds: float) -> DemoArrival | None:
-        """Gives what arrives next, None when so many seconds have gone by."""
+        """Returns what arrives next, None when so many seconds have gone by."""
         try:
             return self.arrivals.get(timeout=seconds)
         except queue.Empty:

@@ -38,7 +38,7 @@ class Pair:
 def certificate_for(
     session: Session, folder: Path | None, *, tls: bool, own: tuple[str | None, str | None]
 ) -> Pair | None:
-    """Gives the pair to serve https with, or None for plain HTTP.
+    """Returns the pair to serve https with, or None for plain HTTP.
 
     Raises:
         UsageError: only half a pair was given.

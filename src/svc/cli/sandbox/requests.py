@@ -91,7 +91,7 @@ def _verify(session: Session, body: BodyFields) -> None:
 
 
 def _as_they_come(session: Session, which: BodyFields, first: int) -> Iterator[dict[str, Any]]:
-    """Gives the latest few, oldest first, then each further one; never ends by itself."""
+    """Returns the latest few, oldest first, then each further one; never ends by itself."""
     found = _list_latest(session, which, first)
     seen = _mark(found)
     while True:
@@ -184,7 +184,7 @@ def _follow_log(session: Session, path: Path) -> None:
 
 
 def _lines_as_they_come(session: Session, path: Path) -> Iterator[str]:
-    """Gives each whole line that is there or is written later; never ends by itself."""
+    """Returns each whole line that is there or is written later; never ends by itself."""
     read, rest = 0, b""
     while True:
         if path.stat().st_size < read:  # a new run of the sandbox begins a long log anew

@@ -137,7 +137,7 @@ def _pay(session: Session, order: str, body: BodyFields) -> None:
 
 
 def _build_declined(data: Any, request_id: str | None) -> ApiError:
-    """Says why the card was declined, in the bank's word too, and where the payment is."""
+    """Returns why the card was declined, in the bank's word too, and where the payment is."""
     code, payment = data.get("decline_code"), data.get("payment")
     return ApiError(
         data["message"] + (f" ({code})" if code not in (None, data["code"]) else ""),

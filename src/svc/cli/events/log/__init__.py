@@ -142,7 +142,7 @@ def forget_(ctx: typer.Context, log: ReadLog) -> None:
 
 
 def position_here(session: Session, address: LogAddress) -> Position | None:
-    """Gives how far a listener of this machine has read a log, the furthest of several."""
+    """Returns how far a listener of this machine has read a log, the furthest of several."""
     if not session.paths.has_state:
         return None
     settings = session.settings

@@ -104,7 +104,7 @@ def _streams(
 
 
 def _key(session: Session, connection: LogConnection, *, new: bool, printed: bool) -> str:
-    """Gives the log's key; makes one where the log has none, and sees that it is kept."""
+    """Returns the log's key; makes one where the log has none, and sees that it is kept."""
     mode = session.settings.mode
     stream = connection.address.stream(mode)
     credentials = connection.credentials

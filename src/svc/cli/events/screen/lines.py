@@ -61,7 +61,7 @@ class AbsenceTracker:
         self._asked: set[str] = set()
 
     def choose_notice(self, record: Forwarded) -> ForwardNotice:
-        """Says what to print of an attempt."""
+        """Returns what to print of an attempt."""
         if record.status is not None:
             return self._describe_answered(record)
         if not self._holds or record.retry_in is None:
@@ -83,7 +83,7 @@ class AbsenceTracker:
         return ForwardNotice(back_after=record.time - absence.since if absence else None)
 
     def _is_to_ask(self, record: Forwarded) -> bool:
-        """Says whether to ask if the server runs: once, until it has answered."""
+        """Returns whether to ask if the server runs: once, until it has answered."""
         if record.url in self._asked or not (record.error or "").startswith(_REFUSED):
             return False
         self._asked.add(record.url)
@@ -168,7 +168,7 @@ class HumanLines:
         return text
 
     def _is_first_refusal(self, record: Forwarded) -> bool:
-        """Says whether it is final, and the first that is since the target took something."""
+        """Returns whether it is final, and the first that is since the target took something."""
         if record.succeeded:
             self._refusing.discard(record.url)
         if record.succeeded or record.retry_in is not None or record.url in self._refusing:

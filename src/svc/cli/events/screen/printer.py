@@ -145,7 +145,7 @@ _STOP = "(Ctrl-C to stop)"
 
 
 def welcome(ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: LineLayout) -> str:
-    """Says what comes from where and goes where, and where the signing secret is."""
+    """Returns what comes from where and goes where, and where the signing secret is."""
     lines = [
         *_first(ready, asked, layout),
         *_way_in(ready, endpoint),
@@ -156,7 +156,7 @@ def welcome(ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: Line
 
 
 def farewell(summary: Summary, layout: LineLayout) -> str:
-    """Says what came and what became of it, and what can be done about the rest."""
+    """Returns what came and what became of it, and what can be done about the rest."""
     counts = {
         "forwarded": summary.forwarded,
         "failed": summary.failed,

@@ -56,7 +56,7 @@ class PrintedStream(io.StringIO):
         return self.raw.encoding
 
     def encode(self, text: str) -> bytes:
-        """Gives the bytes that the stream itself would have written."""
+        """Returns the bytes that the stream itself would have written."""
         return text.encode(self.raw.encoding or "utf-8", self.raw.errors or "backslashreplace")
 
 
@@ -136,7 +136,7 @@ class Printing:
         return any(each.backlog and each.backlog.is_lossless for each in self._ends)
 
     def end(self) -> Streams:
-        """Gives what is printed to from now on: the real streams, unless one of them is stuck."""
+        """Returns what is printed to from now on: the real streams, unless one of them is stuck."""
         if any(each.backlog for each in self._ends):
             return self.streams
         self._over = True

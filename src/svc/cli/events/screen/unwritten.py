@@ -65,7 +65,7 @@ class UnwrittenOutput:
             self._spill(data)
 
     def head(self) -> bytes:
-        """Gives what is to be written next; nothing when all has been."""
+        """Returns what is to be written next; nothing when all has been."""
         if not self._pieces:
             self._refill()
         return self._pieces[0] if self._pieces else b""
