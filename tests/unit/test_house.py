@@ -46,13 +46,11 @@ NAMED_BY_PARTICIPLE: Final = {
     ),
     # Values that are computed when asked for; these may only become fewer.
     "batch/tally.py": {"known"},
-    "cli/batch/run.py": {"told"},
     "cli/events/screen/lines.py": {"rejected", "waiting"},
     "cli/framework/session.py": {"expected"},
     "delivery/planner.py": {"_passed_at", "left"},
     "listen/forward/dispatcher.py": {"pending"},
     "listen/inbox/commit.py": {"_waited"},
-    "listen/verify/verify.py": {"passed_on"},
     "sandbox/store/documents.py": {"known"},
     "sandbox/store/jobs.py": {"done"},
     "sandbox/store/transaction.py": {"stored"},

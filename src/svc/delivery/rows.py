@@ -233,7 +233,9 @@ class RowJournal(NamedTuple):
         except (Conflict, LimitReachedError, OutcomeUnknown):
             return self._one_by_one(tasks)
 
-    def keep_told(self, told: Iterable[tuple[Evidence, BatchRow | None]], path: str) -> None:
+    def keep_known_from_results(
+        self, told: Iterable[tuple[Evidence, BatchRow | None]], path: str
+    ) -> None:
         """Keeps what a results file alone has told, so that it outlives that file (promise R116).
 
         `path` is that of requests whose row is gone; of one with other parameters, and of those,
@@ -259,7 +261,7 @@ class RowJournal(NamedTuple):
                 first_sent_at=one.at,
             )
             found.append((asked, _TOLD[one.known](one)))
-        self.journal.keep_told(found)
+        self.journal.keep_known_from_results(found)
 
     def settle(self, ends: Iterable[RowEnd]) -> frozenset[str]:
         """Settles jobs in one transaction; a job without an outcome stays unresolved.

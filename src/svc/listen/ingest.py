@@ -90,7 +90,7 @@ class Ingest:
         if self._closing:
             answer(503)
             return
-        verdict = self._intake.judge(request, self._deps.clock.now())
+        verdict = self._intake.verify(request, self._deps.clock.now())
         if isinstance(verdict, Rejected):
             answer(400)
             self.reject(verdict)

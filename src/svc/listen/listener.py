@@ -44,7 +44,7 @@ class Listener:
         self._emit = emit
         self._head_check = HeadCheck(plan.path, plan.hosts)
         self._inbox = inbox
-        self._beside = plan.beside
+        self._has_child_process = plan.has_child_process
         self._hurry = False
         self._stop = asyncio.Event()
         self._pipeline = Pipeline(plan, inbox, clock, emit, self._check_end)
@@ -116,7 +116,7 @@ class Listener:
 
     def finish(self) -> None:
         """Ends `run` once what was waited for has come and what came has been forwarded."""
-        self._beside = False
+        self._has_child_process = False
         if self._pipeline.progress.reached is not False:
             self._stop.set()
 
@@ -157,7 +157,7 @@ class Listener:
 
     async def _drain(self) -> None:
         """Lets the events that came with the awaited one arrive as well, and be forwarded."""
-        if self._plan.beside:
+        if self._plan.has_child_process:
             await asyncio.sleep(_STRAGGLER_SECONDS)
         with suppress(TimeoutError):
             async with asyncio.timeout(self._pipeline.dispatcher.seconds):
@@ -191,7 +191,7 @@ class Listener:
         self._pipeline.ingest.refuse(status, head, self._plan.limits.body_bytes)
 
     def _check_end(self) -> None:
-        if self._pipeline.progress.reached and not self._beside:
+        if self._pipeline.progress.reached and not self._has_child_process:
             self._stop.set()
 
 

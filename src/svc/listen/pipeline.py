@@ -32,7 +32,7 @@ class ListenerPlan:
     """Everything that a listener was told; `timeout` is in seconds.
 
     `path` is the one path that is answered, `hosts` the names of a tunnel, `url` what the service
-    was told, `events` what it was asked for. `beside`: a command runs beside the listener, and
+    was told, `events` what it was asked for. `has_child_process`: a command runs with it, and
     what `until` waits for does not end it before `Listener.finish` is called. `known` are secrets
     of other endpoints, to explain a rejection with. Without `resume`, what an earlier run left
     open is told and stays open; only a sender that waits for its outcome has it forwarded.
@@ -55,7 +55,7 @@ class ListenerPlan:
     headers: tuple[HeaderText, ...]
     limits: ReceiverLimits
     until: Until | None
-    beside: bool
+    has_child_process: bool
     resume: bool
     timeout: float | None
     ready_file: Path | None

@@ -20,9 +20,9 @@ from svc.listen.inbox.inbox import Batch, InboundEvent, StoreResult
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials
+from svc.listen.log.errors import LogDown
 from svc.listen.log.group import ConsumerGroup, ensure
 from svc.listen.log.inboxes import LogInbox
-from svc.listen.log.troubles import LogDown
 from svc.listen.output_records import LogState
 from svc.listen.verify.verify import Delivery, read_facts
 

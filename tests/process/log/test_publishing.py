@@ -32,8 +32,8 @@ from svc.listen.inbox.sqlite import SqliteInbox
 from svc.listen.log import streams
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import Message
+from svc.listen.log.errors import LogRefusal
 from svc.listen.log.inboxes import CopiedInbox, LogInbox
-from svc.listen.log.troubles import LogRefusal
 from svc.state import Database
 
 

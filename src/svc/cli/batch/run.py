@@ -53,7 +53,7 @@ class JudgedBatch(NamedTuple):
     plan: BatchPlan
     facts: BatchFacts
 
-    def told(self) -> tuple[list[tuple[Evidence, BatchRow | None]], str]:
+    def list_known_from_results(self) -> tuple[list[tuple[Evidence, BatchRow | None]], str]:
         """What a results file alone tells of requests that are not sent now, and their path.
 
         Those of rows that are gone have none of their own where they changed something.
@@ -197,7 +197,7 @@ def _put_together(
         tables.batches.adopt(given.batch, taken)
     charges = _refuse_beyond(session, given, tables.journal, judged.plan)
     recorded = build_row_journal(session, given, tables.journal, judged.facts.account, charges)
-    recorded.keep_told(*judged.told())
+    recorded.keep_known_from_results(*judged.list_known_from_results())
     confirm_rows(session, given, judged.plan)
 
     def explain(passed: UnsentRow) -> SvcError:

@@ -117,12 +117,12 @@ class Ended:
 
 @dataclass(slots=True)
 class ListenerLoop:
-    """The event loop of one listener, and of the command that runs `beside` it."""
+    """The event loop of one listener, and of its child process."""
 
     plan: ListenerPlan
     inbox: Inbox
     session: Session
-    beside: ExecProcess | None
+    child_process: ExecProcess | None
     screen: RecordPrinter
     printing: Printing
     link: TunnelLink | LocalLink | None
@@ -156,14 +156,14 @@ class ListenerLoop:
                 self.link.attach(self._listener, self._emit, self._fail)
             summary = await self._listener.run(bound)
         finally:
-            if self.beside is not None:
-                await self.beside.close()
+            if self.child_process is not None:
+                await self.child_process.close()
             if self.inspection is not None:
                 await self.inspection.close()
             await self._end_output()
         if self._trouble is not None:
             raise self._trouble
-        return Ended(summary, self._signal, self.beside.code if self.beside else None)
+        return Ended(summary, self._signal, self.child_process.code if self.child_process else None)
 
     def _emit(self, record: ListenerRecord) -> None:
         """Shows a record; a closed stdout ends the listener."""
@@ -179,8 +179,8 @@ class ListenerLoop:
             self.signatures.hear(record)
         if isinstance(record, Ready):
             tell_ready(self.session.env)
-        if isinstance(record, Ready) and self.beside is not None:
-            self.beside.start(self._command_ended)
+        if isinstance(record, Ready) and self.child_process is not None:
+            self.child_process.start(self._command_ended)
 
     async def _end_output(self) -> None:
         """Ends the document, and has what was printed read; a signal waits for no reader."""
@@ -194,9 +194,9 @@ class ListenerLoop:
 
     def _command_ended(self) -> None:
         """Ends the listener, at once if the command failed, else when it has what it waits for."""
-        if self._listener is None or self.beside is None:
+        if self._listener is None or self.child_process is None:
             return
-        if self.beside.code != 0:
+        if self.child_process.code != 0:
             self._end()
             return
         self._listener.finish()
@@ -209,8 +209,8 @@ class ListenerLoop:
         self._signal = number
         if self.session.format != "human":  # for people the summary begins a line of its own
             self.session.leave_line()
-        if self.beside is not None:
-            self.beside.terminate(number)
+        if self.child_process is not None:
+            self.child_process.terminate(number)
         self._end()
 
     def _end(self) -> None:

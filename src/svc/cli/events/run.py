@@ -116,14 +116,16 @@ def run_listener(
     printing = Printing(session.streams, session.paths.state_dir, session.format != "human")
     session.print_to(printing.streams)
     screen = RecordPrinter(session, asked, setup.endpoint)
-    beside = ExecProcess(asked.command, session.env, plan.secrets[0]) if asked.command else None
+    child_process = (
+        ExecProcess(asked.command, session.env, plan.secrets[0]) if asked.command else None
+    )
     try:
         signatures = None
         if not isinstance(link, LocalLink):  # which takes a sandbox's new secret by itself
             warn = session.out.warn
             signatures = SignatureWatch(setup.endpoint, asked.again, session.argv, warn)
         loop = ListenerLoop(
-            plan, into, session, beside, screen, printing, link, inspection, signatures
+            plan, into, session, child_process, screen, printing, link, inspection, signatures
         )
         ended = loop.run(way_in)
     finally:
@@ -285,7 +287,7 @@ def plan_of(
         headers=asked.headers,
         limits=asked.limits,
         until=asked.until,
-        beside=asked.command is not None,
+        has_child_process=asked.command is not None,
         resume=asked.resume,
         timeout=asked.timeout,
         ready_file=asked.ready_file,

@@ -18,8 +18,8 @@ from svc.listen.log import checks
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials, from_environment, keys_of
+from svc.listen.log.errors import check_installed
 from svc.listen.log.streams import key_fingerprint, stream_info, time_text
-from svc.listen.log.troubles import check_installed
 
 ReadLog = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--from")]
 ToLog = Annotated[str, option("LOG", "The log, nats+tls://HOST/NAME.", "--to")]

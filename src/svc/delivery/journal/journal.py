@@ -134,10 +134,10 @@ class Journal:
         """
         return self._change(lambda change: change.admit(asked))
 
-    def keep_told(self, told: Sequence[tuple[NewIntent, Settled | None]]) -> None:
+    def keep_known_from_results(self, told: Sequence[tuple[NewIntent, Settled | None]]) -> None:
         """Keeps requests that another machine has sent, at their own times; None is unresolved."""
         if told:
-            self._change(lambda change: change.keep_told(told))
+            self._change(lambda change: change.keep_known_from_results(told))
 
     def lease(
         self,

@@ -150,7 +150,7 @@ class JournalTransaction(NamedTuple):
         self.book.refuse_beyond(fresh)
         return found
 
-    def keep_told(self, told: Sequence[tuple[NewIntent, Settled | None]]) -> None:
+    def keep_known_from_results(self, told: Sequence[tuple[NewIntent, Settled | None]]) -> None:
         """Keeps requests of which something else than this journal tells, at their own times."""
         for asked, settled in told:
             if self.by_key(asked) is None:

@@ -9,8 +9,8 @@ from urllib.request import ProxyHandler, build_opener
 
 from svc.errors import AuthError, ConfigError, UsageError
 from svc.listen.log.connection import LogConnection, decode
+from svc.listen.log.errors import LogDown, LogRefusal
 from svc.listen.log.streams import MAX_AGE_SECONDS, moment, origin_and_mode, replicas_current
-from svc.listen.log.troubles import LogDown, LogRefusal
 from svc.service.facts import SIGNATURE_TOLERANCE_SECONDS, Mode
 
 OLDEST: Final = (2, 12, 3)

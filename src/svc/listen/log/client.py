@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from svc.errors import AuthError
 from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import Credentials
-from svc.listen.log.troubles import (
+from svc.listen.log.errors import (
     LogDown,
     build_right_missing,
     build_unreachable,

@@ -11,9 +11,9 @@ from typing import Any, Final
 
 from svc.errors import CheckFailed, LocalError, NotFound
 from svc.listen.log.connection import LogConnection, Message, decode
+from svc.listen.log.errors import LogRefusal, is_missing
 from svc.listen.log.messages import Trust, Unreadable, check_proof, id_of, put_again
 from svc.listen.log.pages import read_stream
-from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.listen.verify.verify import read_facts
 from svc.service.facts import Mode
 

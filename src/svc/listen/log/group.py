@@ -22,6 +22,7 @@ from svc.listen.http.dial import CannotConnect, Connect, open_connection
 from svc.listen.ingest import Ingest
 from svc.listen.log.connection import LogConnection, Message
 from svc.listen.log.credentials import KEY_WRONG
+from svc.listen.log.errors import LogRefusal, NoResponder, is_missing
 from svc.listen.log.messages import (
     MessageMetadata,
     Trust,
@@ -33,7 +34,6 @@ from svc.listen.log.messages import (
 )
 from svc.listen.log.source import LogSource
 from svc.listen.log.streams import BACK_SECONDS, group_consumer, group_name, make_group, stream_info
-from svc.listen.log.troubles import LogRefusal, NoResponder, is_missing
 from svc.listen.output_records import ListenerRecord
 from svc.listen.routes import AnyTarget
 from svc.service.facts import Mode

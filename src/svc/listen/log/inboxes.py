@@ -22,6 +22,7 @@ from svc.listen.inbox.inbox import (
     StoreResult,
 )
 from svc.listen.log.connection import LogConnection, decode
+from svc.listen.log.errors import LogDown, LogRefusal
 from svc.listen.log.messages import (
     Trust,
     Unreadable,
@@ -33,7 +34,6 @@ from svc.listen.log.messages import (
 )
 from svc.listen.log.pages import read_stream
 from svc.listen.log.streams import time_text
-from svc.listen.log.troubles import LogDown, LogRefusal
 from svc.listen.verify.verify import Delivery
 from svc.service.facts import Mode
 

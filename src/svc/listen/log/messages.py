@@ -18,7 +18,7 @@ from svc.errors import SignatureError
 from svc.listen.log import proof
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogHeaders, Message
-from svc.listen.verify.verify import Delivery, passed_on, read_facts
+from svc.listen.verify.verify import Delivery, join_forwarded_headers, read_facts
 from svc.service.facts import ATTEMPT_HEADER, SIGNATURE_HEADER, Mode
 
 ID_HEADER: Final = "Nats-Msg-Id"
@@ -116,7 +116,9 @@ def delivery_of(message: Message, now: float, trust: Trust) -> Delivery:
     came_at = _read_received_at(message)
     facts = read_facts(message.body)
     given = _lines(message)
-    lines = passed_on(_pairs(given), facts.id)  # again: an older receiver may have had other rules
+    lines = join_forwarded_headers(
+        _pairs(given), facts.id
+    )  # again: an older receiver may have had other rules
     end_to_end = _is_end_to_end(message.body, lines, came_at, trust)
     return Delivery(message.body, lines, now, facts, came_at, end_to_end)
 

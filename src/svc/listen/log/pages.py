@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from svc.listen.log.connection import LogConnection, Message
-from svc.listen.log.troubles import LogDown
+from svc.listen.log.errors import LogDown
 
 PAGE: Final = 256
 _PAGE_BYTES: Final = 8 * 1024 * 1024  # more than the largest event, and little enough for memory

@@ -9,9 +9,9 @@ from typing import Any, Final
 from svc.errors import SvcError
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.connection import LogConnection
+from svc.listen.log.errors import LogRefusal, is_missing
 from svc.listen.log.pages import read_stream
 from svc.listen.log.streams import find_start, moment, replicas_current, stream_info
-from svc.listen.log.troubles import LogRefusal, is_missing
 from svc.service.facts import Mode
 
 _REPORT: Final = re.compile(rb'\{"seq": (\d{1,18}), "time": (\d{1,12}(?:\.\d{1,9})?)\}')

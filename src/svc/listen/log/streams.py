@@ -9,9 +9,9 @@ from typing import Any, Final
 from svc.listen.inbox.inbox import Position
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
+from svc.listen.log.errors import LogDown, LogRefusal, is_missing, no_majority, no_stream
 from svc.listen.log.messages import id_of
 from svc.listen.log.proof import fingerprint
-from svc.listen.log.troubles import LogDown, LogRefusal, is_missing, no_majority, no_stream
 from svc.service.facts import WEBHOOK_RETRY_WINDOW_SECONDS, Mode
 
 _NANO: Final = 1_000_000_000

@@ -1,1 +1,1 @@
-"""Whether a delivery is authentic, and why not; begin at `verify.Intake.judge`."""
+"""Whether a delivery is authentic, and why not; begin at `verify.Intake.verify`."""

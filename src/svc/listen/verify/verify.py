@@ -66,7 +66,7 @@ class Delivery:
     end_to_end: bool = False
 
 
-def passed_on(headers: Iterable[Header], event: str) -> bytes:
+def join_forwarded_headers(headers: Iterable[Header], event: str) -> bytes:
     """Picks the header lines that a target gets, none that names another event (R52, R108)."""
     return b"".join(
         [
@@ -165,7 +165,7 @@ class Intake:
         self._allowed = _MOST_KIB
         self._looked_at = 0.0
 
-    def judge(self, request: HttpRequest, now: float) -> Delivery | Rejected:
+    def verify(self, request: HttpRequest, now: float) -> Delivery | Rejected:
         """Verifies the raw bytes, then reads what they say; `now` is in unix seconds."""
         values = request.head.values(_HEADER)
         try:
@@ -175,7 +175,9 @@ class Intake:
             headers, size = request.head.headers, len(request.body)
             return Rejected(now, error.reason, found.message, size, headers, found.cause)
         facts = read_facts(request.body)
-        return Delivery(request.body, passed_on(request.head.headers, facts.id), now, facts)
+        return Delivery(
+            request.body, join_forwarded_headers(request.head.headers, facts.id), now, facts
+        )
 
     def _explain(
         self, error: SignatureError, body: bytes, values: Sequence[bytes], now: float

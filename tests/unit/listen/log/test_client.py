@@ -11,7 +11,7 @@ from svc.listen.log import client as module
 from svc.listen.log.address import LogAddress
 from svc.listen.log.client import LogClient, LogLoop
 from svc.listen.log.credentials import Credentials
-from svc.listen.log.troubles import LogDown
+from svc.listen.log.errors import LogDown
 
 if TYPE_CHECKING:
     from nats.aio.msg import Msg

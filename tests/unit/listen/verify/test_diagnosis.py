@@ -197,7 +197,7 @@ def test_a_flood_of_forgeries_is_not_looked_at_closely() -> None:
     """R58: finding a cause takes time; after some 20 at once only a few a second are explained."""
 
     def judged(now: float) -> str:
-        verdict = intake.judge(forgery, now)
+        verdict = intake.verify(forgery, now)
         assert isinstance(verdict, Rejected)
         return verdict.cause
 

@@ -23,9 +23,9 @@ from svc.listen.inbox.listeners import forget, list_positions
 from svc.listen.log import inboxes
 from svc.listen.log.address import LogAddress
 from svc.listen.log.credentials import Credentials
+from svc.listen.log.errors import NO_MAJORITY, LogDown, no_majority
 from svc.listen.log.messages import Trust
 from svc.listen.log.status import look
-from svc.listen.log.troubles import NO_MAJORITY, LogDown, no_majority
 from svc.listen.names import LogUse, log_of
 
 app = make_noun("Set up a team's log and see how it is.")

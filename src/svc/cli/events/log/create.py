@@ -23,7 +23,7 @@ from svc.listen.log import proof, streams, template
 from svc.listen.log.address import LogAddress
 from svc.listen.log.connection import LogConnection
 from svc.listen.log.credentials import Credentials, from_environment, keys_of
-from svc.listen.log.troubles import LogRefusal
+from svc.listen.log.errors import LogRefusal
 
 app = make_app()
 
