@@ -287,7 +287,7 @@ def plan_for(*forward_to: str | int, **told: Any) -> ListenerPlan:
         headers=(),
         limits=ReceiverLimits(),
         until=None,
-        beside=False,
+        has_child_process=False,
         resume=True,
         timeout=None,
         ready_file=None,
