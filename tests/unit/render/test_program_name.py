@@ -15,7 +15,10 @@ from svc.render.program_name import ProgramName
         ("Did you mean 'svc keys'?", "Did you mean 'a/svc keys'?"),
         ('eval "$(svc sandbox env)"', 'eval "$(a/svc sandbox env)"'),
         ("svc get ID; then svc requests forget x", "a/svc get ID; then a/svc requests forget x"),
-        ("See its arguments and options: svc --help", "See its arguments and options: a/svc --help"),
+        (
+            "See its arguments and options: svc --help",
+            "See its arguments and options: a/svc --help",
+        ),
         # Sentences about the program, and words of others.
         ("in a keyring that svc may not use now", None),
         ("Another svc command sends it", None),
