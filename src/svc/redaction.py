@@ -68,12 +68,12 @@ def rewrite(pattern: str, form: Callable[[str], str], text: str) -> str:
 
 def redact(text: str) -> str:
     """Replaces keys, signing secrets, client secrets and credentials by prefix and last four."""
-    small = text.lower() if text.isascii() else ""  # beyond ASCII case is not so simple
-    if small and not any(map(small.__contains__, _MARKS)):
+    small = text.lower() if text.isascii() else None  # beyond ASCII case is not so simple
+    if small is not None and not any(map(small.__contains__, _MARKS)):
         return text
 
     def may_have(marks: tuple[str, ...]) -> bool:
-        return not small or any(mark in small for mark in marks)
+        return small is None or any(mark in small for mark in marks)
 
     for marks, pattern in _PREFIXED:
         if may_have(marks):

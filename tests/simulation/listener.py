@@ -44,7 +44,7 @@ def judged(
 
 def _seeds(text: str) -> tuple[int, int]:
     first, _, last = text.partition("..")
-    return int(first), int(last)
+    return int(first), int(last or int(first) + 1)
 
 
 def _results(first: int, last: int, jobs: int) -> Iterator[list[tuple[int, list[str]]]]:
@@ -56,7 +56,7 @@ def _results(first: int, last: int, jobs: int) -> Iterator[list[tuple[int, list[
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=_seeds, default=(0, 200_000), metavar="A..B")
+    parser.add_argument("--seeds", type=_seeds, default=(0, 200_000), metavar="A[..B]")
     parser.add_argument("--jobs", type=int, default=2)
     given = parser.parse_args()
     first, last = given.seeds

@@ -15,7 +15,6 @@ from simulation.listener_world import (
     SimTarget,
     wipe,
 )
-from support.listening import OUTCOME
 from svc.listen.forward import pump
 from svc.listen.forward.pump import ForwardOptions, Pump
 from svc.listen.forward.retry import RetryMode
@@ -61,7 +60,7 @@ class ListenerHistory:
     plot: Plot
     world: ListenerWorld
     events: list[Event] = field(default_factory=list)
-    stops: list[tuple[int, int]] = field(default_factory=list)
+    stops: list[tuple[int, list[int]]] = field(default_factory=list)
     quiet: bool = False
     most: dict[str, int] = field(default_factory=dict)
 
@@ -278,13 +277,11 @@ class _Play:
 
     def _stopped(self, listener: SimListener, pending: int | None) -> None:
         if pending is not None and not listener.runs:  # else it has been started again by now
-            outcomes = self._world.state.rows(
-                f"SELECT {OUTCOME} FROM inbox JOIN listeners ON listeners.id = listener"
-                " WHERE scope = ?",
-                (listener.scope,),
-            )
-            still = sum(row["outcome"] is None for row in outcomes)
-            self._played.stops.append((pending, still))
+            open_ = [self._world.open_events(listener)]
+            # What another program closed meanwhile may have been counted before, or not.
+            for closed in reversed(listener.closed_since_stop):
+                open_.append(open_[-1] + closed)
+            self._played.stops.append((pending, open_))
 
     def _script(self, index: int) -> Callable[[Event, int], Reaction]:
         def react(event: Event, number: int) -> Reaction:

@@ -31,8 +31,8 @@ def _of_all(played: ListenerHistory) -> Iterator[str]:
     if world.loop.calls > _CALLS_AN_EVENT * (len(played.events) + 2):
         yield f"spins: {world.loop.calls} calls"
     for pending, open_ in played.stops:
-        if pending != open_:
-            yield f"says {pending} pending where {open_} are"
+        if pending not in open_:
+            yield f"says {pending} pending where {open_[0]} are"
     if played.most.get("window", 0) > _WINDOW or played.most.get("again", 0) > _AGAIN:
         yield f"a queue is over its bound: {played.most}"
     for listener in world.listeners:
@@ -144,8 +144,25 @@ class _Lane:
         for number, one in enumerate(tries):
             if number and not one.redelivered:
                 yield f"{event.name} comes again at {one.at:.3f} and does not say so {self}"
-        if tries[0].redelivered and not any(at < tries[0].at for at in self._listener.lost_at):
+        lost = [at for at in self._listener.lost_at if at < tries[0].at]
+        if tries[0].redelivered and all(self._waited(event, at) for at in lost):
             yield f"{event.name} says that it came before {self}"
+
+    def _waited(self, event: Event, at: float) -> bool:
+        """Says whether an event waited for an older one of its object, so that it was not sent."""
+        if not self._plot.ordered or self._plot.ack == "forwarded" or self._plot.reset_at:
+            return False
+        return any(
+            self._seqs[older.body] < self._seqs[event.body] and self._ended_at(older, tries) > at
+            for older, tries in self._of.items()
+            if older.object_id == event.object_id
+        )
+
+    def _ended_at(self, event: Event, tries: list[Try]) -> float:
+        """Gives when an event had ended here, at the earliest."""
+        taken = (one.heard_at for one in tries if one.heard == 200)
+        outside = self.target.outside.get((self._listener, event), 1e12)
+        return min(next(taken, tries[-1].heard_at), outside)
 
     def _ending(self, event: Event, tries: list[Try]) -> Iterator[str]:
         """An event is given up for what its target answered, and not before its schedule ends."""

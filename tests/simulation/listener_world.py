@@ -272,6 +272,7 @@ class SimListener:
         self.sent: Counter[Event] = Counter()
         self.records: list[ListenerRecord] = []
         self.pipeline: Pipeline | None = None
+        self.closed_since_stop: list[int] = []  # by each act of another program
         self._ending = False
 
     @property
@@ -340,6 +341,7 @@ class SimListener:
             return None
         loop = self.world.loop
         self._ending, begun = True, loop.time()
+        self.closed_since_stop.clear()
         await asyncio.wait([self._started])  # before a listener looks for signals
         ending = loop.create_task(pipeline.close(_GRACE), context=self.context.copy())
         try:
@@ -464,12 +466,19 @@ class ListenerWorld:
 
     def outcomes(self, listener: SimListener) -> dict[str, str | None]:
         """How each event in a listener's inbox ended, None where it has not; the newest of a name."""
+        return dict(self._outcomes(listener))
+
+    def _outcomes(self, listener: SimListener) -> list[tuple[str, str | None]]:
         rows = self.state.rows(
             f"SELECT event_id, {OUTCOME} FROM inbox JOIN listeners ON listeners.id = listener"
             " WHERE scope = ? ORDER BY seq",
             (listener.scope,),
         )
-        return {row["event_id"]: row["outcome"] for row in rows}
+        return [(row["event_id"], row["outcome"]) for row in rows]
+
+    def open_events(self, listener: SimListener) -> int:
+        """Counts the events in a listener's inbox that have not ended."""
+        return sum(outcome is None for _, outcome in self._outcomes(listener))
 
     def replay(self, listener: SimListener, *only: Event) -> list[Event]:
         """Has another program send what is pending and close it, as `replay --pending` does."""
@@ -488,10 +497,12 @@ class ListenerWorld:
                 self.targets[str(target)].outside[listener, event] = self.loop.time()
                 sent.append((str(target), self.now(), 1.0, 200, None, b""))
             archive.note_replays(row["seq"], sent, taken=True, pending=True)
+        listener.closed_since_stop.append(len(rows))
         return [self.events[row["body"]] for row in rows]
 
     def reset(self, listener: SimListener) -> None:
         """Has a listener notice that its sandbox was reset."""
+        listener.closed_since_stop.append(self.open_events(listener))
         archive_before_reset(self.state, ListenerId(listener.scope, None, "/"))
 
     def close(self) -> None:

@@ -64,6 +64,7 @@ BEHIND: Final = {
         "svc.listen.inbox.inbound",
         "svc.listen.inbox.commit",
         "svc.listen.inbox.ledger",
+        "svc.listen.inbox.runs",
     },
     # What is planned are rows as a file gives them.
     "unit/delivery/rows.py": {"svc.batch.rows"},

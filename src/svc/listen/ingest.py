@@ -156,7 +156,7 @@ class Ingest:
         if isinstance(stored, LocalError):
             self._handle_lost(delivery, stored, answer)
             return
-        if self._store_trouble is not None:
+        if self._store_trouble is not None and not self._deps.writer.in_trouble:
             self.report_store_state(None)
         forwarding = outcome is None and stored.open
         if forwarding and (self._waits or not stored.duplicate):

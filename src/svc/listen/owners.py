@@ -18,7 +18,8 @@ _BUGS_MAX: Final = 100  # the same one in a minute: then going on helps no one
 def own(step: Callable[P, object], end: Callable[[], None] | None = None) -> Callable[P, None]:
     """Wraps a callback for the event loop: what it raises is reported, and `end` is called."""
 
-    def run(*args: P.args, **named: P.kwargs) -> None:
+    # In quotes: else they are made anew for each callback.
+    def run(*args: "P.args", **named: "P.kwargs") -> None:
         try:
             step(*args, **named)
         except Exception as error:  # noqa: BLE001  the owner: nothing rises into the loop

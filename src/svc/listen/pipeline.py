@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Literal
 
 from svc.clock import Clock
-from svc.listen.forward.command import sender_for
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
 from svc.listen.forward.pending_acks import PendingAcks, status_for_sender
 from svc.listen.forward.pump import ForwardOptions
@@ -21,6 +20,7 @@ from svc.listen.output_records import ListenerRecord
 from svc.listen.progress import ListenerProgress, Until
 from svc.listen.receiver.connection import ReceiverLimits
 from svc.listen.routes import AnyTarget, Routes
+from svc.listen.running.senders import sender_for
 from svc.listen.targets import AS_USUAL, TargetTrust
 from svc.listen.verify.diagnosis import KnownSecret
 from svc.listen.verify.verify import Intake

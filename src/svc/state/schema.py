@@ -261,10 +261,11 @@ _DELIVERY: Final = (
 )
 # One row for each event and target, written in the commit that keeps the event; `targets` numbers
 # the targets of a listener. `state` is one of `ledger.State`: 0 new, 1 waits (an older event of its
-# `object` is open at this target), 2 later (due at `next_at`), 3 left (by --no-resume), 4 done,
-# 5 failed, 6 returned, 7 reset. `attempts` counts those that ended, `sent` the requests that may
-# have arrived; `error`, `last_status`, `at`, `milliseconds` and `reply` tell of the last one.
-# `ailing`: it failed while nothing of its target succeeded, so it is due with the first success.
+# `object` is open at this target), 2 later (due at `next_at`; -1: now, and no run that was killed
+# before had sent it), 3 left (by --no-resume), 4 done, 5 failed, 6 returned, 7 reset. `attempts`
+# counts those that ended, `sent` the requests that may have arrived; `error`, `last_status`, `at`,
+# `milliseconds` and `reply` tell of the last one. `ailing`: it failed while nothing of its target
+# succeeded, so it is due with the first success.
 # Of a target, `cut` is the newest event that may have been under way when a run was killed.
 # `running` is 1 where any may be under way now, n + 2 where none is that came after event n, and 0
 # where no run is. `resting` is why and `since` when it was last left alone.

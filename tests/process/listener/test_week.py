@@ -252,7 +252,7 @@ class Week:
         assert self.listener is not None
         pid = self.listener.pid
         before = resource.prlimit(pid, resource.RLIMIT_FSIZE)
-        with self.tells("not kept", "Deliveries are answered 503 and come again."):
+        with self.tells("not kept", "What cannot be kept is answered 503 and comes again."):
             resource.prlimit(pid, resource.RLIMIT_FSIZE, (64 * 1024, before[1]))
             while not self.owed:
                 self.send(note="x" * 8000)

@@ -143,6 +143,45 @@ def test_kill_marks_what_was_under_way_and_little_else(world: ListenerWorld) -> 
     assert sum(map(bool, first.values())) <= 3 * 2 * 4
 
 
+def test_kill_marks_nothing_that_waited_for_its_turn(world: ListenerWorld) -> None:
+    """R124: with `--ordered` what waits for an older event of its object was not sent."""
+    target = world.target(3001, lambda *_: Reaction(delay=0.5))
+    listener = world.listener(ordered=True)
+    listener.start()
+    world.send(listener, *[world.event(number, "ord_1") for number in range(10)])
+    for _ in range(2):  # each time in the middle of an attempt: of the third, then of the fifth
+        world.loop.run_for(1.2)
+        listener.lose()
+        listener.start()
+    world.loop.run_for(60)
+    told = [(one.event.name, one.redelivered) for one in target.tries]
+    assert told == [
+        *(("evt_0", 0), ("evt_1", 0), ("evt_2", 0), ("evt_2", 1), ("evt_3", 0), ("evt_4", 0)),
+        *((f"evt_{number}", int(number == 4)) for number in range(4, 10)),
+    ]
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_what_was_sent_by_a_killed_run_is_marked_after_a_change_of_order(
+    world: ListenerWorld, ordered: bool
+) -> None:
+    """R124: whether it then waits for its turn, or no longer does."""
+    target = world.target(3001, lambda *_: Reaction("hang"))
+    first = world.listener(ordered=not ordered)
+    first.start()
+    world.send(first, *[world.event(number, "ord_1") for number in range(3)])
+    world.loop.run_for(1)
+    first.lose()
+    sent = {one.event.name for one in target.tries}
+    assert sent == ({"evt_0", "evt_1", "evt_2"} if ordered else {"evt_0"})
+    target.script = lambda *_: Reaction()
+    second = world.listener(ordered=ordered)
+    second.start()
+    world.loop.run_for(10)
+    told = {one.event.name: one.redelivered for one in target.tries if one.listener is second}
+    assert told == {f"evt_{number}": int(f"evt_{number}" in sent) for number in range(3)}
+
+
 def test_forwards_that_cannot_be_noted_are_told(world: ListenerWorld) -> None:
     """R121: a disk that is full stops forwarding: once it is said, also where no delivery comes."""
     world.target(3001, lambda *_: Reaction(delay=1.0))
@@ -158,6 +197,26 @@ def test_forwards_that_cannot_be_noted_are_told(world: ListenerWorld) -> None:
     told = [one.reason for one in listener.records if isinstance(one, StoreState)]
     assert told == ["The disk is full.", None]
     assert set(world.outcomes(listener).values()) == {"forwarded"}
+
+
+def test_events_that_cannot_be_read_are_told(world: ListenerWorld) -> None:
+    """R121: the store says once why nothing is forwarded, and once that it goes on."""
+    target = world.target(3001)
+    listener = world.listener()
+    busy = LocalError("The state database is busy.")
+    with patch.object(SqliteInbox, "due", side_effect=busy):
+        listener.start()
+        first = world.send(listener, world.event(1))
+        world.loop.run_for(5)
+        second = world.send(listener, world.event(2))  # that it is kept says nothing of that
+        world.loop.run_for(5)
+        assert (first, second, tried(target)) == ([200], [200], [])
+        told = [one.reason for one in listener.records if isinstance(one, StoreState)]
+        assert told == ["The state database is busy."]
+    world.loop.run_for(2)
+    told = [one.reason for one in listener.records if isinstance(one, StoreState)]
+    assert tried(target) == ["evt_1", "evt_2"]
+    assert told == ["The state database is busy.", None]
 
 
 def test_unfit_target_is_probed_by_one_lane(world: ListenerWorld) -> None:

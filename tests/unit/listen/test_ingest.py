@@ -32,6 +32,8 @@ AGAIN = StoreResult(1, duplicate=False, again=True, open=True)
 class FakeWriter:
     """Takes arrivals and says where they are kept when the test asks for it."""
 
+    in_trouble = False
+
     def __init__(self) -> None:
         self.waiting: list[tuple[InboundEvent, OnStored]] = []
 

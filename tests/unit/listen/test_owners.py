@@ -36,8 +36,8 @@ AWAITED: Final = {
 }
 # Nothing is lost by these, which end something.
 PASSED_OVER: Final = {
-    "listen/forward/dispatcher.py: except LocalError",  # it is counted again; memory knows some
-    "listen/forward/pump.py: except LocalError",  # it looks again; a lost store ends the listener
+    "listen/forward/dispatcher.py: except LocalError",  # the writer tells what it could not read
+    "listen/forward/pump.py: except LocalError",  # the same, and it looks again
     "listen/inbox/sqlite.py: suppress(LocalError)",  # the log is copied by the next command
     "cli/events/endpoint.py: except SvcError",  # they say False, which is what is asked
     "listen/inspector/server.py: except LocalError",  # the same, and the address is printed

@@ -11,13 +11,12 @@ from svc.cli.events.screen.printer import ForwardLines, forwards_of
 from svc.cli.events.secrets import StoredSecrets, from_environment
 from svc.cli.framework.session import Session
 from svc.errors import UsageError
-from svc.listen.commands import CommandTarget
-from svc.listen.forward.command import sender_for
 from svc.listen.forward.replay import ReplayLoop
 from svc.listen.forward.request import FORWARD_SECONDS, ForwardSender, build_record
 from svc.listen.forward.signing import sign_anew
 from svc.listen.inbox.history import Content, InboxEntry, InboxHistory
 from svc.listen.routes import AnyTarget, parse_known
+from svc.listen.running.senders import sender_for
 from svc.listen.targets import Target, TargetTrust
 from svc.render.paths import FieldPath, parse
 from svc.state import Database
@@ -144,9 +143,7 @@ class ReplayJob:
         """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
         started = self.session.clock.now()
         headers = self._headers(entry, content)
-        limit = self.asked.seconds
-        if isinstance(sender.target, CommandTarget):
-            limit = max(limit, sender.target.seconds)
+        limit = max(self.asked.seconds, sender.seconds or 0.0)
         reply = self.replayer.send(sender, headers, content.body, limit)
         if reply is None:
             raise Stopped(self.replayer.stopped_by or 0)

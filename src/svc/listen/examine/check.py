@@ -7,7 +7,7 @@ from typing import Final
 
 from svc.api_keys import without_secrets
 from svc.errors import UsageError, system_words
-from svc.listen.forward.command import CommandRun
+from svc.listen.running.process import CommandRun
 from svc.system.processes import build_group_options
 
 _SECONDS: Final = 10.0

@@ -6,13 +6,12 @@ inbox, which decides when an event has ended.
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
 from svc.clock import Clock
 from svc.errors import LocalError
-from svc.listen.commands import CommandTarget
 from svc.listen.forward.pending_acks import PendingAcks, make_ack_key
 from svc.listen.forward.pump import Attempted, ForwardOptions, Pump, PumpHooks
 from svc.listen.forward.request import ForwardSender, build_record
@@ -70,17 +69,11 @@ class Dispatcher:
         self._saying: asyncio.Task[None] | None = None
         self._started = self._closed = False
         deps.writer.on_results(self._results)
-        limited = {
-            each: replace(options, seconds=each.seconds)
-            if isinstance(each, CommandTarget)
-            else options
-            for each in routes.targets
-        }
-        self.seconds = max((each.seconds for each in limited.values()), default=0.0)
         self._pumps = {
-            str(target): Pump(sender(target), limits, self._hooks(target), deps.clock)
-            for target, limits in limited.items()
+            str(target): Pump(sender(target), options, self._hooks(target), deps.clock)
+            for target in routes.targets
         }
+        self.seconds = max((pump.seconds for pump in self._pumps.values()), default=0.0)
 
     async def start(self, leave: Callable[[OpenItem], None] | None = None) -> None:
         """Starts the pumps, which begin with the events that an earlier run left open (R50).
@@ -138,13 +131,13 @@ class Dispatcher:
         It also updates how many failed events a replay has forwarded since.
         """
         inbox, progress = self._deps.inbox, self._deps.progress
-        read = partial(self._deps.writer.read, after_results=True)
+        read = self._deps.writer.read_all
         if not self._pumps:
             return 0
         try:
             pending = await read(partial(inbox.count, [*self._pumps]))
             failed = await read(partial(inbox.count_failed, progress.failed))
-        except LocalError:  # what is in memory is known
+        except LocalError:  # it was told; what is in memory is known
             return len({seq for pump in self._pumps.values() for seq in pump.held})
         progress.retaken = len(progress.failed) - failed
         return pending
@@ -170,7 +163,7 @@ class Dispatcher:
     def _hooks(self, target: AnyTarget) -> PumpHooks:
         inbox, writer, pending_acks = self._deps.inbox, self._deps.writer, self._deps.pending_acks
         url = str(target)
-        read = partial(writer.read, after_results=True)  # what has ended by now is open no more
+        read = writer.read_all  # what has ended by now is open no more
         return PumpHooks(
             due=lambda *page: read(partial(inbox.due, url, *page)),
             again=lambda *page: read(partial(inbox.again, url, *page)),
@@ -184,22 +177,11 @@ class Dispatcher:
         reply, verdict, now = tried.reply, tried.verdict, self._deps.clock.now()
         if verdict == "failed" and self._deps.pending_acks.is_handed_back(reply):
             verdict = "returned"
+        which = (item.seq, item.type, str(target), item.attempt, now - reply.milliseconds / 1000)
+        heard = (reply.milliseconds, reply.status, reply.error, reply.body)
+        next_at = 0.0 if tried.retry_in is None else now + tried.retry_in
         self._deps.writer.record(
-            ForwardAttempt(
-                item.seq,
-                item.type,
-                str(target),
-                item.attempt,
-                now - reply.milliseconds / 1000,
-                reply.milliseconds,
-                reply.status,
-                reply.error,
-                reply.body,
-                verdict,
-                reply.sent,
-                0.0 if tried.retry_in is None else now + tried.retry_in,
-                tried.ailing,
-            )
+            ForwardAttempt(*which, *heard, verdict, reply.sent, next_at, tried.ailing)
         )
         if verdict == "cut":
             return
@@ -244,8 +226,8 @@ class Dispatcher:
         url = str(pump.target)
         count = partial(self._deps.inbox.count, [url])
         try:
-            events = await self._deps.writer.read(count, after_results=True)
-        except LocalError:  # the next one is told in 30 s
+            events = await self._deps.writer.read_all(count)
+        except LocalError:  # it was told, and the next count is in 30 s
             return
         health, now = pump.health, self._deps.clock.now()
         if health.why is None or not events:

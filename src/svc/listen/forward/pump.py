@@ -39,7 +39,7 @@ _CUT: Final = "the listener ended before the answer came"
 
 @dataclass(frozen=True, slots=True)
 class ForwardOptions:
-    """How a listener forwards; `seconds` is the limit for one attempt.
+    """How a listener forwards; `seconds` is the limit for one attempt, unless its target has one.
 
     `rest` gives the seconds in which an unfit target is left alone after so many probes in a row.
     """
@@ -85,12 +85,17 @@ class PumpHooks:
 
 
 class Pump:
-    """Hands items to the lanes of one target, and decides what comes of each."""
+    """Hands items to the lanes of one target, and decides what comes of each.
+
+    Attributes:
+        seconds: the limit for one attempt.
+    """
 
     def __init__(
         self, sender: ForwardSender, options: ForwardOptions, hooks: PumpHooks, clock: Clock
     ) -> None:
         self.target = sender.target
+        self.seconds = sender.seconds or options.seconds
         self._sender = sender
         self._options = options
         self._hooks = hooks
@@ -104,15 +109,13 @@ class Pump:
         # Each with the loop's time when the ledger had it as open.
         self._window: deque[tuple[float, OpenItem]] = deque()
         self._due_again: deque[tuple[float, OpenItem]] = deque()
-        self._bytes = 0
+        self._bytes = self._cursor = self._turn = 0
         # Where they wait for a lane: a kill has all marked that was read (R124).
         self._few = min(options.concurrency, _PAGE_ITEMS)
         self._page = self._few  # so many are read at once
-        self._cursor = 0
         # For how many reasons the ledger may have more; what an earlier run left open is the first.
         self._behind = 1
         self._look_at: float | None = 0.0  # unix time; None where nothing is to be tried again
-        self._turn = 0
         self._reading: asyncio.Task[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._resting: asyncio.TimerHandle | None = None
@@ -200,9 +203,9 @@ class Pump:
         self._bytes -= len(item.body)
         return item
 
-    def _forget(self) -> None:
-        """Drops what is in memory and reads it again."""
-        here = [self._cursor + 1, *(one.seq for _, one in self._window), *self._hand]
+    def _forget(self, *back: int) -> None:
+        """Drops what is in memory and reads it again, and what has come back from a lane."""
+        here = [self._cursor + 1, *(one.seq for _, one in self._window), *self._hand, *back]
         self._cursor = min(here) - 1
         if self._due_again:
             self._look_at = 0.0
@@ -251,7 +254,7 @@ class Pump:
     async def _patiently(self, read: Callable[[], Awaitable[None]]) -> None:
         try:
             await read()  # made here: a task that is cancelled before it begins leaves none behind
-        except LocalError:  # the inbox is busy or its disk is full: nothing is lost, look again
+        except LocalError:  # the inbox is busy or its disk is full, which was told: look again
             await asyncio.sleep(_REREAD_SECONDS)
         finally:
             self._reading = None
@@ -304,7 +307,7 @@ class Pump:
     def _send(self, link: ForwardLane, item: OpenItem) -> None:
         request = self._request(item)
         self._hand[item.seq] = item, link, request
-        limit = min(self._options.seconds, self._hooks.limit(item))
+        limit = min(self.seconds, self._hooks.limit(item))
         if limit > 0:
             on_reply = partial(self._handle_reply, item)
             link.exchange(request.data, limit, on_reply, lambda: self._request(item, 1).data)
@@ -359,9 +362,7 @@ class Pump:
         if self._resting is None:
             self._hooks.tried(item, Attempted(reply, "unsent", request.signed_anew, PROBE_SECONDS))
             self._rest(PROBE_SECONDS, reply.error, self._probe)
-        self._cursor = min(self._cursor, item.seq - 1)  # another lane found it away before
-        self._behind += 1
-        self._turn += 1  # a page that is under way leaves out what was in a lane when it was asked
+        self._forget(item.seq)  # of a page under way, too: another lane may have found it away
 
     def _rest(self, seconds: float, why: str | None, then: Callable[[], None]) -> None:
         """Leaves the target alone for so long; what waits for it is read again afterwards."""
@@ -384,7 +385,7 @@ class Pump:
             else:
                 self._resting = self._loop.call_later(PROBE_SECONDS, own(self._probe))
 
-        link.probe(self._options.seconds, probed)
+        link.probe(self.seconds, probed)
 
     @property
     def _is_away(self) -> bool:

@@ -48,13 +48,19 @@ class TargetRequest:
 
 
 class ForwardSender(Protocol):
-    """Builds requests for one target and opens links to it, as `TargetSender` does."""
+    """Builds requests for one target and opens links to it, as `TargetSender` does.
+
+    `seconds` is the limit for one attempt, None where that is the same for all targets.
+    """
 
     @property
     def target(self) -> AnyTarget: ...
 
     @property
     def link(self) -> Callable[[], ForwardLane]: ...
+
+    @property
+    def seconds(self) -> float | None: ...
 
     def request(self, headers: bytes, body: bytes, redelivered: int = 0) -> TargetRequest: ...
 
@@ -67,6 +73,8 @@ class TargetSender:
     Attributes:
         link: gives a connection to the target, opened with the first request.
     """
+
+    seconds = None
 
     def __init__(
         self,

@@ -63,6 +63,7 @@ class InboxWriter:
         self._passes = 0
         self._with_results = 0  # groups that had results in them
         self._is_unstored = False  # results that are to be stored once more
+        self._is_unread = False  # what they are to be read with failed
         self._results_asked = False
         self._running: asyncio.Future[Any] | None = None
         self._copying: asyncio.Future[None] | None = None
@@ -87,7 +88,7 @@ class InboxWriter:
         self._on_results = callback
 
     def on_trouble(self, callback: OnTrouble) -> None:
-        """Calls `callback` with why results cannot be stored, and with None once they are."""
+        """Calls `callback` with why results cannot be stored or read, and None once they are."""
         self._on_trouble = callback
 
     def record(self, attempt: ForwardAttempt) -> None:
@@ -110,16 +111,12 @@ class InboxWriter:
         self._batch.closing += targets
         self._commit_soon()
 
-    async def read(self, call: Callable[[], T], *, after_results: bool = False) -> T:
+    async def read(self, call: Callable[[], T]) -> T:
         """Runs a read of the inbox on its thread.
-
-        With `after_results` it sees everything that was recorded before.
 
         Raises:
             LocalError: as the call, or what was committed did not reach the disk.
         """
-        if after_results:
-            await self._results_on_their_way()
         try:
             found = await asyncio.get_running_loop().run_in_executor(self._thread, call)
         except LocalError as error:
@@ -127,9 +124,33 @@ class InboxWriter:
             raise
         if self.broken.done():  # what is seen may be gone with the next power cut
             raise LocalError("The state database is not safe to read from any more.")
-        if after_results and self._is_unstored:
-            raise LocalError("What was forwarded last could not be noted yet.")
         return found
+
+    async def read_all(self, call: Callable[[], T]) -> T:
+        """Runs a read that sees everything which was recorded before.
+
+        Raises:
+            LocalError: as `read`, or some of it could not be noted yet; it was told.
+        """
+        await self._results_on_their_way()
+        try:
+            found = await self.read(call)
+        except LocalError as error:
+            if not self.broken.done():  # that ends the listener, and is told with its end
+                self._is_unread = True
+                self._on_trouble(error)
+            raise
+        if self._is_unstored:
+            raise LocalError("What was forwarded last could not be noted yet.")
+        if self._is_unread:
+            self._is_unread = False
+            self._on_trouble(None)
+        return found
+
+    @property
+    def in_trouble(self) -> bool:
+        """True while results cannot be stored, or not be read."""
+        return self._is_unstored or self._is_unread
 
     async def close(self) -> None:
         """Commits what is left and ends the thread."""
@@ -267,7 +288,8 @@ class InboxWriter:
         self._pressure.note_ended(len(batch.ended) if error is None else 0)
         self._go_on()
         if error is None:
-            own(self._on_results)(batch.ended, batch.freed)  # whatever it meets, others are told
+            if batch.ended or batch.freed:  # whatever that meets, others are told
+                own(self._on_results)(batch.ended, batch.freed)
             for on_stored, one in zip(callbacks, stored, strict=True):
                 _notify(on_stored, one)
         elif isinstance(error, LocalError):
@@ -277,7 +299,8 @@ class InboxWriter:
     def _handle_results(self, batch: Batch) -> None:
         if self._is_unstored:
             self._is_unstored = False
-            self._on_trouble(None)
+            if not self._is_unread:
+                self._on_trouble(None)
         if not self._closing:  # the next run has all of them due at once
             self._batch.well += batch.hastening
 

@@ -161,7 +161,7 @@ class InboxHistory:
                 attempts=row["attempts"],
                 status=row["last_status"],
                 error=row["error"] or (row["resting"] if row["state"] < State.LEFT else None),
-                next_at=row["next_at"] if row["state"] == State.LATER else None,
+                next_at=row["next_at"] if row["next_at"] > 0 else None,
             )
             for row in self._state.rows(_AT_TARGETS, (seq,))
         ]

@@ -4,7 +4,7 @@ Written with the commit that keeps an event and with each that notes how attempt
 are those of `State`; what is below `LEFT` is open.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import IntEnum
 from typing import Any, Final
 
@@ -17,15 +17,23 @@ from svc.listen.inbox.inbox import (
     Retries,
     TargetRest,
 )
+from svc.listen.inbox.runs import (
+    IN_TURN,
+    NOT_CUT,
+    PIECE,
+    PIECE_ROWS,
+    PUT_OFF,
+    TURNS_UNKNOWN,
+    begin_in_pieces,
+    begin_run,
+    change_in_pieces,
+    read_open_events,
+)
 from svc.listen.inbox.statements import ROWS, chunks, list_of, rows_of
 from svc.state import Database, Row, Tx
 
 _LEFT_ROWS: Final = 256
 _PAGE_BYTES: Final = 4 * 1024 * 1024
-# Rows that one transaction changes: a delivery, or a journal, waits for no more than that.
-PIECE_ROWS: Final = 1_000
-_TURNS_UNKNOWN: Final = 2  # in place of whether a target's rows are ordered
-_NOTHING_READ: Final = 2  # of a run: no event is under way
 _PAGES_NOTED: Final = 4
 
 
@@ -66,9 +74,9 @@ class ForwardLedger:
             for url in targets:
                 tx.execute(_ADD_TARGET, (self._listener, url))
             found = [row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] in targets]
-            unready = [row for row in found if not _begin(tx, row, ordered=ordered, anew=anew)]
+            unready = [row for row in found if not begin_run(tx, row, ordered=ordered, anew=anew)]
         for row in unready:
-            _begin_in_pieces(self._state, row, ordered=ordered, anew=anew)
+            begin_in_pieces(self._state, row, ordered=ordered, anew=anew)
         self._ordered = ordered
         self._learn()
 
@@ -77,13 +85,13 @@ class ForwardLedger:
         with self._state.write() as tx:
             tx.execute(
                 "UPDATE targets SET ordered = ? WHERE listener = ?",
-                (_TURNS_UNKNOWN, self._listener),
+                (TURNS_UNKNOWN, self._listener),
             )
             others = [
                 row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] not in targets
             ]
         for other in others:
-            for events in _read_open_events(self._state, other["id"]):
+            for events in read_open_events(self._state, other["id"]):
                 with self._state.write() as tx:
                     self._adopt(tx, other["id"], events, targets_of)
 
@@ -175,8 +183,7 @@ class ForwardLedger:
         number = self._numbers[target]
         with self._state.write() as tx:
             found = tx.rows(_page_of(_OPEN), (number, _LEFT_ROWS, _PAGE_BYTES))
-            left = [(State.LEFT, number, row["event"]) for row in found]
-            tx.many("UPDATE ledger SET state = ?, next_at = 0 WHERE target = ? AND event = ?", left)
+            tx.many(_LEAVE, [(number, row["event"]) for row in found])
         return [self._item(row, target) for row in found]
 
     def due(self, target: str, after: int, most: int) -> list[OpenItem]:
@@ -196,7 +203,7 @@ class ForwardLedger:
     def hand_back(self) -> None:
         """Closes all that is open: those who share a queue get it, or this listener."""
         for row in self._state.rows(_TARGETS, (self._listener,)):
-            _change_in_pieces(self._state, _HAND_BACK, row["id"])
+            change_in_pieces(self._state, _HAND_BACK, row["id"])
 
     def count(self, targets: Sequence[str]) -> int:
         """Counts the events that are open at any of these targets."""
@@ -224,7 +231,7 @@ class ForwardLedger:
             number = self.number(tx, url)
             older = tx.rows(_FIRST_OF_OBJECT, (number, object_id))
             state = State.WAITS if older else State.NEW
-            tx.execute(_ADD_IN_TURN, (number, seq, state, object_id))
+            tx.execute(_ADDIN_TURN, (number, seq, state, object_id))
             if older:
                 waits.append(url)
         return tuple(waits)
@@ -285,7 +292,7 @@ class ForwardLedger:
         return [self._item(row, url) for row in rows]
 
     def _item(self, row: Row, url: str) -> OpenItem:
-        sent = row["sent"] + (row["event"] <= self._cut.get(url, 0))
+        cut = row["event"] <= self._cut.get(url, 0) and row["next_at"] > NOT_CUT
         return OpenItem(
             seq=row["event"],
             event_id=row["event_id"],
@@ -295,7 +302,7 @@ class ForwardLedger:
             body=row["body"],
             attempts=row["attempts"],
             last_at=row["at"] or 0.0,
-            redelivered=row["redelivered"] + sent,
+            redelivered=row["redelivered"] + row["sent"] + cut,
         )
 
 
@@ -314,7 +321,7 @@ def close_elsewhere(tx: Tx, seq: int, urls: Iterable[str], states: Sequence[Stat
 def close_for_reset(state: Database, scope: str) -> None:
     """Closes all that a listener has open: its sandbox was reset and knows nothing of it."""
     for row in state.rows(_TARGETS_OF_SCOPE, (scope,)):
-        _change_in_pieces(state, _RESET, row["id"])
+        change_in_pieces(state, _RESET, row["id"])
 
 
 def forget_rows(tx: Tx, seqs: Sequence[tuple[int]]) -> None:
@@ -322,58 +329,6 @@ def forget_rows(tx: Tx, seqs: Sequence[tuple[int]]) -> None:
     numbers = [row["id"] for row in tx.rows("SELECT id FROM targets")]
     rows = [(number, seq) for number in numbers for (seq,) in seqs]
     tx.many("DELETE FROM ledger WHERE target = ? AND event = ?", rows)
-
-
-def _begin(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> bool:
-    """Begins a run at one target; False where rows are to be changed before, in pieces."""
-    number = (row["id"],)
-    if row["running"]:
-        tx.execute(_CUT, number)
-    looks = (_IS_LEFT, _IS_PUT_OFF) if anew else (_IS_LEFT,)
-    is_ready = row["ordered"] == ordered and not any(tx.rows(each, number) for each in looks)
-    tx.execute(
-        _RUN,
-        (
-            _NOTHING_READ if is_ready else row["running"],
-            ordered if is_ready else _TURNS_UNKNOWN,
-            *number,
-        ),
-    )
-    return is_ready
-
-
-def _begin_in_pieces(state: Database, row: Row, *, ordered: bool, anew: bool) -> None:
-    """Gets the rows of a target ready; a crash on the way leaves them for the next begin."""
-    for statement in (_RESTORE, _ANEW) if anew else (_RESTORE,):
-        _change_in_pieces(state, statement, row["id"])
-    if ordered or row["ordered"]:
-        _find_turns(state, row["id"], ordered=ordered)
-    with state.write() as tx:
-        tx.execute(_RUN, (_NOTHING_READ, ordered, row["id"]))
-
-
-def _find_turns(state: Database, number: int, *, ordered: bool) -> None:
-    _change_in_pieces(state, _WITHOUT_TURNS, number)
-    for statement in (_WITH_OBJECT, _WITH_TURN) if ordered else ():  # turns by the objects of all
-        for events in _read_open_events(state, number):
-            with state.write() as tx:
-                tx.many(statement, [(number, event) for event in events])
-
-
-def _change_in_pieces(state: Database, statement: str, number: int) -> None:
-    """Runs a change of rows of a target that it finds no more once they are changed."""
-    changed = PIECE_ROWS
-    while changed == PIECE_ROWS:
-        with state.write() as tx:
-            changed = tx.execute(statement, (number, number, PIECE_ROWS))
-
-
-def _read_open_events(state: Database, number: int) -> Iterator[list[int]]:
-    """Gives what is open at a target in pieces; what changes its state meanwhile may come twice."""
-    after: tuple[object, ...] = (-1, 0.0, 0)
-    while found := state.rows(_OPEN_EVENTS, (number, *after, PIECE_ROWS)):
-        after = tuple(found[-1].values())
-        yield [row["event"] for row in found]
 
 
 def _free_next(tx: Tx, number: int, seq: int) -> bool:
@@ -392,29 +347,15 @@ def _page_of(which: str) -> str:
 # SQLite uses an index of some rows only where their condition stands in the statement word by word,
 # and takes a condition for a better way in than it is, unless told that it is likely. Without the
 # names of indexes it would read all of a target's rows, which are those of a month.
-_OPEN_EVENTS: Final = """
-SELECT state, next_at, event FROM ledger INDEXED BY ledger_open
-WHERE target = ? AND likely(state < 4) AND (state, next_at, event) > (?, ?, ?)
-ORDER BY state, next_at, event LIMIT ?"""
 _OPEN_TYPE: Final = """
 SELECT type FROM ledger JOIN inbox ON seq = event WHERE target = ? AND event = ? AND state < 4"""
-_PIECE: Final = """
-UPDATE ledger SET {} WHERE target = ? AND event IN (
-  SELECT event FROM ledger INDEXED BY ledger_{} WHERE target = ? AND {} LIMIT ?)"""
 _ADD_TARGET: Final = "INSERT OR IGNORE INTO targets (listener, url) VALUES (?, ?)"
 _TARGET: Final = "SELECT id FROM targets WHERE listener = ? AND url = ?"
 _TARGETS: Final = "SELECT id, url, ordered, running, cut FROM targets WHERE listener = ?"
 _REST: Final = """
 UPDATE targets SET resting = ?, since = ?, running = COALESCE(2 + ?, running) WHERE id = ?"""
-# The run before was killed: all that had come may have been under way, or, where it had read less,
-# what it had read.
-_CUT: Final = """
-UPDATE targets SET
-  cut = MAX(cut, MIN(IIF(running > 1, running - 2, 1 << 62),
-    (SELECT COALESCE(MAX(seq), 0) FROM inbox)))
-WHERE id = ?"""
 _ADD: Final = "INSERT OR FAIL INTO ledger (target, event) VALUES "
-_ADD_IN_TURN: Final = "INSERT INTO ledger (target, event, state, object) VALUES (?, ?, ?, ?)"
+_ADDIN_TURN: Final = "INSERT INTO ledger (target, event, state, object) VALUES (?, ?, ?, ?)"
 _FIRST_OF_OBJECT: Final = """
 SELECT event, state FROM ledger INDEXED BY ledger_turns
 WHERE target = ? AND object = ? AND state < 3 AND object IS NOT NULL ORDER BY event LIMIT 1"""
@@ -427,7 +368,7 @@ SELECT event, MIN(state) AS low, MAX(state) AS high FROM ledger
 WHERE target IN (%s) AND event IN (%s) GROUP BY event"""
 _LET_GO: Final = "DELETE FROM ledger WHERE target = ? AND event = ? AND state IN (3, 5, 6)"
 _TAKE_AGAIN: Final = """
-UPDATE ledger SET state = 2, next_at = 0, ailing = 0
+UPDATE ledger SET state = 2, next_at = MIN(next_at, 0), ailing = 0
 WHERE target = ? AND event = ? AND state IN (3, 5, 6)"""
 # What another program has had taken meanwhile stays taken.
 _DONE: Final = """
@@ -444,38 +385,16 @@ _FAILURES: Final = (
     "INSERT OR REPLACE INTO forwards (inbox_seq, target, attempt, started_at, milliseconds,"
     " status, error, reply, replay) VALUES "
 )
-_PUT_OFF: Final = "state = 2 AND likely(state < 4) AND next_at > 0"
-_HASTEN: Final = _PIECE.format("next_at = 0, ailing = 0", "open", f"{_PUT_OFF} AND ailing")
-_ANEW: Final = _PIECE.format("next_at = 0, ailing = 0", "open", _PUT_OFF)
-_IS_LEFT: Final = """
-SELECT 1 FROM ledger INDEXED BY ledger_open
-WHERE target = ? AND state = 3 AND likely(state < 4) LIMIT 1"""
-_IS_PUT_OFF: Final = f"""
-SELECT 1 FROM ledger INDEXED BY ledger_open WHERE target = ? AND {_PUT_OFF} LIMIT 1"""  # noqa: S608
-_RUN: Final = "UPDATE targets SET running = ?, ordered = ? WHERE id = ?"
-_RESTORE: Final = _PIECE.format("state = 2, next_at = 0", "open", "state = 3 AND likely(state < 4)")
-_WITHOUT_TURNS: Final = _PIECE.format(
-    "state = IIF(state = 1, 0, state), object = NULL",
-    "turns",
-    "state < 3 AND object IS NOT NULL",
-)
-_WITH_OBJECT: Final = """
-UPDATE ledger SET object = (SELECT NULLIF(object_id, '') FROM inbox WHERE seq = event)
-WHERE target = ? AND event = ? AND state < 3"""
-_WITH_TURN: Final = """
-UPDATE ledger SET state = 1, next_at = 0
-WHERE target = ? AND event = ? AND state < 3 AND object IS NOT NULL AND EXISTS (
-  SELECT 1 FROM ledger AS older INDEXED BY ledger_turns WHERE older.target = ledger.target
-    AND older.object = ledger.object AND older.event < ledger.event
-    AND older.state < 3 AND older.object IS NOT NULL)"""
-_FREE: Final = "UPDATE ledger SET state = 2, next_at = 0 WHERE target = ? AND event = ?"
+_HASTEN: Final = PIECE.format("next_at = 0, ailing = 0", "open", f"{PUT_OFF} AND ailing")
+_LEAVE: Final = f"UPDATE ledger SET state = 3, {IN_TURN} WHERE target = ? AND event = ?"  # noqa: S608
+_FREE: Final = f"UPDATE ledger SET state = 2, {IN_TURN} WHERE target = ? AND event = ?"  # noqa: S608
 _CLOSE: Final = "UPDATE ledger SET state = 4, next_at = 0 WHERE target = ? AND event = ?"
 _ROWS_OF_EVENT: Final = """
 SELECT target, url, state FROM targets CROSS JOIN ledger ON target = id AND event = ?"""
 _TARGETS_OF_SCOPE: Final = """
 SELECT targets.id FROM targets JOIN listeners ON listeners.id = listener WHERE scope = ?"""
-_RESET: Final = _PIECE.format("state = 7, next_at = 0", "open", "state < 4")
-_HAND_BACK: Final = _PIECE.format("state = 6, next_at = 0", "open", "state < 4")
+_RESET: Final = PIECE.format("state = 7, next_at = 0", "open", "state < 4")
+_HAND_BACK: Final = PIECE.format("state = 6, next_at = 0", "open", "state < 4")
 _COUNT: Final = """
 SELECT COUNT(*) AS events FROM ledger INDEXED BY ledger_open
 WHERE target = ? AND state < 4 AND state IN (0, 1, 2)"""

@@ -10,7 +10,8 @@ from itertools import count, takewhile
 from typing import Final, NamedTuple
 
 from svc.listen.inbox.inbox import Position
-from svc.listen.inbox.ledger import PIECE_ROWS, close_for_reset
+from svc.listen.inbox.ledger import close_for_reset
+from svc.listen.inbox.runs import PIECE_ROWS
 from svc.listen.inbox.statements import ENDS
 from svc.listen.names import Listening, name_past
 from svc.state import Database, Row

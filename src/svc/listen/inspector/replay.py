@@ -8,7 +8,6 @@ from typing import Final
 from svc import signature
 from svc.clock import Clock
 from svc.errors import SignatureError, UsageError
-from svc.listen.forward.command import sender_for
 from svc.listen.forward.request import HeaderText, build_record
 from svc.listen.forward.signing import sign_anew
 from svc.listen.http.connection import TargetReply, exchange_once
@@ -18,6 +17,7 @@ from svc.listen.inspector.history import Whole
 from svc.listen.inspector.page import header_lines, mask
 from svc.listen.output_records import ListenerRecord
 from svc.listen.routes import AnyTarget, Routes
+from svc.listen.running.senders import sender_for
 from svc.listen.targets import AS_USUAL, Target, TargetTrust
 from svc.service.facts import SIGNATURE_HEADER
 

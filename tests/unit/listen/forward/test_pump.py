@@ -15,7 +15,7 @@ def test_a_pump_that_is_closed_before_it_reads_leaves_nothing_unawaited() -> Non
 
     async def close_at_once() -> None:
         link = SimpleNamespace(close=lambda: None)
-        sender: Any = SimpleNamespace(target=None, link=lambda: link)
+        sender: Any = SimpleNamespace(target=None, seconds=None, link=lambda: link)
         pump = Pump(sender, ForwardOptions(), cast("Any", None), SystemClock())
         pump.look()
         await pump.close(0)

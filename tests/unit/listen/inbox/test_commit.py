@@ -517,7 +517,7 @@ def test_read_may_ask_to_see_every_result(busy: bool) -> None:
             await until(lambda: bool(inbox.batches))
         writer.record(attempt(1))
         inbox.gate.set()
-        seen = await writer.read(lambda: list(inbox.batches), after_results=True)
+        seen = await writer.read_all(lambda: list(inbox.batches))
         assert [batch.attempts for batch in seen] == [[]] * busy + [[attempt(1)]]
         assert all(timer.cancelled() for timer in loop.set)
 
@@ -627,9 +627,7 @@ def test_read_that_asks_for_results_is_not_overtaken_by_the_next_group() -> None
         await until(lambda: bool(inbox.batches))
         writer.store(inbound(2), lambda _: None)  # its group begins as the first one ends
         writer.record(attempt(7))
-        reading = asyncio.ensure_future(
-            writer.read(lambda: list(inbox.batches), after_results=True)
-        )
+        reading = asyncio.ensure_future(writer.read_all(lambda: list(inbox.batches)))
         await asyncio.sleep(0)
         inbox.gate.set()
         seen = await reading

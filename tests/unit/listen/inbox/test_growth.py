@@ -11,7 +11,7 @@ import pytest
 
 from support.clocks import ManualClock
 from support.listening import NOW, attempt, ended, event
-from svc.listen.inbox import ledger, listeners
+from svc.listen.inbox import ledger, listeners, runs
 from svc.listen.inbox.commit import InboxWriter
 from svc.listen.inbox.forgetting import forget_all_forwarded, forget_failed
 from svc.listen.inbox.history import InboxFilter, InboxHistory, InboxScope, copies
@@ -180,7 +180,7 @@ def test_turns_are_found_again_after_an_adoption(
     state: Database, inbox: SqliteInbox, monkeypatch: pytest.MonkeyPatch, piece: int
 ) -> None:
     """What waited for its turn in an ordered run is sent by a plain one, whatever came between."""
-    monkeypatch.setattr(ledger, "PIECE_ROWS", piece)
+    monkeypatch.setattr(runs, "PIECE_ROWS", piece)
     inbox.begin([A], ordered=True, anew=True)
     inbox.store(Batch([inbound(n, A, ordered=True, about=1) for n in (1, 2, 3)]))
     assert [one.seq for one in inbox.due(A, 0, 256)] == [1]
@@ -189,7 +189,8 @@ def test_turns_are_found_again_after_an_adoption(
     assert [one.seq for one in inbox.due(A, 0, 256)] == [1]
     inbox.adopt(lambda _: [A], [A])
     inbox.begin([A], ordered=False, anew=True)
-    assert [one.seq for one in inbox.due(A, 0, 256)] == [1, 2, 3]
+    sent = [*inbox.due(A, 0, 256), *inbox.again(A, NOW, 256).items]
+    assert [one.seq for one in sent] == [1, 2, 3]
 
 
 def test_a_reset_that_was_cut_off_is_ended_by_the_next_start(

@@ -24,7 +24,6 @@ from support.listening import (
 )
 from support.serving import free_port
 from svc.clock import SystemClock
-from svc.listen.forward.command import sender_for
 from svc.listen.forward.dispatcher import Dispatcher, DispatcherDeps
 from svc.listen.forward.pending_acks import PendingAcks
 from svc.listen.forward.pump import ForwardOptions
@@ -35,6 +34,7 @@ from svc.listen.ingest import Ingest, IngestDeps
 from svc.listen.output_records import Left, ListenerRecord
 from svc.listen.progress import ListenerProgress
 from svc.listen.routes import Routes
+from svc.listen.running.senders import sender_for
 from svc.listen.verify.verify import Intake
 from svc.signature import header_value
 from unit.listen.inbox.memory_inbox import MemoryInbox

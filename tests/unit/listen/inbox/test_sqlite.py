@@ -210,7 +210,7 @@ def test_an_event_waits_for_older_ones_of_its_object(state: Database) -> None:
     assert batch.freed == {TARGET}
     assert [one.seq for one in inbox.again(TARGET, NOW, 256).items] == [2]
     begun(inbox)  # without order the last one waits for nothing
-    assert [one.seq for one in inbox.due(TARGET, 0, 256)] == [3]
+    assert sorted(one.seq for one in inbox.again(TARGET, NOW, 256).items) == [2, 3]
     begun(inbox, ordered=True)
     assert (
         inbox.due(TARGET, 0, 256),

@@ -221,7 +221,7 @@ class HumanLines:
             return self._change(record.time, ("bug in svc", "bad"), text)
         if record.reason is None:
             return self._change(record.time, ("kept again", "good"), "deliveries are answered 200")
-        text = f"{record.reason} Deliveries are answered 503 and come again."
+        text = f"{record.reason} What cannot be kept is answered 503 and comes again."
         return self._change(record.time, ("not kept", "bad"), text)
 
     def _change(self, time: float, what: LineCell, text: str, *, whole: bool = False) -> str:
