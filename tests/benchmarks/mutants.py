@@ -79,6 +79,7 @@ HEART: Final[dict[str, tuple[str, ...]]] = {
     "listen/ingest.py": LISTEN,
     "listen/forward/pending_acks.py": LISTEN,
     "listen/inbox/ledger.py": LISTEN,
+    "listen/inbox/runs.py": LISTEN,
     "sandbox/api/idempotency.py": SANDBOX,
     "sandbox/resources/refunds.py": SANDBOX,
     "sandbox/resources/payments.py": SANDBOX,
