@@ -182,7 +182,7 @@ def cuts_are_not_stored() -> Iterator[None]:
 def kills_leave_no_mark() -> Iterator[None]:
     begin = runs.begin_run
 
-    def clean(tx: Any, row: Any, **how: Any) -> bool:
+    def clean(tx: Any, row: Any, **how: Any) -> bool | None:
         return begin(tx, {**row, "running": 0}, **how)
 
     with patch.object(ledger, "begin_run", clean):

@@ -74,9 +74,10 @@ class ForwardLedger:
             for url in targets:
                 tx.execute(_ADD_TARGET, (self._listener, url))
             found = [row for row in tx.rows(_TARGETS, (self._listener,)) if row["url"] in targets]
-            unready = [row for row in found if not begin_run(tx, row, ordered=ordered, anew=anew)]
-        for row in unready:
-            begin_in_pieces(self._state, row, ordered=ordered, anew=anew)
+            begun = [(row, begin_run(tx, row, ordered=ordered, anew=anew)) for row in found]
+        for row, turns in begun:
+            if turns is not None:
+                begin_in_pieces(self._state, row, ordered=ordered, anew=anew, turns=turns)
         self._ordered = ordered
         self._learn()
 

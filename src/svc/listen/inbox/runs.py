@@ -12,33 +12,29 @@ _NOTHING_READ: Final = 2  # of a run: no event is under way
 NOT_CUT: Final = -1  # as the time that an event is due: now, and no killed run had sent it
 
 
-def begin_run(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> bool:
-    """Begins a run at one target; False where rows are to be changed before, in pieces."""
+def begin_run(tx: Tx, row: Row, *, ordered: bool, anew: bool) -> bool | None:
+    """Begins a run at one target.
+
+    None where that is all; else rows are to be changed before, in pieces, and True: their turns
+    are to be found as well.
+    """
     number = (row["id"],)
     if row["running"]:
         tx.execute(_CUT, number)
-    looks = {_IS_LEFT: True, _IS_PUT_OFF: anew, _IS_NOT_CUT: row["running"]}
-    is_ready = row["ordered"] == ordered and not any(
-        tx.rows(each, number) for each, matters in looks.items() if matters
-    )
-    tx.execute(
-        _RUN,
-        (
-            _NOTHING_READ if is_ready else row["running"],
-            ordered if is_ready else TURNS_UNKNOWN,
-            *number,
-        ),
-    )
-    return is_ready
+    turns = row["ordered"] != ordered or bool(tx.rows(_IS_LEFT, number))
+    looks = {_IS_PUT_OFF: anew, _IS_NOT_CUT: row["running"]}
+    changes = any(tx.rows(each, number) for each, matters in looks.items() if matters)
+    running = row["running"] if turns or changes else _NOTHING_READ
+    tx.execute(_RUN, (running, TURNS_UNKNOWN if turns else ordered, *number))
+    return turns if turns or changes else None
 
 
-def begin_in_pieces(state: Database, row: Row, *, ordered: bool, anew: bool) -> None:
+def begin_in_pieces(state: Database, row: Row, *, ordered: bool, anew: bool, turns: bool) -> None:
     """Gets the rows of a target ready; a crash on the way leaves them for the next begin."""
-    if row["running"]:  # a run was killed, and what had its turn by then may have been sent
-        change_in_pieces(state, _MAY_BE_CUT, row["id"])
-    for statement in (_RESTORE, _ANEW) if anew else (_RESTORE,):
+    looks = {_MAY_BE_CUT: row["running"], _RESTORE: turns, _ANEW: anew}
+    for statement in (each for each, matters in looks.items() if matters):
         change_in_pieces(state, statement, row["id"])
-    if ordered or row["ordered"]:
+    if turns and (ordered or row["ordered"]):
         _find_turns(state, row["id"], ordered=ordered)
     with state.write() as tx:
         tx.execute(_RUN, (_NOTHING_READ, ordered, row["id"]))
@@ -93,6 +89,7 @@ _RUN: Final = "UPDATE targets SET running = ?, ordered = ? WHERE id = ?"
 # What waits for its turn is not sent: neither was it when a run was killed meanwhile.
 IN_TURN: Final = f"next_at = IIF(state = 1, {NOT_CUT}, MIN(next_at, 0))"
 _RESTORE: Final = PIECE.format("state = 2", "open", "state = 3 AND likely(state < 4)")
+# A run was killed: what had its turn by then may have been sent.
 _HAD_TURN: Final = "state = 2 AND likely(state < 4) AND next_at < 0"
 _MAY_BE_CUT: Final = PIECE.format("next_at = 0", "open", _HAD_TURN)
 _IS_NOT_CUT: Final = f"""
