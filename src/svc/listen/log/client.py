@@ -26,7 +26,7 @@ from svc.listen.log.errors import (
     credentials_refused,
     worded,
 )
-from svc.listen.owners import own_task
+from svc.listen.owners import own, own_task
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -257,7 +257,7 @@ class LogClient:
         """
         ping = asyncio.get_running_loop().create_task(client.flush(timeout=_LATE_PONG_SECONDS))
         self._pings.add(ping)
-        ping.add_done_callback(self._forget_ping)
+        ping.add_done_callback(own(self._forget_ping))
         return ping
 
     def _forget_ping(self, ping: "asyncio.Task[None]") -> None:
