@@ -180,6 +180,13 @@ def test_a_gzip_bomb_is_cut(server: "ScriptedServer", connect: "Connect") -> Non
     assert len(server.requests) == 1
 
 
+def test_a_page_over_the_cap_is_cut(server: "ScriptedServer", connect: "Connect") -> None:
+    """R20: 16 MiB of a decoded page, and not a byte more."""
+    page = b'{"object":"list","data":[],"has_more":false}'.ljust(16 * 1024 * 1024 + 1)
+    server.play(server.reply(200, gzip.compress(page), {"Content-Encoding": "gzip"}))
+    assert "over 16 MiB" in str(ended(connect(server.url), refunds.list()))
+
+
 def test_a_gzip_bomb_is_not_unpacked() -> None:
     """R20: what goes over the cap is never in memory."""
     bomb = gzip.compress(bytes(BODY_MAX * 4))
