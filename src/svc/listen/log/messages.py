@@ -116,9 +116,8 @@ def delivery_of(message: Message, now: float, trust: Trust) -> Delivery:
     came_at = _read_received_at(message)
     facts = read_facts(message.body)
     given = _lines(message)
-    lines = join_forwarded_headers(
-        _pairs(given), facts.id
-    )  # again: an older receiver may have had other rules
+    # Joined again: an older receiver may have had other rules.
+    lines = join_forwarded_headers(_pairs(given), facts.id)
     end_to_end = _is_end_to_end(message.body, lines, came_at, trust)
     return Delivery(message.body, lines, now, facts, came_at, end_to_end)
 
