@@ -6,7 +6,7 @@ outcome is not known, then one that was not carried out; only after these does i
 """
 
 from array import array
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Sequence
 from typing import Final
 
@@ -219,20 +219,24 @@ class _Planner:
         return seen if is_file else KeyRelation.NOT_KNOWN
 
 
-_EMPTY: Final[deque[Evidence]] = deque()
 _DECISIONS: Final = tuple(RowDecision)
 _NUMBERS: Final = {decision: number for number, decision in enumerate(_DECISIONS)}
 
 
 class _Shelf:
-    """The evidence of a batch, indexed by likeness and by idempotency key; each is taken once."""
+    """The evidence of a batch, indexed by likeness and by idempotency key; each is taken once.
+
+    Of one likeness the last in its list is taken first.
+    """
 
     def __init__(self, evidence: Sequence[Evidence]) -> None:
-        self._by: dict[str, deque[Evidence]] = {}
+        self._by: dict[str, list[Evidence]] = {}
         self._by_key = {one.key: one for one in evidence}
         self._taken: set[str] = set()
         for one in sorted(evidence, key=_order):
-            self._by.setdefault(one.likeness, deque()).append(one)
+            self._by.setdefault(one.likeness, []).append(one)
+        for shelf in self._by.values():
+            shelf.reverse()
 
     def take(self, row: BatchRow) -> Evidence | None:
         own = self._by_key.get(row.given_key) if row.given_key else None
@@ -241,10 +245,10 @@ class _Shelf:
             return own
         # What was kept before likenesses were, and has no body any more, is known by its digest.
         for same in (row.likeness, row.alike, row.digest):
-            shelf = self._by.get(same, _EMPTY)
-            _put_current_first(shelf, row.alike)
+            shelf = self._by.get(same, [])
+            _put_current_last(shelf, row.alike)
             while shelf:
-                found = shelf.popleft()
+                found = shelf.pop()
                 # A key of the row's own says that it is another request than what came to nothing.
                 is_other = row.given_key is not None and found.known <= Known.KEY_TAKEN
                 if found.key not in self._taken and not is_other:
@@ -256,16 +260,15 @@ class _Shelf:
         return [one for one in self._by_key.values() if one.key not in self._taken]
 
 
-def _put_current_first(shelf: deque[Evidence], alike: str) -> None:
-    """Moves to the front the evidence that had an effect with the row's present parameters.
+def _put_current_last(shelf: list[Evidence], alike: str) -> None:
+    """Moves to the end the evidence that had an effect with the row's present parameters.
 
     Rows with the same id have one likeness, and may have been sent with different parameters.
     """
-    if len(shelf) > 1 and shelf[0].alike != alike:
-        for one in shelf:
-            if one.alike == alike and one.known in EFFECTIVE:
-                shelf.remove(one)
-                shelf.appendleft(one)
+    if len(shelf) > 1 and shelf[-1].alike != alike:
+        for place in reversed(range(len(shelf))):
+            if shelf[place].alike == alike and shelf[place].known in EFFECTIVE:
+                shelf.append(shelf.pop(place))
                 return
 
 

@@ -21,6 +21,7 @@ _LOG_PAGES_MAX: Final = 16_000  # 64 MB, unless the log was copied into the data
 Row = dict[str, Any]
 SqlParams = Sequence[object]
 Found = TypeVar("Found")
+T = TypeVar("T")
 
 
 class Tx:
@@ -158,8 +159,14 @@ class Database:
 
     def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
         """Reads rows outside a transaction."""
+        return self.read(sql, params, _unchanged)
+
+    def read(self, sql: str, params: SqlParams, build: Callable[[Row], T]) -> list[T]:
+        """Reads what is built of each row outside a transaction, one row at a time in memory."""
         with self._lock, self._translate_errors():
-            return self._busy_retry.run(lambda: self._connection.execute(sql, params).fetchall())
+            return self._busy_retry.run(
+                lambda: [build(row) for row in self._connection.execute(sql, params)]
+            )
 
     def copy_log(self) -> None:
         """Copies the log into the database, so that the log starts again; does not block others."""
@@ -271,6 +278,10 @@ def _file_of(name: str) -> tuple[int, int] | None:
     except OSError:
         return None
     return facts.st_dev, facts.st_ino
+
+
+def _unchanged(row: Row) -> Row:
+    return row
 
 
 def _as_dict(cursor: sqlite3.Cursor, row: tuple[Any, ...]) -> Row:

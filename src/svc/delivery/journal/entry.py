@@ -1,6 +1,8 @@
 """The values that the journal keeps for a POST (promises R2, R10)."""
 
 from collections.abc import Mapping
+from functools import lru_cache
+from sys import intern
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from svc import service
@@ -273,19 +275,31 @@ def settle_by_error(error: SvcError) -> Settled:
     )
 
 
+def _share(value: Any) -> Any:
+    """Returns a text as the one object of its words: the requests of a batch have few of them."""
+    return intern(value) if type(value) is str else value
+
+
+_scope_of = lru_cache(maxsize=64)(Scope)
+
+
 def intent_of(row: Mapping[str, Any]) -> Intent:
     """Reads a row of the table `requests`."""
     settled = None
     if row["state"] != "open":
         names = Settled._fields[1:-2]  # what was moved is the request's own
-        settled = Settled(row["state"], *(row[name] for name in names))
+        settled = Settled(_share(row["state"]), *(_share(row[name]) for name in names))
         settled = settled._replace(proved=bool(settled.proved))
     return Intent(
         row["seq"],
         row["id"],
-        Scope(row["profile"], row["mode"], row["base_url"], row["key_hint"]),
+        _scope_of(row["profile"], row["mode"], row["base_url"], row["key_hint"]),
         Stored(
-            row["path"], row["encoding"], row["body"], row["idempotency_key"], row["api_version"]
+            _share(row["path"]),
+            _share(row["encoding"]),
+            row["body"],
+            row["idempotency_key"],
+            _share(row["api_version"]),
         ),
         row["body_sha256"],
         row["identity"] or name_unread(row["body_sha256"]),
@@ -294,17 +308,17 @@ def intent_of(row: Mapping[str, Any]) -> Intent:
         row["first_sent_at"],
         row["last_sent_at"],
         row["sendings"],
-        row["state"],
-        row["batch_id"],
+        _share(row["state"]),
+        _share(row["batch_id"]),
         row["batch_row"],
-        row["lease"],
+        _share(row["lease"]),
         bool(row["key_given"]),
         row["served_at"],
         settled,
         row["settled_at"],
         row_id=row["row_id"],
         amount=row["amount"],
-        currency=row["currency"],
+        currency=_share(row["currency"]),
         dated_at=row["dated_at"],
     )
 

@@ -273,7 +273,7 @@ class Journal:
         most = -1 if limit is None else min(limit, sys.maxsize)
         params = (*(value for values in where.values() for value in values), most)
         sql = f"{SELECT}{condition} ORDER BY {order} LIMIT ?"
-        return [intent_of(row) for row in self._state().rows(sql, params)]
+        return self._state().read(sql, params, intent_of)
 
     def about(self, object_ids: Sequence[str]) -> tuple[Intent, ...]:
         """Lists requests that created, changed or name one of these objects, oldest first."""
