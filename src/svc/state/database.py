@@ -159,7 +159,7 @@ class Database:
 
     def rows(self, sql: str, params: SqlParams = ()) -> list[Row]:
         """Reads rows outside a transaction."""
-        return self.read(sql, params, _unchanged)
+        return self.read(sql, params, _keep_row)
 
     def read(self, sql: str, params: SqlParams, build: Callable[[Row], T]) -> list[T]:
         """Reads what is built of each row outside a transaction, one row at a time in memory."""
@@ -280,7 +280,7 @@ def _file_of(name: str) -> tuple[int, int] | None:
     return facts.st_dev, facts.st_ino
 
 
-def _unchanged(row: Row) -> Row:
+def _keep_row(row: Row) -> Row:
     return row
 
 
