@@ -183,7 +183,7 @@ class FakeConnection:
         self._queue = queue
         self._job = job
 
-    def tell(self, told: Callable[[str | None], None]) -> None:
+    def on_state_change(self, callback: Callable[[str | None], None]) -> None:
         """Its losses are seen by what is not answered."""
 
     def submit(self, call: Coroutine[Any, Any, Any]) -> "Future[Any]":
