@@ -38,7 +38,7 @@ def parse_whole_number(
     text = _spell_number(value)
     if text is None or (isinstance(value, str) and not is_text):
         hint = f"Write it without quotes; with -d: PATH:={text}" if _is_whole(text) else None
-        raise _build_error(f"{name} {_show_value(value)} is no number", name, hint)
+        raise _build_error(f"{name} {_show_value(value)} is not a number", name, hint)
     if not _is_whole(text):
         hint = _suggest_number(text, name, currency) if is_money else _as_whole(text)
         raise _build_error(f"{name} {_show_value(value)} is not a whole number", name, hint)

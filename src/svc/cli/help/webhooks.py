@@ -26,8 +26,8 @@ _AWAY: Final = {
     f"signed anew if they are older than {_LATE} minutes.",
     "svc down": f"The service repeats for {_HOURS} hours; what was kept and not forwarded is "
     "forwarded by the next run of the same command.",
-    "sender down": "Kept events stay kept, and a delivery that is repeated is not forwarded twice.",
-    "disk full": "Deliveries are answered 503, with one warning, and the service sends them again. "
+    "sender down": "Kept events stay; no repeated delivery is forwarded again.",
+    "disk full": "Answered 503 with one warning; the service sends it again. "
     "A damaged or lost database "
     "ends the listener (10) and says what is kept where.",
     "secret rolled": "A sandbox's new secret is taken at once. Of a real service, three wrong "
