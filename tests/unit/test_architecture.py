@@ -38,8 +38,8 @@ HOMES: Final = {
 BEHIND: Final = {
     # The tree of all commands is made once for the tests of commands and of examples.
     "support/running.py": {"svc.cli.commands.tree"},
-    # New state databases are copies of one that the schema's own steps have made.
-    "support/suite/schemas.py": {"svc.state.opening"},
+    # New databases are copies of one that the schema's own steps have made.
+    "support/suite/schemas.py": {"svc.sandbox.store.sqlite"},
     # A program dies between two bytes that it sends.
     "support/kills/dying.py": {"svc.client.wire.connection"},
     # It refuses in the service's words what its server does not hand on.
@@ -53,7 +53,6 @@ BEHIND: Final = {
         "svc.listen.http.dial",
         "svc.listen.http.answers",
         "svc.listen.http.requests",
-        "svc.state.opening",
     },
     "simulation/wishes.py": {"svc.cli.framework.fields"},
     # Rules are taken out of the program, to see that they are missed.

@@ -458,7 +458,7 @@ def test_a_new_key_that_was_left_behind_is_taken_up(
     assert svc("orders", "list").code == 4
     gone_on = svc("keys", "roll")
     assert gone_on.code == 0, gone_on.err
-    assert "An earlier roll was cut off" in gone_on.err
+    assert "An earlier roll was interrupted" in gone_on.err
     assert fake_ring.items == {place: secret}
     assert svc("orders", "list").code == 0
 
