@@ -158,6 +158,6 @@ def test_the_program_is_shared(svc):
 @pytest.mark.slow(seconds=5)
 def test_a_worker_that_dies_takes_one_test_with_it(tmp_path: Path) -> None:
     """Workers are forks; in the place of one that has died another is started."""
-    done = pytest_run_of(DYING, tmp_path, "-p", "xdist", "-n", "2", f"--basetemp={tmp_path / 'in'}")
+    done = pytest_run_of(DYING, tmp_path, "-n", "2", f"--basetemp={tmp_path / 'in'}")
     assert "1 failed, 8 passed" in done.stdout, done.stdout + done.stderr
     assert "crashed while running" in done.stdout

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[3]
-OPTIONS: Final = ("-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-p", "no:xdist")
+OPTIONS: Final = ("-q", "-p", "no:randomly", "-p", "no:cacheprovider", "-n", "0")
 
 
 def pytest_run(
