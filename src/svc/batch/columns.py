@@ -33,7 +33,7 @@ _WORDS: Final = {"true": True, "false": False}
 
 
 class _Blank(NamedTuple):
-    """Stands for the value of a blank amount cell, which is an error unless its row is blank."""
+    """Stands for a blank amount cell: an error unless its entry of a list is all blank."""
 
     name: str
 

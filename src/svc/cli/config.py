@@ -101,7 +101,7 @@ def path(ctx: typer.Context) -> None:
 
 
 def _confirm_limit(session: Session, name: str, value: str | None) -> None:
-    """Asks a person before a limit that the file has is changed, or another name goes before it."""
+    """Asks a person before a limit of the file is changed, or replaced under another name."""
     limit, config = limit_of(name), session.config
     if limit not in LIMITS or _value(config, name) == value:
         return

@@ -33,7 +33,7 @@ class Sender(NamedTuple):
         format_command: writes the command line of a hint.
         clock: of this machine.
         warn, note: tell a person something on stderr.
-        note_done: is given what a POST has made, or None where that turned out to be another's.
+        note_done: is given what a POST has made, or None if it was the object of another request.
     """
 
     journal: Journal

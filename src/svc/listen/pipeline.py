@@ -1,4 +1,4 @@
-"""Both halves of a listener on one inbox, and everything that it was told."""
+"""Connects the ingest of a listener with its dispatcher over one inbox; holds its options."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -158,7 +158,7 @@ class Action(NamedTuple):
         rows: what a person is asked to confirm of a batch in live mode; empty where no money moves.
         total: the field of the answer that a batch adds up.
         twice: the same request twice does the same thing twice.
-        permission: what a restricted key needs, where not the resource's own.
+        permission: the resource that a restricted key must be allowed, if it is another one.
         refuses: error codes beyond those of its fields: what states and relations forbid.
         assumed: the specification does not show it.
     """

@@ -111,7 +111,7 @@ def _copy_table(own: sqlite3.Connection, other: sqlite3.Connection, table: str) 
 
 
 class _Reading:
-    """Reads rows up to the first damaged page."""
+    """Reads rows from one end up to the first damaged page."""
 
     is_whole = False
 

@@ -249,6 +249,15 @@ def test_a_person_types_the_key_unseen(
     assert list(fake_ring.items.values()) == [CANARY]
 
 
+def test_a_terminal_is_not_read_as_a_pipe(at_terminal: AtTerminal, fake_ring: FakeRing) -> None:
+    """R31: with --no-input nothing hides what is typed, so --stdin does not take it."""
+    argv = ("keys", "add", "--no-check", "--base-url", ELSEWHERE, "--stdin", "--no-input")
+    done = at_terminal("\x04", *argv)
+    assert done.code == 2, done.out
+    assert "--stdin < FILE" in done.out
+    assert fake_ring.items == {}
+
+
 def test_a_person_may_think_better_of_it(at_terminal: AtTerminal, fake_ring: FakeRing) -> None:
     """Ctrl-D ends with 2 and Ctrl-C with 130; nothing is stored."""
     argv = ("keys", "add", "--no-check", "--base-url", ELSEWHERE)

@@ -63,13 +63,16 @@ class Endpoints:
         earlier = self._find_earlier(path, events)
         made = self._register(url, events)
         # A sandbox that was reset to its seed gives the id of one that it had before.
-        self._print_secret(made, {name: at for name, at in earlier.items() if name != made.id})
+        self._report_registration(
+            made, {name: at for name, at in earlier.items() if name != made.id}
+        )
         return made
 
     def of_log(self, url: str, name: str, *, lasting: bool) -> Endpoint:
         """Returns our own secret for what comes from a team's log; makes one at first.
 
-        The service knows nothing of it. Where there is no keyring it is of this run.
+        svc makes this secret itself and signs the events of the log with it for the handler.
+        Without a keyring it lasts for this run only.
 
         Raises:
             KeyStoreError: there is none, and the secret is to be `lasting`.
@@ -194,7 +197,7 @@ class Endpoints:
         return Endpoint(endpoint_id, url, (secret,), where)
 
     def _keep(self, endpoint_id: str, url: str, events: tuple[str, ...], secret: str) -> str:
-        """Keeps it, without a secret where there is no keyring, for it stays with the service."""
+        """Records an endpoint, also without its secret: the service still has the endpoint."""
         where = self._store(endpoint_id, secret)
         stored = secret if self._sandbox else None
         self._table.keep(endpoint_id, url, events, stored, self._session.clock.now())
@@ -213,8 +216,11 @@ class Endpoints:
             return _THIS_RUN
         return self._where
 
-    def _print_secret(self, made: Endpoint, earlier: Mapping[str, str]) -> None:
-        """Says that an endpoint was registered: the API has no call to delete one."""
+    def _report_registration(self, made: Endpoint, earlier: Mapping[str, str]) -> None:
+        """Prints that an endpoint was registered, and what became of the earlier ones.
+
+        A sandbox deletes them; the API has no call for it.
+        """
         note = self._session.out.note
         if self._sandbox:
             gone = [name for name, url in earlier.items() if self._forget(name, url)]

@@ -313,7 +313,7 @@ def _routes(session: Session, given: ListenArguments) -> Routes:
 
 
 def refuse_of_a_receiver(options: ListenOptions, *, piped: bool) -> None:
-    """Refuses with --from what is a receiver's, as a `piped` secret; raises UsageError."""
+    """Refuses with --from what only a receiver needs, as a `piped` secret; raises UsageError."""
     alien = {
         "--tunnel": options.tunnel.kind != "auto",
         "--public-url": options.public_url is not None,

@@ -58,7 +58,7 @@ def report_error(session: "Session", error: SvcError) -> int:
 def report_bug(session: "Session", error: Exception) -> int:
     """Prints one line and the path of a redacted report (promise R79).
 
-    Where a library is not of a version that svc is made for, that is the line.
+    If a library has a version that svc does not support, the line says that.
     """
     from svc.cli.framework.requirements import find_unmet
 
@@ -210,7 +210,7 @@ def report_stopped(session: "Session", stopped: "Stopped") -> int:
 
 
 def report_cut_off(session: "Session", stopped: "Stopped") -> None:
-    """Says what is known where a command is ended in a place in which it could not look."""
+    """Reports what is known when a command is ended by force that did not notice its signal."""
     error = _build_interrupted(session, stopped)
     if error is None:
         error = _stopped(
@@ -229,7 +229,7 @@ def tell_stopped(session: "Session") -> None:
 
 
 def report_end_of_output(session: "Session", error: OSError) -> int:
-    """Returns what was done when the result could not be written (promise R77)."""
+    """Reports what could not be written, and what was done before (R77); returns the exit code."""
     code = ExitCode.BROKEN_PIPE if isinstance(error, BrokenPipeError) else ExitCode.LOCAL
     if session.done is None and code == ExitCode.BROKEN_PIPE:
         return code  # the reader has closed the pipe, and nothing was changed

@@ -220,10 +220,10 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
     `command` is what is being run, such as `svc keys add`, for the error.
 
     Raises:
-        UsageError: there is no terminal, and `--stdin` is not given (promise R76).
+        UsageError: no person may be asked, and no secret is piped in (promise R76).
     """
     keep_unread()
-    if stdin and not may_ask(session):
+    if stdin and not session.streams.person_types:
         return without_line_end(_read_pipe(session.streams.stdin))
     if not may_ask(session):
         raise UsageError(

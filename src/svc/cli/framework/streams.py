@@ -37,8 +37,12 @@ class Streams(NamedTuple):
         return _is_terminal(self.stderr)
 
     @property
+    def person_types(self) -> bool:
+        return _is_terminal(self.stdin)
+
+    @property
     def person_answers(self) -> bool:
-        return _is_terminal(self.stdin) and _is_terminal(self.stderr)
+        return self.person_types and self.person_watches
 
     def wants_color(
         self,

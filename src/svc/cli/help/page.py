@@ -28,7 +28,7 @@ class Definitions:
 
 @dataclass(frozen=True, slots=True)
 class ShellLines:
-    """Lines to copy; only a person's terminal breaks them, where a shell takes them so too."""
+    """Lines for a shell to copy: a terminal breaks long ones so that they still run."""
 
     lines: tuple[str, ...]
 
@@ -158,7 +158,7 @@ TOPICS: Final = {
 def page_of(topic: str) -> Page:
     """The page of a topic, `assumptions` excepted; KeyError if there is none.
 
-    What a page says alone is a text of its own; one with facts of the program is a module.
+    A page of fixed words is a `.txt` file here; one with values of the program is a module.
     """
     name, _ = TOPICS[topic]
     text = Path(__file__).with_name(f"{name}.txt")

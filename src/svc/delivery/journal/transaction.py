@@ -151,7 +151,7 @@ class JournalTransaction(NamedTuple):
         return found
 
     def keep_known_from_results(self, told: Sequence[tuple[NewIntent, Settled | None]]) -> None:
-        """Keeps requests of which something else than this journal tells, at their own times."""
+        """Records requests that only a results file reports, at their own times, without limits."""
         for asked, settled in told:
             if self.by_key(asked) is None:
                 then = self._replace(now=asked.first_sent_at or self.now, rules=NO_LIMITS)
@@ -221,7 +221,7 @@ class JournalTransaction(NamedTuple):
         return begun._replace(sent_with=key_fingerprint or "")
 
     def _refuse_twin_of(self, intent: Intent) -> None:
-        """The same was begun anew since a request was not carried out, and was or may be (R91)."""
+        """Refuses to reopen a request whose duplicate is unresolved, or was done later (R91)."""
         later = self.tx.rows(_SINCE, (intent.likeness, intent.seq))
         for row in (*self.tx.rows(DUPLICATES, (intent.likeness,)), *later):
             if intent.batch is None or row["batch_id"] != intent.batch:

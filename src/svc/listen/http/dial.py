@@ -1,4 +1,4 @@
-"""From an address that was checked, not a name that could change, to an open connection (R53)."""
+"""Connects to the address that was checked, not to a name that could change since (R53)."""
 
 import asyncio
 import ipaddress
@@ -106,7 +106,7 @@ class OpenConnection(ReadingProtocol):
 
 
 def _make_is_quiet(connected: socket.socket) -> Callable[[], bool]:
-    """Returns what says whether all that came over a socket was read, and no end has come."""
+    """Returns a function: whether a socket has neither unread bytes nor an end of stream."""
     if not hasattr(select, "poll"):  # Windows
         return partial(_is_read, connected)
     has: Any = select

@@ -1,4 +1,4 @@
-"""Which rows of the inbox hold an event: found for each delivery, written by the thousand.
+"""Finds the rows of the inbox that hold an event id; new ids are written by the thousand.
 
 Ids of events are random. An index of them would be one more page to write with nearly every event,
 so those of the latest rows are known in memory, and listed in a table once they are many.

@@ -27,7 +27,7 @@ _HEADER: Final = SIGNATURE_HEADER.lower().encode()
 
 @dataclass(frozen=True, slots=True)
 class Own:
-    """The listener's own endpoint, as far as it has one, and its signing secrets."""
+    """The listener's own endpoint, or None, and its signing secrets."""
 
     endpoint: str | None
     secrets: tuple[str, ...]

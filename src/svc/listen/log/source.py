@@ -81,7 +81,8 @@ class LogSource:
         """Tells of a message that is put aside; it stays in the log.
 
         Raises:
-            AuthError: the log has another key by now: what its receivers put in would be passed.
+            AuthError: the log has a key that these credentials lack; every new message of its
+                receivers would be skipped.
         """
         if error.by == "key":
             info = await self._ask(self._connection.info(f"STREAM.INFO.{self._trust.stream}"))

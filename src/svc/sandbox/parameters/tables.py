@@ -50,7 +50,10 @@ class ParameterKind(ABC):
 
     @abstractmethod
     def schema(self, empty: Schema) -> Schema:
-        """What `check` takes, as JSON Schema, where it is not empty; `empty` is what is, inside."""
+        """Returns the JSON Schema of the values that `check` accepts, but for empty ones.
+
+        `empty` is the schema of an empty value, for the fields inside it.
+        """
 
 
 @dataclass(frozen=True, slots=True)

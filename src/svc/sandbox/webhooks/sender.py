@@ -263,7 +263,7 @@ class HttpSender:
 
 
 def _request(outgoing: Outgoing) -> httpx.Request:
-    """What httpx makes of it; whole from the start, which costs a third of adding to it later."""
+    """Builds the httpx request with all headers at once: adding them later takes three times."""
     url = _parse_url(outgoing.url)
     headers = [(b"Host", url.netloc)] if url.host else []
     headers += [(name.encode(), value.encode("ascii")) for name, value in outgoing.headers]
