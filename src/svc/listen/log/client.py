@@ -203,7 +203,8 @@ class LogClient:
 
         async def subscribed() -> "Subscription":
             found = await client.subscribe(subject, cb=got)
-            await asyncio.shield(self._ping(client))
+            async with asyncio.timeout(seconds):  # the ping itself goes on, see there
+                await asyncio.shield(self._ping(client))
             await asyncio.sleep(_TOLD_SECONDS)  # a refusal is told in a task of its own
             return found
 
