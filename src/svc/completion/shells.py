@@ -1,7 +1,10 @@
-"""Builds the completion script of each shell: its engine, with the command tree as shell code.
+"""Writes the completion script of each shell: its engine, with the command tree as shell code.
 
 An engine is the script's fixed part, which looks words up in the functions or variables that are
 generated here from `Tables`.
+
+`script` takes the name of a shell and the `Tables`, and returns the script's text. It runs when the
+scripts of the release are made (`cli.commands.tree`), not when a user completes a word.
 """
 
 from collections.abc import Callable, Iterable, Iterator

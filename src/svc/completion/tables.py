@@ -1,9 +1,11 @@
-"""Flattens the command tree to rows, from which every shell script is written.
+"""Flattens the command tree to rows, from which `shells` writes every completion script.
 
 The kind of a value is encoded in a few letters: `-` a flag without a value, `t` any text, `f` a
 path, `p` a profile, `w.NAME` a word of the set of that name, `i.ord_|pay_` the id of an object that
 was shown lately. Several kinds are joined by commas. A leading `+` means repeatable, a leading `%`
 that the value is optional.
+
+`cli.commands.tree` calls `tables` when the scripts of a release are made.
 """
 
 import re

@@ -1,4 +1,8 @@
-"""The command tree as data, from which `svc commands` and the completion scripts are built."""
+"""Types for the command tree as data: commands, options, arguments and their values.
+
+`cli.commands.tree` fills a `Tree` from the real parsers; `svc commands` prints it, and `tables`
+flattens it for the completion scripts.
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
