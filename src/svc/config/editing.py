@@ -1,4 +1,8 @@
-"""Changes the configuration file: comments stay, and the result is checked before it is written."""
+"""Changes the configuration file: comments stay, and the result is checked before it is written.
+
+The functions are the commands `svc config set` and `unset` and `svc profiles create`, `use` and
+`remove`; `svc sandbox start` calls two of them for the profile of its sandbox.
+"""
 
 import shlex
 from collections.abc import Callable, Mapping

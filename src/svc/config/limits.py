@@ -1,4 +1,8 @@
-"""Money limits of the configuration: an amount of a currency for a period."""
+"""Parses money limits such as `500 EUR/day`: at most an amount of a currency within a period.
+
+`model` parses the limits of the configuration file with it; `delivery.journal.limits` compares them
+with what was sent, before each POST that moves money.
+"""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple

@@ -1,4 +1,8 @@
-"""The configuration as data; every name that the file may have, with the check of its value."""
+"""The configuration as data: every name that the file may have, with the check of its value.
+
+`reading` fills a `Config` with its `Profile`s from the file; `editing` and `svc config` look names
+up in `SETTINGS` and `PROFILE`; `settings` takes a command's values from the profile in use.
+"""
 
 import re
 from collections.abc import Callable, Mapping

@@ -1,4 +1,8 @@
-"""Reads and validates the configuration file; an error names the line and changes nothing."""
+"""Reads and validates the configuration file; an error names the line.
+
+`load` runs once in each command that needs settings: the path in, a `Config` out. `editing` parses
+the changed text by the same rules before it is written. The file itself is never changed here.
+"""
 
 import os
 import re

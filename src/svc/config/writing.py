@@ -1,6 +1,9 @@
 """Replaces a file atomically: a reader sees the old or the new content (promise R66).
 
 The configuration file is written so, and the files of `svc sandbox export`.
+
+`editing` calls `write_atomically` inside `lock_folder`, which keeps two commands from writing at
+once.
 """
 
 import os
