@@ -1,4 +1,9 @@
-"""Which secrets are held for the user, and when each is due: all times in unix seconds."""
+"""Decides which API keys and signing secrets are due to be replaced, by their age.
+
+`svc keys remind` and the daily line at a terminal (`cli.framework.daily`) list them with
+`SecretRecords`, which reads the tables of key facts and webhook endpoints, and judge each by
+`assess_age`. Only names and dates are read, no secret. All times are in Unix seconds.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,8 @@
-"""Reads an API key from a command of the user, such as that of a vault (`--key-command`)."""
+"""Reads an API key from a command of the user, such as that of a vault (`--key-command`).
+
+`resolve` calls it when the profile in use names such a command: the command's first line of output
+is the key of this svc command, and it is stored nowhere.
+"""
 
 import shlex
 import subprocess

@@ -1,4 +1,8 @@
-"""Where a secret is stored: the names of keyring items, and the keyrings that svc supports."""
+"""The names under which secrets are stored in a keyring, and the keyrings that svc supports.
+
+A `KeyPlace` (origin, profile, mode, slot) names the keyring item of an API key, of an endpoint's
+signing secret or of a log's credentials. `store`, `facts`, `svc keys` and `svc events` use it.
+"""
 
 from typing import Final, Literal, NamedTuple, TypeAlias
 

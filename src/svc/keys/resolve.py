@@ -1,4 +1,8 @@
-"""Finds the API key of a command, and refuses a wrong one before a request is sent."""
+"""Finds the API key of a command, and refuses a wrong one before a request is sent.
+
+`cli.framework.session` calls `resolve_key` when a command first needs its key: settings and
+environment in, the key with its source out.
+"""
 
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple

@@ -1,4 +1,8 @@
-"""Stores secrets in the OS keyring: with a time limit, and every change is verified (R33-R38)."""
+"""Stores secrets in the OS keyring, with a time limit; every change is verified (R33-R38).
+
+`svc keys add`, `roll` and `remove` use `KeyStore` for API keys, `svc events` uses `SigningSecrets`
+for endpoints, `resolve` reads the key of a command. Below it are the backends of `keyrings`.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress

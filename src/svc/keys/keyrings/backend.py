@@ -1,4 +1,8 @@
-"""The interface of a keyring, its errors, and calls with a time limit."""
+"""The interface of a keyring: read, write, erase; its errors; and calls with a time limit.
+
+`library` and `secret_service` implement `Backend`, `choice` selects among them, and `keys.store`
+calls them. A keyring that hangs is given up after the limit of `within`.
+"""
 
 import threading
 from collections.abc import Callable

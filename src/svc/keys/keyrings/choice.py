@@ -1,4 +1,8 @@
-"""Chooses the keyrings that may be used, before any of them is imported (promise R33)."""
+"""Chooses the keyrings that may be used on this system, before any is imported (promise R33).
+
+`keys.store` tries them in this order; `svc doctor` names them. A keyring of a Python package that
+the user has not allowed in the configuration is never used.
+"""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,7 @@
-"""The backend that uses one class of the `keyring` library, which svc chooses (promise R33)."""
+"""The keyring backend that uses one class of the `keyring` library, chosen by svc (R33).
+
+It serves macOS, Windows and KWallet, and writes for `secret_service`; `choice` creates it.
+"""
 
 from typing import Any
 

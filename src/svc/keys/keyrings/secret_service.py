@@ -1,7 +1,9 @@
-"""The Linux Secret Service (GNOME Keyring, KWallet, KeePassXC) over D-Bus.
+"""The keyring backend for Linux: the Secret Service (GNOME Keyring, KWallet, KeePassXC) over D-Bus.
 
 svc reads directly over the bus: that is seven times faster than the keyring library and tells a
 locked keyring from one that does not answer. The library writes; both use the same items.
+
+`choice` creates it on Linux, and `keys.store` calls it.
 """
 
 from collections.abc import Iterator, Mapping
