@@ -1,4 +1,8 @@
-"""Disputes: the merchant answers with evidence, the bank decides (spec: Dispute, Disputes)."""
+"""The noun `dispute`: a merchant answers with evidence, the bank decides (spec: Dispute, Disputes).
+
+As data: its fields, statuses and verbs. `svc disputes`, its options, columns and checks, and the
+sandbox's disputes are built from it.
+"""
 
 from typing import Final
 

@@ -1,6 +1,9 @@
-"""Every error code of the API, with its HTTP status and what it means (spec: Errors).
+"""Every error code of the API, with its HTTP status and its meaning (spec: Errors).
 
 The exit code of a refused command follows from the status: `ERROR_OF_STATUS` in `svc/errors.py`.
+
+`client.refusal` looks up the code of an error answer; the sandbox answers with these codes, and its
+OpenAPI document lists them.
 """
 
 from typing import Final, NamedTuple

@@ -1,4 +1,7 @@
-"""Events: the type of a change, and the object at that time (spec: Event, Events)."""
+"""The noun `event`: the type of a change, and the object at that time (spec: Event, Events).
+
+As data: `svc events list` and `get`, and the sandbox's events, are built from it.
+"""
 
 from typing import Final
 

@@ -1,7 +1,11 @@
-"""Facts of the interface, in two halves: what the specification says, and what we chose.
+"""Constants of the API: limits, schedules, header names, types of events, index of nouns.
 
 The sandbox, the client and the tests read the same facts here, so that a correction from the real
 service changes one place.
+
+The first half has what the specification says, the second what we chose where it is silent. The
+client, the listener, the sandbox and the tests all read them here, so that a correction from the
+real service changes one place.
 """
 
 from typing import Final, Literal, NamedTuple, TypeAlias, get_args

@@ -1,4 +1,8 @@
-"""What orders and quotes share: where goods go, and what they are."""
+"""The fields that orders and landed-cost quotes share: shipping address and line items.
+
+`service.orders` and `service.landed_cost_quotes` put them into their nouns; `--item` of a command
+line is parsed by `ITEM` (`cli.framework.inputs`).
+"""
 
 from typing import Final
 

@@ -1,4 +1,8 @@
-"""Landed-cost quotes: duties, taxes and fees (spec: Landed-cost quote, Landed cost)."""
+"""The noun `landed_cost_quote`: duties, taxes and fees (spec: Landed-cost quote, Landed cost).
+
+As data: its fields, statuses and verbs. `svc landed-cost-quotes` and the sandbox's quotes are built
+from it.
+"""
 
 from typing import Final
 

@@ -1,7 +1,9 @@
-"""The words that describe the API: kinds of values, fields, actions and resources.
+"""The types by which `service` describes the API: kinds of values, fields, actions, resources.
 
-Look-ups alone have names here; what a room makes of a description is that room's affair. Plain
-NamedTuples, for a command loads them each time that it starts.
+Each noun's file makes one `Resource` of them. The readers are `cli` (commands and options),
+`client` (checks of bodies and answers), `batch`, `render` (views and CSV columns) and the sandbox
+(schema and rules); here are only look-ups. Plain NamedTuples, for a command loads them each time
+that it starts.
 """
 
 from collections.abc import Mapping

@@ -1,4 +1,8 @@
-"""Orders: what is bought, where it goes, and what the shopper pays (spec: Order, Orders)."""
+"""The noun `order`: what is bought, where it goes, what the shopper pays (spec: Order, Orders).
+
+As data: its fields, statuses and verbs. `svc orders`, its options, columns and checks, and the
+sandbox's orders are built from it.
+"""
 
 from typing import Final
 

@@ -1,6 +1,9 @@
-"""Saved payment methods: cards that a shopper chose to save (spec: Saved payment method).
+"""The noun `payment_method`: a card that a shopper chose to save (spec: Saved payment method).
 
 No endpoint answers one by itself; it stands inside a payment.
+
+It has no command: no call returns one by itself, it stands inside a payment. The sandbox and the
+views of payments are built from it.
 """
 
 from typing import Final

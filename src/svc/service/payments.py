@@ -1,4 +1,8 @@
-"""Payments: one object for each attempt to pay an order (spec: Payment, Payments)."""
+"""The noun `payment`: one object for each attempt to pay an order (spec: Payment, Payments).
+
+As data: its fields, statuses and verbs. `svc payments` and the sandbox's payments are built from
+it.
+"""
 
 from typing import Final
 

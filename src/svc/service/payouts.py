@@ -1,4 +1,8 @@
-"""Payouts: money sent to a receiving bank (spec: Payout, Payouts)."""
+"""The noun `payout`: money sent to a receiving bank (spec: Payout, Payouts).
+
+As data: its fields, statuses and verbs. `svc payouts`, its options, columns and checks, and the
+sandbox's payouts are built from it.
+"""
 
 from typing import Final
 

@@ -1,4 +1,8 @@
-"""Refunds: all or part of a payment, given back (spec: Refund, Refunds)."""
+"""The noun `refund`: all or part of a payment, given back (spec: Refund, Refunds).
+
+As data: its fields, statuses and verbs. `svc refunds`, its options, columns and checks, and the
+sandbox's refunds are built from it.
+"""
 
 from typing import Final
 

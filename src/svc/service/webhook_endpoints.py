@@ -1,4 +1,8 @@
-"""Webhook endpoints: the URLs to which events are sent (spec: Webhook endpoint)."""
+"""The noun `webhook_endpoint`: a URL to which events are sent (spec: Webhook endpoint).
+
+As data: its fields, statuses and verbs. `svc webhook-endpoints` and the sandbox's endpoints are
+built from it.
+"""
 
 from typing import Final
 
