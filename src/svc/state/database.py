@@ -1,4 +1,9 @@
-"""The interface of the state database: read rows, and write in a transaction."""
+"""The open state database: read rows, and write in a transaction; from any thread.
+
+A command opens one `Database` by `cli.framework.session` and passes it to the rooms that keep
+something: the journal, the inbox, key facts, endpoints. It wraps one SQLite connection, waits while
+another process writes, and turns SQLite's errors into LocalErrors.
+"""
 
 import os
 import sqlite3

@@ -1,4 +1,8 @@
-"""The files of the state database: private to the user, and never overwritten."""
+"""The files of the state database: private to the user, and never overwritten.
+
+`opening` calls it before it connects, `salvage` when a damaged file is moved aside; `svc requests`
+lists the files that were moved aside.
+"""
 
 import os
 import sqlite3

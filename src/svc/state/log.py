@@ -1,4 +1,8 @@
-"""SQLite's write-ahead log (WAL) for a database that svc syncs to the disk itself."""
+"""SQLite's write-ahead log (WAL), synced to the disk by svc itself and not by SQLite.
+
+`Database.sync_by_hand` creates a `SyncedLog` for the listener's inbox: it commits many events, then
+syncs once before it answers their senders. This is no log of messages.
+"""
 
 import os
 from collections.abc import Callable

@@ -1,4 +1,8 @@
-"""Opens the state database: creates it, migrates it, and refuses a damaged or foreign file."""
+"""Opens the state database: creates it, migrates it, and refuses a damaged or foreign file.
+
+`Database.open` calls `open_database`: the path and the migration steps in, a SQLite connection out.
+`BusyRetry` repeats statements while another process holds the database.
+"""
 
 import os
 import sqlite3

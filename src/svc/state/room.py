@@ -1,4 +1,8 @@
-"""Measures the disk space of the state database, and returns unused pages to the disk."""
+"""Measures the disk space of the state database, and returns unused pages to the disk.
+
+`svc state` shows what takes the space, `svc state compact` gives it back, and `svc doctor` says
+when that is worth it.
+"""
 
 import sqlite3
 from contextlib import closing, suppress

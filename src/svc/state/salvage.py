@@ -2,6 +2,9 @@
 
 A damaged database is moved aside until a person decides: with an empty one svc would know of no
 unresolved request, and could send one a second time (promise R67).
+
+The commands `svc requests adopt` (copy what is readable of a damaged file) and `svc requests
+start-empty` call it.
 """
 
 import sqlite3

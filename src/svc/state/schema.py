@@ -2,6 +2,8 @@
 
 All times are in Unix seconds. Bodies are raw bytes. No secret of a real service is stored here: the
 `secret` of an endpoint or a key is stored for a sandbox only, whose secrets are public test data.
+
+`opening` runs the steps that a file lacks when a command opens it; a new file gets all of them.
 """
 
 from typing import Final, TypeAlias
