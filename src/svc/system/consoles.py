@@ -1,4 +1,8 @@
-"""Terminals and standard input; on Windows UTF-8 and colours have to be switched on."""
+"""Reads from terminals and standard input; on Windows it also turns UTF-8 and colours on.
+
+`cli.framework` sets the streams up with it at the start of a command and reads answers to its
+questions; `svc.inputs` reads piped input by `read_to_end`.
+"""
 
 import os
 import sys

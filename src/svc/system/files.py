@@ -2,6 +2,9 @@
 
 Windows has no owner and mode of this kind. There all files of svc are in the user's profile folder,
 which other users cannot enter, and nothing is checked.
+
+Used wherever svc writes a file: `state`, `config`, the results of a batch, bug reports, the records
+of running sandboxes.
 """
 
 import errno

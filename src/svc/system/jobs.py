@@ -1,6 +1,8 @@
 """Windows's job objects, by which child processes end when svc ends in any way.
 
 Other systems have process groups, and Linux has `pdeathsig`.
+
+Only `processes` creates one, for a child on Windows.
 """
 
 import ctypes

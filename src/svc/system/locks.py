@@ -4,6 +4,9 @@ POSIX has `flock`. Windows locks ranges of bytes: svc uses a range far behind th
 so that their content stays readable. The holder of a lock has locked the whole range. A process
 that tests the lock locks one random byte of it, so that two processes that test at once do not
 mistake each other for the holder. (SQLite did the same on systems without shared locks.)
+
+Used to tell a living process from a dead one (`sender_locks`, `listen.identity`, records of
+sandboxes) and to let one process at a time write (`config.writing`, `state.files`).
 """
 
 import errno

@@ -1,4 +1,9 @@
-"""Loopback: the host names of this machine, and its ports."""
+"""Tells whether a host name or address is this machine's own, and prepares ports on it.
+
+The sandbox checks by it the Host header of requests and the URLs of webhook endpoints; the
+listener's receiver and the sandbox bind their ports by `claim`; `cli.framework.local_sandbox` asks
+by `listens` whether a sandbox's port is served.
+"""
 
 import socket
 from contextlib import suppress

@@ -1,4 +1,7 @@
-"""Handles signals within an asyncio event loop."""
+"""Handles signals within an asyncio event loop: SIGINT and SIGTERM call a function in the loop.
+
+The processes that run one use it: `svc events listen`, `svc events replay` and `svc sandbox start`.
+"""
 
 import signal
 from collections.abc import Callable, Iterator, Sequence

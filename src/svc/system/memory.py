@@ -1,4 +1,7 @@
-"""Protects the memory of this process from other programs of the same user (promise R42)."""
+"""Protects the memory of this process from other programs of the same user (promise R42).
+
+`cli.framework` calls `keep_unread` before a command reads a key.
+"""
 
 import sys
 from contextlib import suppress

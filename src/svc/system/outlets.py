@@ -1,4 +1,7 @@
-"""Non-blocking writes to a pipe, terminal or socket, as far as the system supports them."""
+"""Writes to a pipe, terminal or socket without blocking, as far as the system supports that.
+
+`svc events listen` prints through an `Outlet`, so that a reader that stops does not stop receiving.
+"""
 
 import os
 import socket

@@ -1,6 +1,8 @@
 """Runs a program that is killed when its parent process ends, even by kill -9.
 
 It is a script: `pdeathsig.py PARENT PROGRAM ARGUMENT...`.
+
+`processes.wrap_to_die_with_us` puts it before the command line of a child on Linux.
 """
 
 import ctypes

@@ -1,4 +1,9 @@
-"""Starts and ends other processes: process groups, detached processes, and signals."""
+"""Starts and ends other processes: process groups, detached processes, and signals.
+
+Used for the commands that svc runs: those of `--exec` and `--run` (`svc events listen`), of a key
+(`keys.command`), tunnels, and its own processes in `svc quickstart` and `svc sandbox start
+--detach`.
+"""
 
 import errno
 import os

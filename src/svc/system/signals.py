@@ -6,6 +6,9 @@ main thread, even while a lock is being released. The handler of `watch` only no
 calls none of them within a moment, the process is ended.
 
 Worker threads never see `Stopped`: the main thread ends them.
+
+`cli.main` runs every command inside `watch`; whatever waits in the main thread (the client's
+sockets, batch workers, prompts) waits by these functions.
 """
 
 import os

@@ -1,4 +1,8 @@
-"""Collections for millions of rows: a sequence in a temporary file, and compact digests."""
+"""Collections for millions of rows: a sequence in a temporary file, and compact digests.
+
+`svc batch` keeps the rows of a large file in them: `Spool` the rows, `Digests` what tells
+duplicates.
+"""
 
 import io
 import marshal

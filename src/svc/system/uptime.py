@@ -1,4 +1,8 @@
-"""The uptime of this machine: a clock that a change of the system time does not affect."""
+"""The uptime of this machine: a clock that a change of the system time does not affect.
+
+`cli.framework.delivering` passes it to `delivery.journal.limits`, which measures by it how long ago
+money was moved.
+"""
 
 import time
 from functools import cache
