@@ -1,6 +1,10 @@
 """`python -m svc` and the console script.
 
 There is nothing else here: until `main` runs, Ctrl-C would show a traceback.
+
+`start.run_program` does the work: it runs `cli.main` and ends the process.
+
+`start.run_program` does the work: it runs `cli.main` and ends the process.
 """
 
 

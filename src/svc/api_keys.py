@@ -1,4 +1,11 @@
-"""What a key is, read from its text, and what must not be sent where (spec: Authentication)."""
+"""API keys and signing secrets as values: parsed, shortened for display, refused out of place.
+
+An `ApiKey` tells its kind (secret, restricted, publishable) and its mode from its prefix. `keys`
+parses the keys that it stores and finds; `client` calls `refuse_out_of_place` and `refuse_secrets`
+before each request, so that no key leaves for the wrong address and no secret travels in a body.
+`cli` and `listen` take secrets out of the environment of the programs that they start (spec:
+Authentication).
+"""
 
 import re
 from binascii import b2a_base64

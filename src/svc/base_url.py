@@ -1,4 +1,11 @@
-"""The address of the service: parsed once, by one parser, and strictly (promise R23)."""
+"""Parses the address of the service once, strictly, to a `BaseUrl` (promise R23).
+
+`config` parses the address of a profile with it; `client` connects to it; `keys` binds stored keys
+to its origin; whether it is this machine decides about plain HTTP and about a sandbox's key.
+
+`config` parses the address of a profile with it; `client` connects to it; `keys` binds stored keys
+to its origin; whether it is this machine decides about plain HTTP and about a sandbox's key.
+"""
 
 import re
 from typing import NamedTuple

@@ -1,4 +1,9 @@
-"""Time as a value that is passed in."""
+"""The `Clock` that code is passed to read the time and to wait; tests pass their own.
+
+The room `cli` makes one `SystemClock` for each command and passes it on to `client`, `delivery`,
+`batch`, `listen` and `state`; the sandbox has a virtual one (`sandbox.clock`). `utc` and
+`seconds_of` convert between Unix seconds and the service's timestamps.
+"""
 
 import time
 from typing import Protocol

@@ -1,4 +1,7 @@
-"""Every error that this program raises on purpose, as one tree.
+"""Every error that this program raises on purpose, as one tree of classes with their exit codes.
+
+Raised everywhere, caught in one place: `cli.main` prints the error by `render.errors` and ends with
+the exit code that stands beside its class here.
 
 SvcError
 ├── UsageError              2   wrong use, nothing was sent

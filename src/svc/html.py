@@ -1,4 +1,8 @@
-"""What our pages are built of: elements, whose texts are escaped, and the colours of them all."""
+"""Builds HTML for svc's own web pages: elements with escaped text, and a common stylesheet.
+
+Used by the two local web servers: the sandbox's checkout page (`sandbox.checkout`) and the
+inspector of `svc events listen --inspect` (`listen.inspector`).
+"""
 
 from collections.abc import Callable, Iterable
 from html import escape

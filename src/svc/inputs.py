@@ -1,4 +1,8 @@
-"""What a user names: files and standard input (text is UTF-8 or refused), the form of results."""
+"""Reads what a user names: a file or `-` for standard input; text is UTF-8 or refused.
+
+`cli` reads bodies and payloads with it, `batch` its file of rows. It also has the closed sets of
+words for the output format and for colour, which `config` and `cli` check.
+"""
 
 import os
 import stat

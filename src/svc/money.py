@@ -1,4 +1,9 @@
-"""Money: minor units and the text that people read (spec: Conventions)."""
+"""Converts amounts between minor units and the text that people read (spec: Conventions).
+
+`1215708` in EUR is `12,157.08 EUR`. Used wherever an amount is shown (`cli`, `render`, the
+inspector, the checkout page), for the columns of amounts in a CSV (`batch`, `render`), for limits
+of the configuration, and for the hint after an amount that was typed with decimals.
+"""
 
 from typing import TYPE_CHECKING, Final
 

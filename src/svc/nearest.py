@@ -1,7 +1,9 @@
-"""Which known words a mistyped one may have been meant for: one rule for every slip of the keys.
+"""Finds the known words that a mistyped word was probably meant to be: a spelling suggestion.
 
-A far-fetched guess would be worse than none: with a letter wrong it is a slip, with half of them
-another word.
+One rule for the whole program: `cli` uses it for commands and help topics, `config` for names of
+settings, `client` for paths, `batch` for columns, `errors` for words of a closed set. With one
+letter wrong a word is a slip, with half of them another word: a far-fetched guess would be worse
+than none.
 """
 
 from collections.abc import Iterable

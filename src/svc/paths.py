@@ -1,4 +1,9 @@
-"""Where configuration, state and caches lie on this system, and where nothing is written."""
+"""The folders and files of this program on this system: configuration, state and cache.
+
+`cli` makes one `Paths` for each command from its environment variables, and passes the single paths
+to `config`, `state` and `sandbox`. `refuse_link` keeps `config` and `cli` from writing through a
+link.
+"""
 
 import stat
 import sys

@@ -1,6 +1,8 @@
-"""Fixtures for pytest, of which `svc_sandbox` and `svc_webhooks` are named in the README.
+"""Fixtures for the user's own tests with pytest: a sandbox, and a receiver of its webhooks.
 
-Until one is used nothing is imported but pytest: a run that uses none pays for no more.
+pytest loads this module as a plugin wherever svc is installed. `svc_sandbox` starts one sandbox for
+the test run and empties it before each test; `svc_webhooks` verifies and collects what it delivers.
+Until a test asks for one of them, nothing but pytest is imported.
 """
 
 import json

@@ -1,4 +1,9 @@
-"""What no text may show as it came: secrets (promise R39), and marks that act (promise R61)."""
+"""Masks secrets in text (R39), and finds characters that act on a terminal (R61).
+
+`render.writer` passes everything that is printed through a `Redactor`, which knows the key in use;
+`delivery.journal`, `listen` and bug reports call `redact` before they store or show text that may
+hold a secret. `UNSAFE` is the pattern that `render` and `client.text` escape characters by.
+"""
 
 import re
 from collections.abc import Callable

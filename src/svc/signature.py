@@ -1,4 +1,8 @@
-"""Signing and verifying webhook deliveries: raw bytes in, a verdict out (spec: Events, Signature).
+"""Signs and verifies webhook deliveries over their raw bytes (spec: Events, Signature).
+
+The sandbox, `svc events sign` and forwards that are signed anew build the header by `sign` and
+`header_value`. The listener, `svc events verify` and a team's log check it by a `Verifier`: body,
+header and secrets in, the time of signing out, or a SignatureError with the reason.
 
 The layout of the header and the signed string are our choice: `t=<unix seconds>,
 v1=<hex>[,v1=<hex>]`, HMAC-SHA256 over `<t>.<raw body>` with the whole secret as the key.
