@@ -5,10 +5,10 @@ Other values of the objects follow in further columns. The headers are bracket p
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain
-from typing import Final
+from typing import Any, Final
 
 from svc import service
 from svc.errors import LocalError, PartlyDone
@@ -30,6 +30,8 @@ _FORMULA: Final = re.compile(rf"{_BEGINS}(?='*[^\S\t\r\n]*[{_MARKS}])|^(?='*[\t\
 _DEFUSED: Final = re.compile(rf"{_BEGINS}'(?='*[^\S\t\r\n]*[{_MARKS}])|^'(?='*[\t\r])")
 _SHOWN: Final = re.compile(r"\\u\{([0-9a-f]{1,6})\}")
 _NEEDS_QUOTES: Final = re.compile(r'[",\n]|^\s|\s$')
+# Most cells: text that is neither escaped nor quoted.
+_AS_IT_IS: Final = re.compile(r"[0-9A-Za-z_](?:[ !#-+\--:<-\[\]-~]*[!#-+\--:<-\[\]-~])?").fullmatch
 
 
 def cell(text: str, *, raw: bool = False) -> str:
@@ -61,7 +63,11 @@ def _char(found: re.Match[str]) -> str:
 
 def row(cells: list[str]) -> str:
     """Joins cells to one line with its end (RFC 4180)."""
-    return ",".join(map(_quote, cells)) + "\r\n" if cells != [""] else '""\r\n'
+    return _join([_quote(text) for text in cells])
+
+
+def _join(quoted: list[str]) -> str:
+    return ",".join(quoted) + "\r\n" if quoted != [""] else '""\r\n'
 
 
 def _quote(text: str) -> str:
@@ -152,16 +158,23 @@ class Csv(Printer):
                 first = False
             if not columns:
                 columns = _columns(piece)
-                lost = _Lost(frozenset(columns))
+                lost = _Lost(columns)
                 self._head(columns)
             for item in piece:
-                self._row(columns, item)
-                if lost:
-                    lost.watch(item)
+                self._write_object(columns, lost, item)
         if first and not columns:
             self._head(_columns_without_rows(self.kind))
         if lost:
             lost.report()
+
+    def _write_object(
+        self, columns: Sequence[FieldPath], lost: "_Lost | None", item: object
+    ) -> None:
+        cells = None if lost is None else lost.watch(item, self._quoted_cell)
+        if cells is None or self._decimals:
+            self._row(columns, item)
+        else:
+            self._write(_join(cells))
 
     def value(self, data: object) -> None:
         """Prints any result: objects under their columns, lists as rows, a value as one cell."""
@@ -190,7 +203,7 @@ class Csv(Printer):
 
     def _row(self, columns: Sequence[FieldPath], item: object) -> None:
         read = self._in_decimals if self._decimals else lookup
-        self._write(row([self._cell(read(item, path)) for path in columns]))
+        self._write(_join([self._quoted_cell(read(item, path)) for path in columns]))
 
     def _in_decimals(self, item: object, path: FieldPath) -> object:
         """Converts an amount to decimals; other values stay unchanged.
@@ -214,6 +227,11 @@ class Csv(Printer):
             )
         return text
 
+    def _quoted_cell(self, value: object) -> str:
+        if type(value) is str:
+            return value if _AS_IT_IS(value) else _quote(cell(value, raw=self._raw))
+        return str(value) if type(value) is int else _quote(self._cell(value))
+
     def _cell(self, value: object) -> str:
         if isinstance(value, str):
             return cell(value, raw=self._raw)
@@ -222,15 +240,65 @@ class Csv(Printer):
         return cell(dump(value), raw=self._raw) if isinstance(value, dict | list) else scalar(value)
 
 
-class _Lost:
-    """Records the values for which there is no column."""
+class _Node:
+    """One name of the tree of columns: its own column, if it has one, and what is within.
 
-    def __init__(self, columns: frozenset[FieldPath]) -> None:
-        self._columns = columns
+    Attributes:
+        inner: the names within an object.
+        entries: the positions within a list.
+    """
+
+    __slots__ = ("entries", "inner", "place")
+
+    def __init__(self) -> None:
+        self.place: int | None = None
+        self.inner: dict[str, _Node] = {}
+        self.entries: dict[int, _Node] = {}
+
+    def add(self, part: str) -> "_Node":
+        node = self.inner.setdefault(part, _Node())
+        if part.isdecimal() and part == str(int(part)):
+            self.entries[int(part)] = node
+        return node
+
+    def fill(self, value: object, cells: list[str], write: Callable[[object], str]) -> bool:
+        """Writes the cells of a value and of those within; returns whether each has a column."""
+        if self.place is not None:
+            cells[self.place] = write(value)
+        if type(value) is dict:
+            values: Iterable[tuple[object, object]] = value.items()
+            nodes: Mapping[Any, _Node] = self.inner
+        elif type(value) is list:
+            values, nodes = enumerate(value), self.entries
+        else:
+            return self.place is not None
+        is_complete = True
+        for part, one in values:
+            node = nodes.get(part)
+            if one is not None and (node is None or not node.fill(one, cells, write)):
+                is_complete = False
+        return is_complete
+
+
+class _Lost:
+    """Reads the cells of objects, and records the values for which there is no column."""
+
+    def __init__(self, columns: Sequence[FieldPath]) -> None:
+        self._columns = frozenset(columns)
+        self._tree = _Node()
+        for place, path in enumerate(columns):
+            node = self._tree
+            for part in path:
+                node = node.add(part)
+            node.place = place
         self._objects = 0
         self._paths: dict[FieldPath, None] = {}
 
-    def watch(self, item: object) -> None:
+    def watch(self, item: object, write: Callable[[object], str]) -> list[str]:
+        """Returns the cells of an object, which one walk reads."""
+        cells = [""] * len(self._columns)
+        if self._tree.fill(item, cells, write):
+            return cells
         missing = [
             path for path, value in flatten(item) if value is not None and path not in self._columns
         ]
@@ -238,6 +306,7 @@ class _Lost:
         for path in missing:
             if len(self._paths) < _NAMED:
                 self._paths[path] = None
+        return cells
 
     def report(self) -> None:
         if self._objects:

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from support.suite.drawing import examples
 from svc.errors import PartlyDone
-from svc.render.csv_format import cell, columns_of, restore, row
+from svc.render.csv_format import Csv, cell, columns_of, restore, row
+from svc.render.dump import dump
 from svc.render.output import Output
-from svc.render.paths import format_bracket_path
+from svc.render.paths import flatten, format_bracket_path, lookup
 
 # As scripts know them: typed here, not derived.
 COLUMNS: Final = {
@@ -190,6 +191,48 @@ def test_round_trip_of_objects_is_exact(data: dict[str, Any]) -> None:
             else str(value)
         )
         assert restore(line[f"nested[{key}]"]) == text
+
+
+JSON_TEXT: Final = st.text(alphabet="abc=-;,\" \\'\n\u00e9", max_size=5)
+JSON_VALUES: Final = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | JSON_TEXT,
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from(["a", "b", "0", "1"]), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+
+
+@given(st.lists(st.dictionaries(st.sampled_from("abc"), JSON_VALUES, min_size=1), min_size=1))
+@settings(max_examples=examples(3))
+@example([{"a": {"0": 1}}] * 100 + [{"a": [1]}, {"a": {"b": 1}}, {"a": [[1], {"b": 2}]}])
+@example([{"a": None}] * 100 + [{"a": {}}, {"a": []}, {"a": {"b": None}}, {"b": None}])
+def test_one_walk_reads_what_each_path_says(rows: list[dict[str, Any]]) -> None:
+    """A stream has the cells that its columns' paths name, and tells of each value without one."""
+    rows = [{"id": number, **one} for number, one in enumerate(rows)]
+    written: list[str] = []
+    printer = Csv(written.append, lambda _: None, (), raw=False)
+    try:
+        printer.stream(("", one) for one in rows)
+        told = ""
+    except PartlyDone as error:
+        told = error.message
+    head, *lines = csv.reader(io.StringIO("".join(written), newline=""))
+    first = [path for one in rows[:100] for path, _ in flatten(one)]
+    paths = {format_bracket_path(path): path for path in first}
+    for one, cells in zip(rows, lines, strict=True):
+        for name, text in zip(head, cells, strict=True):
+            value = lookup(one, paths[name])
+            shown = value if isinstance(value, str) else "" if value is None else dump(value)
+            assert text == cell(shown, raw=not isinstance(value, str | list | dict))
+    known = set(head)
+    lost = sum(
+        any(v is not None and format_bracket_path(p) not in known for p, v in flatten(one))
+        for one in rows
+    )
+    assert told.startswith(f"{lost} objects" if lost else "")
+    assert bool(told) == bool(lost)
 
 
 def test_fields_choose_the_columns(printed: Any, samples: Any) -> None:
