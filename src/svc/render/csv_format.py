@@ -170,7 +170,7 @@ class Csv(Printer):
     def _write_object(
         self, columns: Sequence[FieldPath], lost: "_Lost | None", item: object
     ) -> None:
-        cells = None if lost is None else lost.watch(item, self._quoted_cell)
+        cells = None if lost is None else lost.watch(item, self._write_cell)
         if cells is None or self._decimals:
             self._row(columns, item)
         else:
@@ -203,7 +203,7 @@ class Csv(Printer):
 
     def _row(self, columns: Sequence[FieldPath], item: object) -> None:
         read = self._in_decimals if self._decimals else lookup
-        self._write(_join([self._quoted_cell(read(item, path)) for path in columns]))
+        self._write(_join([self._write_cell(read(item, path)) for path in columns]))
 
     def _in_decimals(self, item: object, path: FieldPath) -> object:
         """Converts an amount to decimals; other values stay unchanged.
@@ -227,7 +227,7 @@ class Csv(Printer):
             )
         return text
 
-    def _quoted_cell(self, value: object) -> str:
+    def _write_cell(self, value: object) -> str:
         if type(value) is str:
             return value if _AS_IT_IS(value) else _quote(cell(value, raw=self._raw))
         return str(value) if type(value) is int else _quote(self._cell(value))
