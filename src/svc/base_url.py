@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 from svc.errors import ConfigError
 from svc.system import PORT_MAX
+from svc.system.hosts import is_ipv4, is_loopback
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
-_BYTES, _BYTE_MAX, _BYTE_DIGITS = 4, 255, 3
 # One shape for everything that is allowed; whatever urlsplit might read in two ways is not in it.
 _SHAPE = re.compile(
     r"(?P<scheme>https?)://"
@@ -66,13 +66,7 @@ class BaseUrl(NamedTuple):
     @property
     def is_loopback(self) -> bool:
         """True for a literal loopback address or `localhost`, by name alone (promise R21)."""
-        if ":" not in self.host:
-            return self.host == "localhost" or (_is_ipv4(self.host) and self.host[:4] == "127.")
-        from ipaddress import IPv6Address
-
-        address = IPv6Address(self.host)
-        # Of an IPv4 address in IPv6's clothes, Python's releases think differently.
-        return (address.ipv4_mapped or address).is_loopback
+        return is_loopback(self.host)
 
     @property
     def is_clear(self) -> bool:
@@ -123,19 +117,8 @@ def _check_host(host: str, text: str) -> str:
             return str(IPv6Address(host))
         except ValueError:
             raise ConfigError(f"The base URL {_show_url(text)} has a malformed address.") from None
-    if (host.replace(".", "").isdigit() or host.startswith("0x")) and not _is_ipv4(host):
+    if (host.replace(".", "").isdigit() or host.startswith("0x")) and not is_ipv4(host):
         raise ConfigError(f"The base URL {_show_url(text)} has a malformed address.")
     if ".." in host:
         raise ConfigError(f"The base URL {_show_url(text)} has a malformed host.")
     return host
-
-
-def _is_ipv4(host: str) -> bool:
-    """Whether a host is four decimal numbers: `ipaddress` would say the same, but takes a while."""
-    parts = host.split(".")
-    return len(parts) == _BYTES and all(map(_is_byte, parts))
-
-
-def _is_byte(text: str) -> bool:
-    short = text.isdigit() and len(text) <= _BYTE_DIGITS
-    return short and text == str(min(int(text), _BYTE_MAX))  # 010 is octal to some

@@ -75,7 +75,7 @@ class KeyMatcher(NamedTuple):
     def _verdict(self, fingerprint: str) -> bool | None:
         for made in islice(list_witnesses(self.journal, (fingerprint,), self.scope), _TRIED):
             try:
-                verdict = can_read(self.client, made, within=_SECONDS)
+                verdict = _can_read(self.client, made, within=_SECONDS)
             except SvcError:
                 return None
             if verdict is not None:
@@ -94,7 +94,22 @@ def list_witnesses(
             yield made
 
 
-def can_read(client: Client, identifier: str, *, within: float | None = None) -> bool | None:
+def is_owner(client: Client, identifiers: Iterable[str]) -> bool | None:
+    """Whether objects are of the account of a client's key; None if that is not known.
+
+    Reads at most three of them. The account is the same if an object is readable and none is
+    missing, and another one if all are missing; anything else proves nothing.
+
+    Raises:
+        SvcError: the service cannot be asked.
+    """
+    verdicts = {_can_read(client, one) for one in islice(identifiers, _TRIED)}
+    if verdicts == {False}:
+        return False
+    return True if True in verdicts and False not in verdicts else None
+
+
+def _can_read(client: Client, identifier: str, *, within: float | None = None) -> bool | None:
     """Whether the key of a client can read an object; None if that is not known.
 
     Only `resource_missing` for a documented GET proves that it cannot: any other 404 may come from

@@ -1,7 +1,6 @@
 """Collects the facts by which a batch is planned, from the journal, results file and service."""
 
 from collections.abc import Sequence
-from itertools import islice
 from typing import Final, NamedTuple
 
 from svc.batch.results import PastResults, Results
@@ -13,7 +12,7 @@ from svc.cli.framework.session import Session
 from svc.client import find
 from svc.client.client import Client
 from svc.client.operations import has_failed
-from svc.delivery.account import can_read
+from svc.delivery.account import is_owner
 from svc.delivery.evidence import DONE_BY_HAND, EFFECTIVE, Evidence, Known, gather
 from svc.delivery.journal.batches import BatchName, BatchTable, Duplicate
 from svc.delivery.journal.entry import NO_OTHER_KEYS, OBJECT_FAILED, Intent, KeyEquivalence
@@ -22,7 +21,7 @@ from svc.delivery.plan import BatchFacts, BatchRow, BatchTimes
 from svc.delivery.policy import KeyRelation
 from svc.errors import Conflict, SvcError, UsageError
 
-_RETRIEVED: Final = 3
+_RELATIONS: Final = {True: KeyRelation.SAME, False: KeyRelation.OTHER, None: KeyRelation.NOT_KNOWN}
 
 
 class BatchTables(NamedTuple):
@@ -202,10 +201,7 @@ def _with_service(session: Session, tables: BatchTables, facts: BatchFacts) -> B
         return facts
     with session.client() as client:
         account = accounts_of(session, client, tables.journal).compare(hints)
-        relation = KeyRelation.NOT_KNOWN
-        seen = [can_read(client, one) for one in islice(filter(_is_readable, unseen), _RETRIEVED)]
-        if seen and None not in seen:
-            relation = KeyRelation.SAME if all(seen) else KeyRelation.OTHER
+        relation = _RELATIONS[is_owner(client, filter(_is_readable, unseen))]
         now = read_service_date(client) if dated else None
     return facts._replace(account=account, unseen=relation, times=facts.times._replace(dated=now))
 

@@ -1,6 +1,6 @@
 """The key that is rolled, and the evidence that the new one is of its account."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -10,7 +10,7 @@ from svc.api_keys import ApiKey
 from svc.cli.framework.delivering import journal_of
 from svc.cli.framework.key_check import ask
 from svc.cli.framework.session import Session
-from svc.delivery.account import can_read, list_witnesses
+from svc.delivery.account import is_owner, list_witnesses
 from svc.delivery.journal.stored import Scope
 from svc.errors import AuthError, KeyStoreError, SvcError, Unauthorized
 from svc.keys.facts import KeyFact
@@ -132,8 +132,8 @@ def look(session: Session, old: OldKey) -> Before:
     if listed is not None:
         return Before(works=True, known=(listed,))
     # A journal may tell of another account, or of a sandbox that has been reset since.
-    seen = (each for each in _list_recorded(session, old) if _sees(session, secret, place, each))
-    return Before(works=True, known=tuple(seen)[:1])
+    seen = (each for each in _list_recorded(session, old) if _sees(session, secret, place, (each,)))
+    return Before(works=True, known=tuple(islice(seen, 1)))
 
 
 def is_same_account(session: Session, secret: str, place: KeyPlace, before: Before) -> bool | None:
@@ -142,11 +142,9 @@ def is_same_account(session: Session, secret: str, place: KeyPlace, before: Befo
     Raises:
         AuthError: it does not: it is of another account.
     """
-    answers = [_sees(session, secret, place, each) for each in before.known]
-    if True in answers:
-        return True
-    if not answers or None in answers:
-        return None
+    verdict = _sees(session, secret, place, before.known)
+    if verdict is not False:
+        return verdict
     raise AuthError(
         f"Nothing was stored: the new key does not see {before.known[0]}, which is of the old "
         "key's account.",
@@ -169,9 +167,9 @@ def check_still_works(session: Session, old: OldKey, new: ApiKey) -> bool | None
     return True
 
 
-def _sees(session: Session, secret: str, place: KeyPlace, identifier: str) -> bool | None:
+def _sees(session: Session, secret: str, place: KeyPlace, known: Iterable[str]) -> bool | None:
     with session.client(secret=secret, mode=place.mode, on_reply=lambda _: None) as client:
-        return can_read(client, identifier)
+        return is_owner(client, known)
 
 
 def _list_recorded(session: Session, old: OldKey) -> Iterator[str]:

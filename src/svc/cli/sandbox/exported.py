@@ -12,7 +12,7 @@ from svc.cli.framework.session import Session
 from svc.errors import LocalError, UsageError, system_words
 from svc.service.facts import SANDBOX_STATE_MAX
 from svc.system.consoles import read_to_end
-from svc.system.loopback import is_loopback
+from svc.system.hosts import is_loopback
 
 AllowRemote = Annotated[
     bool, flag("--allow-remote", "Take a state that sends webhooks to other machines.")

@@ -10,7 +10,7 @@ from svc.sandbox.resources import api_keys
 from svc.sandbox.store.documents import KnownDoc
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import KEY_PREFIX_LENGTH, KEY_PREFIXES, SANDBOX_HEADER, SANDBOX_ROOT, Mode
-from svc.system.loopback import host_of, is_loopback
+from svc.system.hosts import host_of, is_loopback
 
 CHALLENGE: Final = "WWW-Authenticate"
 _CHALLENGE: Final = {CHALLENGE: 'Basic realm="svc"'}

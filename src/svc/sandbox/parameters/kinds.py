@@ -25,7 +25,7 @@ from svc.sandbox.parameters.schema import (
 from svc.sandbox.parameters.tables import WRONG_TYPE, Codes, ParameterKind, SandboxSettings
 from svc.sandbox.reference import fx
 from svc.service.facts import AMOUNT_MAX, COUNTRIES, EVENT_TYPES
-from svc.system.loopback import is_loopback
+from svc.system.hosts import is_loopback
 
 _HS_DIGITS_MAX: Final = 12
 _HS_TEXT_MAX: Final = 64

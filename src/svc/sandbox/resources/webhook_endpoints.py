@@ -15,7 +15,7 @@ from svc.sandbox.store.documents import Doc, KnownDoc
 from svc.sandbox.store.transaction import Transaction
 from svc.service.facts import ID_PREFIXES, SECRET_PREFIX, VERSIONS
 from svc.service.webhook_endpoints import RESOURCE
-from svc.system.loopback import is_loopback
+from svc.system.hosts import is_loopback
 
 KIND: Final = RESOURCE.name
 ENABLED_MAX = 16

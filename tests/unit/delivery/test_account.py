@@ -1,0 +1,58 @@
+"""Whose objects a key reads, and what that says of its account (promise R118)."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from svc.client.call import Call
+from svc.delivery.account import is_owner
+from svc.errors import Forbidden, NotFound
+
+OWN, MISSING, HIDDEN, LOST = "ord_own", "ord_missing", "ord_hidden", "ord_lost"
+
+
+class Service:
+    """Answers by the id at the end of a path."""
+
+    def __init__(self) -> None:
+        self.asked: list[str] = []
+
+    def send(self, call: Call, **_: Any) -> Any:
+        identifier = call.path.rpartition("/")[2]
+        self.asked.append(identifier)
+        if identifier == HIDDEN:
+            raise Forbidden("hidden")
+        if identifier != OWN:
+            raise NotFound("?", code="resource_missing" if identifier == MISSING else None)
+        return SimpleNamespace(data={"id": identifier})
+
+
+@pytest.mark.parametrize(
+    ("identifiers", "owner"),
+    [
+        ((), None),
+        ((OWN,), True),
+        ((HIDDEN, OWN, LOST), True),
+        ((MISSING, MISSING), False),
+        ((MISSING, HIDDEN), None),
+        ((HIDDEN, LOST), None),
+    ],
+)
+def test_an_account_is_known_by_the_objects_that_its_key_reads(
+    identifiers: tuple[str, ...], *, owner: bool | None
+) -> None:
+    """One that is read is proof; of another account only if all are missing."""
+    assert is_owner(Service(), identifiers) is owner  # type: ignore[arg-type]
+
+
+def test_answers_that_contradict_each_other_prove_nothing() -> None:
+    """A results file put together from two accounts is of neither: its rows stop the batch."""
+    assert is_owner(Service(), (OWN, MISSING)) is None  # type: ignore[arg-type]
+
+
+def test_three_objects_are_read_at_most() -> None:
+    """However many a results file names."""
+    service = Service()
+    assert is_owner(service, [OWN] * 9) is True  # type: ignore[arg-type]
+    assert service.asked == [OWN] * 3
