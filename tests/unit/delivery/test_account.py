@@ -12,7 +12,7 @@ from svc.errors import Forbidden, NotFound
 OWN, MISSING, HIDDEN, LOST = "ord_own", "ord_missing", "ord_hidden", "ord_lost"
 
 
-class Service:
+class ObjectServer:
     """Answers by the id at the end of a path."""
 
     def __init__(self) -> None:
@@ -43,16 +43,16 @@ def test_an_account_is_known_by_the_objects_that_its_key_reads(
     identifiers: tuple[str, ...], *, owner: bool | None
 ) -> None:
     """One that is read is proof; of another account only if all are missing."""
-    assert is_owner(Service(), identifiers) is owner  # type: ignore[arg-type]
+    assert is_owner(ObjectServer(), identifiers) is owner  # type: ignore[arg-type]
 
 
 def test_answers_that_contradict_each_other_prove_nothing() -> None:
     """A results file put together from two accounts is of neither: its rows stop the batch."""
-    assert is_owner(Service(), (OWN, MISSING)) is None  # type: ignore[arg-type]
+    assert is_owner(ObjectServer(), (OWN, MISSING)) is None  # type: ignore[arg-type]
 
 
 def test_three_objects_are_read_at_most() -> None:
     """However many a results file names."""
-    service = Service()
+    service = ObjectServer()
     assert is_owner(service, [OWN] * 9) is True  # type: ignore[arg-type]
     assert service.asked == [OWN] * 3
