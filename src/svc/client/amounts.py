@@ -2,6 +2,9 @@
 
 Options, `-d`, `--body`, cells of a CSV and lines of NDJSON all use it, so that they accept the same
 values.
+
+`fields` parses the numbers of a request's body with it, `cli` those of options, `batch.columns`
+those of a CSV. Text such as `4,999` or `12.50` is refused, with the amount that was probably meant.
 """
 
 from typing import Final

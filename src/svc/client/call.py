@@ -1,4 +1,8 @@
-"""One request to the service as a value."""
+"""`Call`: one request to the service as a value, with what its answer must be.
+
+`operations` and `find` build calls for `cli`, `delivery` and `batch`; `request` encodes one,
+`client` sends it, the journal stores it. The functions here check the ids that go into its path.
+"""
 
 from collections.abc import Mapping
 from typing import Literal, NamedTuple, TypeAlias

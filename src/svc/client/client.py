@@ -1,4 +1,9 @@
-"""The API client: sends a call in at most four identical attempts, to one definite outcome."""
+"""The API client: sends a call in at most four identical attempts, to one definite outcome.
+
+A command makes one `Client` (`cli.framework.session`), a batch one for each worker; reads call
+`send`, recorded POSTs `deliver` (`delivery.send`). A `Call` in; a checked `Reply` out, or an error
+that says whether the request was carried out.
+"""
 
 from collections.abc import Callable, Mapping
 from itertools import count

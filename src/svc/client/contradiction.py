@@ -1,4 +1,8 @@
-"""Finds contradictions between an answer and its request: object, mode, amount or currency."""
+"""Finds contradictions between an answer and its request: object, mode, amount or currency.
+
+`client` calls `refuse_contradiction` with each successful answer, `reply` looks for other ids
+before that; `Contradiction` is what a command then ends with, and what the journal records.
+"""
 
 from collections.abc import Mapping
 from typing import Any, Final

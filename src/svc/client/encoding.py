@@ -1,4 +1,7 @@
-"""Encodes the body of a request as JSON, or as a form with bracket paths."""
+"""Encodes the body of a request: fields to JSON bytes, or to a form with bracket paths.
+
+`request` calls it once for each request; `call` flattens filters to a query string with it.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from json.encoder import encode_basestring

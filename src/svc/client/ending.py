@@ -1,4 +1,7 @@
-"""Builds the error of a call that failed, with its outcome and the next step (R10, R11)."""
+"""Builds the error of a call that failed, with its outcome and the next step (R10, R11).
+
+`client` calls `error_of` when it makes no further attempt: the last attempt in, an exception out.
+"""
 
 from typing import Any, NamedTuple
 

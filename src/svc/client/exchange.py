@@ -1,7 +1,11 @@
-"""The values that pass between the client and the wire: request, answer, failure, deadline.
+"""The values that pass between the client and its wire: request, answer, failure, deadline.
 
 Named tuples here and in the neighbouring modules: every command makes these classes at its start,
 and a frozen dataclass takes ten times as long (0.5 ms each).
+
+An *exchange* is one HTTP request with its answer. `client`, `sandbox` and `probe` pass a
+`WireRequest` to a `Wire` and get a `RawReply` or a `Failure`; `wire.sockets` implements `Wire`,
+tests pass others.
 """
 
 from collections.abc import Callable

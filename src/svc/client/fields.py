@@ -3,6 +3,9 @@
 Single commands, `svc post` and the rows of a batch all use `check_body`. An unknown field is
 allowed: the service may have it. A name that is similar to a known field is refused: a refund with
 `amout` would return the whole payment.
+
+The calls are in `cli.framework.sending`, `client.find` and `batch.validate`: a body in, nothing or
+a UsageError out.
 """
 
 import re

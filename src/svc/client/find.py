@@ -1,7 +1,8 @@
-"""Builds calls from a path or an id, for `svc get`, `svc post` and the requests of the journal.
+"""Builds the call for a path or an id: for `svc get`, `svc post` and requests of the journal.
 
-A documented path gets the checks of its operation: a refund that is sent by `svc post /v1/refunds`
-or resumed from the journal is checked like one of `svc refunds create`.
+`delivery` builds its look-ups with it too. A POST to a documented path gets the checks of its
+operation: a refund that is sent by `svc post /v1/refunds`, or resumed from the journal, is checked
+like one of `svc refunds create`. A GET gets the check of its path alone.
 """
 
 from collections.abc import Mapping

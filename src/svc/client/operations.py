@@ -1,6 +1,9 @@
-"""Builds the calls of the API from `svc.service`, with the checks of their answers.
+"""Builds the call of a documented operation from `svc.service`, with the checks of its answer.
 
 An undocumented path is sent unchanged, and any JSON is a valid answer to it.
+
+The commands of nouns (`cli.framework.nouns`) and the rows of a batch (`batch.operations`) are built
+by it. Other functions say of a call whether it moves money, and of an answer whether it has failed.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -2,6 +2,9 @@
 
 Options, request bodies, completion and the advice of errors are built from these rows. A field
 without an option is given by `-d`.
+
+`cli.framework.registry` adds them to commands; `fields` and `refusal` name the option of a field in
+an error, although they know no command line otherwise.
 """
 
 from collections.abc import Iterable, Iterator

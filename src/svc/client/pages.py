@@ -1,4 +1,8 @@
-"""Reads all pages of a list, with checks against endless repetition (promise R18)."""
+"""Reads all pages of a list, with checks against endless repetition (promise R18).
+
+`pages` serves `--all` and `--max` of list commands, `svc timeline` and `svc events audit`: the call
+of a list in, its pages out, one at a time.
+"""
 
 from collections import deque
 from collections.abc import Iterator

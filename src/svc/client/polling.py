@@ -1,4 +1,8 @@
-"""Waits until an object has a wanted or another final status."""
+"""Waits until an object has a wanted or another final status, by reading it again and again.
+
+`cli.framework.sending` calls `wait` for `--wait` and `--until`, with the answer that created the
+object.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Checks without a key whether the service answers, and reads its clock."""
+"""Checks without a key whether the service answers, and reads its clock, for `svc doctor`."""
 
 from typing import NamedTuple
 

@@ -1,4 +1,8 @@
-"""Parses error answers of any shape, and builds the error with its class and hint."""
+"""Reads an error answer, whatever its shape, and builds the error with its class and hint.
+
+`reply` reads the body of each answer that is no 2xx; `ending` builds the error of a definite
+refusal from it. The other functions say what a refusal proves: about the key, or about an effect.
+"""
 
 import re
 from typing import Final

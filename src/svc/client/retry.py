@@ -1,4 +1,8 @@
-"""Decides whether and when to try again; pure functions (promises R6-R8, R11)."""
+"""Decides after each attempt whether and when to try again (promises R6-R8, R11).
+
+`client` asks `decide` after each attempt: a `Retry` with its wait, or a `Stop` with its reason.
+`connect_seconds` divides the deadline among the attempts. The functions are pure.
+"""
 
 from collections.abc import Callable
 from enum import Enum

@@ -1,4 +1,8 @@
-"""Sends calls to the controls of a sandbox, and to no other service."""
+"""Sends calls to the controls of a sandbox (`/_sandbox/...`), and to no other service.
+
+The commands `svc sandbox ...` use it by `cli.framework.control`; `delivery` reads a sandbox's clock
+and the age of its idempotency keys.
+"""
 
 from collections.abc import Callable
 from typing import BinaryIO

@@ -1,4 +1,8 @@
-"""Makes text from outside safe for a terminal, as one short line."""
+"""Makes text from outside safe for a terminal, as one short line.
+
+`reply`, `refusal` and other modules pass texts of an answer through it before they stand in an
+error.
+"""
 
 import re
 

@@ -1,4 +1,7 @@
-"""One HTTP connection: sends a request, reads its answer, and tells whether it can be reused."""
+"""One HTTP connection: sends a request, reads its answer, and tells whether it can be reused.
+
+`sockets` opens it and keeps it between two requests; bytes are encoded and parsed by `http`.
+"""
 
 import socket
 from collections.abc import Callable

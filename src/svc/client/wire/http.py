@@ -3,6 +3,8 @@
 The fast path only accepts messages that can be read in one way: strict line ends, plain characters,
 one Content-Length, no other framing. h11 parses all others; its import takes an eighth of a
 command's time. h11 would read no message of the fast path differently; a test compares the two.
+
+`connection` makes one `HttpExchange` for each request.
 """
 
 from typing import TYPE_CHECKING, Final, TypeAlias

@@ -1,4 +1,7 @@
-"""Chooses the proxy of a request: CONNECT for https, none for this machine (promise R26)."""
+"""Chooses the proxy of a request: CONNECT for https, none for this machine (promise R26).
+
+`cli.framework.session` chooses the address when it makes the client; `sockets` connects through it.
+"""
 
 from binascii import b2a_base64
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""TLS for https origins; only imported for these (promise R27)."""
+"""TLS for https origins; imported only for these (promise R27).
+
+`sockets` does the handshake with it; a team's log (`svc events`) uses the same trusted authorities.
+"""
 
 import os
 import socket
