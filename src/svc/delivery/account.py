@@ -4,6 +4,10 @@ A key does not name its account, and the service has no call for it. Three thing
 the keys are equal, this machine has rolled one to the other, or the second key reads an object that
 was created with the first one: a key of another account gets `resource_missing`. Without proof the
 answer is neither yes nor no.
+
+`delivery.sender` passes a `KeyMatcher` along for single commands, `cli.batch` for rows: a duplicate
+or an earlier request counts only if its key is of the same account. `svc keys roll` asks by
+`can_read` whether the new key sees what the old one created.
 """
 
 from collections.abc import Callable, Iterable, Iterator

@@ -1,4 +1,7 @@
-"""Checks before a row is sent: the currency of its payment, and whether its last object failed."""
+"""Checks before a row is sent: the currency of its payment, and whether its last object failed.
+
+A worker (`batch.workers`) calls it for each row, just before the row is sent; it reads one object.
+"""
 
 from svc.client import find
 from svc.client.client import Client

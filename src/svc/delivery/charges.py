@@ -1,4 +1,7 @@
-"""Determines the amount that a request would move, for limits of the configuration."""
+"""Determines the amount that a request would move, for the money limits of the configuration.
+
+`send` and `svc batch` ask a `ChargeReader` where a limit applies and the request names no amount.
+"""
 
 from svc.client import find
 from svc.client.call import Call

@@ -1,4 +1,8 @@
-"""Settles a recorded POST in the journal and completes its error (promises R10, R70)."""
+"""Settles a recorded POST in the journal and completes its error (promises R10, R70).
+
+`send` calls `keep` after the last attempt: the reply or error in, a `Sent` out, or the error with
+the journal's id and the command that continues.
+"""
 
 from typing import NamedTuple
 

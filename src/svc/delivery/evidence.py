@@ -2,6 +2,8 @@
 
 A request that either of them calls done is done. Otherwise it is unknown if either calls it
 unknown. It counts as not sent only if none of them says more (promise R116).
+
+`svc batch` gathers the evidence before it plans (`cli.batch.facts`); `planner` matches it to rows.
 """
 
 from collections.abc import Iterable, Sequence

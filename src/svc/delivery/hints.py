@@ -2,6 +2,9 @@
 
 A hint never contains an invented amount, recipient or account, and never repeats a POST that was
 carried out (promise R120).
+
+`cli.batch.run` calls it with a plan: the error that stops the run, the notes about it, and the
+error of each row that is held back.
 """
 
 import re

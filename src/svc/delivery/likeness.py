@@ -3,6 +3,9 @@
 The *parameters digest* is that of the exact parameters in any spelling (form, JSON, options); an
 idempotency key stands for it. The *likeness* is the digest of the normalised parameters; it finds
 duplicates and is never part of a key. The bytes to send are stored separately and sent unchanged.
+
+`batch.validate` computes both for each row, `journal.stored` for each command; the journal, the
+results file of a batch and the planner find duplicates by them.
 """
 
 import hashlib

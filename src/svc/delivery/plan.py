@@ -1,4 +1,8 @@
-"""The values of a batch's plan: its rows, the decision about each, and their idempotency keys."""
+"""The values of a batch's plan: its rows, the decision about each, and their idempotency keys.
+
+`batch.validate` makes `BatchRow`s, `cli.batch.facts` collects `BatchFacts`, `planner` makes the
+`BatchPlan` of both, and `batch.run` sends its tasks.
+"""
 
 from array import array
 from collections import Counter

@@ -1,8 +1,10 @@
-"""Planning a run of a batch: each row of the file against all evidence of its batch.
+"""Plans a run of a batch: compares each row of the file with all evidence of its batch.
 
 A row takes, of the requests that are like it, first one that was carried out, then one whose
 outcome is not known, then one that was not carried out; only after these does it get a new key.
 `policy` decides what becomes of it.
+
+`cli.batch.run` calls `plan_batch`: rows and facts in, a `BatchPlan` out; nothing is read or sent.
 """
 
 from array import array

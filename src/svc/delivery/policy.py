@@ -2,6 +2,9 @@
 
 The first matching rule of a table decides. The functions are pure: they read no clock, no file and
 not the service. `tests/proof` compares every combination with a second version of the rules.
+
+`send` asks `decide_command` for single commands, `planner` asks `decide_row` for each row of a
+batch.
 """
 
 from collections.abc import Callable

@@ -2,6 +2,8 @@
 
 One transaction with one fsync records many rows (promise R2). Another transaction, which does not
 wait for the disk, settles them.
+
+The loop of `batch.run` calls it: tasks in, jobs for the workers out; then results in, outcomes out.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

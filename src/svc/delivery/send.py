@@ -1,4 +1,9 @@
-"""Sends every POST: it is recorded before, and settled afterwards (promises R2, R10, R70)."""
+"""Sends a POST: records it before, settles it afterwards (promises R2, R10, R70).
+
+Every POST goes through here: a single command by `send_new` (`cli.framework.delivering`), `svc
+requests resume` by `deliver`, a row of a batch by `send_row` (`batch.workers`). In between
+`Client.deliver` sends.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress

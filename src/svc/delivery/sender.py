@@ -1,4 +1,8 @@
-"""The dependencies of a delivery, which knows neither a command line nor a terminal."""
+"""`Sender`: what a delivery works with, so that it knows neither a command line nor a terminal.
+
+`cli.framework.delivering` makes one for each command that sends a POST: client, journal, scope,
+clocks, and functions that print. `send` and `ending` take it as their first argument.
+"""
 
 from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol

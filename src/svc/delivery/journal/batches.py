@@ -15,6 +15,9 @@ service itself separates keys by account and mode. Therefore:
 - two equal rows remain two requests;
 - with `--import`, every machine computes the same keys, even if the journal is lost; within the
   service's 24 hours no row has a second effect.
+
+`svc batch` locks its batch in a `BatchTable` while it runs; `plan.RowKeys` computes keys by
+`BatchName`.
 """
 
 import hashlib

@@ -1,4 +1,7 @@
-"""Builds the command lines of hints: how to resume a request, and how to see its effect."""
+"""Builds the command lines of hints: how to resume a request, and how to see its effect.
+
+Errors of `delivery` and of `cli` end with these lines, to be copied into a shell.
+"""
 
 from collections.abc import Callable
 from typing import TypeAlias

@@ -1,4 +1,8 @@
-"""The values that the journal keeps for a POST (promises R2, R10)."""
+"""The values that the journal keeps for a POST: what was sent, and how it ended (R2, R10).
+
+`journal` takes a `NewIntent` before sending and a `Settled` after it, and returns an `Intent`, one
+row of the table `requests`. `svc requests` and `svc timeline` show intents.
+"""
 
 from collections.abc import Mapping
 from functools import lru_cache

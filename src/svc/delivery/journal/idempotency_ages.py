@@ -3,6 +3,8 @@
 The journal has the age of a key by this machine's clock. A sandbox counts its 24 hours by its own
 clock. If a user has advanced that by a day, the sandbox has forgotten a key that was sent a minute
 ago, and would carry the request out a second time.
+
+`cli.framework.control` reads it before a request is sent again at a sandbox, and for `svc batch`.
 """
 
 from datetime import datetime

@@ -2,6 +2,9 @@
 
 The order is always `record` (or `lease`, to send it again), `Client.deliver`, `settle`. A process
 that dies in between leaves the request unresolved and its lease free.
+
+`send` uses it for single commands, `rows` for batches; `svc requests` lists, shows and deletes with
+it. The statements are in `transaction`, the table is in the state database.
 """
 
 import os

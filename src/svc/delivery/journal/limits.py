@@ -9,6 +9,9 @@ processes see each other's requests.
 Ages are measured by the machine's uptime, which a change of the clock does not affect. After a
 restart they are measured by the clock; a time in the future counts, so that setting the clock back
 does not free a limit.
+
+`transaction` checks each new POST with a `LimitBook` while it records it; `svc batch` shows what is
+left.
 """
 
 from collections.abc import Callable, Iterable, Sequence

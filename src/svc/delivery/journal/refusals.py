@@ -1,6 +1,8 @@
-"""The errors for requests that are not sent (again): code, message, next command, class.
+"""The errors for requests that are not sent, or not sent again: code, message, next command, class.
 
 `SendRefusal.about` builds the error of a table row for one request (promises R4, R5, R12).
+
+`transaction`, `send`, `ending` and `svc requests` raise them when a decision refuses a request.
 """
 
 from typing import Final, NamedTuple

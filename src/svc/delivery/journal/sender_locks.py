@@ -1,4 +1,9 @@
-"""Who is sending a request now: a sign of life that goes with the process (promise R69)."""
+"""Tells whether the process that is sending a request still lives (promise R69).
+
+Each sender holds a locked file of its own name, which the system unlocks when the process dies. The
+journal stores that name with a request as its lease; a lease of a dead sender is free. `journal`
+and `batches` ask, `cli` makes one `SenderLocks` for each command.
+"""
 
 import os
 from contextlib import suppress

@@ -1,4 +1,8 @@
-"""Converts a POST to the values from which it can be sent again byte for byte, and back."""
+"""Converts a POST to the values from which it can be sent again byte for byte, and back.
+
+`entry.NewIntent` is made of `store_call`'s result before sending; `svc requests resume` rebuilds
+the request by `restore_call`. A `Scope` says for whom and where a request is.
+"""
 
 import hashlib
 from typing import NamedTuple

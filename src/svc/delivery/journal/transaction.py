@@ -1,4 +1,8 @@
-"""Changes to the journal of POSTs within one transaction; other rooms use `journal`."""
+"""Changes to the journal of POSTs within one transaction, with the SQL; used by `journal` alone.
+
+Each method is one step of `Journal`: record, begin again, settle, release, delete. It refuses what
+a rule forbids (a duplicate, a limit, a running batch) before a row is written.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
