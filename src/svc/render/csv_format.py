@@ -2,6 +2,8 @@
 
 The columns of each kind of object and their order are fixed, so that scripts can rely on them.
 Other values of the objects follow in further columns. The headers are bracket paths.
+
+`output` chooses it for `-o csv`; `batch.columns` reads escaped cells back by `restore`.
 """
 
 import re

@@ -2,6 +2,8 @@
 
 Numbers, key order and string escapes stay unchanged. Characters that could control a terminal are
 written as JSON escapes (promise R61).
+
+The JSON printers (`json_format`, `errors`, `output`) and the CSV cells use it.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""Formats an error as text for people or as JSON for programs (promise R73)."""
+"""Formats an error as text for people or as JSON for programs (promise R73).
+
+`output.Output.error` calls `lines` or `envelope` when a command ends with an SvcError.
+"""
 
 from typing import TYPE_CHECKING, Final
 

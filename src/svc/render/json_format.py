@@ -1,4 +1,7 @@
-"""Prints results for programs: JSON with its original spelling, NDJSON, ids (promise R72)."""
+"""Prints results for programs: JSON with its original spelling, NDJSON, ids (promise R72).
+
+`output` chooses `Json`, `Ndjson` or `Ids` for `-o json`, `ndjson` and `id`.
+"""
 
 from collections.abc import Callable, Iterable, Iterator
 from json import JSONDecoder

@@ -1,4 +1,8 @@
-"""Lays out lines for people on a terminal or in a file: cells, line breaks and colours."""
+"""Lays out the lines of running commands for people: cells, line breaks, colours, time of day.
+
+`svc events listen` and `svc sandbox start` print what happens with it, a line each; tables of
+results are laid out by `human`.
+"""
 
 import time
 from collections.abc import Sequence

@@ -1,4 +1,8 @@
-"""`Output`: prints the results and messages of a command in the chosen format."""
+"""`Output`: prints the results and messages of a command in the chosen format.
+
+`cli.framework.session` makes one for each command, as `session.out`; it sends results to the
+printer of the format (`human`, `json_format`, `csv_format`) and text to `writer`.
+"""
 
 from collections.abc import Callable
 from contextlib import suppress

@@ -1,4 +1,8 @@
-"""Paths of fields, and reading an object by paths."""
+"""Paths of fields, such as `items[0].name`: parsed, formatted, and looked up in an object.
+
+`--fields` and the headers of CSV are paths; every printer reads the values of an object by a
+`Record`.
+"""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""The interface of all output formats."""
+"""`Printer`: the interface of all output formats, which `output` calls.
+
+`human`, `csv_format` and `json_format` implement it.
+"""
 
 from collections.abc import Callable, Iterator
 from typing import Any, Final

@@ -1,4 +1,8 @@
-"""By which name the program is to be called again, in the commands that it suggests."""
+"""By which name the program is to be called again, in the commands that it suggests.
+
+`cli.framework.invocation` makes one `ProgramName` for each command. It is `svc` where a shell finds
+this program by that name, else its path; help pages, errors and hints put it before their commands.
+"""
 
 import os
 import re

@@ -1,4 +1,8 @@
-"""`--query`: applies a JMESPath expression to the whole result."""
+"""`--query`: applies a JMESPath expression to the whole result; loads jmespath only then.
+
+`output` applies a `Query` before it prints; `svc events listen --where` checks events by a
+`Condition`.
+"""
 
 import json
 import re

@@ -1,4 +1,7 @@
-"""Cells, lines and styles of human output, with every escape sequence that svc writes (R62)."""
+"""Cells, lines and styles of human output, with every escape sequence that svc writes (R62).
+
+`human`, `errors`, `layout` and the help pages colour their text with it.
+"""
 
 import re
 from collections.abc import Callable, Iterable

@@ -1,4 +1,8 @@
-"""Makes text safe for a terminal, and measures, wraps and shortens it."""
+"""Makes text safe for a terminal, and measures, wraps and shortens it.
+
+Everything that prints text for people uses it: `human`, `errors`, `layout`, questions and notes of
+`cli`, the lines of `svc events listen`.
+"""
 
 import re
 from collections.abc import Callable

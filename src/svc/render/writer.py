@@ -1,6 +1,9 @@
 """Writes to the standard streams, and masks secrets and control characters (R126).
 
 No other module writes to a standard stream, as a test of the architecture checks.
+
+`cli.framework.invocation` makes one `Writer` for each stream; `output` and the printing of `svc
+events listen` write through it.
 """
 
 import re

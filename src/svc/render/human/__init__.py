@@ -1,4 +1,8 @@
-"""Prints results for people: an object as a block, several as a table, findings with hints."""
+"""Prints results for people: an object as a block, several as a table, findings with hints.
+
+`svc.render.output` makes a `Human` for `-o human`, the format at a terminal. Data in, styled lines
+out.
+"""
 
 from collections.abc import Sequence
 from dataclasses import replace

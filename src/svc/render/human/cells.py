@@ -1,4 +1,8 @@
-"""Formats single values for people: amounts, times, statuses and others."""
+"""Formats single values for people: amounts, times, statuses and others, by their view.
+
+The blocks of `human` and the tables of `table` ask `cell` for each value; `cli` and the inspector
+of webhooks parse and format times with the other functions.
+"""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, tzinfo

@@ -1,4 +1,7 @@
-"""Lays out labelled values, one a line: amounts align, prose wraps, ids stay whole (R63)."""
+"""Lays out labelled values, one a line: amounts align, prose wraps, ids stay whole (R63).
+
+`human` lays out one object with it, `table` an object of a list on a narrow terminal.
+"""
 
 from collections.abc import Sequence
 from typing import Final

@@ -1,4 +1,7 @@
-"""Lays out several objects as a table, or as blocks if the terminal is too narrow."""
+"""Lays out several objects as a table, or as blocks if the terminal is too narrow.
+
+`human` makes a `Listing` for a list and passes it one page of objects after the other; lines out.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,7 @@
-"""The views of objects of this machine, such as those of the inbox and the journal."""
+"""The views of objects of this machine, such as those of the inbox and the journal.
+
+`svc requests`, `svc events inbox`, `svc keys list`, `svc doctor` and others are shown by them.
+"""
 
 from typing import Final
 

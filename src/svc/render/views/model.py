@@ -1,4 +1,7 @@
-"""The types that describe how a kind of object is shown; the modules beside hold the views."""
+"""The types that describe how a kind of object is shown; the modules beside hold the views.
+
+`human` reads a `View` with its `ViewField`s to lay an object out.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Final, Literal

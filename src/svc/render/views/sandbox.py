@@ -1,4 +1,7 @@
-"""The views of the sandbox's own objects: deliveries, keys, faults."""
+"""The views of the sandbox's own objects: deliveries, keys, faults, emails and others.
+
+`human.columns` looks them up for what `svc sandbox ...` prints.
+"""
 
 from typing import Final
 

@@ -2,6 +2,8 @@
 
 An undocumented field is shown as well, after the others and with the service's own name: the
 service may have more fields than the specification shows.
+
+`human.columns` asks `view_of_noun` for each object that the service has sent.
 """
 
 from collections.abc import Iterator
