@@ -1,7 +1,6 @@
 """Waits until an object has a wanted or another final status, by reading it again and again.
 
-`cli.framework.sending` calls `wait` for `--wait` and `--until`, with the answer that created the
-object.
+`cli.framework.sending` calls `wait` for `--wait` and `--until`: the first answer in, the last out.
 """
 
 from collections.abc import Callable
