@@ -1,4 +1,7 @@
-"""`svc completion`: print or install what makes a shell complete the words of `svc`."""
+"""`svc completion SHELL`: prints, installs or removes the completion script of a shell.
+
+The scripts are made by `svc.completion`; `svc doctor` asks here where one would be installed.
+"""
 
 import shlex
 import stat

@@ -1,4 +1,4 @@
-"""`svc config`: read and change settings."""
+"""`svc config get`, `set`, `unset` and `path`: reads and changes settings, through `svc.config`."""
 
 from typing import Annotated, Any
 

@@ -1,4 +1,4 @@
-"""`svc get`: any GET, by id or path."""
+"""`svc get ID-OR-PATH`: sends any GET and prints the answer, through `framework.sending`."""
 
 from typing import Annotated
 

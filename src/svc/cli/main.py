@@ -1,4 +1,8 @@
-"""The entry of the program and its one error boundary."""
+"""The entry of the command line, and the one place where errors become exit codes.
+
+`start` calls `main` with the words that were typed. It makes the `Session`, runs the Typer tree,
+has `framework.errors` report what was raised, and returns the exit code.
+"""
 
 import os
 import sys

@@ -1,4 +1,4 @@
-"""`svc post`: any POST, by path."""
+"""`svc post PATH`: sends any POST and prints the answer, through `framework.sending`."""
 
 from functools import partial
 from typing import Annotated

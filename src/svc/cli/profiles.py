@@ -1,4 +1,4 @@
-"""`svc profiles`: name accounts and switch between them."""
+"""`svc profiles list`, `use`, `create` and `remove`: names accounts and switches between them."""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,4 +1,8 @@
-"""`svc requests`: what was sent, what became of it, and sending it once more (R3, R4)."""
+"""`svc requests`: lists the POSTs of the journal and settles those of unknown outcome (R3, R4).
+
+`resume` sends one again with its own key, `forget` deletes one; `adopt` and `start-empty` deal with
+a damaged state database.
+"""
 
 from pathlib import Path
 from typing import Annotated, Any

@@ -1,4 +1,4 @@
-"""`svc state`: what takes the room of the state database, and giving it back."""
+"""`svc state`: shows what takes the space of the state database; `compact` frees it."""
 
 from contextlib import closing
 

@@ -1,4 +1,4 @@
-"""`svc whoami`: what a command would use, and whether the service takes it."""
+"""`svc whoami`: shows profile, address, mode and key in use, and whether the key is accepted."""
 
 from contextlib import suppress
 from typing import Any

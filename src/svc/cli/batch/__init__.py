@@ -1,6 +1,8 @@
-"""`svc batch`: run an operation for every row of a file, each exactly once.
+"""`svc batch OPERATION FILE`: runs an operation for every row of a file, each exactly once.
 
-Begin with `run`; `svc.batch` does the work, this folder asks and reports.
+Begin with `run`, the steps of one run: `options` are typed, `rows` reads the file, `facts` collects
+what is known, `svc.delivery.planner` decides, `workers` starts `svc.batch` on what is left,
+`report` prints.
 """
 
 from math import inf

@@ -1,4 +1,7 @@
-"""Collects the facts by which a batch is planned, from the journal, results file and service."""
+"""Collects the facts by which a batch is planned, from the journal, results file and service.
+
+`run` calls `collect_facts` before it makes the plan: options and rows in, `BatchFacts` out.
+"""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple

@@ -1,4 +1,7 @@
-"""The options of `svc batch`, and where its results go."""
+"""The options of `svc batch`, and the path of its results file.
+
+Typer fills a `BatchOptions` from the command line; every other module of this folder reads it.
+"""
 
 import os
 import re

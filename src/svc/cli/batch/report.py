@@ -1,4 +1,7 @@
-"""What `svc batch` shows: its summary, its check, and the error that it ends with."""
+"""What `svc batch` prints: its check, its questions, its summary, and the error that it ends with.
+
+`run` calls it at the end of a run or a `--dry-run`; the numbers come from `svc.batch.tally`.
+"""
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import islice

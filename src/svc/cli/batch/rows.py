@@ -1,4 +1,8 @@
-"""What a batch was asked to do, and the file that it was given, understood."""
+"""Reads the whole file of `svc batch` before anything is sent: valid and bad rows.
+
+`run` calls `read_input`; the parsing is in `svc.batch.reading` and `validate`. Rows of a large file
+are kept in a temporary file.
+"""
 
 from contextlib import suppress
 from dataclasses import dataclass, replace

@@ -1,4 +1,8 @@
-"""One run of a batch: compared with what is known, asked about, sent, reported."""
+"""The steps of `svc batch`: read, compare with what is known, ask, send, report.
+
+The command calls `run_batch`, or `check_batch` for `--dry-run`. It opens the journal, has the batch
+planned, asks a person where money moves, and starts `svc.batch.run.Run`.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager, nullcontext, suppress

@@ -1,4 +1,7 @@
-"""`svc commands`: the command tree as data."""
+"""`svc commands`: lists every command, for people or as data for other programs.
+
+It prints the `Tree` that `tree` reads from the parsers; the manual pages are made of its JSON.
+"""
 
 from dataclasses import fields
 from typing import Any

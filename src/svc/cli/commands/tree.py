@@ -1,7 +1,9 @@
-"""Reads the real parsers into a tree of values; imports every command, so only on request.
+"""Reads the real parsers into a `Tree` of commands and options; imports every command.
 
 `python -m svc.cli.commands.tree FOLDER` makes the completion scripts of it; a test compares them
 with the folder `completions` of the project.
+
+`svc commands` prints the tree.
 """
 
 import inspect

@@ -1,7 +1,10 @@
-"""What can stand for the value of each option and argument, from where the program checks it.
+"""Which values each option and argument can have, for `svc commands` and the completion scripts.
 
 For `svc commands` and the completions. What help or the parser tell, a `Literal` above all, is not
 repeated here: `ord_...` in a help text is the kind of an id, the metavar FILE is a path.
+
+`tree` asks `values_of` for each parameter. Most kinds are derived from the parameter's own type and
+help (a `Literal`, the metavar FILE, `ord_...`); a table has the rest.
 """
 
 import re

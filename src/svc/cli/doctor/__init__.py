@@ -1,4 +1,8 @@
-"""`svc doctor`: what stands between this machine and the service, each with its remedy."""
+"""`svc doctor`: checks what stands between this machine and the service, each with its remedy.
+
+`checks` has the checks, in the order in which they are printed; a team's logs are looked at here,
+and `report` collects all of it for a bug report.
+"""
 
 import time
 from collections.abc import Iterator, Sequence

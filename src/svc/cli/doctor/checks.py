@@ -1,4 +1,4 @@
-"""Each check of `svc doctor`: what it looks at, what it found, and the remedy."""
+"""Each check of `svc doctor`, as a function: a session in, a `Finding` with its remedy out."""
 
 import os
 import sys

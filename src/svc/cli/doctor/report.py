@@ -1,4 +1,4 @@
-"""`svc doctor --report`: what a report of a bug should hold, without any secret."""
+"""`svc doctor --report`: what a bug report should hold, without any secret, as JSON."""
 
 import os
 import platform

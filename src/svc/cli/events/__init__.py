@@ -1,4 +1,4 @@
-"""`svc events`: retrieve events; the verbs that receive webhooks are loaded only when named.
+"""`svc events`: retrieves events; the verbs that receive webhooks are loaded only when named.
 
 A verb has a file of its name: `listen`, `receive`, `replay`, `verify`, `inbox` and `log`. Begin
 with `run`, which puts a listener together of a port, an `endpoint`, a `tunnel` and `svc.listen`;

@@ -1,4 +1,8 @@
-"""The webhook endpoint of a listener: registered once, found again from then on."""
+"""The webhook endpoint of a listener: registered at the service once, found again from then on.
+
+`svc events listen` asks `Endpoints` at its start: a URL and event types in, an `Endpoint` with its
+signing secrets out. Endpoints are remembered in the state database, secrets in the keyring.
+"""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,7 @@
-"""`svc events examine`: whether a webhook handler keeps the rules for every handler."""
+"""`svc events examine`: tests a webhook handler with forged, repeated and unusual deliveries.
+
+`svc.listen.examine` makes the deliveries and judges; this module reads options and prints verdicts.
+"""
 
 import secrets
 from collections import Counter

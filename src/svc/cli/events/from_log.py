@@ -1,4 +1,8 @@
-"""Running `svc events listen --from`: a team's log in the place of the HTTP receiver."""
+"""Runs `svc events listen --from LOG`: a team's log takes the place of the HTTP receiver.
+
+`listen` calls `listen_from`. It connects to the log (`team`), claims this machine's reader, and
+starts the same listener as `run` does.
+"""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager

@@ -1,4 +1,7 @@
-"""`svc events inbox`: what was received."""
+"""`svc events inbox`: lists and shows the deliveries that listeners of this machine have kept.
+
+`replay`, `prune`, `audit` and `svc timeline` find their events by the functions here.
+"""
 
 import base64
 import json

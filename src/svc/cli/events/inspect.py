@@ -1,4 +1,7 @@
-"""`svc events listen --inspect`: runs the inspector's local web page beside a listener."""
+"""`svc events listen --inspect`: runs the inspector's local web page beside a listener.
+
+`run` and `from_log` enter `inspect`; the page itself is `svc.listen.inspector`.
+"""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,4 +1,9 @@
-"""An endpoint that changes: its tunnel moves, its sandbox is reset, or its secret is rolled."""
+"""Keeps a listener's endpoint right while it runs: the tunnel moves, or a sandbox is reset.
+
+`run` opens a `TunnelLink` or a `LocalLink`, each with threads that watch; when the public address
+changes or the sandbox has forgotten the endpoint, it is registered again (`register`) and the
+listener is told. `SignatureWatch` counts failed signatures, a sign that the secret was rolled.
+"""
 
 import asyncio
 import shlex

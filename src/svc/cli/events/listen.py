@@ -1,4 +1,7 @@
-"""`svc events listen`: receive webhooks, verify each, keep it, answer, show and forward it."""
+"""`svc events listen`: the options and help of the command that receives and forwards webhooks.
+
+It checks the options (`options`) and calls `run.listen_to`, or `from_log.listen_from` for `--from`.
+"""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace

@@ -1,4 +1,7 @@
-"""The event loop of the listener, and the command of --exec beside it."""
+"""Runs the event loop of `svc events listen`, with signals, and the command of `--exec` beside it.
+
+`run` makes a `ListenerLoop` with its listener and waits for its end: an `Ended` out.
+"""
 
 import asyncio
 import signal

@@ -1,4 +1,8 @@
-"""What `svc events listen` was asked for, checked before anything is opened or sent."""
+"""Parses and checks the options of `svc events listen`, before anything is opened or sent.
+
+`listen` builds a `ListenOptions` of them, which `run`, `register`, `tunnel` and `from_log` read;
+`examine`, `replay`, `inbox` and `receive` share single checks.
+"""
 
 import ipaddress
 import json

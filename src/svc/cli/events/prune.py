@@ -1,4 +1,4 @@
-"""`svc events prune`: forget events that no target took."""
+"""`svc events prune`: deletes kept events that no target accepted."""
 
 from typing import Annotated
 

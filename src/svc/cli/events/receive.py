@@ -1,4 +1,8 @@
-"""`svc events receive`: put what the service delivers into a team's log."""
+"""`svc events receive --to LOG`: receives webhooks for a team and publishes them to its shared log.
+
+It is a listener without targets (`run.listen_to`); its inbox is the log, and a copy on this
+machine.
+"""
 
 from collections.abc import Callable
 from typing import Annotated

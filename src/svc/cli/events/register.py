@@ -1,4 +1,7 @@
-"""Having a webhook endpoint lead to a listener, and once more when a sandbox has forgotten it."""
+"""Registers a listener's webhook endpoint, and again after a sandbox has forgotten it.
+
+`run` makes a `Registrar`; `link` calls its renewal when the address changes or a sandbox was reset.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace

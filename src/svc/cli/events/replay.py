@@ -1,4 +1,7 @@
-"""`svc events replay`: send received events again, signed now."""
+"""`svc events replay`: sends kept events again, the same bytes with a new signature.
+
+It chooses the events of the inbox by the command line; `resending` sends them.
+"""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext

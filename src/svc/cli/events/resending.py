@@ -1,4 +1,8 @@
-"""One job of sending received events again: with which secret, to whom, and what came of it."""
+"""Sends kept events again: signs them, sends each to its targets, notes and prints the outcome.
+
+`replay` makes one `ReplayJob` of its options and calls `replay_all`: events in, a count of failures
+out.
+"""
 
 import json
 from collections.abc import Iterable, Sequence

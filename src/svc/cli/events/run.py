@@ -1,4 +1,8 @@
-"""Running `svc events listen`: a port, an endpoint, the listener, and an exit code that is true."""
+"""Runs `svc events listen` from a bound port and an endpoint to a true exit code.
+
+`listen` and `receive` call `listen_to`; `from_log` shares the later steps. It claims the listener,
+opens the inbox, starts the loop (`loop`) and prints the summary.
+"""
 
 import socket
 from collections.abc import Callable, Iterator

@@ -1,7 +1,10 @@
-"""Signing secrets: those that the user gives, two of them in rotation, and those that are stored.
+"""Finds and stores signing secrets of webhooks: from SVC_WEBHOOK_SECRET, a pipe, or the keyring.
 
 A sandbox's are public test data and lie in the state database, those of a real service in the
 keyring, in one item for each endpoint.
+
+The verbs of `svc events` that sign or verify call `signing_secrets` or `load_secrets`; `endpoint`
+stores those of new endpoints.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

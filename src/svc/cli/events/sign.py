@@ -1,4 +1,4 @@
-"""`svc events sign`: the header of a payload of one's own, for tests of a handler."""
+"""`svc events sign`: prints the signature header of a payload, for tests of a handler."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`svc events tail`: see events as they come; nothing is forwarded."""
+"""`svc events tail`: shows events as they come; `svc events listen` without forwarding."""
 
 from typing import Annotated
 

@@ -1,4 +1,8 @@
-"""What the commands of a team's log share: its address, who one is there, and what is looked at."""
+"""What the commands that use a team's log share: address, credentials, connection, checks.
+
+`receive`, `listen --from`, `audit`, `log` and `svc doctor` open a log by `open_log`; `examine`
+refuses a log that could lose events.
+"""
 
 import re
 import socket

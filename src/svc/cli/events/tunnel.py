@@ -1,4 +1,7 @@
-"""Which tunnel a listener uses, if any: as asked, else what is installed."""
+"""Chooses a listener's tunnel program (cloudflared, ngrok, ssh), by `--tunnel` or as installed.
+
+`run` calls `choose` and `link` starts the program; none is needed for a sandbox on this machine.
+"""
 
 from dataclasses import dataclass
 from typing import Final

@@ -1,4 +1,4 @@
-"""`svc events verify`: check one delivery offline and say precisely what is wrong."""
+"""`svc events verify`: checks the signature of one delivery offline and says what is wrong."""
 
 import re
 from collections.abc import Sequence

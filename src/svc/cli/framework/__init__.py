@@ -1,4 +1,4 @@
-"""What the words after `svc` share; nothing here is a word itself.
+"""What the commands of `svc` share; no module here is a command itself.
 
 Every word imports this folder, and it imports no word: `registry` names them and loads the one that
 was typed. Begin with `session`, what one command line works with, then `app`, which makes a verb of

@@ -1,4 +1,8 @@
-"""What every Typer app of this program shares, and the root of the command tree."""
+"""The Typer classes and decorators that make commands of functions, and the root of the tree.
+
+Each module of `cli` registers its functions by `verb`, `reading` or `writing`; `Root` resolves the
+words that were typed and imports the module of one command only.
+"""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,10 @@
-"""What is asked of a sandbox beside the API: its controls, its clock, what it knows of keys.
+"""What commands ask of a sandbox beside the API: its controls, its clock, its idempotency keys.
 
 Nothing here is journalled or retried: the controls are the dashboard and the shopper of a service
 that lives in one file, no part of the API.
+
+The verbs of `svc sandbox` call `ask` and `call_and_show`; `delivering` and `svc batch` ask for the
+sandbox's clock before a request is sent again.
 """
 
 import shlex

@@ -1,4 +1,7 @@
-"""The line that reminds a person, once a day, of a key that is due."""
+"""Prints, at most once a day, a line that reminds a person of keys that are due for rolling.
+
+`cli.main` calls `remind_daily` after a command at a terminal; `svc.keys.age` decides what is due.
+"""
 
 import os
 from typing import TYPE_CHECKING, Final

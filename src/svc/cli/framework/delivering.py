@@ -1,4 +1,8 @@
-"""Puts together what the room `delivery` works with, from the session of a command line."""
+"""Builds what `svc.delivery` works with (journal, limits, key comparison) from a command's session.
+
+`sending` calls `send_recorded` for a single POST; `svc batch` and `svc requests` build their parts
+here.
+"""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager

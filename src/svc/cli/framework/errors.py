@@ -1,4 +1,7 @@
-"""How a command that fails or is stopped ends: what is printed, and the exit code."""
+"""Ends a command that failed or was stopped: prints the error or report, returns the exit code.
+
+`cli.main` calls one function for each kind of end: an error, a bug, a signal, a closed stdout.
+"""
 
 import os
 from contextlib import suppress

@@ -1,4 +1,7 @@
-"""The fields of a request as options of a command, and what was given for them as a body."""
+"""Makes options of the fields of a request, and a request body of the values that were typed.
+
+`registry` gives a command its options by `with_fields`; `nouns` builds the body by `body_of`.
+"""
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Figures that people read: each of them is its constant, wherever help or README names it.
+"""The numbers that help pages name, such as `{key_hours}`, each read from its constant.
 
 Docstrings, the help of options and the pages of `svc help` write `{key_hours}`; those of README are
 written anew by `.build/figures.py`.

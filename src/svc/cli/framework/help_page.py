@@ -1,4 +1,7 @@
-"""How a help page is written: headings in colour, two columns where they fit, nothing broken."""
+"""Formats the `--help` page of a command: headings, two columns, colours, wrapped to the terminal.
+
+The classes of `app` write their help through a `HelpPage` instead of Typer's own formatter.
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence

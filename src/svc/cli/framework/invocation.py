@@ -1,4 +1,8 @@
-"""One command line: its words, its surroundings, and the settings that they make."""
+"""One command line: what was typed, its streams and environment, and the settings that follow.
+
+The base class of `session.Session`: it reads the configuration and decides format, colour and
+width.
+"""
 
 import os
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Asking the service whether it knows a key, and what is shown of a stored one."""
+"""Asks the service whether it accepts a key, and formats a stored key for display.
+
+`svc keys add`, `roll`, `svc whoami` and `svc doctor` use it.
+"""
 
 from typing import Any
 

@@ -1,4 +1,8 @@
-"""Which sandbox of this machine a command means."""
+"""Finds the running sandbox of this machine that a command means, by port or by address.
+
+`session` refuses by it to send a key to another program on a sandbox's port; `svc sandbox` verbs
+find their process.
+"""
 
 from pathlib import Path
 

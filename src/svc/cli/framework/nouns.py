@@ -1,4 +1,8 @@
-"""The verbs of a described noun as commands: their options, help, examples and what they send."""
+"""Makes the commands of a described noun, such as `svc refunds create`: options, help, request.
+
+`registry` calls `noun_app` for a noun of `svc.service` when it was typed; each command then sends
+through `sending`.
+"""
 
 from collections.abc import Callable
 from inspect import Parameter, Signature

@@ -1,4 +1,4 @@
-"""Options that several commands share, and where their values are kept.
+"""The options that several commands share (global, writing, listing), and where values are kept.
 
 Those of whole sets are added to each command's parameters by `framework.app`, so that they are
 accepted before the resource and after the verb alike (the verb's value wins) and no command has to

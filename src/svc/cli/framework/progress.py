@@ -1,4 +1,7 @@
-"""One live line on stderr, for a person who watches."""
+"""The live line on stderr that shows a person what a command waits for, or how far it is.
+
+`sending` counts objects with it, `svc batch` its rows, and the client shows a long wait.
+"""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress

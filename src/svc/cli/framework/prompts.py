@@ -1,4 +1,8 @@
-"""Every question to a person at the terminal, and opening pages in the browser."""
+"""Every question to a person at the terminal, and opening pages in the browser.
+
+Commands call `confirm_money` and its neighbours before they send; without a terminal, or with
+`--no-input`, a question is refused with an error that names the option.
+"""
 
 import os
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""The top of the command tree as data: help imports nothing, and a command only its own."""
+"""The first two levels of the command tree as data, and `load`, which imports one command.
+
+`app.Root` prints `svc --help` from it and loads the command that was typed.
+"""
 
 from collections.abc import Callable, Container, Sequence
 from importlib import import_module

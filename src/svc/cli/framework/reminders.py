@@ -1,4 +1,7 @@
-"""Formats reminders of key rotation, as JSON, text and GitHub annotations; no secrets (R39)."""
+"""Formats reminders of key rotation, as JSON, text and GitHub annotations; no secrets (R39).
+
+`svc keys remind` prints with it, and `daily` its line.
+"""
 
 from collections.abc import Iterator
 from typing import Any

@@ -1,4 +1,7 @@
-"""Which libraries are not as svc needs them: looked at only when something has failed already."""
+"""Finds libraries that are missing, too old or too new, once something has failed already.
+
+`errors` and `start` call it, so that a bad installation is not reported as a bug of svc.
+"""
 
 import re
 import sys

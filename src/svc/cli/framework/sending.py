@@ -1,4 +1,7 @@
-"""What every command of the API does after its options are read: show, confirm, send, print."""
+"""What every API command does after its options are read: build, show, confirm, send, print.
+
+The commands of `nouns`, `svc get` and `svc post` call `send_read`, `send_list` or `send_write`.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

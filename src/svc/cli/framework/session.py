@@ -1,4 +1,7 @@
-"""What one command line works with: every dependency, made when it is first asked for."""
+"""`Session`: what one command works with (output, key, client, state), each made when first used.
+
+`cli.main` makes one for each command line; every command function gets it from Typer's context.
+"""
 
 import gc
 import sys

@@ -1,4 +1,7 @@
-"""The three standard streams as one value, so that tests and the boundary can hold others."""
+"""The three standard streams as one value: who reads and types there, colours, width.
+
+`cli.main` takes those of the process, tests pass others.
+"""
 
 import errno
 import io

@@ -1,4 +1,4 @@
-"""The command line that was meant by one that is none; loaded only for what is refused.
+"""Finds the command line that was meant by one that is wrong; loaded only then.
 
 Its words may have a slip, be another tool's, stand in the singular or the wrong way round. Begin
 with `find_lines`, which tries these readings in turn; the tables say what other tools call a

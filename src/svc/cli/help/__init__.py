@@ -1,4 +1,4 @@
-"""`svc help`: pages about what no single command can explain.
+"""`svc help [TOPIC]`: prints pages about what no single command can explain.
 
 A page is a text file of its name or a module where it is made of the program's own tables; begin
 with `page`, which has their names and lays them out.

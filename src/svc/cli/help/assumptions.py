@@ -1,4 +1,7 @@
-"""`svc help assumptions`: the fidelity table of the sandbox."""
+"""`svc help assumptions`: prints what the sandbox assumes where the specification is silent.
+
+The rows come from the fidelity table, `svc.sandbox.fidelity`.
+"""
 
 from collections.abc import Iterator
 from dataclasses import asdict

@@ -1,4 +1,4 @@
-"""`svc help money`."""
+"""The page `svc help money`: amounts, currencies and their decimals, from svc's own tables."""
 
 from typing import Final
 

@@ -1,4 +1,7 @@
-"""The pages of `svc help`: their names, their parts, and how they are laid out."""
+"""The pages of `svc help`: the index of topics, the parts of a page, and how they are laid out.
+
+`svc help` prints what `page_of` returns; a page is a `.txt` file here, or built by a module.
+"""
 
 import re
 from collections.abc import Iterable, Iterator

@@ -1,4 +1,4 @@
-"""`svc help sandbox`."""
+"""The page `svc help sandbox`: test cards, accounts and keys, from the sandbox's own tables."""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,4 +1,4 @@
-"""`svc help webhooks`."""
+"""The page `svc help webhooks`: receiving, verifying and forwarding, with the figures in use."""
 
 from typing import Final
 

@@ -1,4 +1,7 @@
-"""The key that is rolled, and the evidence that the new one is of its account."""
+"""The key that `svc keys roll` replaces, and the evidence that the new key is of its account.
+
+`roll` finds the old key, asks with it before the new one is known, and compares afterwards.
+"""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""`svc keys remind`: which keys are due, for people, programs and calendars."""
+"""`svc keys remind`: lists keys that are due for rolling, as text, JSON, a calendar or annotations.
+
+`svc.keys.age` judges their ages.
+"""
 
 import hashlib
 import time

@@ -1,4 +1,7 @@
-"""`svc keys roll`: the page, the new key, the swap, and what is reported."""
+"""`svc keys roll`: replaces the stored key by a new one of the same account, in steps.
+
+It opens the dashboard, reads and checks the new key, swaps it in the keyring and reports.
+"""
 
 from typing import Annotated, Any, Literal
 

@@ -1,4 +1,7 @@
-"""`svc quickstart`: the main job once, end to end, on this machine and with nothing set up."""
+"""`svc quickstart`: runs the main job once, end to end, against a sandbox that it starts.
+
+A demonstration for newcomers: an order is paid, its webhook arrives verified, a part is refunded.
+"""
 
 import json
 import shlex

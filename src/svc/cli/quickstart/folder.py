@@ -1,4 +1,4 @@
-"""The folder of a quickstart. One that was killed leaves it behind, and the next one removes it."""
+"""A temporary folder for one quickstart; the folder of a quickstart that was killed is removed."""
 
 import os
 import shutil

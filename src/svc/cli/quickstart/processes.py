@@ -1,4 +1,4 @@
-"""Other svc processes that the quickstart starts, and the program that receives its webhook."""
+"""Starts the other processes of `svc quickstart`: svc commands, and a target for its webhook."""
 
 import json
 import queue

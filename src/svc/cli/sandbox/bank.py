@@ -1,4 +1,4 @@
-"""What banks, networks and customs decide: `svc sandbox settle`, `fail`, `decide`, `customs`."""
+"""`svc sandbox settle`, `fail`, `decide` and `customs`: what banks and customs decide, by hand."""
 
 from typing import Annotated, Final
 

@@ -1,4 +1,4 @@
-"""`svc sandbox env`: the environment in which other programs, and svc itself, use the sandbox."""
+"""`svc sandbox env`: prints shell exports that point programs, and svc itself, at the sandbox."""
 
 import shlex
 from typing import Annotated, Any, Final, Literal

@@ -1,4 +1,7 @@
-"""Reads an exported sandbox state; a person confirms webhooks that would leave this machine."""
+"""Reads the file of an exported sandbox state; asks where its webhooks would leave this machine.
+
+`svc sandbox import` and `svc sandbox start --import` pass what it returns to the sandbox.
+"""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What goes wrong on purpose: `svc sandbox fault`."""
+"""`svc sandbox fault add`, `list` and `clear`: requests or deliveries that fail on purpose."""
 
 import json
 from functools import partial

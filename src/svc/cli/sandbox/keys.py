@@ -1,4 +1,4 @@
-"""API keys of the sandbox: `svc sandbox keys` (spec: Authentication)."""
+"""`svc sandbox keys list`, `create` and `roll`: API keys of the sandbox (spec: Authentication)."""
 
 from typing import Annotated, Any, Final
 

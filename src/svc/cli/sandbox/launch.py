@@ -1,4 +1,4 @@
-"""What a sandbox starts with: its certificate, its profile, its ready file."""
+"""Prepares what `svc sandbox start` needs and leaves: certificate, profile, ready file."""
 
 import os
 import shutil

@@ -1,4 +1,7 @@
-"""The sandbox as a process: `svc sandbox start`, `stop` and `status`."""
+"""`svc sandbox start`, `stop` and `status`: the sandbox as a process, here or in background.
+
+The server is `svc.sandbox.process`; `launch`, `reach` and `served` prepare and print.
+"""
 
 import os
 from collections.abc import Callable, Iterator

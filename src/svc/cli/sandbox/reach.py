@@ -1,4 +1,4 @@
-"""Who reaches a sandbox: the address that it listens on, the names that it answers to."""
+"""Checks `--bind` and `--allow-host` of `svc sandbox start`, and warns who can then reach it."""
 
 import re
 from collections.abc import Sequence

@@ -1,4 +1,4 @@
-"""`svc sandbox requests`, `lint` and `logs`: what was asked of it, how, and what it warned of."""
+"""`svc sandbox requests`, `lint` and `logs`: what programs sent to the sandbox, its warnings."""
 
 from collections.abc import Iterator
 from pathlib import Path

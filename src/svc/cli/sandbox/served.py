@@ -1,4 +1,8 @@
-"""A request that a sandbox has answered, as a line for people."""
+"""Prints each request that a sandbox has answered as a line: `svc sandbox start` and `requests`.
+
+`start` uses `RequestsShown`, whose thread writes, so that a slow terminal does not slow the
+sandbox.
+"""
 
 import queue
 import threading

@@ -1,4 +1,4 @@
-"""Options that several verbs of `svc sandbox` take."""
+"""The options that several verbs of `svc sandbox` take: port, seed, fixture, profile."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""`svc sandbox pay`, `checkout` and `dispute`: what a shopper does."""
+"""`svc sandbox pay`, `checkout` and `dispute`: acts as the shopper, without a browser or in one."""
 
 from datetime import timedelta
 from typing import Annotated, Any, Final

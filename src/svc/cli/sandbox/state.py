@@ -1,4 +1,4 @@
-"""`svc sandbox balances`, `settings`, `export` and `import`."""
+"""`svc sandbox balances`, `settings`, `export` and `import`: reads and sets the sandbox's state."""
 
 from pathlib import Path
 from typing import Annotated, BinaryIO, Final

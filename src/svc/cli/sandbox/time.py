@@ -1,4 +1,4 @@
-"""`svc sandbox advance`, `clock` and `reset`."""
+"""`svc sandbox advance`, `clock` and `reset`: turns the sandbox's clock, or empties the sandbox."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext

@@ -1,4 +1,8 @@
-"""`svc sandbox trigger`, `events`, `deliveries`, `resend`, `emails` and `endpoints`."""
+"""`svc sandbox trigger`, `events`, `deliveries`, `resend`, `emails` and `endpoints`.
+
+What the sandbox's dashboard would do about webhooks: make events happen, show and repeat
+deliveries.
+"""
 
 from typing import Annotated, Any, Final, get_args
 

@@ -1,4 +1,4 @@
-"""`svc timeline`: one story for any id: its requests, its states, its events and their targets.
+"""`svc timeline ID`: everything known about an object: requests, states, events, forwards.
 
 `family` reads what the service says; `entries` turns that and what is kept here into steps.
 """

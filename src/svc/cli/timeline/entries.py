@@ -1,4 +1,4 @@
-"""The steps of a timeline and its gaps.
+"""Builds the steps of a timeline and its gaps, from objects, requests and events.
 
 A step is something that happened: to an object of the service, a request, a delivery or a forward.
 A gap is something that should have happened and is not known to have.

@@ -1,4 +1,4 @@
-"""Objects of the service that belong together: an order, payments, refunds and disputes."""
+"""Reads objects that belong together (an order, its payments, refunds, disputes) for a timeline."""
 
 import re
 from collections import deque

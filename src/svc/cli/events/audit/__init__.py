@@ -1,4 +1,8 @@
-"""`svc events audit`: which events never came, told from the objects of the service."""
+"""`svc events audit`: lists the events that never came, derived from the objects of the service.
+
+It reads the service's objects, and `svc.listen.audit` compares them with the inbox, or with a
+team's log (`log`).
+"""
 
 import json
 from collections.abc import Iterator

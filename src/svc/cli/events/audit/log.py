@@ -1,4 +1,7 @@
-"""What an audit compares with where it is given a team's log in place of the inbox."""
+"""Adds the events of a team's log to those that `svc events audit --log` compares with.
+
+The command calls `add_log` instead of reading the inbox of this machine.
+"""
 
 from svc.cli.events.team import examine, open_log
 from svc.cli.framework.session import Session

@@ -1,4 +1,4 @@
-"""`svc events log`: a team's log, looked at, and filled again after a loss.
+"""`svc events log`: looks at a team's log, stores its credentials, and refills it after a loss.
 
 What is set up once has files of its own: `template`, `create` and `users`; so has `failed`, what
 groups have put aside.

@@ -1,4 +1,4 @@
-"""`svc events log create`: the streams of a log, its groups, and its key."""
+"""`svc events log create`: creates a team's log at its servers: streams, groups, key."""
 
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any

@@ -1,4 +1,7 @@
-"""`svc events log failed`: what the jobs of groups have put aside."""
+"""`svc events log failed`: lists, shows, retries or drops events that a group's jobs put aside.
+
+`svc.listen.log.failed` does the work.
+"""
 
 from typing import Annotated
 

@@ -1,4 +1,7 @@
-"""Sizes as people type them, and what a rate of events needs."""
+"""Parses sizes such as `10GiB`, and declares the option `--events-per-minute`.
+
+`create` and `template` size the streams and servers of a log by them.
+"""
 
 from typing import Annotated, Final
 

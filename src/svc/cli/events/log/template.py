@@ -1,4 +1,7 @@
-"""`svc events log template`: prints the configuration files of the NATS servers of a log."""
+"""`svc events log template`: prints the configuration files of the NATS servers of a log.
+
+The texts are made by `svc.listen.log.template`; svc runs none of these servers.
+"""
 
 from collections.abc import Sequence
 from typing import Annotated

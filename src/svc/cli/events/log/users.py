@@ -1,4 +1,7 @@
-"""`svc events log user`: who may use a log; svc writes the file that its servers read."""
+"""`svc events log user`: adds, rotates and removes users in the file that a log's servers read.
+
+`svc.listen.log.users` parses and writes the file.
+"""
 
 from pathlib import Path
 from typing import Annotated, Final

@@ -1,4 +1,7 @@
-"""What a target has answered, as words: the page of a web framework says it in its title."""
+"""Shortens a target's answer to a few words: a page's title or text, the message of a JSON error.
+
+`lines` prints them behind a forward that failed.
+"""
 
 import html
 import json

@@ -1,4 +1,7 @@
-"""A record of the listener as a line for people."""
+"""Formats the records of a listener as lines for people: events, forwards, tunnels, trouble.
+
+`printer` passes each record of `svc events listen` to a method of `HumanLines`.
+"""
 
 import json
 from dataclasses import dataclass

@@ -1,4 +1,7 @@
-"""A record of the listener as JSON: a line each, or all of them in one document."""
+"""Formats the records of a listener as JSON: a line each, or all of them in one document.
+
+`printer` uses `JsonRecords` for `-o ndjson` and `json`, `resending` for replays.
+"""
 
 import json
 from binascii import b2a_base64

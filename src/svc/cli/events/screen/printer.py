@@ -1,4 +1,8 @@
-"""Prints the listener's records as they come: results on stdout, the rest on stderr."""
+"""Prints a listener's records as they come: results on stdout, the rest on stderr.
+
+The event loop (`loop`) passes each record of `svc.listen` to `RecordPrinter.show`, which formats it
+by `lines` or `ndjson`. `run` prints the welcome and the farewell.
+"""
 
 from collections.abc import Sequence
 

@@ -2,6 +2,8 @@
 
 Lines of one pass of the event loop leave in one write. What a pipe or terminal has no room for
 waits in a `UnwrittenOutput`; a signal ends the listener all the same.
+
+`run` puts a `Printing` in place of stdout and stderr for the time of a listener.
 """
 
 import asyncio

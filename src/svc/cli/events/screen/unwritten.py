@@ -1,4 +1,7 @@
-"""What a stream has not taken yet: in memory, and data beyond that in a file without a name."""
+"""A buffer for output that a stream has not taken yet: in memory, then in a temporary file.
+
+`streams` has one for stdout and one for stderr.
+"""
 
 import os
 from collections import deque

@@ -1,4 +1,8 @@
-"""The text of a command line made values: bodies, paths, amounts, near words; `times` beside."""
+"""Parses the text of a command line to values: `-d` assignments, JSON bodies, paths, `--item`.
+
+`sending` builds the body of a POST with it; `fields` and the verbs of `svc sandbox` parse single
+options. `times` parses durations and dates.
+"""
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,4 +1,7 @@
-"""Durations and moments as they are typed: `3d`, `2026-11-21`, `2026-11-21T09:00`, `yesterday`."""
+"""Parses durations and moments as they are typed: `3d`, `2026-11-21`, `yesterday`.
+
+Options such as `--since`, `--created-gte` and `--grace` are read by it, in local time or UTC.
+"""
 
 import re
 from collections.abc import Callable

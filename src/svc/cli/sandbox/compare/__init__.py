@@ -1,4 +1,4 @@
-"""`svc sandbox compare`: whether a service behaves as the sandbox assumes.
+"""`svc sandbox compare`: checks whether a service behaves as the sandbox assumes.
 
 `asking` sends the requests of the probes, `judging` tells of each row what came of it, `report` is
 what is shown, and `saved` what a sandbox starts with that is to behave so.

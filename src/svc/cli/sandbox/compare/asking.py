@@ -1,4 +1,7 @@
-"""Asks a service the requests of the fidelity table's probes, and says what came of each."""
+"""Sends the probe requests of the fidelity table to a service and keeps each answer.
+
+`compare` makes one `Inquiry` and asks all; `judging` then searches the answers.
+"""
 
 import re
 from collections.abc import Callable, Mapping

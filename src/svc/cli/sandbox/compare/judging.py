@@ -1,4 +1,7 @@
-"""Tells of each row of the fidelity table whether a service behaves as the sandbox does."""
+"""Judges for each row of the fidelity table whether a service behaves as the sandbox does.
+
+`compare` calls `judge_all` with the answers of `asking`: a finding for each row out.
+"""
 
 import json
 from collections.abc import Iterator, Mapping

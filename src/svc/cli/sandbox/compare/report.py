@@ -1,4 +1,4 @@
-"""What a comparison shows: for people by result, for programs as one object."""
+"""Prints the findings of `svc sandbox compare`: by result for people, one object for programs."""
 
 import json
 from collections.abc import Iterator

@@ -1,4 +1,7 @@
-"""The saved result of `svc sandbox compare`, one per profile, for `svc sandbox start --like`."""
+"""The saved result of `svc sandbox compare`, one per profile, for `svc sandbox start --like`.
+
+`compare --save` calls `keep`; `svc sandbox start --like` reads the settings back.
+"""
 
 import json
 from pathlib import Path
