@@ -1,4 +1,4 @@
-"""`svc events listen`: receives deliveries, verifies and keeps them, and forwards what is open.
+"""`svc events listen`: receives deliveries, verifies and keeps them, and forwards them to targets.
 
 Everything goes one way: `receiver` (bytes), `verify`, `inbox` (the disk), `forward` (targets).
 `ingest` and `forward.dispatcher` are the two halves, which share the inbox and nothing else;

@@ -1,4 +1,8 @@
-"""Finds missed events: those that the states of objects imply and that were not received."""
+"""Finds missed events: those that the states of objects imply and that were not received.
+
+`svc events audit` compares objects of the service with the inbox by an `Audit`; `svc timeline` asks
+`derive_events` for the gaps of one object.
+"""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, Final, NamedTuple

@@ -1,4 +1,7 @@
-"""Commands that get events: `--run TYPE=COMMAND`, parsed as a shell does and run without one."""
+"""Parses `--run TYPE=COMMAND`: a target that is a command, started without a shell for each event.
+
+`routes` makes a `CommandTarget` of the option; `running` starts it for each event.
+"""
 
 import os
 import shlex

@@ -1,7 +1,9 @@
-"""The webhook endpoints that were registered from this machine: all that asks their table.
+"""The table of webhook endpoints that were registered from this machine, in the state database.
 
-An endpoint belongs to an origin, a profile and a mode. Its secret is in the table only where it is
-public test data, which is at a sandbox; that of a real service lies in the keyring.
+An endpoint belongs to an origin, a profile and a mode. `svc events listen` stores and finds its
+endpoint in an `EndpointTable`; `svc keys remind` lists the ages of signing secrets from it. A
+secret is in the table only at a sandbox, where it is public test data; that of a real service is in
+the keyring.
 """
 
 from collections.abc import Sequence

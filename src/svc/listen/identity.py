@@ -1,7 +1,10 @@
-"""Which listener this is: it keeps its port, path and inbox from run to run.
+"""Claims which listener a process is, so that it keeps its port, path and inbox from run to run.
 
 Two listeners that run at once are two, each with an endpoint of its own; the system frees a claim
 when its process dies.
+
+`svc events listen` calls `claim_listener` at its start: a row of the table of listeners whose lock
+no other process holds. `svc events replay` keeps listeners from starting while it sends.
 """
 
 import hashlib

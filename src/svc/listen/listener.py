@@ -1,4 +1,9 @@
-"""The loop of `svc events listen`: receive, verify, keep, answer, forward. Prints nothing."""
+"""The listener itself: runs its source and its pipeline until it is told to stop. Prints nothing.
+
+`svc events listen` makes one `Listener` from a `ListenerPlan` and calls `run` (`cli.events.loop`).
+Deliveries come from the receiver or from a team's log, go through `pipeline`, and every happening
+is passed to a callback as a record (`output_records`).
+"""
 
 import asyncio
 import json

@@ -1,7 +1,9 @@
-"""What a listener is called in the state database: said here and read here, nowhere else.
+"""Builds and parses a listener's name, the *scope* under which the state database knows it.
 
 A name, its *scope*, is `ORIGIN|PROFILE|MODE|WAY|EVENTS|NUMBER`. What was kept before a sandbox was
 reset belongs to the same name with `|until SEQ` behind it.
+
+`identity` and `inbox.listeners` store listeners under it.
 """
 
 from dataclasses import dataclass

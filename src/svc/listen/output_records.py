@@ -1,4 +1,8 @@
-"""What happens while listening, as values; the part that shows them decides how."""
+"""The records of a listener: a value class for each thing that happens while it runs.
+
+`listener`, `ingest`, `forward` and `log` emit them; `cli.events.screen` prints them as lines or
+JSON, and the inspector counts them.
+"""
 
 import base64
 from dataclasses import dataclass

@@ -2,6 +2,8 @@
 
 A callback that is given to the event loop is wrapped by `own`, a task by `own_task`. The loop's
 exception handler gets bugs from here, each named, and hears of no peer, target or disk.
+
+Every module of the listener that gives a callback to the loop uses it.
 """
 
 import asyncio

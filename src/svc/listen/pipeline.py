@@ -1,4 +1,8 @@
-"""Connects the ingest of a listener with its dispatcher over one inbox; holds its options."""
+"""Connects the two halves of a listener, `ingest` and `forward.dispatcher`, over one inbox.
+
+`listener` makes one `Pipeline` for each run, from the `ListenerPlan` that `svc events listen`
+builds of its options. Deliveries go in at `ingest`; records come out through a callback.
+"""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace

@@ -1,4 +1,8 @@
-"""Counting what happened, and noticing when what was waited for has come."""
+"""Counts what happened in a run, and notices when what `--until` waits for has come.
+
+`ingest` and `dispatcher` note events in one `ListenerProgress`; `listener` ends when it says so,
+and its summary is printed last.
+"""
 
 import fnmatch
 from collections.abc import Sequence

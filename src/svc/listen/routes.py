@@ -1,4 +1,8 @@
-"""Parses `--forward-to [GLOB=]URL`, `--run GLOB=COMMAND` and `--events`, and matches events."""
+"""Parses `--forward-to [GLOB=]URL`, `--run GLOB=COMMAND` and `--events`, and matches events.
+
+`svc events listen` parses its options to `Routes`; `ingest` and `dispatcher` ask them for the
+targets of each event.
+"""
 
 import difflib
 import fnmatch

@@ -1,4 +1,7 @@
-"""Where events are forwarded to: addresses, and the check that they lie on this machine (R53)."""
+"""Parses the URLs that events are forwarded to, and checks that they are on this machine (R53).
+
+`routes` parses `--forward-to` by `Target`; `http.dial` checks the address again at each connection.
+"""
 
 import ipaddress
 import re

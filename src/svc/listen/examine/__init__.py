@@ -1,4 +1,4 @@
-"""The examination of a webhook handler by deliveries that it must take or refuse.
+"""Examines a webhook handler by deliveries that it must accept or refuse (`svc events examine`).
 
 Begin at `rules.RULES`. `events` makes events up, in unusual forms and with bad signatures,
 `effects` tells from the output of a command what the handler has done, `check` runs that command,

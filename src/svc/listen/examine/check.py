@@ -1,4 +1,7 @@
-"""The command of --check, which prints what a handler has done."""
+"""Runs the command of `svc events examine --check`, which prints what a handler has done.
+
+`examiner` runs it before and after the deliveries of a rule and compares the outputs by `effects`.
+"""
 
 import asyncio
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""What a handler has done, told from the output of a command before and after."""
+"""Compares two outputs of the `--check` command: what a handler has done in between.
+
+`examiner` counts with it whether a repeated event had its effect once.
+"""
 
 import re
 from collections import Counter

@@ -1,4 +1,7 @@
-"""Made-up events: objects as the API describes them, JSON in unusual forms, and bad signatures."""
+"""Makes example events for an examination: described objects, unusual JSON, bad signatures.
+
+`examiner` asks it for the body, headers and signature of each delivery.
+"""
 
 import json
 import re

@@ -1,4 +1,7 @@
-"""The deliveries of each rule, one after the other, and the verdict on the answers."""
+"""Makes the deliveries of each rule, one after the other, and judges the handler's answers.
+
+`svc events examine` makes one `Examiner` of an `ExamPlan` and prints the verdicts that it returns.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,7 @@
-"""The handler under examination: one connection for each delivery."""
+"""Delivers to the handler under examination, with a new connection for each delivery.
+
+`svc events examine` passes a `HandlerTarget` to the `Examiner`; tests pass others.
+"""
 
 import asyncio
 from typing import Final

@@ -1,4 +1,7 @@
-"""The rules for every webhook handler, as data: a row for each (`RULES`)."""
+"""The rules for every webhook handler, as data: a row for each (`RULES`).
+
+`examiner` makes the deliveries of each row; `svc events examine` and its help print the rules.
+"""
 
 from collections.abc import Mapping
 from typing import Final, NamedTuple

@@ -1,4 +1,7 @@
-"""Reading a target's HTTP/1.1 answer from bytes, with a limit, on two paths as requests are."""
+"""Reads a target's HTTP/1.1 answer from bytes, with a limit, by a quick path or by h11.
+
+`dial.OpenConnection` has one `AnswerReader` for each request that it sends to a target.
+"""
 
 import re
 from functools import lru_cache

@@ -2,6 +2,9 @@
 
 httpx is not used here: at best it sends 4,000 requests a second on one core, which is less than
 arrive; what a forward needs of HTTP is one request and one answer.
+
+`request.TargetSender` opens a `TargetConnection` for each lane of a pump: request bytes in, a
+`TargetReply` out.
 """
 
 import asyncio

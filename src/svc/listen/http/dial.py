@@ -1,4 +1,7 @@
-"""Connects to the address that was checked, not to a name that could change since (R53)."""
+"""Opens connections to a target's checked address; a name could change since (R53).
+
+`connection` calls `open_connection` and sends over the `OpenConnection` that it gets.
+"""
 
 import asyncio
 import ipaddress

@@ -1,4 +1,8 @@
-"""Reading from a connection of asyncio without an object of 256 KiB for each read."""
+"""The base class of a listener's connections, which reads into one buffer that all share.
+
+asyncio's own protocols make an object of 256 KiB for each read. `dial` and the receiver derive from
+it.
+"""
 
 import asyncio
 from typing import Final

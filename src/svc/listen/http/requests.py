@@ -1,4 +1,7 @@
-"""Reading requests from bytes, with limits, and answering them (promise R57)."""
+"""Reads requests from the bytes of a connection, with limits, and writes their answers (R57).
+
+The receiver of webhooks has one `RequestReader` for each connection; the inspector uses `HttpHead`.
+"""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,4 @@
-"""The inspector: a page on this machine that shows what a listener receives and sends it again.
+"""The inspector: a web page on this machine that shows what a listener receives, and replays it.
 
 Begin with `app`, its routes. `list_page` and `delivery_page` draw in the frame of `page` what
 `history` and `feed` know; `replay` is its one deed, and `server` its port. Only

@@ -1,4 +1,7 @@
-"""The inspector's routes: each request to its page."""
+"""The inspector's routes: each request of the browser to the page or action that answers it.
+
+`server` passes it the requests that the guard of `http` lets through.
+"""
 
 import asyncio
 import shlex

@@ -1,4 +1,7 @@
-"""One delivery in full: its verdict, what became of it, its payload and its headers."""
+"""Draws the page of one delivery: its verdict, its forwards, its payload and its headers.
+
+`app` calls it with what `history` has loaded; HTML out.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

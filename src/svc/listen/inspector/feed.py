@@ -1,7 +1,9 @@
-"""What the inspector hears while the listener works, and who is told that there is news.
+"""Counts the records of a running listener for its inspector, and tells open pages of news.
 
 A page is told only that something changed, a few times a second at most, and asks for what it
 shows; so a burst costs the listener nothing but counting.
+
+`server` passes each record of the listener to `Feed.emit`; `http.stream` pushes to the browsers.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""What the pages show: deliveries of the inbox and, in between, what was rejected."""
+"""Reads what the inspector's pages show: deliveries of the inbox, and rejections in between.
+
+`app` asks a `DeliveryList` for a page of the list or for one delivery.
+"""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace

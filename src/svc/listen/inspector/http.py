@@ -3,6 +3,8 @@
 Every page on the web may have a browser send requests to this machine. None knows the token, and
 one that did would still be turned away for its origin; a name that an attacker points at 127.0.0.1
 (DNS rebinding) for its Host. uvicorn reads requests and writes answers; this stands before them.
+
+`server` puts the guard before `app`; the other functions build its answers.
 """
 
 import asyncio

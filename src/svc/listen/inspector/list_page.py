@@ -1,4 +1,7 @@
-"""The list of deliveries and the form that narrows it."""
+"""Draws the list of deliveries and the form that filters it.
+
+`app` calls `deliveries` with a page of `history`; HTML out.
+"""
 
 from collections.abc import Mapping
 from typing import Final

@@ -1,4 +1,7 @@
-"""The frame of every page, and what others wrote, fit to be shown (promises R39, R45)."""
+"""The frame of every page of the inspector, and texts of others made safe to show (R39, R45).
+
+`list_page` and `delivery_page` draw inside of it.
+"""
 
 import json
 import re

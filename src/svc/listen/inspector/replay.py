@@ -1,4 +1,7 @@
-"""Sending a delivery again from the page: where to, signed how, and noted like any forward."""
+"""Sends a delivery again from the inspector's page, signed anew, and notes it like any forward.
+
+`app` calls a `Replayer` when the form of a delivery is submitted.
+"""
 
 import asyncio
 from collections.abc import Callable, Sequence

@@ -1,4 +1,7 @@
-"""The inspector's server: its port, its address, and what the listener tells it."""
+"""Serves the inspector: binds its port, makes its secret address, and passes records to the feed.
+
+`svc events listen --inspect` starts an `Inspector` in the listener's event loop.
+"""
 
 import asyncio
 import logging

@@ -1,4 +1,7 @@
-"""Where a team's log is, and what its parts are called there."""
+"""Parses the address of a team's log, and names its streams, subjects and readers.
+
+`--to` and `--from` of `svc events` are parsed to a `LogAddress`, which every module here takes.
+"""
 
 import re
 from dataclasses import dataclass

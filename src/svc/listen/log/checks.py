@@ -1,4 +1,7 @@
-"""Whether a log keeps what it acknowledges: looked at before it is used, and by svc doctor."""
+"""Checks whether a log keeps what it acknowledges: versions, replicas, limits, sync, rights.
+
+`svc events receive`, `listen --from` and `create` refuse a log by them; `svc doctor` prints each.
+"""
 
 import json
 import re

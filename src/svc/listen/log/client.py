@@ -4,6 +4,8 @@ nats-py reconnects by itself, also to servers that it heard of from another one;
 would go to hosts that no person named (R127). So each of its clients is connected once, to a
 server of the address, and another one is made when that has ended. nats-py also takes a server's
 word for it that there is no TLS, and tells of a refused right in a callback alone.
+
+`connection` has one `LogClient` in its event loop; no other module uses nats-py's own client.
 """
 
 import asyncio

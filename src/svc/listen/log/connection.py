@@ -1,7 +1,9 @@
-"""One connection to a log, in an event loop of its own thread.
+"""One connection to a team's log, in an event loop of its own thread, for callers that block.
 
 The client library works with asyncio, the inbox from threads that wait: such a thread hands a
 coroutine over to the loop here.
+
+Every command that names a log enters a `LogConnection`: requests in, answers out, errors in words.
 """
 
 import asyncio

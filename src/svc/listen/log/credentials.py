@@ -1,7 +1,9 @@
-"""What a member of a team has for its log: who it is there, and the log's key.
+"""The credentials of a member of a team's log: its user, its password or file, the log's keys.
 
 A user is a name and password, or the text of a NATS credentials file. The log's key is a line of
 its own beside it; while a key is replaced there may be two, the newer one first.
+
+`svc events log login` stores them in the keyring; `connection` presents them to the servers.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""What goes wrong with a log, in words: nats-py says it late or vaguely."""
+"""The errors of a log in words: what nats-py raises late or vaguely, as errors of svc."""
 
 from typing import Final
 

@@ -1,7 +1,9 @@
-"""What the jobs of groups have put aside: listed, looked at, given to the group again, dropped.
+"""Lists, finds, retries and drops the events that a group's jobs have put aside.
 
 The log notes it by itself, in a stream of its own; the event stays in the log and is found there
 by its number.
+
+`svc events log failed` calls it.
 """
 
 import json

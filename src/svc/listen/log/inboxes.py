@@ -3,6 +3,9 @@
 Each receiver also keeps a copy of every event on its own disk. If the servers lose events that they
 had acknowledged, `refill` publishes these copies again. Events that the log still has are
 recognised by their ids; the others are added at the end of the log.
+
+`svc events receive --to LOG` stores deliveries in a `LogInbox` or `CopiedInbox`; `svc events log
+refill` calls `refill`.
 """
 
 import asyncio

@@ -1,8 +1,10 @@
-"""A listener that reads a log at its own pace: it alone knows how far it is.
+"""Reads a log at a listener's own pace, from a position that is kept on its own machine.
 
 The log keeps nothing for it. It announces each event without its body; the listener then asks for
 what is behind its position, which stands in its own inbox. So a laptop may sleep, and nothing has
 to be tidied up after it.
+
+`svc events listen --from LOG` without a group makes a `CursorSource` the source of its listener.
 """
 
 import asyncio

@@ -2,6 +2,9 @@
 
 Nothing of a message is taken on trust: it has the receiver's proof, and headers of a known size
 and form, or it is refused with a reason (R128).
+
+`inboxes` writes messages by `headers_of`; both readers (`group`, `log_cursor`) read by
+`delivery_of`.
 """
 
 import base64

@@ -3,6 +3,8 @@
 A page is asked for by its first number; nothing in such a request can have the log send to
 another subject, make a consumer or change anything. That every message of a page has come is seen
 by the numbers in it.
+
+`log_cursor` reads on by it; `svc events audit`, `refill` and `failed` read whole streams.
 """
 
 from collections.abc import AsyncIterator, Mapping

@@ -3,6 +3,8 @@
 A client that may publish to a log could put any event into it. A receiver signs what it has
 verified with the log's key, which receivers and readers have and the servers do not; a reader
 refuses everything without that proof.
+
+`messages` adds and checks it; `svc events log create` makes the key.
 """
 
 import hashlib

@@ -1,4 +1,7 @@
-"""What both sources share that give a listener the messages of a log."""
+"""The base class of the two sources that read a team's log: `group` and `log_cursor`.
+
+It passes messages to the listener's `Ingest`, and reports when the log cannot be read or can again.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine

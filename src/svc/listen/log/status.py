@@ -1,4 +1,4 @@
-"""How a log is at this moment, as numbers: for `svc events log status`, and for doctor."""
+"""Reads how a log is at this moment, as numbers, for `svc events log status` and `svc doctor`."""
 
 import re
 from collections import Counter

@@ -1,4 +1,7 @@
-"""The streams of a log as they should be, what they hold, and where a reader of them stands."""
+"""The streams of a log: how they should be configured, what they hold, where a reader stands.
+
+`svc events log create` makes them, `checks` compares them, and the readers find their start by it.
+"""
 
 import json
 from collections.abc import Collection, Mapping

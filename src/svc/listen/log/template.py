@@ -1,4 +1,7 @@
-"""The configuration of a log's servers, written once by their operator; svc runs none."""
+"""Writes the configuration files for the NATS servers of a log; svc runs no server.
+
+`svc events log template` prints them for the operator of the servers.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -1,8 +1,10 @@
-"""The users of a log: a file that its servers read, and again on reload; svc alone writes it.
+"""The file of a log's users, which its NATS servers include and svc writes.
 
 Each member is in an account of its own, which imports from the log's account exactly what it may
 ask for. So an answer goes back to the member that asked and nowhere else, whatever subject a
 request names for it, and what a member publishes beside that reaches no stream.
+
+`svc events log user` adds, rotates and removes users by it.
 """
 
 import json

@@ -1,4 +1,4 @@
-"""Running a command for each event (`--run`); begin at `lane.CommandLane`.
+"""Runs a command for each event (`svc events listen --run`); begin at `lane.CommandLane`.
 
 To the forwarding half a command is a target like any other: `senders` gives what sends to either
 kind, and `process` has the one process of a run.

@@ -1,8 +1,10 @@
-"""Runs of a command, one for each event, as a pump sees them: requests over a connection.
+"""Runs a command for each event, with the interface of a connection to a target.
 
 Exit code 0 stands for an answer of 200 and any other for one of 500, a run that was ended for its
 time for silence, a program that is not there for a target that is away. What follows from each is
 decided where it is for all targets.
+
+A pump (`svc.listen.forward.pump`) sends to a `CommandLane` as it does to a URL.
 """
 
 import asyncio

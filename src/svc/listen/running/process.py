@@ -1,4 +1,7 @@
-"""One process that a command is: what it is given, what it says, and its end."""
+"""One process of a command: its input, the beginning of its output, and its end.
+
+`lane` starts one for each event, `svc.listen.examine.check` one for each check.
+"""
 
 import asyncio
 import signal

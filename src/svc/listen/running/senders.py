@@ -1,4 +1,7 @@
-"""What sends to a target, whatever its kind."""
+"""Chooses the sender for a target: HTTP for a URL, a process for a command.
+
+`pipeline`, replays and the inspector call `sender_for` with each target.
+"""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,4 @@
-"""Ways for the service to reach this machine: one provider a file behind one small protocol.
+"""Tunnels, by which the service reaches this machine: one file for each tunnel program.
 
 Begin with `provider`, the protocol; `ngrok`, `cloudflared` and `ssh` are what it knows. `tunnel`
 keeps one up and `program` runs it. The verbs of `svc events` and `svc doctor` use them; none

@@ -1,4 +1,7 @@
-"""Cloudflare's quick tunnels: no account, a new address at every start."""
+"""Runs a quick tunnel of Cloudflare: no account, a new address at every start.
+
+`svc events listen` chooses it by `--tunnel cloudflared`, or by itself; `tunnel` keeps it up.
+"""
 
 import os
 import re

@@ -1,4 +1,7 @@
-"""The ngrok agent, with the user's own account and configuration."""
+"""Runs the ngrok agent, with the user's own account and configuration.
+
+`svc events listen` chooses it by `--tunnel ngrok`, or by itself; `tunnel` keeps it up.
+"""
 
 import json
 from dataclasses import dataclass

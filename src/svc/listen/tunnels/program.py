@@ -1,4 +1,7 @@
-"""One run of an installed program: found safely, watched, and ended with us."""
+"""Finds and runs an installed tunnel program: watched, and ended when svc ends.
+
+`tunnel` starts a `Program` with the arguments of a provider and reads its lines.
+"""
 
 import os
 import signal

@@ -1,4 +1,7 @@
-"""What every tunnel program has in common: how it is started, and what its log says."""
+"""The interface of a tunnel program: its arguments, and a reader of its log.
+
+`cloudflared`, `ngrok` and `ssh` implement `Provider`; `tunnel` calls it.
+"""
 
 from dataclasses import dataclass
 from typing import Protocol

@@ -1,4 +1,7 @@
-"""OpenSSH's remote forwarding to a server of the user's, whose web server leads to it."""
+"""Runs OpenSSH's remote forwarding to a server of the user's, whose web server leads to it.
+
+`svc events listen` chooses it by `--tunnel ssh:HOST`; `tunnel` keeps it up.
+"""
 
 import ipaddress
 import re

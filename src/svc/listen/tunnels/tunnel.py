@@ -1,4 +1,7 @@
-"""Keeping a tunnel up: started, watched, started again with back-off, ended with us."""
+"""Keeps a tunnel up: starts its program, watches it, starts it again with backoff, ends it.
+
+`svc events listen` (`cli.events.link`) opens one `Tunnel` and is told when its address changes.
+"""
 
 import threading
 from collections.abc import Callable, Mapping

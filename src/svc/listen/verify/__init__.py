@@ -1,1 +1,1 @@
-"""Whether a delivery is authentic, and why not; begin at `verify.Intake.verify`."""
+"""Checks whether a delivery is authentic, and explains why not; begin at `verify.Intake.verify`."""

@@ -1,4 +1,7 @@
-"""Why a delivery is not authentic, in a sentence that helps; not only "no signatures found"."""
+"""Explains why a delivery is not authentic, in a sentence that helps to mend it.
+
+`verify` calls `diagnose` for a failed signature of a listener, `svc events verify` for one by hand.
+"""
 
 import base64
 import hmac

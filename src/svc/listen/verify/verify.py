@@ -1,4 +1,8 @@
-"""From a request to a verdict, and what a verified payload says about itself (promise R46)."""
+"""Verifies a received request and reads its payload: a `Delivery` out, or a reason (R46).
+
+`ingest` has one `Intake` with the secrets of its endpoint. A team's log reads payloads by
+`read_facts`.
+"""
 
 import hashlib
 import json
