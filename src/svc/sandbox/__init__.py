@@ -1,4 +1,4 @@
-"""The whole service on this machine: its rules, its state, its HTTP surface and its process.
+"""The whole service on this machine: its rules, its state, its HTTP API and its process.
 
 A request enters by `app`, is read in `http/` and `parameters/`, goes through the checks of `api/`
 and reaches a noun in `resources/`, which is where to begin: each has its parameters, its states,
@@ -11,6 +11,7 @@ it the specification says and which we chose. The caller of `app` passes a clock
 
 `cli` starts and stops it as a process and uses its tables of words; no other room imports it. It
 knows nothing of the client but facts (`svc.service.facts`), money and signing.
+
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """

@@ -1,4 +1,9 @@
-"""The sandbox as one ASGI application: its store, engine, API, controls and checkout."""
+"""The sandbox as one ASGI application: joins store, engine, API, controls and checkout.
+
+`process.serve` serves a `SandboxApp` over HTTP; tests call it directly. Each request is passed by
+its path to `api`, `control` or `checkout`, and its answer sent, or broken where a fault rule says
+so.
+"""
 
 import asyncio
 import time

@@ -1,4 +1,8 @@
-"""The sandbox's clock and its moments, in microseconds; what counts is the second that is shown."""
+"""The sandbox's virtual clock, and conversions of its times, which are in microseconds.
+
+The `engine` has one `VirtualClock`: it runs, stands still, or is turned forward by `svc sandbox
+advance`. Every time in the API is read from it; comparisons use the second that is shown.
+"""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,9 @@
-"""The engine of the sandbox: calls, time and deliveries over one store (assumptions: Delivery)."""
+"""The engine of the sandbox: runs calls in transactions, keeps the clock, and delivers webhooks.
+
+`app` makes one. `api`, `control` and `checkout` pass it functions of a `Transaction`, which it
+commits in groups (`store.commit`). It runs due jobs (`jobs.runner`) and sends deliveries
+(`webhooks.dispatcher`). It knows no rule of the service.
+"""
 
 import asyncio
 import os

@@ -1,1 +1,5 @@
-"""The documented API: every `/v1` request through its checks, in their order."""
+"""The documented API: takes every `/v1` request through its checks, in their order.
+
+`svc.sandbox.app` passes it the requests below `/v1/`. Begin with `requests`; `idempotency` stores
+the result of each key, and `memory` has the log of requests.
+"""

@@ -1,4 +1,8 @@
-"""Idempotency keys: one result for each, replayed byte for byte (promise R81)."""
+"""Idempotency keys in the sandbox: one stored result for each, replayed byte for byte (R81).
+
+`requests` asks it around each POST: a known key with the same parameters gets the stored answer, a
+new one is carried out and its answer stored in the same transaction.
+"""
 
 import hashlib
 import json

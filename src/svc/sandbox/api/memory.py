@@ -1,8 +1,9 @@
-"""What the surface keeps beside the store, and forgets with every reset and restart.
+"""The log of requests and the fault rules, in memory: forgotten with every reset and restart.
 
-On purpose: fault rules and the log of requests belong to a run of a user's tests and not to the
-account. A restart is the way out of rules that make the sandbox unusable, and no request costs a
-write more.
+`requests` writes a `LoggedRequest` for each exchange; `svc sandbox requests` and `lint` read the
+log by `control`. They are not in the store on purpose: they belong to a run of a user's tests and
+not to the account. A restart is the way out of rules that make the sandbox unusable, and no request
+costs a write more.
 """
 
 from collections import deque

@@ -1,4 +1,9 @@
-"""The `/v1` surface: every request through its checks (assumptions: Order of checks)."""
+"""Answers every `/v1` request: key, route, limits, parameters, then the noun (see Order of checks).
+
+`svc.sandbox.app` calls `Api.answer` with each request below `/v1/`. It finds the operation, takes
+the request through the checks (assumptions: Order of checks), and runs the noun's step of
+`resources` in a transaction of the engine.
+"""
 
 import math
 import re

@@ -1,4 +1,7 @@
-"""The checkout's pages: routes read a request, ask the rules, answer a page."""
+"""The routes of the checkout page: reads each request, applies the rules, answers with a page.
+
+`svc.sandbox.app` passes it the requests of browsers; `attempt` pays and `pages` draws.
+"""
 
 from collections.abc import Awaitable, Callable
 from functools import cache

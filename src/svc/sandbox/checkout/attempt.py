@@ -1,4 +1,7 @@
-"""One attempt to pay, through the very steps of the checkout control."""
+"""Makes one attempt to pay from the checkout page, by the steps of `resources.shopper`.
+
+`app` calls `attempt` with the submitted form: an order out, or the problem to show.
+"""
 
 from datetime import date
 from typing import Any, Final

@@ -1,4 +1,7 @@
-"""The test cards and test accounts that the page offers (assumptions: Card behaviour)."""
+"""The test cards and test accounts that the page offers (assumptions: Card behaviour).
+
+`forms` and `developer` offer them as buttons; a click fills the form in.
+"""
 
 from dataclasses import dataclass
 from datetime import date

@@ -1,4 +1,7 @@
-"""Notes for the developer: set apart from the shop's page, and in English."""
+"""The notes for developers on the checkout page: test cards, and what a state means.
+
+`pages` puts them beside the shop's page, in English, and marked as no part of it.
+"""
 
 from typing import Final
 

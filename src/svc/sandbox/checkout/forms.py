@@ -1,4 +1,7 @@
-"""The ways to pay: the form under each, and what a shopper typed into it, read kindly."""
+"""The payment forms of the checkout page: draws them, and parses what a shopper typed.
+
+`pages` draws a `Draft`; `app` reads a submitted form to `Entries`.
+"""
 
 import re
 import unicodedata

@@ -1,4 +1,7 @@
-"""The page at `/`: what this is, the keys and cards that everybody has, and where to go on."""
+"""The page at `/` of a sandbox: what this is, its public keys and cards, and where to go on.
+
+`checkout.app` serves it to a browser that opens the sandbox's address.
+"""
 
 from typing import Final
 

@@ -1,4 +1,7 @@
-"""The elements of the checkout's pages."""
+"""Builds the HTML elements of the checkout's pages; marks that turn text round are made visible.
+
+The modules that draw pages import `el` and `join` from here.
+"""
 
 import re
 from typing import Final

@@ -1,4 +1,7 @@
-"""The languages of the checkout, which one a shopper gets, and how each writes amounts (CLDR)."""
+"""The languages of the checkout, which one a shopper gets, and how each writes amounts (CLDR).
+
+`visit` chooses the language of a shopper; all pages take their texts and amounts from it.
+"""
 
 import json
 from collections.abc import Mapping

@@ -1,4 +1,7 @@
-"""What all pages share: their frame, and the order as the shopper reads it."""
+"""The frame that all checkout pages share, and the summary of the order.
+
+`pages` and `home` draw inside of it; `app` sends the documents with the headers of `protect`.
+"""
 
 from collections.abc import Mapping
 from typing import Final

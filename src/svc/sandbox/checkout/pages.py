@@ -1,4 +1,7 @@
-"""The pages of a checkout: paying, the stand-ins for banks, and the end."""
+"""Draws the pages of a checkout: paying, the stand-ins for bank pages, and the end.
+
+`app` calls one function for each page, with the `Visit`; HTML out.
+"""
 
 from typing import Final
 

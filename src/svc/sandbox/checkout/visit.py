@@ -1,4 +1,7 @@
-"""Who comes to the checkout and what for: the order behind a client secret, and its addresses."""
+"""Finds the order that a shopper comes to pay, by its client secret, and builds page addresses.
+
+`app` makes a `Visit` for each request and passes it to `pages` and `attempt`.
+"""
 
 import re
 from collections.abc import Mapping

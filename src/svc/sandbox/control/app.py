@@ -1,4 +1,7 @@
-"""The `/_sandbox/` surface: guarded, then routed to controls of the engine and of the service."""
+"""Answers the `/_sandbox/` requests: guards them, finds the control, and carries it out.
+
+`svc.sandbox.app` passes them; they come from `svc sandbox ...`, the quickstart and pytest fixtures.
+"""
 
 from collections.abc import Callable
 from typing import Final

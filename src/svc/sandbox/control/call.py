@@ -1,4 +1,7 @@
-"""How a control endpoint of the engine is declared, read and answered."""
+"""How a control is declared (`ControlEndpoint`), how a request to it is read and answered.
+
+The neighbouring modules declare controls by it, as functions of a `ControlCall`; `app` runs them.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable

@@ -1,4 +1,7 @@
-"""What a new or reset sandbox holds; `demo` has one in each state that a newcomer looks for."""
+"""Fills a new or reset sandbox: its keys and balances, and with `demo` an object in each state.
+
+`svc.sandbox.app` calls `fill` at the first start and after each reset.
+"""
 
 from typing import Final
 

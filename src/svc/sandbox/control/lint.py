@@ -1,4 +1,7 @@
-"""What an integration has done that a real service or a bad day will punish, rule by rule."""
+"""The rules of `svc sandbox lint`: mistakes in an integration that a real service would punish.
+
+The control looks at the log of requests and at the deliveries; findings out.
+"""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,8 @@
-"""Making an event of any type happen for real, with ready-made objects, by the API's own steps."""
+"""Makes an event of any type happen, with ready-made objects, by the API's own steps.
+
+`svc sandbox trigger` runs a `Scenario` by its control; `fixtures` builds its objects with the
+functions.
+"""
 
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final

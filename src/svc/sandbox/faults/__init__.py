@@ -1,4 +1,8 @@
-"""Fault rules: what goes wrong on purpose, in the API and on the way to a receiver of webhooks."""
+"""Fault rules: has requests of the API, or webhook deliveries, fail on purpose.
+
+`svc sandbox fault add` adds a rule through `control`; `api` and `webhooks` apply those of their
+kind.
+"""
 
 from typing import Final, Literal
 

@@ -1,4 +1,8 @@
-"""Fault rules for `/v1`: what goes wrong, for which requests, how a connection is broken (R90)."""
+"""Fault rules for `/v1` requests: errors, delays, broken connections (promise R90).
+
+`svc.sandbox.api.requests` asks `Faults` before and after each request; `svc.sandbox.app` breaks the
+connection by `send_broken`.
+"""
 
 import asyncio
 import socket

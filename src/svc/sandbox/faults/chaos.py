@@ -1,7 +1,9 @@
-"""Chaos: a share of answers and deliveries goes wrong, the same ones for the same seed.
+"""The setting `chaos`: a share of answers and deliveries goes wrong, the same for the same seed.
 
 Whether and how is drawn from the id of the request or of the delivery, which is itself drawn from
 the seed: nothing is counted, and nothing depends on the order in which things happen.
+
+`svc.sandbox.api.requests` and the dispatcher of webhooks ask it for each answer and delivery.
 """
 
 import hashlib

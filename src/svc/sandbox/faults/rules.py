@@ -1,4 +1,7 @@
-"""What fault rules of both kinds share: counting, and being listed and removed."""
+"""The base classes of fault rules: counting how often one fires, listing and removing them.
+
+`api` and `webhooks` derive from them.
+"""
 
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""Fault rules for webhook deliveries, and those that are held to arrive in another order."""
+"""Fault rules for webhook deliveries: delays, copies, bad signatures, another order.
+
+`svc.sandbox.webhooks.dispatcher` asks `WebhookFaults` for each attempt, and waits as a rule says.
+"""
 
 import asyncio
 from collections.abc import AsyncIterator, Callable

@@ -1,4 +1,4 @@
-"""The fidelity table (promise R80), as `svc help assumptions` shows it, and how it is written down.
+"""The fidelity table: for each behaviour of the sandbox, whether the specification says it (R80).
 
 It stands in `fidelity.txt`. `== SUBJECT | SPEC SECTION` begins a section, `@ TEST` names the test
 of the rows below it, and a row is `NAME | says | TEXT` or `NAME | chose | TEXT`; of an error code

@@ -1,4 +1,4 @@
-"""The requests that ask a service about the rows of the fidelity table."""
+"""Reads `requests.toml`: the requests by which `svc sandbox compare` asks a service."""
 
 import tomllib
 from dataclasses import dataclass, field

@@ -1,1 +1,5 @@
-"""One HTTP exchange, and who may have one."""
+"""One HTTP exchange of the sandbox: reads the request, checks who sends it, writes the answer.
+
+`api`, `control` and `checkout` share it. Begin with `exchange`; `auth` has the checks of keys and
+of web pages, `routes` the table of paths.
+"""

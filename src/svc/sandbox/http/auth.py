@@ -1,4 +1,7 @@
-"""Who is calling: the key and what it may do, and web pages kept out by Host, Origin and header."""
+"""Checks who is calling: the API key and its rights, and that no foreign web page calls.
+
+`api`, `control` and `checkout` call it before a request is carried out.
+"""
 
 import base64
 from collections.abc import Collection

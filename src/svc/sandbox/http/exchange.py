@@ -1,7 +1,9 @@
-"""One HTTP exchange: what came in over ASGI, to a limit in size and in time, and what goes out.
+"""One HTTP exchange over ASGI: `AsgiRequest` in, within a limit of size and time, `HttpReply` out.
 
 Hand-made on purpose: nothing here builds an address from the Host header, reads a multipart body or
 costs a millisecond (promise R59).
+
+`app` reads each request by it and sends each answer; errors become answers by `refusal`.
 """
 
 import asyncio

@@ -1,4 +1,7 @@
-"""Finds what a method on a path asks for: one table for the API, the controls and the pages."""
+"""Finds the endpoint of a method and path, for the API, the controls and the pages.
+
+Each of the three builds one `RouteTable` at its start.
+"""
 
 import re
 from collections.abc import Iterable

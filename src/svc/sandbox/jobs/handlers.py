@@ -1,7 +1,9 @@
-"""What happens by itself: the handlers of the jobs that the state machines schedule.
+"""The handlers of jobs, by name: a debit is collected, a refund settles, a payout arrives.
 
 A job that finds its subject in another state than it was scheduled for has been overtaken by a
 call and does nothing.
+
+`runner` calls one for each due job; `svc sandbox settle` and `fail` call the same steps at once.
 """
 
 from collections.abc import Callable, Mapping

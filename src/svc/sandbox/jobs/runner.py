@@ -1,4 +1,7 @@
-"""The job runner: what is due happens, in order, on time or when the clock is advanced."""
+"""Runs the jobs that are due, in order: on time, or when the clock is turned forward.
+
+The `engine` starts one `Runner`; `svc sandbox advance` calls `advance` and prints its counts.
+"""
 
 import asyncio
 import logging

@@ -1,1 +1,4 @@
-"""The documented API as an OpenAPI document, made from the tables that the sandbox checks with."""
+"""The OpenAPI document of the documented API, made from the tables that the sandbox checks with.
+
+`svc.sandbox.app` serves it at a path of its own; begin with `document`.
+"""

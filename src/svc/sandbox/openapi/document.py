@@ -1,4 +1,7 @@
-"""Builds the OpenAPI document of `/v1` from the tables of operations and fields (promise R88)."""
+"""Builds the OpenAPI document of `/v1` from the tables of operations and fields (promise R88).
+
+`app` serves it; tests of other tools send requests by it.
+"""
 
 from collections.abc import Iterable, Mapping
 from importlib import import_module

@@ -1,4 +1,7 @@
-"""The error answers of the documented API: one response a status, with the codes it may carry."""
+"""The error answers in the OpenAPI document: one for each status, with its possible codes.
+
+`document` adds them to each operation.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

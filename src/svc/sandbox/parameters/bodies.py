@@ -1,7 +1,9 @@
-"""Request bodies and query strings, decoded into plain trees (assumptions: Requests and answers).
+"""Decodes request bodies and query strings to plain trees (assumptions: Requests and answers).
 
 JSON keeps its types; form and query values are text until a parameter table coerces them. Whatever
 cannot be decoded is `body_invalid`, never an exception of a library.
+
+`api.requests` and the controls decode each request by it; `tables` then checks the tree.
 """
 
 import json

@@ -1,7 +1,10 @@
-"""A described noun as the sandbox's own tables: what a request may say, and what an answer shows.
+"""Builds the sandbox's parameter tables and answer schemas for a noun of `svc.service`.
 
 The facts are the description's (`svc.service`), and so is the client's: what happens is decided in
 `resources/`, and each error code in `kinds`.
+
+`resources.operation` builds the tables of each verb by `parameters`, and new objects by
+`build_stored`.
 """
 
 import re

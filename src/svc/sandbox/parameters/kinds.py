@@ -1,6 +1,8 @@
-"""The kinds of scalar values and their rules (assumptions: Conventions, Error codes).
+"""The kinds of scalar values (text, amount, currency, url and others), each with its check.
 
 Each has its check, the error codes of that and its JSON Schema beside each other.
+
+Tables of parameters are made of them; `svc sandbox settings` and completion read their words.
 """
 
 import re

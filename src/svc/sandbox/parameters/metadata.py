@@ -1,4 +1,7 @@
-"""Metadata: the caller's own keys and strings, checked and merged (assumptions: Conventions)."""
+"""Metadata: the caller's own keys and strings, checked and merged (assumptions: Conventions).
+
+The tables of every noun with metadata use the kind; updates of orders call `merge`.
+"""
 
 from dataclasses import dataclass
 from typing import Any, Final

@@ -1,4 +1,7 @@
-"""Refusals: every error answer of the API as an exception (assumptions: Error codes)."""
+"""`Problem`: every error answer of the sandbox's API as an exception (assumptions: Error codes).
+
+Checks and nouns raise them; `http.exchange` turns one into the answer.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any

@@ -1,4 +1,7 @@
-"""Building blocks of JSON Schema, and the shapes that requests and answers share."""
+"""Builds JSON Schema for requests and answers.
+
+`kinds`, `tables` and `described` describe themselves by it, for the OpenAPI document.
+"""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final

@@ -3,6 +3,8 @@
 Three steps (assumptions: Order of checks): `coerce` turns text of forms and queries into values,
 `refuse_unknown` reports the first name that is in no table, `check` reports the first violation in
 table order.
+
+`api.requests` and the controls check each request by the table of its operation.
 """
 
 import re

@@ -1,7 +1,9 @@
-"""A certificate for this machine's loopback names, and the authority that vouches for it.
+"""Makes a TLS certificate for this machine's loopback names, and the authority that signs it.
 
 The authority's private key is used once and never written: no other certificate can be made
 with it, and its name constraints allow none but loopback names.
+
+`svc sandbox start --tls` calls `issue`, and stores what it returns.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,8 @@
-"""Sandbox processes in the background: how one is to run, starting it and stopping it."""
+"""Starts and stops a sandbox in the background, as a process of its own.
+
+`svc sandbox start --detach`, `stop` and the pytest fixtures call it: `LaunchOptions` in, a record
+out.
+"""
 
 import json
 import os

@@ -1,8 +1,11 @@
-"""Sandboxes that run on this machine: the port they listen on, their records, their health.
+"""The records of the sandboxes that run on this machine: port, process, address, log.
 
 A record is a file that its process holds locked for as long as it lives. The kernel lets go of
 the lock when the process ends, however it ends: a record without a lock is stale, and the pid in a
 locked record is that of the sandbox itself and never of a stranger who got the same number.
+
+`serve` holds one while it runs; `svc sandbox status`, `stop` and `env`, and every command that
+means a local sandbox, find it by them.
 """
 
 import errno

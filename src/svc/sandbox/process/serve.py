@@ -1,4 +1,7 @@
-"""One sandbox process: binds the socket, runs the app, reports when it is ready, stops cleanly."""
+"""Serves one sandbox in this process: binds, runs the app, reports readiness, stops cleanly.
+
+`svc sandbox start` calls `serve`, in its own process or in one that `launch` starts.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,7 @@
-"""Bank accounts: the checks on an IBAN and what test accounts do (assumptions: Payout)."""
+"""Checks IBANs, and says what each test account does (assumptions: Payout).
+
+`resources.payouts` and `resources.shopper` ask it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

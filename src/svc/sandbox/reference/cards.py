@@ -1,8 +1,11 @@
-"""Test cards: what each number does at the checkout, and what a declined payment is told.
+"""The test cards: what each number does at the checkout, and what a decline is told.
 
 A smart retry goes through the second acquirer of the shopper's region. There are four regions, and
 their countries are our choice. Europe includes its microstates and islands; the Americas and
 Asia-Pacific follow the UN's geographical regions; all else is the rest.
+
+`resources.shopper` assesses each card by it; the checkout page, `svc sandbox pay` and `svc help
+sandbox` list them.
 """
 
 from collections.abc import Iterator

@@ -1,8 +1,10 @@
-"""Duty, VAT and fees on an import, and whether the quote is guaranteed.
+"""Computes duty, VAT and fees of an import, and whether the quote is guaranteed.
 
 The tables are a fixture, plausible and fixed, not tariff data. Rates are basis points. Thresholds,
 low-value duties and fees are minor units of the currency that stands beside them. "EU" is one
 destination here; its VAT differs by country.
+
+`resources.landed_cost_quotes` calls `quote`.
 """
 
 from collections import Counter

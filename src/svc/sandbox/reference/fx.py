@@ -1,7 +1,9 @@
-"""The sandbox's fixed exchange rates and the arithmetic on them (assumptions: Payout).
+"""The sandbox's fixed exchange rates, and the arithmetic with them (assumptions: Payout).
 
 A fixture without authority: plausible rates that never move. Everything is decimal arithmetic;
 amounts are minor units and round half up.
+
+Payouts, payments, refunds and customs convert by it.
 """
 
 from dataclasses import dataclass

@@ -1,4 +1,8 @@
-"""Which payment methods an order offers, and how each behaves."""
+"""Which payment methods an order offers, and how each behaves.
+
+`resources.orders` lists them for a new order; `resources.shopper` and the checkout ask how one
+pays.
+"""
 
 from dataclasses import dataclass
 from functools import lru_cache

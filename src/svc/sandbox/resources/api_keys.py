@@ -1,7 +1,9 @@
-"""API keys: making, rolling and showing them (spec: Authentication; assumptions: Authentication).
+"""API keys of the sandbox: creates, rolls, finds and shows them (spec: Authentication).
 
 A key's text is never stored: its id is a keyed digest of the text, so that a request finds its key
 by what it sent.
+
+`http.auth` finds the key of each request by it; `svc sandbox keys` calls the rest by `control`.
 """
 
 from datetime import timedelta

@@ -2,6 +2,8 @@
 
 The specification says that the service covers what customs charge over a guaranteed quote. What
 becomes of the rest is assumed: it is paid by whom the landed cost went to at the checkout.
+
+`payments` plans it when an order is paid; `svc sandbox customs` charges by hand.
 """
 
 from datetime import timedelta

@@ -1,4 +1,8 @@
-"""Disputes: evidence as a draft, its submission, and the bank's decision (assumptions: Dispute)."""
+"""Disputes in the sandbox: evidence, its submission, the bank's decision (assumptions: Dispute).
+
+`api` runs its steps for `/v1/disputes`; `svc sandbox dispute` and `decide` open and close by
+`control`.
+"""
 
 from datetime import timedelta
 from typing import Final

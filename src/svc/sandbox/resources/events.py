@@ -1,4 +1,7 @@
-"""Events as the API shows them: each with its resource as it was (assumptions: Events)."""
+"""Events in the sandbox's API: lists and retrieves them (assumptions: Events).
+
+It only declares the operations; `store.events` keeps the events.
+"""
 
 from dataclasses import replace
 from typing import Final

@@ -1,4 +1,7 @@
-"""What orders and quotes have in common: what their goods are worth."""
+"""Sums what the goods of an order or a quote cost, and formats rates.
+
+Orders, quotes, payments, payouts and the checkout's summary use it.
+"""
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal

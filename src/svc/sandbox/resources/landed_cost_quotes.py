@@ -1,4 +1,7 @@
-"""Landed-cost quotes: duties, taxes and fees, computed once and never changed."""
+"""Landed-cost quotes in the sandbox: computed once from `reference.customs`, never changed.
+
+`api` creates them for `/v1/landed_cost_quotes`; `orders` makes one for each order.
+"""
 
 from typing import Final
 

@@ -1,4 +1,7 @@
-"""Operations as data: what a method and path ask for, and what is needed for it."""
+"""How a noun declares its operations: method, path, parameters, and the function that runs.
+
+Each noun builds its `ApiOperation`s by `operations`; `api.requests` finds and runs them.
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass

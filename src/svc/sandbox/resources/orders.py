@@ -1,4 +1,7 @@
-"""Orders: creating, pricing, updating and cancelling them (assumptions: Order, Order states)."""
+"""Orders in the sandbox: creates, prices, updates and cancels (assumptions: Order, Order states).
+
+`api` runs its steps for `/v1/orders`; `payments` moves an order on as it is paid.
+"""
 
 from typing import Final
 

@@ -1,7 +1,9 @@
-"""Payments: one object per checkout attempt, and every step that it and its order take.
+"""Payments in the sandbox: every step of an attempt to pay, and of its order.
 
 Steps save both documents first and emit afterwards, payment events before order events, so that
 every event shows what a GET would show right after the change (assumptions: Order).
+
+`shopper` begins and approves an attempt, `jobs` ends delayed ones, `api` captures.
 """
 
 from datetime import timedelta

@@ -1,4 +1,7 @@
-"""Payouts: from the balance through the local network to the receiving bank."""
+"""Payouts in the sandbox: from the balance through the local network to the receiving bank.
+
+`api` creates them for `/v1/payouts`; jobs send them on, `svc sandbox settle` and `fail` at once.
+"""
 
 from datetime import timedelta
 from typing import Final

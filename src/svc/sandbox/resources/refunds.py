@@ -1,4 +1,7 @@
-"""Refunds: pending until the network confirms or refuses them (assumptions: Refund)."""
+"""Refunds in the sandbox: pending until the network confirms or refuses (assumptions: Refund).
+
+`api` creates them for `/v1/refunds`; a job, `svc sandbox settle` or `fail` ends them.
+"""
 
 from typing import Final
 

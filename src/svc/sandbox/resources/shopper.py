@@ -1,7 +1,9 @@
-"""The browser's side of an order: what the shopper sees and does, and the card that pays.
+"""The shopper's side of an order: what is shown, saved cards, and an attempt to pay.
 
 Only test cards are approved, and only what is approved is saved: a real number that a person typed
 by mistake is never stored.
+
+`svc sandbox pay` calls `pay` by a control, and the checkout page calls the same steps.
 """
 
 from dataclasses import dataclass, replace

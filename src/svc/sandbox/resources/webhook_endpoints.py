@@ -1,4 +1,8 @@
-"""Webhook endpoints: registering them, their secrets, their health, the dashboard's actions."""
+"""Webhook endpoints in the sandbox: registered, enabled, disabled, and their secrets.
+
+`api` registers them for `/v1/webhook_endpoints`; `webhooks` notes successes and failures; `svc
+sandbox endpoints` acts as the dashboard.
+"""
 
 from typing import Final
 from urllib.parse import urlsplit

@@ -1,4 +1,4 @@
-"""Everything on disk: one SQLite file, and what one call sees and changes in it.
+"""Everything that the sandbox keeps: one SQLite file, and a transaction's view of it.
 
 Begin with `transaction`, all that a noun gets of it: `documents`, `events`, `jobs` and `settings`
 by name. `commit` joins the calls of a moment, `sqlite` has the tables, `export` takes all out and

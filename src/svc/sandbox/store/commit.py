@@ -1,4 +1,7 @@
-"""Group commit: calls that are on their way together share one fsync (promise R82)."""
+"""Group commit: calls that are under way together share one fsync (promise R82).
+
+The `engine` passes each call as a function; it runs at once and returns when the group is on disk.
+"""
 
 import asyncio
 import json

@@ -1,4 +1,7 @@
-"""The log of webhook deliveries: one row an attempt, made or still to be made."""
+"""The table of webhook deliveries: one row for each attempt, made or still to be made.
+
+`webhooks.attempts` writes it; `svc sandbox deliveries` lists it by `control`.
+"""
 
 from typing import Any, NamedTuple
 

@@ -1,4 +1,7 @@
-"""Documents: JSON as a GET shows it, plus private `_` keys; paged by key, never by OFFSET."""
+"""The table of documents: each object as JSON, with private `_` keys; lists are paged.
+
+A `Transaction` is a `DocumentRows`: the nouns add, save and find objects by it.
+"""
 
 import json
 import re

@@ -1,4 +1,7 @@
-"""Events: rows whose bytes are made once and never change (assumptions: Events)."""
+"""The table of events, whose bytes are made once and never change (assumptions: Events).
+
+`Transaction.emit` inserts one; the API lists them, and every delivery sends these bytes.
+"""
 
 from svc.sandbox.clock import SECOND, text_of
 from svc.sandbox.store.documents import Doc, compact, snapshot

@@ -1,4 +1,7 @@
-"""The whole state as one document, and back; nothing is taken that could not be worked with."""
+"""Exports the whole state as one JSON document, and restores it after checking every row.
+
+`svc sandbox export` and `import` call it through the `engine`.
+"""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Mapping

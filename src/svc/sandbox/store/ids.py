@@ -1,4 +1,7 @@
-"""Identifiers and secrets: from the system's randomness, or one fixed sequence."""
+"""Draws ids and secrets: random ones, or with a seed the same sequence each time.
+
+The `engine` has one `IdSource`; transactions draw from it.
+"""
 
 import hashlib
 from collections.abc import Callable, Iterator, Mapping, Sequence

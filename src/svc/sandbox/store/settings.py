@@ -1,4 +1,7 @@
-"""The settings of the sandbox: their names, defaults and checks, and how they are stored."""
+"""The settings of the sandbox: names, defaults and checks, and the table that keeps them.
+
+`svc sandbox settings` reads and changes them by `control`; `api` and the nouns read those in force.
+"""
 
 import json
 from collections import ChainMap

@@ -1,4 +1,8 @@
-"""What one call sees and changes: one mode, one moment, one open transaction."""
+"""`Transaction`: what one call sees and changes, in one mode at one moment.
+
+`commit` makes one for each call and passes it to the function of `api`, `control`, `checkout` or a
+job, which reads and writes objects, events, jobs, settings and balances by it.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

@@ -1,4 +1,7 @@
-"""Webhook attempts: what is sent, when again, what follows from the answer (promise R83)."""
+"""Builds and signs each webhook attempt, and decides from its answer when to try again (R83).
+
+`dispatcher` calls `prepare` before an attempt and `record` after it, each in a transaction.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,4 +1,7 @@
-"""One connection to a receiver of webhooks: one request at a time, kept while both sides agree."""
+"""One kept connection to a receiver of webhooks: one request at a time, while both sides agree.
+
+`sender` opens and reuses them.
+"""
 
 import asyncio
 import ssl

@@ -1,4 +1,7 @@
-"""Webhook attempts under way: a queue for each endpoint, a few at a time in each."""
+"""Makes the webhook attempts that are due: a queue for each endpoint, a few at a time in each.
+
+`jobs.runner` calls `launch` as the clock moves; `engine.resend` makes one at once.
+"""
 
 import asyncio
 from collections.abc import Callable

@@ -1,7 +1,9 @@
-"""Sending webhooks over HTTP: the one place in the sandbox that uses httpx.
+"""Sends webhooks over HTTP; the only module of svc that uses httpx.
 
 httpx says what a request is; the connections are ours. Its own pool looks at every connection for
 every request, which took three quarters of the time of a delivery.
+
+`process.serve` passes an `HttpSender` to the app; tests pass another `WebhookSender`.
 """
 
 import asyncio
