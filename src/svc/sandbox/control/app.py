@@ -8,9 +8,9 @@ from typing import Final
 
 from svc.sandbox.api.memory import KEPT, RequestLog, RunMemory
 from svc.sandbox.checkout.visit import Address
-from svc.sandbox.control import engine as controls_of_engine
-from svc.sandbox.control import faults, lint, resources
 from svc.sandbox.control.call import ControlCall, ControlEndpoint, carry_out
+from svc.sandbox.control.routes import engine as controls_of_engine
+from svc.sandbox.control.routes import faults, lint, resources
 from svc.sandbox.engine import Engine
 from svc.sandbox.faults import METHODS
 from svc.sandbox.http import auth

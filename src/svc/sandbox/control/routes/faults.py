@@ -1,4 +1,7 @@
-"""The control endpoints that list, add and delete fault rules of the API and of webhooks."""
+"""Controls that list, add and delete fault rules of the API and of webhooks.
+
+`svc sandbox fault` calls them; the rules are applied by `svc.sandbox.faults`.
+"""
 
 from collections.abc import Callable
 from typing import Final, get_args

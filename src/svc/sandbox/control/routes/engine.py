@@ -1,4 +1,8 @@
-"""Control of time, balances and the sandbox as a whole: health, clock, advance, reset, settings."""
+"""Controls of time and of the sandbox as a whole: health, clock, advance, reset, settings.
+
+`svc sandbox advance`, `clock`, `reset`, `settings`, `balances`, `emails`, `export` and `import`
+call them; each works on the `engine` of the sandbox.
+"""
 
 from typing import Final, get_args
 

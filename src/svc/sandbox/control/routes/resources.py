@@ -1,4 +1,8 @@
-"""Controls of what the nouns have outside of the API: banks, shoppers, the dashboard, the log."""
+"""Controls of what happens outside of the API: banks, shoppers, customs, the dashboard.
+
+`svc sandbox settle`, `fail`, `dispute`, `decide`, `customs`, `keys`, `trigger`, `endpoints`,
+`events` and `deliveries` call them; each changes an object by the steps of `svc.sandbox.resources`.
+"""
 
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, get_args
