@@ -161,3 +161,12 @@ def test_a_worker_that_dies_takes_one_test_with_it(tmp_path: Path) -> None:
     done = pytest_run_of(DYING, tmp_path, "-n", "2", f"--basetemp={tmp_path / 'in'}")
     assert "1 failed, 8 passed" in done.stdout, done.stdout + done.stderr
     assert "crashed while running" in done.stdout
+
+
+@pytest.mark.slow(seconds=3)
+def test_a_file_that_cannot_be_imported_is_not_passed_over(tmp_path: Path) -> None:
+    """The tests are collected once, before the workers are forked: no worker sees half a file."""
+    done = pytest_run_of("import nothing_of_that_name", tmp_path, "-n", "2")
+    assert done.returncode == pytest.ExitCode.INTERRUPTED
+    assert "No module named 'nothing_of_that_name'" in done.stdout
+    assert "1 errors during collection" in done.stdout

@@ -68,15 +68,17 @@ class AsgiSandbox:
         )
         self._closed = False
         self._runner = asyncio.Runner()
+        # Not the runner's own `run`: it takes Ctrl-C for itself, at each call anew.
+        self._run = self._runner.get_loop().run_until_complete
         self._stack = AsyncExitStack()
-        self._runner.run(self._enter())
+        self._run(self._enter())
 
     def close(self) -> None:
         """Ends the sandbox; a second time does nothing."""
         if not self._closed:
             self._closed = True
             try:
-                self._runner.run(self._stack.aclose())
+                self._run(self._stack.aclose())
             finally:
                 self._runner.close()
 
@@ -84,7 +86,7 @@ class AsgiSandbox:
 
     def call(self, method: str, path: str, **options: Any) -> SandboxAnswer:
         """One request; see `exchange` for the options."""
-        return self._runner.run(self.exchange(method, path, **options))
+        return self._run(self.exchange(method, path, **options))
 
     def get(self, path: str, **query: Any) -> SandboxAnswer:
         """A GET with the secret test key."""
@@ -113,7 +115,7 @@ class AsgiSandbox:
             waiting = (self.exchange(method, path, **more) for method, path, more in requests)
             return list(await asyncio.gather(*waiting))
 
-        return self._runner.run(all_of_them())
+        return self._run(all_of_them())
 
     async def exchange(
         self,

@@ -17,7 +17,8 @@ STARTING: Final = ("acceptance", "process", "proof", "simulation", "cli")
 
 def workers_of(config: pytest.Config) -> int:
     """How many share the tests; 1 where nobody does."""
-    return int(getattr(config, "workerinput", {}).get("workercount", 1))
+    dealing = len(config.getoption("tx", None) or [""])
+    return int(getattr(config, "workerinput", {}).get("workercount", dealing))
 
 
 def seconds_of(item: pytest.Item) -> float:

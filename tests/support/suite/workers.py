@@ -1,8 +1,8 @@
 """Workers as forks of the process that deals the tests to them.
 
-What all of them need is loaded once: pytest, the program, the files of tests, and the server that
-forks the program. A worker that is started, as one is in place of a worker that has died, loads all
-of it again, which takes four seconds of a processor.
+What all of them need is loaded once: pytest, the program, the files of tests, the tests in their
+order, and the server that forks the program. A worker that is started, as one is in place of a worker
+that has died, loads and collects all of it again, which takes seven seconds of a processor.
 """
 
 import atexit
@@ -27,6 +27,7 @@ from support.forks.program import Forking
 from support.forks.sandbox import as_after_exec
 
 _start: Final = gateway_io.create_io
+_collected: Final[list[pytest.Session]] = []  # of the process of which this one is a fork
 
 
 class WorkerFork(Popen2IO):
@@ -84,6 +85,7 @@ def fork_workers(config: pytest.Config, count: int) -> None:
     config.add_cleanup(shared.end)
     gc.disable()  # nothing of what is loaded is garbage
     _import_tests(config)
+    _collect(config)
     with suppress(ImportError):  # another Hypothesis: each worker reads our modules for constants
         from hypothesis.internal.conjecture.providers import _get_local_constants
 
@@ -102,18 +104,63 @@ def fork_workers(config: pytest.Config, count: int) -> None:
     gateway_io.create_io = create_io
 
 
+def take_collected(session: pytest.Session) -> bool:
+    """Has the session of a worker run what was collected before it was forked, if anything was.
+
+    What was collected stays below the session that collected it, which becomes the worker's: the two
+    share what they know.
+
+    Raises:
+        pytest.Session.Interrupted: in the process that forked the workers, where something could not
+            be collected.
+    """
+    if session.testsfailed:
+        raise session.Interrupted(f"{session.testsfailed} errors during collection")
+    if not _collected or _collected[0] is session:
+        return False
+    before, config = _collected[0], session.config
+    session.items, session.testscollected = before.items, len(before.items)
+    session._fixturemanager = before._fixturemanager
+    session._fixturemanager.config = config
+    known = before.config.pluginmanager._dirpath2confmods
+    config.pluginmanager._dirpath2confmods.update(known)
+    before.__dict__ = session.__dict__
+    for node in {node for item in session.items for node in item.iter_parents()} | {before}:
+        node.config = config
+    config.hook.pytest_collection_finish(session=session)
+    return True
+
+
+def _collect(config: pytest.Config) -> None:
+    """Collects the tests for all workers."""
+    session = config.pluginmanager.getplugin("session")
+    session.perform_collect()
+    if not session.testsfailed:
+        _collected.append(session)
+
+
 def _import_tests(config: pytest.Config) -> None:
     """Imports files of tests as their collection would, which then finds them."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         for path in sorted(_files(config)):
-            with suppress(Exception):  # their collection says what is wrong
+            try:
                 import_path(
                     path,
                     mode="importlib",
                     root=config.rootpath,
                     consider_namespace_packages=config.getini("consider_namespace_packages"),
                 )
+            except Exception:  # noqa: BLE001  their collection says what is wrong
+                _forget(str(path))
+
+
+def _forget(path: str) -> None:
+    """Has a file that could not be imported be imported again, and not be found half done."""
+    loaded = [(name, getattr(module, "__file__", None)) for name, module in sys.modules.items()]
+    for name, file in loaded:
+        if file == path:
+            del sys.modules[name]
 
 
 def _files(config: pytest.Config) -> Iterator[Path]:
