@@ -124,9 +124,9 @@ class GroupCommit:
             LocalError: nothing of them is on disk.
         """
         answers: list[Callable[[], None]] = []
-        changes = self._store.changes
+        changed = False
         for call in calls:
-            ids, clock = self._shared.ids, self._clock.dump()
+            ids, clock, changes = self._shared.ids, self._clock.dump(), self._store.changes
             position = ids.position
             self._store.begin_part()
             try:
@@ -137,14 +137,16 @@ class GroupCommit:
                 ids.rewind(position)
                 self._shared.ids = ids
                 self._shared.forget()
-                self._store.undo_part()
+                self._store.end_part(undo=True)
             else:
                 answers.append(partial(call.answer.set_result, result))
-                self._store.keep_part()
-        if self._store.in_transaction:
-            if self._store.changes != changes:  # a group of mere refusals costs no write
-                self._save_state()
+                changed = changed or self._store.changes > changes
+                self._store.end_part(undo=False)
+        if changed:  # a group of mere refusals costs no write
+            self._save_state()
             self._store.commit()
+        else:
+            self._store.rollback()
         return answers
 
     def _close(self, turns: int) -> None:

@@ -129,10 +129,6 @@ class Store:
         self.write("INSERT OR REPLACE INTO meta(name, value) VALUES(?, ?)", name, value)
 
     @property
-    def in_transaction(self) -> bool:
-        return self._db.in_transaction
-
-    @property
     def changes(self) -> int:
         """Rows changed since the store was opened, those taken back included."""
         return self._db.total_changes
@@ -179,39 +175,25 @@ class Store:
         except sqlite3.Error as error:
             raise _local(error, self.path) from error
 
-    def begin_part(self) -> bool:
-        """Begins what `keep_part` or `undo_part` ends; says whether it begins a transaction, too.
-
-        The first part of a transaction is all that there is of it, and the others are savepoints.
-        """
+    def begin_part(self) -> None:
+        """Begins a part of a transaction; the first part begins the transaction, too."""
         self._is_first, self._counted = not self._db.in_transaction, self.sequence
-        self.write("BEGIN IMMEDIATE" if self._is_first else "SAVEPOINT part")
-        return self._is_first
+        self.write("SAVEPOINT part")
 
-    def keep_part(self) -> None:
-        """Makes the part one with what came before it.
+    def end_part(self, *, undo: bool) -> None:
+        """Makes the part one with what came before it, or takes it back.
 
         Raises:
             LocalError: SQLite has given up the whole transaction, as it may on a full disk.
         """
-        self._refuse_lost()
+        if not self._db.in_transaction:  # else SQLite would keep what comes next
+            message = f"The disk of the sandbox file {self.path} is full, or cannot be written."
+            raise LocalError(message, code=DISK_FULL)
+        if undo:
+            self.sequence = self._counted
+            self.write("ROLLBACK TO part")
         if not self._is_first:
             self.write("RELEASE part")
-
-    def undo_part(self) -> None:
-        """Takes the part back; what came before it stays. Raises as `keep_part` does."""
-        self.sequence = self._counted
-        if self._is_first:
-            self.rollback()
-            return
-        self._refuse_lost()
-        self.write("ROLLBACK TO part")
-        self.write("RELEASE part")
-
-    def _refuse_lost(self) -> None:
-        if not self._db.in_transaction:
-            message = "The sandbox could not save: its transaction was lost."
-            raise LocalError(message, code=DISK_FULL)  # else SQLite keeps what it was given
 
     def commit(self) -> None:
         """Returns when the changes are on disk."""

@@ -289,12 +289,12 @@ def test_group_whose_part_cannot_be_taken_back_is_lost_as_a_whole(
         async with lab.running() as engine:
             with monkeypatch.context() as broken:
 
-                def full(_: Store) -> None:
+                def full(_: Store, *, undo: bool) -> None:
                     raise LocalError("disk full")
 
                 def fails(tx: Transaction) -> None:
                     kit.new_order(tx)
-                    broken.setattr(Store, "undo_part", full)
+                    broken.setattr(Store, "end_part", full)
                     raise ValueError("no")
 
                 outcomes = await asyncio.gather(

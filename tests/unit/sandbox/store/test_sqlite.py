@@ -132,20 +132,17 @@ def test_store_names_a_folder_it_cannot_use(tmp_path: Path) -> None:
 
 
 def test_store_takes_back_only_the_last_part(path: Path) -> None:
-    """What came before it stays in the transaction; the first is all of it."""
+    """What came before it stays in the transaction, which the first part begins."""
     store = Store.open(str(path))
     insert = "INSERT INTO meta(name, value) VALUES(?, '')"
-    assert store.begin_part()
-    store.write(insert, "gone")
-    store.undo_part()
-    assert store.begin_part()
-    store.write(insert, "kept")
-    store.keep_part()
-    assert not store.begin_part()
-    store.write(insert, "gone")
-    store.undo_part()
+    for name, is_kept in (("gone", False), ("kept", True), ("gone", False), ("kept, too", True)):
+        store.begin_part()
+        store.write(insert, name)
+        store.end_part(undo=not is_kept)
     store.commit()
-    assert store.all("SELECT name FROM meta") == [("kept",)]
+    assert store.all("SELECT name FROM meta") == [("kept",), ("kept, too",)]
+    with pytest.raises(LocalError, match="is full, or cannot be written"):
+        store.end_part(undo=False)
     store.close()
 
 
