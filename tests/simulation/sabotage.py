@@ -89,8 +89,12 @@ RULES: Final[dict[str, tuple[tuple[Any, str, Any], ...]]] = {
         (reply, "find_other_object", lambda data, call: None),
     ),
     "what was made is on record for one request only": (
-        (client, "classify", lambda result, call, now, is_taken=None: classify(result, call, now)),
-        (workers.Created, "is_taken", lambda self, key, made, world: False),
+        (
+            client,
+            "classify",
+            lambda result, call, now, is_claimed_by_other=None: classify(result, call, now),
+        ),
+        (workers.Created, "is_claimed_by_other", lambda self, key, made, world: False),
         (transaction.JournalTransaction, "_find_taken", lambda self, ends: frozenset()),
     ),
     "only the service's own refusal settles what was open": ((refusal, "settles", _any_own_code),),

@@ -51,7 +51,6 @@ NAMED_BY_PARTICIPLE: Final = {
     "delivery/planner.py": {"_passed_at", "left"},
     "listen/forward/dispatcher.py": {"pending"},
     "listen/inbox/commit.py": {"_waited"},
-    "sandbox/store/documents.py": {"known"},
     "sandbox/store/jobs.py": {"done"},
     "sandbox/store/transaction.py": {"stored"},
 }

@@ -32,8 +32,8 @@ from svc.delivery.rows import (
     RowEnd,
     RowJob,
     RowJournal,
+    classify_claimed_by_other,
     judge,
-    judge_taken,
     stop_of,
 )
 from svc.errors import LocalError, SvcError
@@ -201,7 +201,9 @@ class Run:
             self._watch(each)
         # What a signal or a full disk cuts off here is noted when this is done again, at the end.
         foreign = self._settle(ends)
-        ends = [judge_taken(one) if one.job.intent.id in foreign else one for one in ends]
+        ends = [
+            classify_claimed_by_other(one) if one.job.intent.id in foreign else one for one in ends
+        ]
         for each in ends:
             self._watch(each)
         final = [one for one in ends if not self._needs_next_key(one)]
@@ -229,7 +231,7 @@ class Run:
             self._is_lost = self._is_lost or error.code in LOST
             if not self._is_ending:
                 raise
-            return self._deps.journal.find_taken(ends)
+            return self._deps.journal.find_claimed_by_others(ends)
 
     def _lines(self, ends: list[RowEnd]) -> list[ResultLine]:
         """The result lines of rows that have ended; without ids if the journal is lost (R102)."""

@@ -127,7 +127,7 @@ class Created:
         self._by: dict[tuple[str, str | None], str] = {}
         self._lock = Lock()
 
-    def is_taken(self, sent: Stored, made: str, world: str | None) -> bool:
+    def is_claimed_by_other(self, sent: Stored, made: str, world: str | None) -> bool:
         """Whether another request has created the object (promise R93)."""
         owner = sent.owner_of(made)
         with self._lock:
@@ -238,8 +238,8 @@ class Workers:
         passed = check_before_sending(client, job)
         if passed is not None:
             return JobEnd(job, passed=passed)
-        is_taken = partial(self._created.is_taken, job.intent.stored)
-        return JobEnd(job, reply=send_row(client, job, is_taken))
+        is_claimed_by_other = partial(self._created.is_claimed_by_other, job.intent.stored)
+        return JobEnd(job, reply=send_row(client, job, is_claimed_by_other))
 
     def _wait(self, seconds: float) -> None:
         """Waits for a turn in short steps, so that a stop is noticed at once."""

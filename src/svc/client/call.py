@@ -34,7 +34,7 @@ class Call(NamedTuple):
         checks: pairs of a field of the answer and the value that it must have if the answer has the
             field (promise R15).
         operation: the name of a documented POST, such as `refunds.create`.
-        makes: whether its answer is a new object.
+        creates: whether its answer is a new object.
         names: the ids that it names, by field; an answer with other ids belongs to another request
             (promise R93).
         assumed: whether the specification does not show the call.
@@ -49,7 +49,7 @@ class Call(NamedTuple):
     checks: tuple[tuple[str, object], ...] = ()
     assumed: bool = False
     operation: str = ""
-    makes: bool = False
+    creates: bool = False
     names: tuple[tuple[str, object], ...] = ()
 
     @property

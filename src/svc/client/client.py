@@ -25,7 +25,14 @@ from svc.client.exchange import (
     WireRequest,
     show_no_progress,
 )
-from svc.client.reply import IsTaken, Reply, classify, limits_of, read_server_time, reply_of
+from svc.client.reply import (
+    IsClaimedByOther,
+    Reply,
+    classify,
+    limits_of,
+    read_server_time,
+    reply_of,
+)
 from svc.client.request import Prepared, check_version, fraction, prepare, uuid4
 from svc.client.retry import (
     CLOCK_STEP_SECONDS,
@@ -225,16 +232,16 @@ class Client(WireOwner):
         sent_before: bool = False,
         first_sent_at: float | None = None,
         within: float | None = None,
-        is_taken: IsTaken | None = None,
+        is_claimed_by_other: IsClaimedByOther | None = None,
     ) -> Reply:
         """Sends a prepared request in up to four byte-identical attempts.
 
         `sent_before` says that an earlier run may have sent it, so that only a definite answer
         settles it. `first_sent_at` is when its key was first used (unix seconds; now if not
         given): no attempt repeats a key that is 23 hours old or from the future (promise R4).
-        `within` shortens the deadline of this one call (seconds). `is_taken` says of the id of a
-        new object whether it is on record under another idempotency key: then the answer is
-        another request's (promise R93).
+        `within` shortens the deadline of this one call (seconds). `is_claimed_by_other` says of the
+        id of a new object whether it is on record under another idempotency key: then the answer
+        is another request's (promise R93).
 
         Raises:
             ApiError: the service refused it, or was too busy, or failed on a GET.
@@ -255,7 +262,7 @@ class Client(WireOwner):
                 late = self._too_late(prepared, first) if sent_before or attempt > 1 else None
                 if late is not None:
                     raise self._error(sending, finding, late, attempt - 1)
-                finding = self._attempt(call, request, attempt, deadline, is_taken)
+                finding = self._attempt(call, request, attempt, deadline, is_claimed_by_other)
                 if finding.meaning is Meaning.DONE:
                     return self._accept_reply(sending, finding, attempt)
                 sending = sending.after(finding)
@@ -309,7 +316,7 @@ class Client(WireOwner):
         request: WireRequest,
         attempt: int,
         deadline: Deadline,
-        is_taken: IsTaken | None,
+        is_claimed_by_other: IsClaimedByOther | None,
     ) -> AttemptResult:
         begun = self.clock.monotonic()
         result = self._wire.exchange(
@@ -317,7 +324,7 @@ class Client(WireOwner):
             deadline=deadline,
             connect_seconds=connect_seconds(attempt, deadline.seconds_left()),
         )
-        finding = classify(result, call, self.clock.now(), is_taken)
+        finding = classify(result, call, self.clock.now(), is_claimed_by_other)
         if finding.meaning in _OUT_OF_STEP:
             self._wire.close()  # the next answer on this connection might be another's as well
         if self._on_attempt is not None:

@@ -82,7 +82,7 @@ def _end_of(call: Call) -> Outcome | None:
     """The outcome of a call that a contradicting answer proves, or None."""
     if not call.changes:
         return None
-    names_it = bool(call.operation) and not call.makes
+    names_it = bool(call.operation) and not call.creates
     return "done" if names_it or call.method != "POST" else "unknown"
 
 

@@ -129,7 +129,7 @@ def post(name: str, body: Body | None, encoding: Encoding | None, identifier: st
         checks=tuple(_name_proofs(proofs, given, "equal")),
         assumed=action.assumed,
         operation=name,
-        makes=action.verb == "create",
+        creates=action.verb == "create",
         names=(*about, *_name_proofs(proofs, given, "same")),
     )
 

@@ -43,7 +43,7 @@ class Reply(NamedTuple):
         slices: for a list, the exact text of each entry of `data["data"]`.
         replayed: the answer is marked as that of an earlier request with the same key.
         attempts: the number of attempts.
-        makes: whether the answer is a new object.
+        creates: whether the answer is a new object.
         is_repeat: whether an earlier attempt of the same sending may have been carried out.
         seconds: from before the first attempt to the answer.
         warnings: differences from the request that prove no contradiction (promise R119).
@@ -58,7 +58,7 @@ class Reply(NamedTuple):
     replayed: bool
     attempts: int
     idempotency_key: str | None = None
-    makes: bool = False
+    creates: bool = False
     is_repeat: bool = False
     seconds: float = 0.0
     warnings: tuple[str, ...] = ()
@@ -86,7 +86,7 @@ class Reply(NamedTuple):
         """
         if self.replayed and not self.is_repeat:
             return True
-        created, served = (self.created_at, self.server_time) if self.makes else (None, None)
+        created, served = (self.created_at, self.server_time) if self.creates else (None, None)
         if created is None or served is None:
             return False
         return created < served - self.seconds - _EARLIER_SECONDS
@@ -153,7 +153,7 @@ def reply_of(
         replayed=is_replayed(finding.raw.headers),
         attempts=attempts,
         idempotency_key=idempotency_key,
-        makes=call.makes,
+        creates=call.creates,
         is_repeat=is_repeat,
         seconds=seconds,
         warnings=find_differences(finding.data, call),
@@ -267,7 +267,7 @@ def _list_complaint(data: dict[str, Any]) -> str | None:
 
 
 # Whether an object (its id, and the sandbox's world) is on record under another idempotency key.
-IsTaken: TypeAlias = Callable[[str, str | None], bool]
+IsClaimedByOther: TypeAlias = Callable[[str, str | None], bool]
 
 _FINAL_UNSENT = (Trouble.CERTIFICATE, Trouble.PROXY, Trouble.PROXY_LOGIN)
 _LOCATION_MAX = 200
@@ -277,18 +277,23 @@ def classify(
     result: RawReply | Failure,
     call: Call,
     now: float,
-    is_taken: IsTaken | None = None,
+    is_claimed_by_other: IsClaimedByOther | None = None,
 ) -> AttemptResult:
     """Classifies the outcome of one attempt.
 
-    `now` is wall-clock time, for dates in `Retry-After`; `is_taken` is as in `Client.deliver`.
+    `now` is wall-clock time, for dates in `Retry-After`; `is_claimed_by_other` is as in
+    `Client.deliver`.
     """
     if isinstance(result, Failure):
         return _build_failed(result)
     if is_success(result.status):
         finding = interpret_success(result, call)
-        made = id_in(finding.data) if call.makes or _brings_another(finding.data, call) else None
-        if made is not None and is_taken is not None and is_taken(made, world_of(result.headers)):
+        made = id_in(finding.data) if call.creates or _brings_another(finding.data, call) else None
+        if (
+            made is not None
+            and is_claimed_by_other is not None
+            and is_claimed_by_other(made, world_of(result.headers))
+        ):
             return not_ours(result, f"it names {made}, which another request has made")
         return finding
     refusal = read(result)

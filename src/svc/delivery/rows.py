@@ -123,7 +123,7 @@ def judge(ended: JobEnd) -> RowEnd:
     return _judge_unsent(ended.job, ended.bug)
 
 
-def judge_taken(end: RowEnd) -> RowEnd:
+def classify_claimed_by_other(end: RowEnd) -> RowEnd:
     """Builds the result of a row whose answer belongs to another request (promise R93)."""
     assert end.settled is not None
     error = build_not_ours(end.job.intent, end.settled)
@@ -278,14 +278,14 @@ class RowJournal(NamedTuple):
                 kept.append((each.job.intent, each.settled))
         return self.journal.settle_many(kept) if kept else frozenset()
 
-    def find_taken(self, ends: Iterable[RowEnd]) -> frozenset[str]:
+    def find_claimed_by_others(self, ends: Iterable[RowEnd]) -> frozenset[str]:
         """Returns the result of `settle` from a journal that cannot be written (promise R93)."""
         with suppress(LocalError):
             return frozenset(
                 each.job.intent.id
                 for each in ends
                 if each.settled is not None and each.settled.object_id is not None
-                if self.journal.is_taken(
+                if self.journal.is_claimed_by_other(
                     each.job.intent, each.settled.object_id, each.settled.world
                 )
             )

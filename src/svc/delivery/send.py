@@ -11,7 +11,7 @@ from typing import Final
 
 from svc.client.call import Call
 from svc.client.client import Client
-from svc.client.reply import IsTaken, Reply
+from svc.client.reply import IsClaimedByOther, Reply
 from svc.client.retry import KEY_SAFE_SECONDS
 from svc.delivery.charges import ChargeReader
 from svc.delivery.ending import Sent, adapt_to_journal, keep
@@ -240,23 +240,23 @@ def _is_exact(asked: NewIntent, intent: Intent, now: float) -> bool:
     )
 
 
-def send_row(client: Client, job: RowJob, is_taken: IsTaken) -> Reply:
+def send_row(client: Client, job: RowJob, is_claimed_by_other: IsClaimedByOther) -> Reply:
     """Sends the recorded request of a row; raises as `Client.deliver`."""
     return client.deliver(
         job.call,
         job.prepared,
         sent_before=job.intent.sent_before,
         first_sent_at=job.intent.first_sent_at,
-        is_taken=is_taken,
+        is_claimed_by_other=is_claimed_by_other,
     )
 
 
 def _send(sender: Sender, intent: Intent) -> Reply | SvcError:
     """Sends a recorded request; returns the answer, or the error that is its outcome."""
 
-    def is_taken(made: str, world: str | None) -> bool:
+    def is_claimed_by_other(made: str, world: str | None) -> bool:
         try:
-            return sender.journal.is_taken(intent, made, world)
+            return sender.journal.is_claimed_by_other(intent, made, world)
         except LocalError:
             return False  # settling it finds the same trouble, and says so
 
@@ -267,7 +267,7 @@ def _send(sender: Sender, intent: Intent) -> Reply | SvcError:
             prepared,
             sent_before=intent.sent_before,
             first_sent_at=intent.first_sent_at,
-            is_taken=is_taken,
+            is_claimed_by_other=is_claimed_by_other,
         )
     except SvcError as error:
         return adapt_to_journal(sender, intent, error)

@@ -16,7 +16,7 @@ from svc.client.reply import NOT_OURS, Reply
 from svc.delivery.journal.entry import NewIntent, Settled
 from svc.delivery.journal.stored import Stored, restore_call
 from svc.delivery.plan import BatchRow, InvalidRow
-from svc.delivery.rows import JobEnd, RowJob, judge, judge_taken
+from svc.delivery.rows import JobEnd, RowJob, classify_claimed_by_other, judge
 from svc.errors import (
     ApiError,
     AuthError,
@@ -229,7 +229,7 @@ def test_reason_behind_an_unknown_end_ends_the_batch(job: RowJob) -> None:
 
 def test_answer_that_is_another_requests_leaves_its_row_open(job: RowJob) -> None:
     """R93: nobody knows what became of the row, and a service that mixes up answers is left."""
-    found = judge_taken(judge(JobEnd(job, REPLY)))
+    found = classify_claimed_by_other(judge(JobEnd(job, REPLY)))
     line = line_of(found)
     assert (found.outcome, line.id, found.settled, total_of(found, "amount")) == (
         "unknown",

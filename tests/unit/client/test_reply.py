@@ -503,7 +503,7 @@ def test_a_reply_is_what_was_answered() -> None:
         interpret_success(raw, call), call, attempts=3, idempotency_key="k", seconds=2.0
     )
     assert found == Reply(
-        201, headers, json.dumps(ORDER), ORDER, (), "req_9", True, 3, "k", makes=True, seconds=2.0
+        201, headers, json.dumps(ORDER), ORDER, (), "req_9", True, 3, "k", creates=True, seconds=2.0
     )
     assert found.world == "w_7"
     assert found._replace(headers=()).world is None
@@ -525,13 +525,13 @@ def test_what_another_request_has_made_was_not_made_by_this_one(
     """R93: only what a request makes is its own; what it changes others have made."""
     asked: list[tuple[str, str | None]] = []
 
-    def is_taken(made: str, world: str | None) -> bool:
+    def is_claimed_by_other(made: str, world: str | None) -> bool:
         asked.append((made, world))
         return made == "ord_1"
 
     headers = ((SANDBOX_WORLD_HEADER.lower(), "w_7"),)
-    found = classify(reply(data)._replace(headers=headers), call, 0.0, is_taken)
+    found = classify(reply(data)._replace(headers=headers), call, 0.0, is_claimed_by_other)
     assert found.meaning is meaning
-    assert asked == ([(data["id"], "w_7")] if call.makes else [])
+    assert asked == ([(data["id"], "w_7")] if call.creates else [])
     assert classify(reply(data), call, 0.0).meaning is Meaning.DONE
     assert ("ord_1, which another request has made" in found.detail) is (meaning is Meaning.FOREIGN)

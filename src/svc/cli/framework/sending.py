@@ -283,7 +283,7 @@ def tell_answer(session: Session, reply: "Reply") -> None:
     for warning in reply.warnings:
         session.out.warn(f"{warning}.")
     if session.format == "human" and reply.replayed_earlier:
-        at = reply.created_at if reply.makes else None
+        at = reply.created_at if reply.creates else None
         when = "" if at is None else f", at {utc(at)}"
         session.out.note(
             f"{id_in(reply.data) or 'It'} was done before{when}. Nothing was done now."

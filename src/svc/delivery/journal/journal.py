@@ -31,7 +31,7 @@ from svc.delivery.journal.transaction import (
     Like,
     by_id,
     by_key,
-    is_taken,
+    is_claimed_by_other,
 )
 from svc.errors import LocalError
 from svc.state import Database, Tx
@@ -295,12 +295,12 @@ class Journal:
         place = (key_fingerprint, scope.base_url, scope.mode)
         return tuple(row["object_id"] for row in self._state().rows(MADE_WITH, place))
 
-    def is_taken(self, intent: Intent, object_id: str, world: str | None = None) -> bool:
+    def is_claimed_by_other(self, intent: Intent, object_id: str, world: str | None = None) -> bool:
         """Whether the object of an answer is on record as that of another request (R93).
 
         `world` identifies the state of the sandbox that answered, see `contradiction.world_of`.
         """
-        return is_taken(self._state().rows, intent, object_id, world)
+        return is_claimed_by_other(self._state().rows, intent, object_id, world)
 
     def is_in_flight(self, intent: Intent) -> bool:
         """Whether a process is sending a request now."""

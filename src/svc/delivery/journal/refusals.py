@@ -233,7 +233,9 @@ def build_not_again(intent: Intent, now: float, format_command: FormatCommand) -
 
 def build_not_ours(intent: Intent, settled: Settled) -> SvcError:
     """Builds the error for an answer that belongs to another request (promise R93)."""
-    return ANSWER_OF_OTHER.about(intent, answer=settled, why=explain_taken(settled.object_id))
+    return ANSWER_OF_OTHER.about(
+        intent, answer=settled, why=explain_claimed_by_other(settled.object_id)
+    )
 
 
 def build_unknown_request(identifier: str) -> NotFound:
@@ -272,17 +274,17 @@ def build_refused_to_other_key(intent: Intent, error: SvcError) -> OutcomeUnknow
     )
 
 
-def settle_taken(settled: Settled) -> Settled:
+def settle_claimed_by_other(settled: Settled) -> Settled:
     """The outcome of a request whose answer names an object of another request (R93)."""
     return settled._replace(
         outcome="unknown",
         object_id=None,
         error_code=NOT_OURS,
-        error_message=explain_taken(settled.object_id),
+        error_message=explain_claimed_by_other(settled.object_id),
     )
 
 
-def explain_taken(object_id: str | None) -> str:
+def explain_claimed_by_other(object_id: str | None) -> str:
     """Explains why an answer does not belong to its request."""
     return f"the answer names {object_id}, which was made under another idempotency key"
 

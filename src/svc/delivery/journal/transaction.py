@@ -81,7 +81,7 @@ INSERT INTO forgotten (idempotency_key, kind, profile, mode, base_url, key_hint,
   forgotten_at, amount, currency, boot, uptime)
 SELECT idempotency_key, IIF(state IN ('refused', 'not_sent'), NULL, kind), profile, mode, base_url,
   key_hint, path, ?, ?, ?, ?, ? FROM requests WHERE seq = ?"""
-_TAKEN = f"""
+_CLAIMED = f"""
 {SELECT} WHERE object_id = ? AND mode = ? AND state = 'done' AND coalesce(world, '') = ?"""
 _UNREAD = f"{SELECT} WHERE likeness IS NULL"
 _READ = "UPDATE requests SET identity = ?, likeness = ? WHERE seq = ?"
@@ -251,7 +251,7 @@ class JournalTransaction(NamedTuple):
         """
         taken = self._find_taken(ends)
         kept = [
-            (intent, refusals.settle_taken(settled) if intent.id in taken else settled)
+            (intent, refusals.settle_claimed_by_other(settled) if intent.id in taken else settled)
             for intent, settled in ends
         ]
         uptime = self._uptime()
@@ -287,7 +287,7 @@ class JournalTransaction(NamedTuple):
             if not owner:
                 continue
             first = by.setdefault((made, settled.world), owner)
-            if first != owner or is_taken(self.tx.rows, intent, made, settled.world):
+            if first != owner or is_claimed_by_other(self.tx.rows, intent, made, settled.world):
                 found.add(intent.id)
         return frozenset(found)
 
@@ -412,10 +412,10 @@ def _choose_key(intent: Intent, end: Settled) -> str:
     )
 
 
-def is_taken(rows: ReadRows, intent: Intent, object_id: str, world: str | None) -> bool:
+def is_claimed_by_other(rows: ReadRows, intent: Intent, object_id: str, world: str | None) -> bool:
     """Whether the object of an answer is on record as that of another request."""
     owner = intent.stored.owner_of(object_id)
-    found = rows(_TAKEN, (object_id, intent.scope.mode, world or "")) if owner else []
+    found = rows(_CLAIMED, (object_id, intent.scope.mode, world or "")) if owner else []
     here = place_of(intent.scope.base_url) if found else ""  # as nearly never
     others = (one for one in map(intent_of, found) if place_of(one.scope.base_url) == here)
     return any(one.stored.owner_of(object_id) not in ("", owner) for one in others)

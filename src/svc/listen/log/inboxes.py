@@ -1,11 +1,11 @@
 """The log as a receiver's inbox: an event is stored once most of its servers have it on disk.
 
 Each receiver also keeps a copy of every event on its own disk. If the servers lose events that they
-had acknowledged, `refill` publishes these copies again. Events that the log still has are
+had acknowledged, `backfill` publishes these copies again. Events that the log still has are
 recognised by their ids; the others are added at the end of the log.
 
 `svc events receive --to LOG` stores deliveries in a `LogInbox` or `CopiedInbox`; `svc events log
-refill` calls `refill`.
+refill` calls `backfill`.
 """
 
 import asyncio
@@ -172,20 +172,20 @@ _GROUP: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Refilled:
+class Backfilled:
     """The number of local copies, and how many of them were missing from the log and added."""
 
     copies: int = 0
     added: int = 0
 
 
-def refill(found: Iterator[Delivery], held: Container[str], log: Inbox) -> Refilled:
+def backfill(found: Iterator[Delivery], held: Container[str], log: Inbox) -> Backfilled:
     """Publishes the local copies whose ids are not in `held`; may be repeated.
 
     Raises:
         LocalError: the log refused an event; the events before it are in the log.
     """
-    done, group = Refilled(), list[InboundEvent]()
+    done, group = Backfilled(), list[InboundEvent]()
     for one in found:
         done = replace(done, copies=done.copies + 1)
         if one.facts.id not in held:
@@ -195,7 +195,7 @@ def refill(found: Iterator[Delivery], held: Container[str], log: Inbox) -> Refil
     return _count_published(done, group, log)
 
 
-def _count_published(done: Refilled, group: list[InboundEvent], log: Inbox) -> Refilled:
+def _count_published(done: Backfilled, group: list[InboundEvent], log: Inbox) -> Backfilled:
     results = log.store(Batch(group)) if group else []
     for one in results:
         if isinstance(one, SvcError):

@@ -91,8 +91,8 @@ NOTHING: Final[tuple[object, ...]] = (None, "", [], {})
 def cell(field: ViewField, record: Record, screen: Screen) -> Cell | None:
     """Formats one field of an object, or returns None; a value of another type stays plain."""
     value = record.take(field.path)
-    if value is None and field.instead:
-        value = record.take(field.instead)
+    if value is None and field.fallback:
+        value = record.take(field.fallback)
     if field.kind == "counter" and value == 0:
         return None
     if value in NOTHING or (field.during and record.data.get("status") != field.during):

@@ -146,7 +146,7 @@ def _describe_asked(
     """Builds one column of `--fields` from the view, else from the value of the first object."""
     field = known.get(tuple(part for part in path if not part.isdecimal()))
     if field:
-        return replace(field, path=path, rank=0, instead="")
+        return replace(field, path=path, rank=0, fallback="")
     around = lookup(first, path[:-1])
     data = around if isinstance(around, dict) else {}
     guessed = infer_field(path[-1], data.get(path[-1]), data)

@@ -35,7 +35,7 @@ class ViewField:
         rank: which columns of a list are dropped where there is no room: never one of rank 0, and
             the highest rank first.
         currency: the path of the currency of a `money` field, in this object or the outer one.
-        instead: the path to read if `path` has no value.
+        fallback: the path to read if `path` has no value.
         during: the only status in which the value is shown; empty for every status.
         leads: without room for a table the value is joined to the next one, as `POST` to its path.
         undone: for a status: pairs of an amount that was returned, such as a refund, and the
@@ -48,7 +48,7 @@ class ViewField:
     kind: FieldKind = "text"
     rank: int = 0
     currency: str | tuple[str, ...] = "currency"
-    instead: str = ""
+    fallback: str = ""
     during: str = ""
     leads: bool = False
     undone: tuple[tuple[str, str], ...] = ()

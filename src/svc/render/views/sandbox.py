@@ -25,8 +25,8 @@ DELIVERY: Final = view(
     ViewField("next_attempt", "Next attempt", "time"),
     also=(
         ViewField("attempt", "Try", "number"),
-        ViewField("started_at", "When", "time", instead="scheduled_at"),
-        ViewField("response_code", "Answer", instead="error"),
+        ViewField("started_at", "When", "time", fallback="scheduled_at"),
+        ViewField("response_code", "Answer", fallback="error"),
         ViewField("event_type", "Event", "status"),
         ViewField("next_attempt", "Next", "time"),
     ),

@@ -81,7 +81,7 @@ def _build_view_field(field: Field, within: str = "") -> ViewField:
 
 def _column(field: Field, view: ViewField) -> ViewField:
     rank = field.column[1] if field.column else 0
-    return replace(view, rank=rank, instead=field.fallback)
+    return replace(view, rank=rank, fallback=field.fallback)
 
 
 def _parts(fields: tuple[Field, ...], within: str = "") -> Iterator[Part]:

@@ -34,7 +34,7 @@ class Probe:
         when: what the answer must have for the row to be told; empty for nothing.
         means: what a difference means; empty where the request says it.
         setting: what makes the sandbox behave otherwise, as `NAME=VALUE`; `*` is what was answered.
-        instead: what is answered where the setting holds; empty for anything else than expected.
+        alternative: the answer where the setting holds; empty for anything else than expected.
     """
 
     request: str
@@ -44,7 +44,7 @@ class Probe:
     when: str = ""
     means: str = ""
     setting: str = ""
-    instead: str = ""
+    alternative: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,8 +96,10 @@ def _with_probe(row: FidelityRow | None, mark: str, parts: list[str]) -> Fidelit
         return replace(row, probe=Probe(name, name != request, *expressions))
     if row.probe is None:
         raise ValueError(parts)
-    means, setting, instead = (*parts, "", "")[:3]
-    return replace(row, probe=replace(row.probe, means=means, setting=setting, instead=instead))
+    means, setting, alternative = (*parts, "", "")[:3]
+    return replace(
+        row, probe=replace(row.probe, means=means, setting=setting, alternative=alternative)
+    )
 
 
 _TEXT: Final = files(__package__).joinpath("fidelity.txt").read_text(encoding="utf-8")

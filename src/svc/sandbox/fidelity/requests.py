@@ -28,7 +28,7 @@ class ProbeRequest:
     endpoint: bool = False
 
     @property
-    def makes(self) -> bool:
+    def creates(self) -> bool:
         """Whether it makes an object where it is taken."""
         return self.send in {f"POST {noun.path}" for noun in service.nouns()}
 

@@ -89,7 +89,7 @@ def every(tx: Transaction) -> Doc:
 
 def find(tx: Transaction, text: str) -> KnownDoc | None:
     """The key with this text in this mode, whether it still works or not."""
-    return tx.known(KIND, _identity(tx, text))
+    return tx.get_cached(KIND, _identity(tx, text))
 
 
 def has_expired(tx: Transaction, key: KnownDoc) -> bool:

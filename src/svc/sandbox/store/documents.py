@@ -13,7 +13,7 @@ from svc.sandbox.store.sqlite import Store
 
 Doc = dict[str, Any]
 KnownDoc = Mapping[str, Any]
-Seen = dict[tuple[str, str], KnownDoc]
+CachedDocs = dict[tuple[str, str], KnownDoc]
 
 # Encoders are kept: json.dumps builds one a call when it is given options.
 _PLAIN = json.JSONEncoder(
@@ -87,15 +87,15 @@ def ids_of(store: Store, mode: str, kind: str) -> list[str]:
 class DocumentRows:
     """The documents of one mode, in the open transaction.
 
-    `seen` holds what `known` has read; who takes a transaction back empties it.
+    `cached` holds what `get_cached` has read; a rollback empties it.
     """
 
-    __slots__ = ("mode", "seen", "store")
+    __slots__ = ("cached", "mode", "store")
 
-    def __init__(self, store: Store, mode: str, seen: Seen) -> None:
+    def __init__(self, store: Store, mode: str, cached: CachedDocs) -> None:
         self.store = store
         self.mode = mode
-        self.seen = seen
+        self.cached = cached
 
     def add(self, doc: Doc) -> None:
         """Inserts a document; it needs `id`, `object` (its kind) and `created`."""
@@ -109,14 +109,14 @@ class DocumentRows:
             KeyError: there is no such document in this mode.
         """
         place = (doc["id"], self.mode, doc["object"])
-        self.seen.pop((self.mode, doc["id"]), None)
+        self.cached.pop((self.mode, doc["id"]), None)
         if not self.store.write(_SAVE, *_columns(doc), compact(doc).decode(), *place):
             raise KeyError(doc["id"])
 
     def remove(self, kind: str, identity: str) -> bool:
         """Deletes a document and says whether it was there."""
         sql = "DELETE FROM docs WHERE id = ? AND mode = ? AND kind = ?"
-        self.seen.pop((self.mode, identity), None)
+        self.cached.pop((self.mode, identity), None)
         return self.store.write(sql, identity, self.mode, kind) > 0
 
     def get(self, kind: str, identity: str) -> Doc | None:
@@ -125,12 +125,12 @@ class DocumentRows:
         row = self.store.one(sql, _storable(identity), self.mode, kind)
         return decode(row[0]) if row else None
 
-    def known(self, kind: str, identity: str) -> KnownDoc | None:
+    def get_cached(self, kind: str, identity: str) -> KnownDoc | None:
         """The same, read once and immutable: for the few that every request asks for."""
-        known = self.seen.get((self.mode, identity))
-        if known is None and (doc := self.get(kind, identity)) is not None:
-            known = self.seen[self.mode, identity] = _freeze(doc)
-        return known
+        found = self.cached.get((self.mode, identity))
+        if found is None and (doc := self.get(kind, identity)) is not None:
+            found = self.cached[self.mode, identity] = _freeze(doc)
+        return found
 
     def find(self, kind: str, **equals: str) -> list[Doc]:
         """All documents with these values of `status`, `order`, `payment`; oldest first."""

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from svc.sandbox.clock import SECOND, micros, moment, text_of
 from svc.sandbox.store import deliveries, events, jobs
-from svc.sandbox.store.documents import Doc, DocumentRows, Seen, decode
+from svc.sandbox.store.documents import CachedDocs, Doc, DocumentRows, decode
 from svc.sandbox.store.ids import IdSource
 from svc.sandbox.store.settings import StoredSettings
 from svc.sandbox.store.sqlite import Store
@@ -41,7 +41,7 @@ class SharedState:
     """What all transactions share.
 
     Attributes:
-        seen: what `known` has read, by mode and id.
+        cached: what `get_cached` has read, by mode and id.
         kept_since: no result of a key is older, in microseconds.
         scheduled: set when a job was added.
     """
@@ -49,14 +49,14 @@ class SharedState:
     store: Store
     ids: IdSource
     settings: StoredSettings
-    seen: Seen = field(default_factory=dict)
+    cached: CachedDocs = field(default_factory=dict)
     kept_since: int = 0
     scheduled: bool = False
 
     def forget(self) -> None:
         """Reads anew at the next use: a transaction was taken back, or all was replaced."""
         self.settings.forget()
-        self.seen.clear()
+        self.cached.clear()
         self.kept_since = 0
 
 
@@ -69,7 +69,7 @@ class Transaction(DocumentRows):
     __slots__ = ("_shared", "_whose", "emitted", "now_micros")
 
     def __init__(self, shared: SharedState, mode: str, now: int) -> None:
-        super().__init__(shared.store, mode, shared.seen)
+        super().__init__(shared.store, mode, shared.cached)
         self._shared = shared
         self.now_micros = now
         self.emitted = 0

@@ -54,7 +54,7 @@ def prepare(tx: Transaction, job: Job, wall: int, *, age: int = 0) -> PreparedAt
     the setting `signature_time` is `virtual`. The signature is `age` seconds older than that.
     """
     delivery = deliveries.retrieve(tx.store, job.subject)
-    endpoint = tx.known(webhook_endpoints.KIND, job.lane)
+    endpoint = tx.get_cached(webhook_endpoints.KIND, job.lane)
     body = events.body(tx.store, delivery.event) if delivery else None
     if delivery is None or delivery.status != "pending" or endpoint is None or body is None:
         return None
@@ -102,7 +102,7 @@ def record(tx: Transaction, attempt: PreparedAttempt, reply: ReceiverReply) -> N
     owed = jobs.finish(tx.store, attempt.job)
     _finish(tx, attempt, reply)
     identity = attempt.delivery.endpoint
-    endpoint = tx.known(webhook_endpoints.KIND, identity)
+    endpoint = tx.get_cached(webhook_endpoints.KIND, identity)
     if endpoint is None:
         return
     if reply.accepted:

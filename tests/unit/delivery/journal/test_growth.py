@@ -66,7 +66,7 @@ def send_one(desk: Desktop) -> None:
     desk.journal.find_duplicate(asked)
     intent = desk.journal.record(asked, lambda likes: None)
     desk.journal.settle(intent, Settled("done", 200, "rf_1", proved=True))
-    desk.journal.is_taken(intent, "rf_1")
+    desk.journal.is_claimed_by_other(intent, "rf_1")
     desk.journal.forget_old(0.0)
 
 

@@ -53,10 +53,10 @@ def test_what_one_request_has_made_no_other_has_made(intents: Journal) -> None:
     """R93: in one state of a sandbox; after a reset the same ids are given again."""
     first, second = intents.record_many([asked(), asked(key="key-2")])
     intents.settle(first, DONE._replace(world="w_1"))
-    assert intents.is_taken(second, "rf_1", "w_1")
-    assert not intents.is_taken(second, "rf_1", "w_2")
-    assert not intents.is_taken(second, "rf_2", "w_1")
-    assert not intents.is_taken(first, "rf_1", "w_1")
+    assert intents.is_claimed_by_other(second, "rf_1", "w_1")
+    assert not intents.is_claimed_by_other(second, "rf_1", "w_2")
+    assert not intents.is_claimed_by_other(second, "rf_2", "w_1")
+    assert not intents.is_claimed_by_other(first, "rf_1", "w_1")
 
 
 def test_list_is_newest_first(intents: Journal) -> None:

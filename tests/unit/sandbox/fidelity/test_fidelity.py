@@ -98,7 +98,7 @@ def test_every_probe_has_its_request_and_its_setting() -> None:
     assert {probe.request for probe in probes} <= requests.keys()
     assert requests.keys() - {probe.request for probe in probes} <= named
     assert {probe.setting.partition("=")[0] for probe in probes} - {""} <= settings.DEFAULTS.keys()
-    assert 2 * sum(each.makes for each in requests.values()) <= MADE_MAX == 40
+    assert 2 * sum(each.creates for each in requests.values()) <= MADE_MAX == 40
 
 
 def test_every_operation_has_a_row() -> None:

@@ -53,8 +53,8 @@ def test_what_is_read_once_for_all_cannot_be_changed(lab: Lab) -> None:
                 fields = {"status": "enabled", "events": ["order.paid"], "metadata": {"a": "b"}}
                 endpoint = tx.new("webhook_endpoint", fields)
                 tx.add(endpoint)
-                known = tx.known("webhook_endpoint", endpoint["id"])
-                assert known is tx.known("webhook_endpoint", endpoint["id"])
+                known = tx.get_cached("webhook_endpoint", endpoint["id"])
+                assert known is tx.get_cached("webhook_endpoint", endpoint["id"])
                 assert known is not None
                 places: tuple[Any, ...] = (known, known["metadata"])
                 for place in places:
@@ -63,7 +63,7 @@ def test_what_is_read_once_for_all_cannot_be_changed(lab: Lab) -> None:
                 with pytest.raises(AttributeError):
                     known["events"].append("order.canceled")
                 tx.save({**endpoint, "status": "disabled"})
-                now = tx.known("webhook_endpoint", endpoint["id"])
+                now = tx.get_cached("webhook_endpoint", endpoint["id"])
                 assert now is not None
                 assert now["status"] == "disabled"
 

@@ -80,7 +80,7 @@ class Inquiry:
 
     def objects(self) -> list[str]:
         """The ids of what was made, each once."""
-        answers = [each.answer for each in self.exchanges.values() if each.asked.makes]
+        answers = [each.answer for each in self.exchanges.values() if each.asked.creates]
         ids = [each["body"].get("id") for each in answers if each and each["done"]]
         return list(dict.fromkeys(each for each in ids if isinstance(each, str) and is_id(each)))
 
@@ -147,7 +147,7 @@ class Inquiry:
         return Call(verb, path, pairs if query else (), asked.body, encoding)
 
     def _attempt(self, asked: ProbeRequest, call: Call, key: str | None) -> Exchange:
-        if asked.makes:
+        if asked.creates:
             if self._making >= MADE_MAX:
                 return Exchange(asked, why=f"{MADE_MAX} objects may be made")
             self._making += 1

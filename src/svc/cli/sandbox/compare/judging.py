@@ -99,7 +99,7 @@ def _find_setting(
     if not name:
         return None
     try:
-        if probe.instead and not _is_same(inquiry.search(probe.instead, answer), answered):
+        if probe.alternative and not _is_same(inquiry.search(probe.alternative, answer), answered):
             return None
         chosen = answered if value == "*" else _WORDS.get(value, value)
         check_stored(META, {name: chosen})

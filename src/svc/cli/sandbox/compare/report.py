@@ -34,7 +34,7 @@ class ComparisonReport:
         self.unsettled = [
             {"request": each.target, "idempotency_key": each.key}
             for each in inquiry.exchanges.values()
-            if each.is_open and each.asked.makes
+            if each.is_open and each.asked.creates
         ]
         self.settings: dict[str, Any] = {}
         for each in self._of(DIFFERENT):
