@@ -4,7 +4,6 @@
 targets of each event.
 """
 
-import difflib
 import fnmatch
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -148,7 +147,9 @@ def _suggest_type(glob: str) -> str | None:
     if _WILD & set(glob) or "." not in glob:
         parts = [name.split(".") for name in EVENT_TYPES]
         pool = [*(f"{noun}.*" for noun, _ in parts), *(f"*.{end}" for _, end in parts)]
-    near = difflib.get_close_matches(glob.lower(), pool, 1, 0.5)
+    from difflib import get_close_matches
+
+    near = get_close_matches(glob.lower(), pool, 1, 0.5)
     return near[0] if near else None
 
 

@@ -105,7 +105,7 @@ class Pump:
         self._idle: list[ForwardLane] = [sender.link() for _ in range(options.concurrency)]
         self._hand: dict[int, tuple[OpenItem, ForwardLane, TargetRequest]] = {}
         self._alone: int | None = None  # what has been under way with no other beside it
-        self._gone: set[int] = set()  # what has left the lanes since the page was asked for
+        self._gone: set[int] = set()  # what has left the lanes since a page was asked for
         # Each with the loop's time when the ledger had it as open.
         self._window: deque[tuple[float, OpenItem]] = deque()
         self._due_again: deque[tuple[float, OpenItem]] = deque()
@@ -325,7 +325,8 @@ class Pump:
         if self._over:  # it was cut off
             return
         _, link, request = self._hand.pop(item.seq)
-        self._gone.add(item.seq)
+        if self._reading is not None:
+            self._gone.add(item.seq)
         self._idle.append(link)
         try:
             self._judge(item, reply, request)

@@ -5,12 +5,13 @@
 
 import re
 from functools import lru_cache
-from typing import Final
-
-import h11
+from typing import TYPE_CHECKING, Final
 
 from svc.listen.http.wire import SlowPath, parse_plain_head
 from svc.listen.values import value_class
+
+if TYPE_CHECKING:
+    import h11
 
 _STATUS_LINE: Final = re.compile(rb"HTTP/1\.1 ([2-5][0-9]{2})(?: [\t\x20-\x7e\x80-\xff]*)?\r\n")
 _OTHER_FRAMING: Final = frozenset((b"transfer-encoding", b"upgrade"))
@@ -92,6 +93,8 @@ class AnswerReader:
         return TargetAnswer(int(self._waiting[9:12]), body, reusable=surplus == 0)
 
     def _start_wire(self, *, at_end: bool) -> TargetAnswer | None:
+        import h11
+
         wire = h11.Connection(h11.CLIENT, max_incomplete_event_size=_HEAD_MAX)
         wire.send(h11.Request(method="POST", target="/", headers=[("Host", "target")]))
         wire.send(h11.EndOfMessage())
@@ -101,27 +104,33 @@ class AnswerReader:
         return answer or (self._read_wire(b"") if at_end else None)
 
     def _read_wire(self, data: bytes) -> TargetAnswer | None:
+        from h11 import RemoteProtocolError
+
         assert self._slow is not None
         try:
             return self._read_whole(self._slow.wire) if self._slow.read(data) else None
-        except h11.RemoteProtocolError as error:
+        except RemoteProtocolError as error:
             why = str(error).partition(": bytearray")[0]  # h11 repeats the bytes as Python has them
             raise UnreadableAnswer(f"the answer is no HTTP: {why}") from None
 
     def _take(self, event: object) -> None:
-        if isinstance(event, h11.Response):
+        from h11 import Data, InformationalResponse, Response
+
+        if isinstance(event, Response):
             self._status = event.status_code
-        elif isinstance(event, h11.Data):
+        elif isinstance(event, Data):
             self._count += len(event.data)
             if len(self._body) < KEPT_BYTES:
                 self._body += event.data[: KEPT_BYTES - len(self._body)]
             if self._count > BODY_MAX:
                 raise UnreadableAnswer("the answer is over 1 MiB")
-        elif not isinstance(event, h11.InformationalResponse):
+        elif not isinstance(event, InformationalResponse):
             raise UnreadableAnswer("the connection was closed in mid-answer")
 
-    def _read_whole(self, wire: h11.Connection) -> TargetAnswer:
-        done = wire.our_state is h11.DONE and wire.their_state is h11.DONE
+    def _read_whole(self, wire: "h11.Connection") -> TargetAnswer:
+        from h11 import DONE
+
+        done = wire.our_state is DONE and wire.their_state is DONE
         clean = done and not wire.trailing_data[0]
         return TargetAnswer(self._status, bytes(self._body), reusable=clean)
 

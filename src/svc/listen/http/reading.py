@@ -6,20 +6,23 @@ it.
 
 import asyncio
 from typing import Final
+from weakref import WeakKeyDictionary
 
-READ_BYTES: Final = 64 * 1024
+_READ_BYTES: Final = 64 * 1024
+_buffers: Final[WeakKeyDictionary[asyncio.AbstractEventLoop, bytearray]] = WeakKeyDictionary()
 
 
 class ReadingProtocol(asyncio.BufferedProtocol):
     """Calls `data_received` with what came, as asyncio.Protocol does.
 
     asyncio's usual way makes a new 256 KiB object for each read and gives it back to the system;
-    at thousands of small reads a second that alone is a sixth of all work. The buffer may be shared
-    by all protocols of one loop: what was read is copied out of it before anything else runs.
+    at thousands of small reads a second that alone is a sixth of all work. The protocols of one
+    loop share one buffer: what was read is copied out of it before anything else runs.
     """
 
-    def __init__(self, buffer: bytearray | None = None) -> None:
-        self._buffer = bytearray(READ_BYTES) if buffer is None else buffer
+    def __init__(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._buffer = _buffers.get(loop) or _buffers.setdefault(loop, bytearray(_READ_BYTES))
         self._view = memoryview(self._buffer)
 
     def get_buffer(self, sizehint: int) -> bytearray:  # noqa: ARG002  asyncio's signature

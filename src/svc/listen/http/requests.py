@@ -7,9 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from http import HTTPStatus
-from typing import Final
-
-import h11
+from typing import TYPE_CHECKING, Final
 
 from svc.listen.http.wire import (
     Header,
@@ -20,6 +18,9 @@ from svc.listen.http.wire import (
     parse_plain_head,
 )
 from svc.listen.values import value_class
+
+if TYPE_CHECKING:
+    import h11
 
 _REQUEST_LINE: Final = re.compile(rb"([A-Z]{1,16}) (/[\x21-\x7e]*) HTTP/1\.1\r\n")
 _HEAD_END: Final = re.compile(rb"\n\r?\n")
@@ -110,12 +111,14 @@ class RequestReader:
         """Returns the bytes of an empty answer, and whether the connection may carry on."""
         if self._slow is None:
             return _quick_answer(status), True
+        from h11 import DONE, EndOfMessage, Response
+
         wire = self._slow.wire
-        answer = h11.Response(
+        answer = Response(
             status_code=status, reason=_reason(status), headers=[("Content-Length", "0")]
         )
-        sent = (wire.send(answer) or b"") + (wire.send(h11.EndOfMessage()) or b"")
-        carries_on = wire.our_state is h11.DONE
+        sent = (wire.send(answer) or b"") + (wire.send(EndOfMessage()) or b"")
+        carries_on = wire.our_state is DONE
         self._waiting = bytes(wire.trailing_data[0]) + self._waiting
         self._slow = None
         return sent, carries_on
@@ -166,6 +169,8 @@ class RequestReader:
         return request
 
     def _start_wire(self, head: bytes) -> HttpRequest | None:
+        import h11
+
         if len(_FRAMING.findall(head)) > 1:  # two lengths, or a length and chunks: smuggling
             raise Refused(400)
         wire = h11.Connection(h11.SERVER, max_incomplete_event_size=self._head_max)
@@ -174,21 +179,25 @@ class RequestReader:
         return self._read_wire(data)
 
     def _read_wire(self, data: bytes) -> HttpRequest | None:
+        from h11 import RemoteProtocolError
+
         assert self._slow is not None
         try:
             if self._slow.read(data):
                 return self._finish()
             self._continue(self._slow.wire)
-        except h11.RemoteProtocolError as error:
+        except RemoteProtocolError as error:
             raise Refused(error.error_status_hint, self._head) from None
         return None
 
     def _take_event(self, event: object) -> None:
-        if isinstance(event, h11.Request):
+        from h11 import Data, Request
+
+        if isinstance(event, Request):
             headers = event.headers.raw_items()
             self._head = head_of(event.method, event.target, headers)
             self._check(self._head)
-        elif isinstance(event, h11.Data):
+        elif isinstance(event, Data):
             self._parts.append(bytes(event.data))
             self._count += len(event.data)
         else:  # the peer closed; the receiver hears of that by itself
@@ -201,9 +210,11 @@ class RequestReader:
         lengths = self._head.values(b"content-length") if self._head else []
         return int(lengths[0]) if lengths else 0
 
-    def _continue(self, wire: h11.Connection) -> None:
+    def _continue(self, wire: "h11.Connection") -> None:
         if wire.they_are_waiting_for_100_continue:
-            sent = wire.send(h11.InformationalResponse(status_code=100, headers=[]))
+            from h11 import InformationalResponse
+
+            sent = wire.send(InformationalResponse(status_code=100, headers=[]))
             self._to_send.append(sent or b"")
 
 

@@ -1,8 +1,8 @@
 """HTTP/1.1 as both ends of a listener read and write it: one parser, one writer (promise R57).
 
 The quick path takes only what can be read in one way: strict line ends, one plain Content-Length,
-no other framing. Everything else goes to h11, which decides. Nothing that the quick path takes
-would be read differently by h11; a test compares the two.
+no other framing. Everything else goes to h11, which decides, and is imported with the first of it.
+Nothing that the quick path takes would be read differently by h11; a test compares the two.
 
 `requests` and `answers` are built on it.
 """
@@ -10,11 +10,12 @@ would be read differently by h11; a test compares the two.
 import re
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from typing import Final
-
-import h11
+from typing import TYPE_CHECKING, Final
 
 from svc.listen.values import value_class
+
+if TYPE_CHECKING:
+    import h11
 
 Header = tuple[bytes, bytes]
 HeaderFields = dict[bytes, list[bytes]]  # by names in lower case
@@ -84,7 +85,7 @@ def fields_of(headers: Sequence[Header]) -> HeaderFields:
 class SlowPath:
     """Reads one message with h11; `take` gets each of its events but the last."""
 
-    def __init__(self, wire: h11.Connection, take: Callable[[object], None]) -> None:
+    def __init__(self, wire: "h11.Connection", take: Callable[[object], None]) -> None:
         self.wire = wire
         self._take = take
 
@@ -94,10 +95,12 @@ class SlowPath:
         Raises:
             h11.RemoteProtocolError: it breaks the protocol.
         """
+        from h11 import NEED_DATA, EndOfMessage
+
         if data is not None:
             self.wire.receive_data(data)
-        while (event := self.wire.next_event()) is not h11.NEED_DATA:
-            if isinstance(event, h11.EndOfMessage):
+        while (event := self.wire.next_event()) is not NEED_DATA:
+            if isinstance(event, EndOfMessage):
                 return True
             self._take(event)
         return False

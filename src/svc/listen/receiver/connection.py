@@ -82,9 +82,8 @@ class ReceiverConnection(ReadingProtocol):
         hooks: ReceiverHooks,
         slots: Slots,
         peers: "set[ReceiverConnection]",
-        buffer: bytearray,
     ) -> None:
-        super().__init__(buffer)
+        super().__init__()
         limits = hooks.limits
         self._hooks = hooks
         self._slots = slots

@@ -10,7 +10,6 @@ from collections.abc import Iterable
 from typing import Final
 
 from svc.errors import LocalError, system_words
-from svc.listen.http.reading import READ_BYTES
 from svc.listen.http.requests import HttpHead, Refused
 from svc.listen.owners import own
 from svc.listen.receiver.connection import Phase, ReceiverConnection, ReceiverHooks
@@ -83,7 +82,6 @@ class Receiver:
         self._sweeper: asyncio.TimerHandle | None = None
         limits = hooks.limits
         self._slots = Slots(limits.connections, limits.reserved, limits.contended_seconds)
-        self._buffer = bytearray(READ_BYTES)
         self._most = min(hooks.limits.sockets, read_max_sockets() // 2)
         self._open: set[ReceiverConnection] = set()
 
@@ -117,7 +115,7 @@ class Receiver:
             silent = [one for one in self._open if one.phase in (Phase.SILENT, Phase.LINGER)]
             if silent:
                 min(silent, key=lambda one: one.since).cut()
-        return ReceiverConnection(self._hooks, self._slots, self._open, self._buffer)
+        return ReceiverConnection(self._hooks, self._slots, self._open)
 
     def _sweep(self) -> None:
         """Ends connections that are past their deadline; repeats itself at intervals."""

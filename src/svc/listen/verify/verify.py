@@ -10,6 +10,7 @@ import re
 from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
+from sys import intern
 from typing import Any, Final
 
 from svc import signature
@@ -207,7 +208,7 @@ class Sequencer:
         if not facts.object_id or not facts.created:
             return False
         newest = self._newest.pop(facts.object_id, "")
-        self._newest[facts.object_id] = max(newest, facts.created)
+        self._newest[facts.object_id] = intern(max(newest, facts.created))  # many are of one second
         if len(self._newest) > _REMEMBERED:
             self._newest.popitem(last=False)
         return facts.created < newest

@@ -3,7 +3,6 @@
 `lines` prints them behind a forward that failed.
 """
 
-import html
 import json
 import re
 from typing import Any, Final
@@ -46,7 +45,9 @@ def _words_of_page(text: str) -> str:
 
 
 def _strip_markup(markup: str) -> str:
-    return " ".join(html.unescape(_TAG.sub(" ", markup)).split())
+    from html import unescape
+
+    return " ".join(unescape(_TAG.sub(" ", markup)).split())
 
 
 def _message_of(text: str) -> str:

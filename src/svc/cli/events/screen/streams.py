@@ -9,7 +9,6 @@ waits in a `UnwrittenOutput`; a signal ends the listener all the same.
 import asyncio
 import io
 import os
-import tempfile
 import threading
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -161,8 +160,10 @@ class Printing:
         return _Destination(stream, backlog, outlet=open_outlet(descriptor))
 
     def _open_file(self) -> IO[bytes]:
+        from tempfile import TemporaryFile
+
         make_private(self.folder)
-        return tempfile.TemporaryFile(dir=self.folder, buffering=0)
+        return TemporaryFile(dir=self.folder, buffering=0)
 
     def _take(self, stream: PrintedStream, text: str) -> None:
         with self._lock:
