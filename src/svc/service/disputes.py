@@ -27,15 +27,11 @@ from svc.service.model import (
 )
 
 STATUSES: Final = ("needs_response", "under_review", "won", "lost")
-REASONS: Final = (
-    "fraudulent",
-    "product_not_received",
-    "product_unacceptable",
-    "duplicate",
-    "credit_not_processed",
-    "subscription_canceled",
-    "unrecognized",
-    "general",
+REASONS: Final = tuple(
+    (
+        "fraudulent product_not_received product_unacceptable duplicate credit_not_processed "
+        "subscription_canceled unrecognized general"
+    ).split()
 )
 _KEY: Final = text(20_000)
 EVIDENCE: Final = group(
@@ -51,33 +47,18 @@ EVIDENCE: Final = group(
     *(
         Field(name, _KEY, answered="given")
         for name in (
-            "shipping_date",
-            "shipping_address",
-            "shipping_documentation",
-            "customer_name",
-            "customer_email",
-            "customer_purchase_ip",
-            "customer_communication",
-            "billing_address",
-            "product_description",
-            "receipt",
-            "refund_policy",
-            "refund_refusal_explanation",
-            "cancellation_policy",
-            "cancellation_rebuttal",
-            "service_date",
-            "access_activity_log",
-            "duplicate_payment_id",
-            "duplicate_explanation",
-            "uncategorized_text",
-        )
+            "shipping_date shipping_address shipping_documentation customer_name customer_email "
+            "customer_purchase_ip customer_communication billing_address product_description "
+            "receipt refund_policy refund_refusal_explanation cancellation_policy "
+            "cancellation_rebuttal service_date access_activity_log duplicate_payment_id "
+            "duplicate_explanation uncategorized_text"
+        ).split()
     ),
     merged=True,
 )
 
 RESOURCE: Final = Resource(
     "dispute",
-    "disputes",
     "Dispute",
     "Disputes",
     path=collection("disputes"),

@@ -23,7 +23,6 @@ from svc.service.model import (
 
 RESOURCE: Final = Resource(
     "event",
-    "events",
     "Event",
     "Webhook endpoints and events",
     path=collection("events"),
@@ -42,17 +41,11 @@ RESOURCE: Final = Resource(
                     group(
                         Field("id", TEXT, lifted="Object", column=(40, 2), shown="id"),
                         Field("object", TEXT),
-                        Field(
-                            "amount",
-                            amount(0),
-                            lifted="Amount",
-                            column=(50, 3),
-                            csv="-",
-                        ),
+                        Field("amount", amount(0), lifted="Amount", column=(50, 3), csv="-"),
                     ),
                     label="Object",
                     shown="object",
-                ),
+                )
             ),
         ),
     ),

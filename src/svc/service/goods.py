@@ -6,17 +6,7 @@ line is parsed by `ITEM` (`cli.framework.inputs`).
 
 from typing import Final
 
-from svc.service.model import (
-    COUNTRY,
-    TEXT,
-    Field,
-    Kind,
-    amount,
-    group,
-    integer,
-    list_of,
-    text,
-)
+from svc.service.model import COUNTRY, TEXT, Field, Kind, amount, group, integer, list_of, text
 
 UNKNOWN_ORIGINS: Final = ("XX", "ZZ")
 

@@ -11,7 +11,7 @@ from svc.service.model import (
     BOOLEAN,
     COUNTRY,
     CREATED,
-    CURRENCY,
+    GIVEN_CURRENCY,
     LIVEMODE,
     TEXT,
     TIMESTAMP,
@@ -31,7 +31,6 @@ WARNINGS: Final = ("hs_code_incomplete", "origin_country_unknown", "destination_
 
 RESOURCE: Final = Resource(
     "landed_cost_quote",
-    "landed-cost-quotes",
     "Landed-cost quote",
     "Landed cost",
     path=collection("landed-cost/quotes"),
@@ -39,17 +38,7 @@ RESOURCE: Final = Resource(
     headline="guaranteed",
     fields=(
         build_id_field("landed_cost_quote"),
-        Field(
-            "currency",
-            CURRENCY,
-            "The currency, an ISO 4217 code such as EUR.",
-            "--currency CODE",
-            "create",
-            required=True,
-            example="EUR",
-            proof="equal",
-            csv="total",
-        ),
+        GIVEN_CURRENCY._replace(csv="total"),
         SHIPPING._replace(given="create", card=70, csv="currency"),
         ITEMS._replace(
             kind=list_of(
@@ -99,12 +88,7 @@ RESOURCE: Final = Resource(
         Field("fees", amount(0), label="Fees", card=30),
         Field("total", amount(0), label="Total", column=(20, 0), card=40),
         Field(
-            "guaranteed",
-            BOOLEAN,
-            label="Guaranteed",
-            column=(10, 0),
-            shown="guarantee",
-            csv="id",
+            "guaranteed", BOOLEAN, label="Guaranteed", column=(10, 0), shown="guarantee", csv="id"
         ),
         Field(
             "warnings",

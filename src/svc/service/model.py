@@ -226,7 +226,6 @@ class Resource(NamedTuple):
 
     Attributes:
         name: of its objects, as their `object` says.
-        word: behind `svc`, such as `refunds`.
         title: of one object, for people.
         section: of the specification.
         fields: in the order of answers, but for `object`.
@@ -243,7 +242,6 @@ class Resource(NamedTuple):
     """
 
     name: str
-    word: str
     title: str
     section: str
     fields: tuple[Field, ...]
@@ -256,6 +254,11 @@ class Resource(NamedTuple):
     short: str = ""
     implies: tuple[Implied, ...] = ()
     money: tuple[str, str] = ("amount", "")
+
+    @property
+    def word(self) -> str:
+        """Of its commands, such as `landed-cost-quotes`."""
+        return f"{self.name}s".replace("_", "-")
 
     @property
     def prefix(self) -> str:
@@ -355,6 +358,26 @@ def status(words: tuple[str, ...]) -> Field:
 
 CREATED: Final = Field("created", TIMESTAMP, label="Created", column=(30, 1), card=100)
 LIVEMODE: Final = Field("livemode", BOOLEAN)
+AMOUNT: Final = Field(
+    "amount",
+    amount(),
+    "The amount in minor units: 12900 is 129.00 EUR.",
+    "--amount N",
+    clearable=False,
+    proof="equal",
+    label="Amount",
+    card=10,
+)
+GIVEN_CURRENCY: Final = Field(
+    "currency",
+    CURRENCY,
+    "The currency, an ISO 4217 code such as EUR.",
+    "--currency CODE",
+    "create",
+    required=True,
+    example="EUR",
+    proof="equal",
+)
 METADATA: Final = Field(
     "metadata", FREE, "A note of your own, repeatable.", "--metadata KEY=TEXT", label="Metadata"
 )

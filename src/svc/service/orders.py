@@ -8,9 +8,11 @@ from typing import Final
 
 from svc.service.goods import ITEMS, SHIPPING
 from svc.service.model import (
+    AMOUNT,
     BOOLEAN,
     CREATED,
     CURRENCY,
+    GIVEN_CURRENCY,
     LIVEMODE,
     METADATA,
     TEXT,
@@ -33,7 +35,6 @@ STATUSES: Final = ("requires_payment", "processing", "authorized", "paid", "canc
 
 RESOURCE: Final = Resource(
     "order",
-    "orders",
     "Order",
     "Orders",
     path=collection("orders"),
@@ -43,29 +44,8 @@ RESOURCE: Final = Resource(
     fields=(
         build_id_field("order"),
         status(STATUSES),
-        Field(
-            "amount",
-            amount(),
-            "The amount in minor units: 12900 is 129.00 EUR.",
-            "--amount N",
-            "create update",
-            required=True,
-            clearable=False,
-            example=12900,
-            proof="equal",
-            label="Amount",
-            card=10,
-        ),
-        Field(
-            "currency",
-            CURRENCY,
-            "The currency, an ISO 4217 code such as EUR.",
-            "--currency CODE",
-            "create update",
-            required=True,
-            example="EUR",
-            proof="equal",
-        ),
+        AMOUNT._replace(given="create update", required=True, example=12900),
+        GIVEN_CURRENCY._replace(given="create update"),
         Field(
             "settlement_currency",
             CURRENCY,
@@ -118,14 +98,7 @@ RESOURCE: Final = Resource(
             nullable=True,
             label="Customs",
         ),
-        Field(
-            "amount_total",
-            amount(),
-            label="Total",
-            column=(20, 0),
-            card=30,
-            fallback="amount",
-        ),
+        Field("amount_total", amount(), label="Total", column=(20, 0), card=30, fallback="amount"),
         Field("amount_captured", amount(0), label="Captured", column=(60, 3), card=40),
         Field(
             "amount_refunded",
@@ -160,24 +133,14 @@ RESOURCE: Final = Resource(
             card=130,
             csv="cancelled_at",
         ),
-        Field(
-            "cancelled_at",
-            TIMESTAMP,
-            nullable=True,
-            label="Cancelled",
-            card=120,
-            csv="paid_at",
-        ),
+        Field("cancelled_at", TIMESTAMP, nullable=True, label="Cancelled", card=120, csv="paid_at"),
         Field("paid_at", TIMESTAMP, nullable=True, label="Paid", card=110),
         METADATA._replace(given="create update"),
         CREATED,
         LIVEMODE,
         Field("client_secret", TEXT, answered="create", label="Client secret", card=140),
     ),
-    implies=(
-        Implied("order.paid", at="paid_at"),
-        Implied("order.cancelled", at="cancelled_at"),
-    ),
+    implies=(Implied("order.paid", at="paid_at"), Implied("order.cancelled", at="cancelled_at")),
     actions=(
         Action(
             "create",
@@ -220,17 +183,7 @@ RESOURCE: Final = Resource(
             "Capture an authorised payment, in full or in part.",
             "ord_9eYf1gZh2iWj3kPq0aVb7cXd --amount 10000",
             "The rest is released at once.",
-            fields=(
-                Field(
-                    "amount",
-                    amount(),
-                    "The amount in minor units: 12900 is 129.00 EUR.",
-                    "--amount N",
-                    clearable=False,
-                    answered_as="amount_captured",
-                    proof="equal",
-                ),
-            ),
+            fields=(AMOUNT._replace(answered_as="amount_captured", label="", card=0),),
             step="/capture",
             answers=("payment", "order"),
             encoding="form",

@@ -25,7 +25,6 @@ NETWORK_TOKENS: Final = ("active", "suspended", "unavailable")
 
 RESOURCE: Final = Resource(
     "payment_method",
-    "payment-methods",
     "Saved payment method",
     "Payments",
     headline="",

@@ -34,7 +34,6 @@ BRANDS: Final = ("visa", "mastercard", "amex", "jcb", "unionpay", "discover", "d
 
 RESOURCE: Final = Resource(
     "payment",
-    "payments",
     "Payment",
     "Payments",
     path=collection("payments"),
@@ -44,14 +43,7 @@ RESOURCE: Final = Resource(
     money=("amount_captured", "amount_refunded"),
     fields=(
         build_id_field("payment"),
-        Field(
-            "order",
-            identifier("order"),
-            given="list",
-            label="Order",
-            column=(40, 3),
-            card=60,
-        ),
+        Field("order", identifier("order"), given="list", label="Order", column=(40, 3), card=60),
         status(STATUSES),
         Field("amount", amount(), label="Amount", column=(20, 0), card=10),
         Field("amount_captured", amount(0), label="Captured", column=(50, 3), card=20),

@@ -7,9 +7,11 @@ sandbox's payouts are built from it.
 from typing import Final
 
 from svc.service.model import (
+    AMOUNT,
     COUNTRY,
     CREATED,
     CURRENCY,
+    GIVEN_CURRENCY,
     LAST4,
     LIVEMODE,
     METADATA,
@@ -31,13 +33,11 @@ from svc.service.model import (
 )
 
 STATUSES: Final = ("created", "sent", "paid", "failed")
-FAILURE_REASONS: Final = (
-    "no_account",
-    "account_closed",
-    "account_frozen",
-    "could_not_process",
-    "invalid_currency",
-    "incorrect_account_holder_name",
+FAILURE_REASONS: Final = tuple(
+    (
+        "no_account account_closed account_frozen could_not_process invalid_currency "
+        "incorrect_account_holder_name"
+    ).split()
 )
 
 DESTINATION: Final = group(
@@ -87,12 +87,7 @@ DESTINATION: Final = group(
     ),
     Field("bic", text(40), "The bank's BIC.", "--bic BIC", answered="never"),
     Field(
-        "bank_name",
-        text(140),
-        "The bank's name.",
-        "--bank-name TEXT",
-        nullable=True,
-        label="Bank",
+        "bank_name", text(140), "The bank's name.", "--bank-name TEXT", nullable=True, label="Bank"
     ),
     Field("last4", LAST4, made=True, label="Account ends"),
     one_of=(("iban",), ("account_number", "bank_code")),
@@ -100,7 +95,6 @@ DESTINATION: Final = group(
 
 RESOURCE: Final = Resource(
     "payout",
-    "payouts",
     "Payout",
     "Payouts",
     path=collection("payouts"),
@@ -110,30 +104,8 @@ RESOURCE: Final = Resource(
     fields=(
         build_id_field("payout"),
         status(STATUSES),
-        Field(
-            "amount",
-            amount(),
-            "The amount in minor units: 12900 is 129.00 EUR.",
-            "--amount N",
-            "create",
-            required=True,
-            clearable=False,
-            example=10000,
-            proof="equal",
-            label="Amount",
-            column=(20, 0),
-            card=10,
-        ),
-        Field(
-            "currency",
-            CURRENCY,
-            "The currency, an ISO 4217 code such as EUR.",
-            "--currency CODE",
-            "create",
-            required=True,
-            example="EUR",
-            proof="equal",
-        ),
+        AMOUNT._replace(given="create", required=True, example=10000, column=(20, 0)),
+        GIVEN_CURRENCY,
         Field(
             "source_currency",
             CURRENCY,
@@ -146,11 +118,7 @@ RESOURCE: Final = Resource(
             csv="source_amount",
         ),
         Field(
-            "source_amount",
-            amount(1, "source_currency"),
-            label="Debited",
-            column=(40, 2),
-            card=20,
+            "source_amount", amount(1, "source_currency"), label="Debited", column=(40, 2), card=20
         ),
         Field("fx_rate", RATE, label="FX rate", card=40),
         Field("network_fees", amount(1, "source_currency"), label="Network fees", card=30),

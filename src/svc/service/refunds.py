@@ -7,6 +7,7 @@ sandbox's refunds are built from it.
 from typing import Final
 
 from svc.service.model import (
+    AMOUNT,
     CREATED,
     CURRENCY,
     LIVEMODE,
@@ -15,7 +16,6 @@ from svc.service.model import (
     Field,
     Implied,
     Resource,
-    amount,
     build_id_field,
     choice,
     collection,
@@ -24,17 +24,12 @@ from svc.service.model import (
 )
 
 STATUSES: Final = ("pending", "succeeded", "failed")
-FAILURE_REASONS: Final = (
-    "lost_or_stolen_card",
-    "expired_or_canceled_card",
-    "insufficient_funds",
-    "declined",
-    "unknown",
+FAILURE_REASONS: Final = tuple(
+    "lost_or_stolen_card expired_or_canceled_card insufficient_funds declined unknown".split()
 )
 
 RESOURCE: Final = Resource(
     "refund",
-    "refunds",
     "Refund",
     "Refunds",
     path=collection("refunds"),
@@ -57,18 +52,7 @@ RESOURCE: Final = Resource(
             card=20,
         ),
         Field("order", identifier("order"), label="Order", column=(60, 4), card=30),
-        Field(
-            "amount",
-            amount(),
-            "The amount in minor units: 12900 is 129.00 EUR.",
-            "--amount N",
-            "create",
-            clearable=False,
-            proof="equal",
-            label="Amount",
-            column=(20, 0),
-            card=10,
-        ),
+        AMOUNT._replace(given="create", column=(20, 0)),
         Field("currency", CURRENCY, proof="equal"),
         Field(
             "reason",

@@ -26,7 +26,6 @@ STATUSES: Final = ("enabled", "disabled")
 
 RESOURCE: Final = Resource(
     "webhook_endpoint",
-    "webhook-endpoints",
     "Webhook endpoint",
     "Webhook endpoints and events",
     path=collection("webhook_endpoints"),

@@ -30,7 +30,7 @@ ERRORS: Final = (
     Planted("facts", 'NounFacts("rf_"', 'NounFacts("re_"'),
     Planted("facts", "(60, 600, 3600)", "(60, 300, 3600)"),
     Planted("facts", '    "order.cancelled",\n', ""),
-    Planted("orders", '"create update",\n            required=True', '"create update"'),
+    Planted("orders", "required=True, example=12900", "example=12900"),
     Planted("orders", 'choice("automatic", "manual")', 'choice("automatic", "by_hand")'),
     Planted("orders", 'proof="equal",\n            label="Settles in"', 'label="Settles in"'),
     Planted("orders", 'step="/cancel"', 'step="/void"'),
@@ -42,7 +42,7 @@ ERRORS: Final = (
     Planted("refunds", 'proof="same"', 'proof="equal"'),
     Planted("refunds", '"requested_by_customer"', '"requested"'),
     Planted("refunds", 'final=("succeeded", "failed")', 'final=("succeeded",)'),
-    Planted("refunds", "            clearable=False,\n", ""),
+    Planted("model", "    clearable=False,\n", ""),
     Planted("payouts", "text(35)", "text(140)"),
     Planted(
         "payouts",

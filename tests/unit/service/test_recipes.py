@@ -196,7 +196,6 @@ from svc.service.model import (
 
 RESOURCE: Final = Resource(
     "note",
-    "notes",
     "Note",
     "Notes",
     path=collection("notes"),
