@@ -20,7 +20,7 @@ app = make_app()
 
 @verb(app)
 @with_options(BatchOptions)
-def batch(ctx: typer.Context, asked: BatchOptions) -> None:
+def batch(ctx: typer.Context, options: BatchOptions) -> None:
     """Run an operation for every row of a CSV or NDJSON file, each exactly once.
 
     Each column of a CSV names a field. Brackets name a field inside another, such as
@@ -54,15 +54,15 @@ def batch(ctx: typer.Context, asked: BatchOptions) -> None:
     $ svc batch payouts.create payouts.csv --rate 20 --import salaries --run 2026-11 --live --yes
     $ svc orders list --status authorized --all -o csv --fields id > held.csv && svc batch orders.capture held.csv
     """  # noqa: E501  an example is one line
-    if not 1 <= asked.concurrency <= CONCURRENCY_MAX:
+    if not 1 <= options.concurrency <= CONCURRENCY_MAX:
         raise UsageError(
             f"--concurrency must be from 1 to {CONCURRENCY_MAX}.", param="--concurrency"
         )
-    if asked.rate is not None and not 0 < asked.rate < inf:
+    if options.rate is not None and not 0 < options.rate < inf:
         raise UsageError("--rate must be more than 0.", param="--rate")
-    if asked.run is not None and not LABEL.fullmatch(asked.run):
+    if options.run is not None and not LABEL.fullmatch(options.run):
         raise UsageError(
-            f"--run {asked.run!r} is not a valid label.",
+            f"--run {options.run!r} is not a valid label.",
             param="--run",
             hint="A label is 1 to 64 letters, digits, dots, _ or -, such as 2026-11",
         )
@@ -70,4 +70,4 @@ def batch(ctx: typer.Context, asked: BatchOptions) -> None:
 
     session = Session.of(ctx)
     session.is_long_running()
-    (check_batch if asked.dry_run else run_batch)(session, asked)
+    (check_batch if options.dry_run else run_batch)(session, options)

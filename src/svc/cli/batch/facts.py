@@ -36,8 +36,8 @@ class BatchTables(NamedTuple):
 
 def collect_facts(
     session: Session,
-    asked: BatchOptions,
-    given: BatchInput,
+    options: BatchOptions,
+    batch_input: BatchInput,
     tables: BatchTables,
     results: Results | None,
     *,
@@ -48,25 +48,27 @@ def collect_facts(
     Raises:
         Conflict: the results file is damaged or of an older version, and a row depends on it.
     """
-    intents = tables.journal.list(batch=given.batch.id)
+    intents = tables.journal.list(batch=batch_input.batch.id)
     past = _read_past(tables, results)
     _refuse_unread(past, intents, results)
     state = sandbox_state(session) if intents or past.lines or not is_check else None
     served, world = state or (None, None)
-    evidence = gather(intents, past.lines, is_named=asked.row_id is not None, world=world)
+    evidence = gather(intents, past.lines, is_named=options.row_id is not None, world=world)
     evidence, served = _date_by_sandbox(session, evidence, served)
-    alike = (row.alike for row in given.rows if isinstance(row, BatchRow))
-    duplicates = tables.batches.duplicates(given.batch, alike)
-    duplicates += _find_told_by_hand(given.batch, past, intents, duplicates)
+    alike = (row.alike for row in batch_input.rows if isinstance(row, BatchRow))
+    duplicates = tables.batches.duplicates(batch_input.batch, alike)
+    duplicates += _find_told_by_hand(batch_input.batch, past, intents, duplicates)
     facts = BatchFacts(
-        given.batch,
+        batch_input.batch,
         evidence,
         duplicates,
         _account_of_check(session, evidence, duplicates) if is_check else NO_OTHER_KEYS,
         "" if is_check else session.key.fingerprint,
-        BatchTimes(session.clock.now(), served, None, _find_begun_at(given.batch, tables, past)),
-        asked.permissions,
-        given.operation.doubles,
+        BatchTimes(
+            session.clock.now(), served, None, _find_begun_at(batch_input.batch, tables, past)
+        ),
+        options.permissions,
+        batch_input.operation.doubles,
         world=world,
         expired=_find_expired(session, evidence),
     )

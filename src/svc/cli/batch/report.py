@@ -61,7 +61,7 @@ _SETTLE: Final = (
 class Report(NamedTuple):
     """The end of one run; `line` goes on where it ends."""
 
-    given: BatchInput
+    batch_input: BatchInput
     run: Run
     results: Path
     line: TypedLine
@@ -139,7 +139,7 @@ class Report(NamedTuple):
             return _NEW_KEY
         counts = self.totals.counts
         if stop is None and counts["invalid"] + counts["refused"]:
-            advice = _advise(self.given, self.totals.problems)
+            advice = _advise(self.batch_input, self.totals.problems)
             return advice or f"Correct the rows ({self.results.name} says why), then run this again"
         if self.totals.not_done == self.totals.held:
             return f"{_HELD}{_LIST if counts['unknown'] else ''}"
@@ -154,10 +154,10 @@ class Report(NamedTuple):
         totals = self.totals
         return {
             "object": "batch",
-            "operation": self.given.operation.name,
-            "import": self.given.batch.id,
-            "name": self.given.batch.name,
-            "run": self.given.batch.label,
+            "operation": self.batch_input.operation.name,
+            "import": self.batch_input.batch.id,
+            "name": self.batch_input.batch.name,
+            "run": self.batch_input.batch.label,
             "rows": totals.rows,
             "done": totals.done,
             "replayed": totals.replayed,
@@ -167,7 +167,7 @@ class Report(NamedTuple):
             "totals": totals.money.as_data(),
             "totals_before": totals.money_before.as_data(),
             "results": str(self.results),
-            "left_out": list(self.given.left_out),
+            "left_out": list(self.batch_input.left_out),
             "problems": _problems(totals.problems),
             "warned": totals.warned,
             "warnings": [
@@ -189,7 +189,7 @@ class Report(NamedTuple):
         _note_more(out, totals.warned, "with such a warning")
         out.note(self._tell_rows())
         if totals.money.rows:
-            word = _DONE_WORDS.get(self.given.operation.name, "Done now")
+            word = _DONE_WORDS.get(self.batch_input.operation.name, "Done now")
             out.note(f"{word}: {in_words(totals.money)}")
         if totals.replayed:
             out.note(f"Done before, as the service says: {_before(totals)}")
@@ -205,7 +205,9 @@ class Report(NamedTuple):
     def _tell_rows(self) -> str:
         totals = self.totals
         counts = _tell_counts(totals, ("done", "skipped", *_NOT_DONE))
-        return ": ".join(filter(None, (self.given.operation.name, _rows(totals.rows), counts)))
+        return ": ".join(
+            filter(None, (self.batch_input.operation.name, _rows(totals.rows), counts))
+        )
 
     def _build_lost(self, error: OSError) -> LocalError:
         why = system_words(error)
@@ -220,21 +222,21 @@ class Report(NamedTuple):
         return lost
 
 
-def report_check(out: "Output", given: BatchInput, todo: BatchPlan) -> None:
+def report_check(out: "Output", batch_input: BatchInput, todo: BatchPlan) -> None:
     """Says what a run would do (`--dry-run`); raises PartlyDone: some rows could not be sent."""
     money = sum_planned_money(todo)
     lines = [build_bad_line(bad) for bad in islice(todo.bad, PROBLEMS_MAX)]
     if out.format == "human":
         _note_problems(out, lines, len(todo.bad), _why)
-        out.note(_check_in_words(given, todo, money))
+        out.note(_check_in_words(batch_input, todo, money))
     else:
-        out.value(_check_data(given, todo, money, lines))
+        out.value(_check_data(batch_input, todo, money, lines))
     if todo.bad:
         raise PartlyDone(
             f"{len(todo.bad)} of {_rows(todo.rows)} cannot be sent. Nothing was sent.",
             code="rows_invalid",
             outcome="not_sent",
-            hint=_advise(given, lines)
+            hint=_advise(batch_input, lines)
             or f"Correct them{', or run without --dry-run to send the others' * bool(todo.tasks)}",
         )
 
@@ -253,22 +255,23 @@ def _build_contradicted(totals: Totals) -> ReplyContradiction:
     )
 
 
-def note_left_out(given: BatchInput) -> str | None:
+def note_left_out(batch_input: BatchInput) -> str | None:
     """Names the fields of the file that the operation does not take."""
-    if not given.left_out:
+    if not batch_input.left_out:
         return None
-    return f"Not sent, for {given.operation.name} does not take them: {', '.join(given.left_out)}"
+    names = ", ".join(batch_input.left_out)
+    return f"Not sent, for {batch_input.operation.name} does not take them: {names}"
 
 
 def _check_data(
-    given: BatchInput, todo: BatchPlan, money: Money, lines: list[ResultLine]
+    batch_input: BatchInput, todo: BatchPlan, money: Money, lines: list[ResultLine]
 ) -> dict[str, Any]:
     return {
         "object": "batch_check",
-        "operation": given.operation.name,
-        "import": given.batch.id,
-        "name": given.batch.name,
-        "run": given.batch.label,
+        "operation": batch_input.operation.name,
+        "import": batch_input.batch.id,
+        "name": batch_input.batch.name,
+        "run": batch_input.batch.label,
         "rows": todo.rows,
         "to_send": len(todo.tasks),
         "skipped": len(todo.done),
@@ -283,14 +286,14 @@ def _check_data(
         "largest": _describe_largest(todo),
         "equal": [{"rows": len(each), "lines": each[:20]} for each in _equal(todo)[:20]],
         "totals": money.as_data(),
-        "without_amount": money.without_amount if given.operation.total else 0,
-        "without_currency": money.without_currency if given.operation.total else 0,
-        "left_out": list(given.left_out),
+        "without_amount": money.without_amount if batch_input.operation.total else 0,
+        "without_currency": money.without_currency if batch_input.operation.total else 0,
+        "left_out": list(batch_input.left_out),
         "problems": _problems(lines),
     }
 
 
-def _check_in_words(given: BatchInput, todo: BatchPlan, money: Money) -> str:
+def _check_in_words(batch_input: BatchInput, todo: BatchPlan, money: Money) -> str:
     parts = [f"{len(todo.tasks):,} to send"]
     newest = "" if todo.newest is None else f", the newest {_ago(todo.newest)}"
     for count, words in (
@@ -300,8 +303,10 @@ def _check_in_words(given: BatchInput, todo: BatchPlan, money: Money) -> str:
     ):
         if count:
             parts.append(f"{count:,} {words}")
-    lines = [f"{given.operation.name}: {_rows(todo.rows)}: {', '.join(parts)}. Nothing was sent."]
-    if todo.tasks and given.operation.total:
+    lines = [
+        f"{batch_input.operation.name}: {_rows(todo.rows)}: {', '.join(parts)}. Nothing was sent."
+    ]
+    if todo.tasks and batch_input.operation.total:
         lines.append(f"To send: {in_words(money)}")
     lines += _remarks(todo)
     return "\n".join(lines)
@@ -322,14 +327,14 @@ def _count_held(todo: BatchPlan, decision: RowDecision) -> int:
 
 
 def questions_of(
-    given: BatchInput, todo: BatchPlan, rows: Sequence[BatchRow] | None
+    batch_input: BatchInput, todo: BatchPlan, rows: Sequence[BatchRow] | None
 ) -> tuple[str, ...]:
     """What a person is asked about: the sums behind the operation, then a line for each remark.
 
     `rows` are those that are to be sent, with what the service says of their money.
     """
     money = sum_planned_money(todo) if rows is None else money_of(rows)
-    sums = f" ({in_words(money)})" if given.operation.total else ""
+    sums = f" ({in_words(money)})" if batch_input.operation.total else ""
     done = len(todo.done)
     before = (
         [f"{_rows(done)} done before, the newest {_ago(todo.newest)}"]
@@ -440,12 +445,12 @@ def _problems(lines: Iterable[ResultLine]) -> list[dict[str, object]]:
     ]
 
 
-def _advise(given: BatchInput, lines: Iterable[ResultLine]) -> str | None:
+def _advise(batch_input: BatchInput, lines: Iterable[ResultLine]) -> str | None:
     """What mends rows that are refused for one plain reason; None where it is another."""
     errors = [line.error or {} for line in lines]
     if any(error.get("code") == AMOUNT_IN_DECIMALS for error in errors):
         return _DECIMALS
-    if "order" in given.left_out and any(error.get("param") == "payment" for error in errors):
+    if "order" in batch_input.left_out and any(error.get("param") == "payment" for error in errors):
         return _PAYMENTS
     return None
 

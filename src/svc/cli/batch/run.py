@@ -77,37 +77,37 @@ class JudgedBatch(NamedTuple):
         ], path
 
 
-def check_batch(session: Session, asked: BatchOptions) -> None:
+def check_batch(session: Session, options: BatchOptions) -> None:
     """Checks every row and says what a run would do; sends nothing and needs no key."""
-    given = read_input(session, asked, session.scope())
+    batch_input = read_input(session, options, session.scope())
     # Without a keyring being opened: that of a machine, such as CI, lies in the environment.
-    refuse_secrets_in(given, session.env.get(VARIABLE) or "")
+    refuse_secrets_in(batch_input, session.env.get(VARIABLE) or "")
     with _tables(session) as tables:
-        given = _add_label(session, asked, given, tables)
+        batch_input = _add_label(session, options, batch_input, tables)
         results = None
-        if not asked.lacks_results:
-            results = Results(asked.results_path(given.batch.label), given.batch)
-            results.check(force=asked.force)
-        judged = _judge(session, asked, given, tables, results, is_check=True)
-        _refuse_stopped(session, asked, judged)
-        _refuse_beyond(session, given, tables.journal, judged.plan, is_check=True)
-        _tell_notes(session, given, judged)
-    report_check(session.out, given, judged.plan)
+        if not options.lacks_results:
+            results = Results(options.results_path(batch_input.batch.label), batch_input.batch)
+            results.check(force=options.force)
+        judged = _judge(session, options, batch_input, tables, results, is_check=True)
+        _refuse_stopped(session, options, judged)
+        _refuse_beyond(session, batch_input, tables.journal, judged.plan, is_check=True)
+        _tell_notes(session, batch_input, judged)
+    report_check(session.out, batch_input, judged.plan)
 
 
-def run_batch(session: Session, asked: BatchOptions) -> None:
+def run_batch(session: Session, options: BatchOptions) -> None:
     """Runs a batch; what was carried out before is skipped.
 
     Raises:
         PartlyDone: some rows are not done.
         SvcError: nothing was done, for this reason.
     """
-    asked.results_path()  # whether it can be said at all
-    go_over_limit(session, asked=asked.over_limit)
-    given = read_input(session, asked, session.scope(session.key.fingerprint))
-    refuse_secrets_in(given, session.key.secret)
+    options.results_path()  # whether it can be said at all
+    go_over_limit(session, asked=options.over_limit)
+    batch_input = read_input(session, options, session.scope(session.key.fingerprint))
+    refuse_secrets_in(batch_input, session.key.secret)
     with _sum_up_if_stopped(session) as due:
-        report, failure = _run_through(session, asked, given, due)
+        report, failure = _run_through(session, options, batch_input, due)
         due.clear()
         report.show(session.out)
     error = report.error(failure, report.run.stopped_by)
@@ -115,33 +115,33 @@ def run_batch(session: Session, asked: BatchOptions) -> None:
         raise error
 
 
-def _refuse_nameless(session: Session, asked: BatchOptions, journal: Journal) -> None:
+def _refuse_nameless(session: Session, options: BatchOptions, journal: Journal) -> None:
     """Refuses a live batch whose rows another run could not tell from these (promise R114)."""
-    if asked.name or session.settings.mode != "live":
+    if options.name or session.settings.mode != "live":
         return
-    if not is_read_once(asked.file) and journal.list(limit=1):
+    if not is_read_once(options.file) and journal.list(limit=1):
         return
     why = (
         "Rows from a pipe have no name"
-        if is_read_once(asked.file)
+        if is_read_once(options.file)
         else "This machine has no record of earlier runs"
     )
     raise UsageError(
         f"{why}, so that a second run would pay them again. Nothing was sent.",
         code="batch_nameless",
         param="--import",
-        hint=_line(session, asked).but("--import", "NAME"),
+        hint=_line(session, options).but("--import", "NAME"),
     )
 
 
 def _add_label(
-    session: Session, asked: BatchOptions, given: BatchInput, tables: BatchTables
+    session: Session, options: BatchOptions, batch_input: BatchInput, tables: BatchTables
 ) -> BatchInput:
     """Returns the batch the label of its occasion, a new one with --again."""
-    label = asked.run or ""
-    if not label and asked.again:
-        label = next_again_label(tables.batches.labels_of(given.batch), session.clock.now())
-    return replace(given, batch=replace(given.batch, label=label))
+    label = options.run or ""
+    if not label and options.again:
+        label = next_again_label(tables.batches.labels_of(batch_input.batch), session.clock.now())
+    return replace(batch_input, batch=replace(batch_input.batch, label=label))
 
 
 @contextmanager
@@ -159,22 +159,22 @@ def _sum_up_if_stopped(session: Session) -> Iterator[list[Report]]:
 
 
 def _run_through(
-    session: Session, asked: BatchOptions, given: BatchInput, due: list[Report]
+    session: Session, options: BatchOptions, batch_input: BatchInput, due: list[Report]
 ) -> tuple[Report, SvcError | None]:
     """Runs to the end; gives the error of the journal or the results file that ended it early."""
     whole = False
     failure: SvcError | None = None
     with _tables(session) as tables:
-        _refuse_nameless(session, asked, tables.journal)
-        given = _add_label(session, asked, given, tables)
-        path = asked.results_path(given.batch.label)
-        with Results(path, given.batch) as results:
-            results.check(force=asked.force)
+        _refuse_nameless(session, options, tables.journal)
+        batch_input = _add_label(session, options, batch_input, tables)
+        path = options.results_path(batch_input.batch.label)
+        with Results(path, batch_input.batch) as results:
+            results.check(force=options.force)
             with translate_errors(LocalError, not_sent):
-                tables.batches.begin(given.batch)
+                tables.batches.begin(batch_input.batch)
             try:
-                run = _put_together(session, asked, given, tables, results)
-                due.append(Report(given, run, path, _line(session, asked)))
+                run = _put_together(session, options, batch_input, tables, results)
+                due.append(Report(batch_input, run, path, _line(session, options)))
                 try:
                     run.go()
                 except SvcError as error:
@@ -182,7 +182,7 @@ def _run_through(
                 whole = not run.totals.not_done
             finally:
                 with suppress(LocalError):  # a full disk; the process's end gives it back as well
-                    tables.batches.end(given.batch, whole=whole)
+                    tables.batches.end(batch_input.batch, whole=whole)
         with suppress(LocalError):  # there is a next time
             tables.batches.compact_expired_batch()
     return due[0], failure
@@ -190,31 +190,37 @@ def _run_through(
 
 @translate_errors(LocalError, not_sent)
 def _put_together(
-    session: Session, asked: BatchOptions, given: BatchInput, tables: BatchTables, results: Results
+    session: Session,
+    options: BatchOptions,
+    batch_input: BatchInput,
+    tables: BatchTables,
+    results: Results,
 ) -> Run:
-    judged = _judge(session, asked, given, tables, results)
-    _refuse_stopped(session, asked, judged)
-    _tell_notes(session, given, judged)
-    judged = _reserve(session, asked, given, tables, judged)
+    judged = _judge(session, options, batch_input, tables, results)
+    _refuse_stopped(session, options, judged)
+    _tell_notes(session, batch_input, judged)
+    judged = _reserve(session, options, batch_input, tables, judged)
     if judged.plan.adopted:
         taken = [str(one.duplicate.request) for one in judged.plan.adopted if one.duplicate]
-        tables.batches.adopt(given.batch, taken)
-    charges = _refuse_beyond(session, given, tables.journal, judged.plan)
-    recorded = build_row_journal(session, given, tables.journal, judged.facts.account, charges)
+        tables.batches.adopt(batch_input.batch, taken)
+    charges = _refuse_beyond(session, batch_input, tables.journal, judged.plan)
+    recorded = build_row_journal(
+        session, batch_input, tables.journal, judged.facts.account, charges
+    )
     recorded.keep_known_from_results(*judged.list_known_from_results())
-    confirm_rows(session, given, judged.plan)
+    confirm_rows(session, batch_input, judged.plan)
 
     def explain(passed: UnsentRow) -> SvcError:
         request = passed.evidence.request if passed.evidence else None
         expired = judged.facts.expired.get(request or "")
         return expired or build_held_error(passed, session.clock.now(), session.format_command)
 
-    return build_run(session, asked, given, judged.plan, recorded, results, explain)
+    return build_run(session, options, batch_input, judged.plan, recorded, results, explain)
 
 
 def _refuse_beyond(
     session: Session,
-    given: BatchInput,
+    batch_input: BatchInput,
     journal: Journal,
     plan: BatchPlan,
     *,
@@ -228,7 +234,11 @@ def _refuse_beyond(
     Raises:
         LimitReachedError: it is more than is left; nothing was sent.
     """
-    scope, charges, path = given.batch.scope, {}, next((r.path for r in plan.tasks.rows()), "")
+    scope, charges, path = (
+        batch_input.batch.scope,
+        {},
+        next((r.path for r in plan.tasks.rows()), ""),
+    )
     if not journal.is_limited(scope, path):
         return {}
     rows = [task.row for task in plan.tasks if task.intent is None]
@@ -237,7 +247,7 @@ def _refuse_beyond(
     with nullcontext() if is_check else session.client() as client:
         reader = None if client is None else ChargeReader(client)
         for row in rows:
-            call = _call_of(given, row)
+            call = _call_of(batch_input, row)
             said = read_stated_charge(Stored(row.path, call.encoding, row.body, row.digest, None))
             said = said._replace(currency=said.currency or row.compared_currency)
             charges[row.number] = said if reader is None else reader.complete_charge(call, said)
@@ -246,29 +256,29 @@ def _refuse_beyond(
     return charges
 
 
-def confirm_rows(session: Session, given: BatchInput, todo: BatchPlan) -> None:
+def confirm_rows(session: Session, batch_input: BatchInput, todo: BatchPlan) -> None:
     """Asks at a terminal, with the totals; elsewhere `--yes` must stand on the command line.
 
     Raises:
         UsageError: without a terminal and without `--yes`, or the answer is no; nothing
             was sent.
     """
-    moves = given.operation.moves
+    moves = batch_input.operation.moves
     if not moves or session.settings.mode != "live" or not todo.tasks:
         return
-    rows = _with_money_left(session, given, todo) if will_ask(session) else None
-    what, *more = questions_of(given, todo, rows)
+    rows = _with_money_left(session, batch_input, todo) if will_ask(session) else None
+    what, *more = questions_of(batch_input, todo, rows)
     confirm_real_money(session, f"{moves.format(len(todo.tasks))}{what}", *more)
 
 
-def _with_money_left(session: Session, given: BatchInput, todo: BatchPlan) -> list[BatchRow]:
+def _with_money_left(session: Session, batch_input: BatchInput, todo: BatchPlan) -> list[BatchRow]:
     """The rows that are to be sent, with the currency and what is left where the file says neither.
 
     Of the first objects alone, for a person waits; rows of others stay as they are. What the file
     takes of an object is not left for a row that takes the rest of it.
     """
     rows = [task.row for task in todo.tasks]
-    calls = {row.number: find.money_of(_call_of(given, row)) for row in rows}
+    calls = {row.number: find.money_of(_call_of(batch_input, row)) for row in rows}
     known: dict[str, dict[str, object]] = {}
     with session.client() as client, suppress(SvcError):  # what cannot be read is not known
         for row in rows:
@@ -278,7 +288,7 @@ def _with_money_left(session: Session, given: BatchInput, todo: BatchPlan) -> li
                 continue
             known[reading.path] = {}
             with suppress(NotFound):
-                known[reading.path] = money_left(client, _call_of(given, row))
+                known[reading.path] = money_left(client, _call_of(batch_input, row))
     found: dict[int, BatchRow] = {}
     for row in sorted(rows, key=lambda one: one.amount is None):
         reading = calls[row.number]
@@ -292,8 +302,8 @@ def _with_money_left(session: Session, given: BatchInput, todo: BatchPlan) -> li
     return [found[row.number] for row in rows]
 
 
-def _call_of(given: BatchInput, row: BatchRow) -> Call:
-    encoding = given.operation.call("x", {}).encoding
+def _call_of(batch_input: BatchInput, row: BatchRow) -> Call:
+    encoding = batch_input.operation.call("x", {}).encoding
     return find.post(row.path, fields_of(encoding, row.body), encoding=encoding)
 
 
@@ -316,22 +326,22 @@ def _tables(session: Session) -> Iterator[BatchTables]:
 
 def _judge(
     session: Session,
-    asked: BatchOptions,
-    given: BatchInput,
+    options: BatchOptions,
+    batch_input: BatchInput,
     tables: BatchTables,
     results: Results | None,
     *,
     is_check: bool = False,
 ) -> JudgedBatch:
     """Compares the file with all evidence of its batch."""
-    facts = collect_facts(session, asked, given, tables, results, is_check=is_check)
-    return JudgedBatch(plan_batch(given.rows, facts), facts)
+    facts = collect_facts(session, options, batch_input, tables, results, is_check=is_check)
+    return JudgedBatch(plan_batch(batch_input.rows, facts), facts)
 
 
 def _reserve(
     session: Session,
-    asked: BatchOptions,
-    given: BatchInput,
+    options: BatchOptions,
+    batch_input: BatchInput,
     tables: BatchTables,
     judged: JudgedBatch,
 ) -> JudgedBatch:
@@ -349,30 +359,30 @@ def _reserve(
     def check(found: Sequence[Duplicate]) -> None:
         if set(found) != seen:
             facts = judged.facts._replace(duplicates=merge_duplicates(judged.facts, found))
-            kept[0] = JudgedBatch(plan_batch(given.rows, facts), facts)
-            _refuse_stopped(session, asked, kept[0])
+            kept[0] = JudgedBatch(plan_batch(batch_input.rows, facts), facts)
+            _refuse_stopped(session, options, kept[0])
 
-    tables.batches.reserve(given.batch, likenesses, check)
+    tables.batches.reserve(batch_input.batch, likenesses, check)
     return kept[0]
 
 
-def _refuse_stopped(session: Session, asked: BatchOptions, judged: JudgedBatch) -> None:
-    error = stop_error(judged.plan, judged.facts, _line(session, asked), session.format_command)
+def _refuse_stopped(session: Session, options: BatchOptions, judged: JudgedBatch) -> None:
+    error = stop_error(judged.plan, judged.facts, _line(session, options), session.format_command)
     if error is not None:
         raise error
 
 
-def _line(session: Session, asked: BatchOptions) -> TypedLine:
-    folder = PurePath(asked.results or asked.file).parent
+def _line(session: Session, options: BatchOptions) -> TypedLine:
+    folder = PurePath(options.results or options.file).parent
     return TypedLine(tuple(session.argv), session.clock.now(), folder)
 
 
-def _tell_notes(session: Session, given: BatchInput, judged: JudgedBatch) -> None:
+def _tell_notes(session: Session, batch_input: BatchInput, judged: JudgedBatch) -> None:
     if session.format != "human":
         return
-    label = given.batch.label
+    label = batch_input.batch.label
     notes = [f"The label of this run: {label}"] if label else []
-    left_out = note_left_out(given)
+    left_out = note_left_out(batch_input)
     notes += [left_out] if left_out else []
     for note in (*notes, *notes_of(judged.plan)):
         session.out.note(note)

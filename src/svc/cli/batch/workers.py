@@ -29,7 +29,7 @@ _ROOM: Final = 60  # columns that the words need
 
 def build_row_journal(
     session: Session,
-    given: BatchInput,
+    batch_input: BatchInput,
     journal: Journal,
     account: KeyEquivalence,
     charges: Mapping[int, Charge],
@@ -38,9 +38,9 @@ def build_row_journal(
     settings, version = session.settings, session.settings.api_version
     return RowJournal(
         journal,
-        given.batch,
+        batch_input.batch,
         base_url=settings.base_url,
-        encoding=given.operation.call("x", {}).encoding,
+        encoding=batch_input.operation.call("x", {}).encoding,
         api_version=None if version is None else check_version(version),
         account=account,
         served=ServedClock(session).now,
@@ -50,8 +50,8 @@ def build_row_journal(
 
 def build_run(
     session: Session,
-    asked: BatchOptions,
-    given: BatchInput,
+    options: BatchOptions,
+    batch_input: BatchInput,
     todo: BatchPlan,
     recorded: RowJournal,
     results: Results,
@@ -59,17 +59,17 @@ def build_run(
 ) -> Run:
     """Builds a run and starts its workers."""
     clock = session.clock
-    rate, quota = Rate(clock, asked.rate), SharedQuota(len(todo.tasks))
-    size = max(1, min(asked.size, len(todo.tasks)))
+    rate, quota = Rate(clock, options.rate), SharedQuota(len(todo.tasks))
+    size = max(1, min(options.size, len(todo.tasks)))
     halts = make_should_stop(quota)
     workers = Workers(size, _connector(session, rate, quota), halts, rate, clock)
     deps = RunDeps(recorded, workers, results, quota, clock)
     return Run(
         todo,
-        given.operation,
+        batch_input.operation,
         deps,
         size=size,
-        in_order=asked.strict_order,
+        in_order=options.strict_order,
         progress=Progress(session.make_live_line()),
         held_error=held_error,
     )

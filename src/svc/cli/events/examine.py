@@ -74,7 +74,7 @@ class ExamArguments(OptionSet):
 
 @verb(app)
 @with_options(ExamArguments)
-def examine(ctx: typer.Context, given: ExamArguments) -> None:
+def examine(ctx: typer.Context, arguments: ExamArguments) -> None:
     """Test a webhook handler with forged, repeated, reordered and unusual deliveries.
 
     The handler gets about 40 made-up events of test mode, signed with the secret of its endpoint,
@@ -87,35 +87,35 @@ def examine(ctx: typer.Context, given: ExamArguments) -> None:
     """
     session = Session.of(ctx)
     session.is_long_running()
-    _refuse(session, given)
-    target = Target.parse(given.forward_to, allow_remote=given.allow_remote_forward)
+    _refuse(session, arguments)
+    target = Target.parse(arguments.forward_to, allow_remote=arguments.allow_remote_forward)
     check_targets([target])
     out = session.out  # a mistake in --query is found before anything is sent
-    signing = signing_secrets(session, given.endpoint, piped=given.secret_stdin)
-    verdicts = _examine(session, given, target, signing)
+    signing = signing_secrets(session, arguments.endpoint, piped=arguments.secret_stdin)
+    verdicts = _examine(session, arguments, target, signing)
     counts = Counter(each.status for each in verdicts)
     summary = ", ".join(f"{counts[status]} {status}" for status in _STATUSES if counts[status])
     data = {
         "object": "examination",
         "target": str(target),
-        "type": given.type_,
-        "has_check": given.check is not None,
+        "type": arguments.type_,
+        "has_check": arguments.check is not None,
         "examined_at": utc(session.clock.now()),
         **{status: counts[status] for status in _STATUSES},
         "rules": [each.as_data() for each in verdicts],
     }
     if out.format == "human":
-        _show(session, verdicts, f"{summary}: {target} with {given.type_}.")
+        _show(session, verdicts, f"{summary}: {target} with {arguments.type_}.")
     elif out.format == "json":
         out.value(data)
     else:
         out.value(data["rules"], name="name")
-    if given.report is not None:
-        _write_report(given.report, data, verdicts, summary)
-    _conclude(session, given, verdicts)
+    if arguments.report is not None:
+        _write_report(arguments.report, data, verdicts, summary)
+    _conclude(session, arguments, verdicts)
 
 
-def _refuse(session: Session, given: ExamArguments) -> None:
+def _refuse(session: Session, arguments: ExamArguments) -> None:
     """Refuses live mode, unknown types and an empty command; raises UsageError."""
     if session.settings.mode == "live":
         raise UsageError(
@@ -123,23 +123,23 @@ def _refuse(session: Session, given: ExamArguments) -> None:
             code="test_mode_only",
             hint="Leave --live out, and examine the handler as it runs in test mode",
         )
-    if given.type_ not in EVENT_TYPES:
-        raise build_wrong_choice("--type", given.type_, EVENT_TYPES)
-    if given.check is not None and not given.check.strip():
+    if arguments.type_ not in EVENT_TYPES:
+        raise build_wrong_choice("--type", arguments.type_, EVENT_TYPES)
+    if arguments.check is not None and not arguments.check.strip():
         raise UsageError("--check is empty.", param="--check", hint="Give a command for the shell")
 
 
 def _examine(
-    session: Session, given: ExamArguments, target: Target, signing: Sequence[str]
+    session: Session, arguments: ExamArguments, target: Target, signing: Sequence[str]
 ) -> list[RuleVerdict]:
     sender = TargetSender(target, trust=TargetTrust(session.settings.ca_bundle))
     live = session.make_live_line()
     plan = ExamPlan(
-        HandlerTarget(sender, given.forward_timeout),
+        HandlerTarget(sender, arguments.forward_timeout),
         signing,
-        given.type_,
-        None if given.check is None else CheckCommand(given.check, session.env),
-        given.settle,
+        arguments.type_,
+        None if arguments.check is None else CheckCommand(arguments.check, session.env),
+        arguments.settle,
         lambda count: "".join(secrets.choice(_LETTERS) for _ in range(count)),
         session.clock.now,
     )
@@ -203,7 +203,7 @@ def _escape_cell(text: str) -> str:
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;")
 
 
-def _conclude(session: Session, given: ExamArguments, verdicts: Sequence[RuleVerdict]) -> None:
+def _conclude(session: Session, arguments: ExamArguments, verdicts: Sequence[RuleVerdict]) -> None:
     """Ends as the examination did; raises CheckFailed: the handler breaks a rule."""
     failed = [each.rule.name for each in verdicts if each.status == "failed"]
     if failed:
@@ -213,7 +213,7 @@ def _conclude(session: Session, given: ExamArguments, verdicts: Sequence[RuleVer
             hint="Change what stands below each rule, then examine it again",
         )
     unknown = sum(each.status == "unknown" for each in verdicts)
-    if unknown and given.check is None:
+    if unknown and arguments.check is None:
         session.out.hint(
             f"{unknown} rules need --check CMD: a command that prints what the handler has done, "
             "as a number or a line for each event (svc help examine)"

@@ -50,34 +50,34 @@ class _ReaderSetup(ListenerSetup):
     keys: tuple[str, ...] = field(repr=False)
 
 
-def listen_from(session: Session, asked: ListenOptions, log: LogOptions) -> None:
+def listen_from(session: Session, options: ListenOptions, log: LogOptions) -> None:
     """Listens until it is stopped or what was asked for has come.
 
     Raises:
         CheckFailed: `--until` was not reached, or `--strict` found something wrong.
         Stopped: a signal came.
     """
-    check_group(asked, log)
-    begin(session, asked)
+    check_group(options, log)
+    begin(session, options)
     with (
-        inspect(session, asked.inspect) as inspection,
-        _prepare(session, asked, log) as reader,
+        inspect(session, options.inspect) as inspection,
+        _prepare(session, options, log) as reader,
     ):
         consumer_group, endpoint = log.group is not None, reader.endpoint
         if consumer_group:  # what a target does not take goes back to the log, which gives it again
-            asked = replace(asked, forwarding=replace(asked.forwarding, retry="off"))
+            options = replace(options, forwarding=replace(options.forwarding, retry="off"))
         plan = replace(
-            plan_of(session, asked, endpoint, inspection),
+            plan_of(session, options, endpoint, inspection),
             ack="forwarded" if consumer_group else "received",
             signs=_make_signer(session, endpoint) if log.signs_anew else "original",
             verdict=status_for_group if consumer_group else status_for_sender,
         )
 
         def ways(inbox: SqliteInbox) -> tuple[SqliteInbox, OpenSource]:
-            return inbox, _source(session, asked, log, reader, inbox)
+            return inbox, _source(session, options, log, reader, inbox)
 
-        ended, screen = run_listener(session, asked, reader, plan, ways, None, inspection)
-    conclude(asked, ended, screen)
+        ended, screen = run_listener(session, options, reader, plan, ways, None, inspection)
+    conclude(options, ended, screen)
 
 
 def print_own_secret(session: Session, log: LogOptions) -> None:
@@ -102,18 +102,18 @@ def _find_own_endpoint(
 
 
 @contextmanager
-def _prepare(session: Session, asked: ListenOptions, log: LogOptions) -> Iterator[_ReaderSetup]:
+def _prepare(session: Session, options: ListenOptions, log: LogOptions) -> Iterator[_ReaderSetup]:
     state, settings = session.state(), session.settings
     way = name_reader(log.address.stream(settings.mode), log.group, log.name)
     origin = session.base_url.origin
-    listening = Listening(origin, settings.profile, settings.mode, way, asked.events)
+    listening = Listening(origin, settings.profile, settings.mode, way, options.events)
     _take_over(state, listening, log)
     with ExitStack() as open_:
         connection = open_.enter_context(open_log(session, log.address))
         keys = examine(session, connection, writes=None)
-        claim = open_.enter_context(claim_of(session, listening, asked))
+        claim = open_.enter_context(claim_of(session, listening, options))
         endpoint = _find_own_endpoint(session, state, log)
-        remember(state, claim, 0, endpoint.id, asked.routes.format_routes())
+        remember(state, claim, 0, endpoint.id, options.routes.format_routes())
         remember_address(state, claim, str(log.address))
         yield _ReaderSetup(state, claim, endpoint, connection, keys)
 
@@ -137,24 +137,26 @@ def _seq_of(position: Position | None) -> int:
 
 def _source(
     session: Session,
-    asked: ListenOptions,
+    options: ListenOptions,
     log: LogOptions,
     reader: _ReaderSetup,
     inbox: SqliteInbox,
 ) -> OpenSource:
     connection, mode = reader.connection, session.settings.mode
     known = load_secrets(session, of_logs=False)
-    trust = Trust(log.address.stream(mode), reader.keys, asked.secrets, tuple(known))
+    trust = Trust(log.address.stream(mode), reader.keys, options.secrets, tuple(known))
     if log.group is not None:
-        consumer_group = group.ConsumerGroup(log.group, mode, asked.forwarding.concurrency, trust)
+        consumer_group = group.ConsumerGroup(log.group, mode, options.forwarding.concurrency, trust)
         start = delivery_policy(session, log.start)
         waiting = connection.run(group.ensure(connection, consumer_group, start))
         inbox.hand_back()
         others = f"the others of the group {log.group}, {waiting:,} waiting"
         session.out.note(f"Sharing {log.address} with {others}.")
-        return group.make_open(connection, consumer_group, asked.routes.targets, session.clock)
+        return group.make_open(connection, consumer_group, options.routes.targets, session.clock)
     name = choose_name(log, connection)
-    subjects = [log.address.subject(mode, kind) for kind in asked.events] if asked.chosen else []
+    subjects = (
+        [log.address.subject(mode, kind) for kind in options.events] if options.chosen else []
+    )
     cursor = log_cursor.Cursor(user_of(connection) or name, mode, trust, tuple(subjects))
     connection.run(log_cursor.check_right(connection, mode))
     position = inbox.position()
@@ -183,27 +185,27 @@ def _make_signer(session: Session, endpoint: Endpoint) -> HeaderSigner:
     return lambda headers, body: (sign_anew(headers, body, secrets, clock.now()), False)
 
 
-def check_group(asked: ListenOptions, log: LogOptions) -> None:
+def check_group(options: ListenOptions, log: LogOptions) -> None:
     """Refuses what a shared queue cannot promise; raises UsageError."""
     if log.group is None:
         return
-    if asked.forwarding.ordered:
+    if options.forwarding.ordered:
         raise UsageError("A group has no order: each event goes to another job.", param="--ordered")
-    if asked.forwarding.retry == "real":
+    if options.forwarding.retry == "real":
         raise UsageError(
             "The service's schedule takes three days; a job of a group has an event for seconds.",
             param="--retry",
         )
-    if not asked.routes.targets:
+    if not options.routes.targets:
         raise UsageError(
             "A group's event counts as done when a target has taken it.",
             param="--forward-to",
             hint="Give a target: --forward-to 3000",
         )
-    if asked.chosen or not asked.routes.take_all:
+    if options.chosen or not options.routes.take_all:
         raise UsageError(
             "What a job of a group does not want would be lost to the others.",
-            param="--events" if asked.chosen else "--forward-to",
+            param="--events" if options.chosen else "--forward-to",
             hint="Give a target for all the rest too, as --forward-to 3000 or --run '*=./rest.sh', "
             "and no --events; or read without --group",
         )

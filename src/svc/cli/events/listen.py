@@ -225,7 +225,7 @@ class ListenArguments(OptionSet):
 
 @app.command(cls=ListenVerb)
 @with_options(ListenArguments)
-def listen(ctx: typer.Context, given: ListenArguments) -> None:
+def listen(ctx: typer.Context, arguments: ListenArguments) -> None:
     """Receive webhooks, verify each over its raw bytes, keep, show and forward it.
 
     Every delivery that verifies is kept on disk before the service gets its answer; what could not
@@ -238,80 +238,82 @@ def listen(ctx: typer.Context, given: ListenArguments) -> None:
     $ svc events listen --from nats+tls://log.example.com/shop --forward-to 3000
     $ svc events listen -o ndjson | jq -r 'select(.record == "event").id'
     """
-    begin(Session.of(ctx), given)
+    begin(Session.of(ctx), arguments)
 
 
-def begin(session: Session, given: ListenArguments, verb: str = "listen") -> None:
+def begin(session: Session, arguments: ListenArguments, verb: str = "listen") -> None:
     """Listens as was asked for, or prints the signing secret; `verb` is what was typed."""
-    if not given.secret_only:
+    if not arguments.secret_only:
         refuse_formats(session, verb)
-    options = _check(session, given)
-    alien = of_a_log(given.group, given.from_start, given.name, given.signature)
-    if given.from_ is not None:
+    options = _check(session, arguments)
+    alien = of_a_log(arguments.group, arguments.from_start, arguments.name, arguments.signature)
+    if arguments.from_ is not None:
         from svc.cli.events.team import read_log  # what a log needs is loaded only here
 
-        refuse_of_a_receiver(options, piped=given.endpoint_secret_stdin)
-        if given.group is not None and given.where is not None:
+        refuse_of_a_receiver(options, piped=arguments.endpoint_secret_stdin)
+        if arguments.group is not None and arguments.where is not None:
             raise UsageError(
                 "--where with --group would lose what this job does not want.",
                 param="--where",
                 hint="Share the queue without --where, or read without --group",
             )
-        log = read_log(session, given.from_, given.group, given.from_start, given.name)
-        log = replace(log, signs_anew=given.signature == "own")
-        listen_to_log(session, options, log, secret=given.secret_only)
+        log = read_log(
+            session, arguments.from_, arguments.group, arguments.from_start, arguments.name
+        )
+        log = replace(log, signs_anew=arguments.signature == "own")
+        listen_to_log(session, options, log, secret=arguments.secret_only)
     elif alien is not None:
         raise UsageError(f"{alien} is for events of a team's log: --from.", param=alien)
-    elif given.secret_only:
+    elif arguments.secret_only:
         print_secret(session, options)
     else:
         listen_to(session, options)
 
 
-def _check(session: Session, given: ListenArguments) -> ListenOptions:
-    events = select_events(tuple(given.events or ()))
-    routes = _routes(session, given)
+def _check(session: Session, arguments: ListenArguments) -> ListenOptions:
+    events = select_events(tuple(arguments.events or ()))
+    routes = _routes(session, arguments)
     return ListenOptions(
         routes=routes,
         events=events,
-        tunnel=TunnelOption.parse(given.tunnel),
-        public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
-        port=given.port,
-        secrets=read_secrets(session, piped=given.endpoint_secret_stdin),
-        ack=given.ack,
+        tunnel=TunnelOption.parse(arguments.tunnel),
+        public_url=BaseUrl.parse(arguments.public_url) if arguments.public_url else None,
+        port=arguments.port,
+        secrets=read_secrets(session, piped=arguments.endpoint_secret_stdin),
+        ack=arguments.ack,
         forwarding=ForwardOptions(
-            concurrency=given.concurrency,
-            ordered=given.ordered or (routes.has_commands and given.group is None),
-            retry=given.retry,
-            seconds=given.forward_timeout,
+            concurrency=arguments.concurrency,
+            ordered=arguments.ordered or (routes.has_commands and arguments.group is None),
+            retry=arguments.retry,
+            seconds=arguments.forward_timeout,
         ),
-        headers=tuple(parse_header(text) for text in given.header or ()),
-        limits=ReceiverLimits(body_bytes=body_size(given.max_body)),
-        shown=given.print_,
-        inspect=InspectAt.parse(given.inspect),
-        until=Until.parse(given.until, events) if given.until else None,
-        timeout=given.timeout,
-        ready_file=given.ready_file,
-        command=shell_command(given.exec_),
-        strict=given.strict,
-        resume=not given.no_resume,
+        headers=tuple(parse_header(text) for text in arguments.header or ()),
+        limits=ReceiverLimits(body_bytes=body_size(arguments.max_body)),
+        shown=arguments.print_,
+        inspect=InspectAt.parse(arguments.inspect),
+        until=Until.parse(arguments.until, events) if arguments.until else None,
+        timeout=arguments.timeout,
+        ready_file=arguments.ready_file,
+        command=shell_command(arguments.exec_),
+        strict=arguments.strict,
+        resume=not arguments.no_resume,
         again=command_again(
-            session, given.events or (), given.tunnel, given.public_url, given.from_
+            session, arguments.events or (), arguments.tunnel, arguments.public_url, arguments.from_
         ),
-        chosen=bool(given.events),
-        original=given.original_signature,
-        insecure=given.insecure_target,
-        adopt=given.adopt,
-        where=condition(given.where),
+        chosen=bool(arguments.events),
+        original=arguments.original_signature,
+        insecure=arguments.insecure_target,
+        adopt=arguments.adopt,
+        where=condition(arguments.where),
     )
 
 
-def _routes(session: Session, given: ListenArguments) -> Routes:
+def _routes(session: Session, arguments: ListenArguments) -> Routes:
     return Routes.parse(
-        tuple(given.forward_to or ()),
-        allow_remote=given.allow_remote_forward,
-        runs=tuple(given.run or ()),
-        command=lambda text: CommandTarget.parse(text, session.env, given.run_timeout),
+        tuple(arguments.forward_to or ()),
+        allow_remote=arguments.allow_remote_forward,
+        runs=tuple(arguments.run or ()),
+        command=lambda text: CommandTarget.parse(text, session.env, arguments.run_timeout),
     )
 
 

@@ -80,7 +80,7 @@ class ReceiveArguments(OptionSet):
 
 @verb(app)
 @with_options(ReceiveArguments)
-def receive(ctx: typer.Context, given: ReceiveArguments) -> None:
+def receive(ctx: typer.Context, arguments: ReceiveArguments) -> None:
     """Receive webhooks for a team: verify each, keep a copy, put it into a shared log.
 
     The service gets its 200 once a majority of the log's servers has the event on disk, and 503
@@ -90,26 +90,32 @@ def receive(ctx: typer.Context, given: ReceiveArguments) -> None:
     $ svc events receive --to nats+tls://log.example.com/shop --public-url https://hooks.example.com/svc --port 8080
     """  # noqa: E501  an example is one line
     session = Session.of(ctx)
-    alien = {"--forward-to": given.forward_to, "--ack": given.ack, "--group": given.group}
+    alien = {
+        "--forward-to": arguments.forward_to,
+        "--ack": arguments.ack,
+        "--group": arguments.group,
+    }
     for param, value in alien.items():
-        _refuse(param, value, given.to)
+        _refuse(param, value, arguments.to)
     refuse_formats(session, "receive")
-    address = LogAddress.parse(given.to, "--to")
+    address = LogAddress.parse(arguments.to, "--to")
     options = ListenOptions(
         routes=Routes.parse(()),
-        events=select_events(tuple(given.events or ())),
-        tunnel=TunnelOption.parse(given.tunnel),
-        public_url=BaseUrl.parse(given.public_url) if given.public_url else None,
-        port=given.port,
-        secrets=read_secrets(session, piped=given.endpoint_secret_stdin),
-        limits=ReceiverLimits(body_bytes=body_size(given.max_body)),
-        shown=given.print_,
-        ready_file=given.ready_file,
-        again=command_again(session, given.events or (), given.tunnel, given.public_url),
+        events=select_events(tuple(arguments.events or ())),
+        tunnel=TunnelOption.parse(arguments.tunnel),
+        public_url=BaseUrl.parse(arguments.public_url) if arguments.public_url else None,
+        port=arguments.port,
+        secrets=read_secrets(session, piped=arguments.endpoint_secret_stdin),
+        limits=ReceiverLimits(body_bytes=body_size(arguments.max_body)),
+        shown=arguments.print_,
+        ready_file=arguments.ready_file,
+        again=command_again(
+            session, arguments.events or (), arguments.tunnel, arguments.public_url
+        ),
         log=str(address),
     )
     with open_log(session, address) as connection:
-        sync = checks.sync(given.log_monitor or (), len(address.hosts))
+        sync = checks.sync(arguments.log_monitor or (), len(address.hosts))
         checks.refuse(sync, "--log-monitor")
         print_remark(session, sync)
         keys = examine(
@@ -118,7 +124,9 @@ def receive(ctx: typer.Context, given: ReceiveArguments) -> None:
             writes=session.base_url.origin,
             max_body=options.limits.body_bytes,
         )
-        listen_to(session, options, _inbox(session, connection, keys[0], copies=not given.no_copy))
+        listen_to(
+            session, options, _inbox(session, connection, keys[0], copies=not arguments.no_copy)
+        )
 
 
 def _inbox(
@@ -128,8 +136,8 @@ def _inbox(
     return lambda copy: CopiedInbox(copy, log) if copies else log
 
 
-def _refuse(option: str, given: str | None, to: str) -> None:
-    if given is not None:
+def _refuse(option: str, arguments: str | None, to: str) -> None:
+    if arguments is not None:
         raise UsageError(
             f"receive has no {option}: it forwards nothing.",
             param=option,

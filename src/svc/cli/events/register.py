@@ -22,7 +22,7 @@ class Registrar:
     """Registers the endpoint of one listener; `sandbox` says what kind of service it is."""
 
     session: Session
-    asked: ListenOptions
+    options: ListenOptions
     state: Database
     claim: ListenerId
     port: int
@@ -49,22 +49,22 @@ class Registrar:
         itself, as tests do, would be ended in their middle and begin anew for ever.
         """
         shown = fingerprint(endpoint.secrets[0])
-        todo = f"Restart your handler with it: {self.asked.again} --print-secret"
-        if self.asked.command is not None:
+        todo = f"Restart your handler with it: {self.options.again} --print-secret"
+        if self.options.command is not None:
             todo = "The command of --exec has the old one: stop this listener and start it anew."
         self.session.out.warn(f"Deliveries have a new signing secret, {shown}. {todo}")
 
     def _register(self, public: BaseUrl | None) -> Endpoint:
         url, _ = self.address(public)
-        endpoint = Endpoint(None, url, self.asked.secrets, "given by you")
-        if not self.asked.secrets:
+        endpoint = Endpoint(None, url, self.options.secrets, "given by you")
+        if not self.options.secrets:
             found = Endpoints(self.session, self.state, sandbox=self.sandbox)
-            if found.find_standing(self.claim.path, self.asked.events) == "forgotten":
+            if found.find_standing(self.claim.path, self.options.events) == "forgotten":
                 archive_before_reset(self.state, self.claim)
-            endpoint = found.of(url, self.claim.path, self.asked.events)
-            both = tuple(dict.fromkeys((*endpoint.secrets, *self.asked.also)))
+            endpoint = found.of(url, self.claim.path, self.options.events)
+            both = tuple(dict.fromkeys((*endpoint.secrets, *self.options.also)))
             endpoint = replace(endpoint, secrets=both[:SECRETS_MAX])
-        targets = self.asked.routes.format_routes()
+        targets = self.options.routes.format_routes()
         remember(self.state, self.claim, self.port, endpoint.id, targets)
         return endpoint
 
@@ -72,7 +72,7 @@ class Registrar:
         """Returns what registers a lost endpoint again; None where it cannot be lost."""
         if not self.sandbox:
             return None
-        if self.asked.secrets:
+        if self.options.secrets:
             self.session.out.note(
                 "The endpoint is your own: whether the sandbox is reset and forgets it is not seen "
                 "here."
@@ -81,7 +81,7 @@ class Registrar:
         found = Endpoints(self.session, self.state, sandbox=True)
 
         def renew() -> Endpoint | None:
-            standing = found.find_standing(self.claim.path, self.asked.events)
+            standing = found.find_standing(self.claim.path, self.options.events)
             if standing == "disabled":
                 self.session.out.warn("The sandbox has disabled the listener's webhook endpoint.")
             elif standing == "forgotten":
@@ -125,6 +125,6 @@ class Registrar:
         """Returns the URL for the service and the one path that is answered (promise R56)."""
         if public is None:
             return f"http://127.0.0.1:{self.port}{self.claim.path}", self.claim.path
-        if self.asked.secrets and public.prefix:  # an endpoint that exists has its own path
+        if self.options.secrets and public.prefix:  # an endpoint that exists has its own path
             return str(public), public.prefix
         return public.url(self.claim.path), public.prefix + self.claim.path

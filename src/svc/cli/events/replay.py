@@ -66,7 +66,7 @@ class ReplayArguments(OptionSet):
 
 @verb(app)
 @with_options(ReplayArguments)
-def replay(ctx: typer.Context, given: ReplayArguments) -> None:
+def replay(ctx: typer.Context, arguments: ReplayArguments) -> None:
     """Send received events again: the same bytes, signed now.
 
     --failed and --pending send to those targets that have not taken an event. With --times the
@@ -80,55 +80,55 @@ def replay(ctx: typer.Context, given: ReplayArguments) -> None:
     session = Session.of(ctx)
     session.is_long_running()  # connections refer to themselves: the collector frees them
     refuse_formats(session, "replay")
-    _refuse_together(given)
-    meets = condition(given.where)
-    target = _target(given)
+    _refuse_together(arguments)
+    meets = condition(arguments.where)
+    target = _target(arguments)
     state = session.state()
     archive = archive_of(session, state)
-    asked = ReplayOptions(
+    options = ReplayOptions(
         target,
-        given.times,
-        given.original_signature,
-        given.allow_remote_forward,
-        not given.events,
-        changes_of(given.set_ or ()),
-        given.forward_timeout,
+        arguments.times,
+        arguments.original_signature,
+        arguments.allow_remote_forward,
+        not arguments.events,
+        changes_of(arguments.set_ or ()),
+        arguments.forward_timeout,
     )
-    with _hold_listeners(session) if given.pending else nullcontext():
+    with _hold_listeners(session) if arguments.pending else nullcontext():
         entries = _choose(
             archive,
-            given.events or [],
-            InboxFilter(failed=given.failed, pending=given.pending, meets=meets),
+            arguments.events or [],
+            InboxFilter(failed=arguments.failed, pending=arguments.pending, meets=meets),
         )
-        if given.pending:
+        if arguments.pending:
             _refuse_beside_a_listener(session, state)
         with ReplayLoop() as replayer:
-            job = ReplayJob(session, archive, ReplaySecrets(session, state), asked, replayer)
+            job = ReplayJob(session, archive, ReplaySecrets(session, state), options, replayer)
             refused = job.replay_all(entries)
     if replayer.stopped_by is not None:
         raise Stopped(replayer.stopped_by)
-    if given.failed and not given.pending:
+    if arguments.failed and not arguments.pending:
         _tell_left(session, state)
     if refused:
         raise _not_taken(refused, job.events, job.unsent)
-    _tell_end(session, job.events, given.times, pending=given.pending)
+    _tell_end(session, job.events, arguments.times, pending=arguments.pending)
 
 
-def _refuse_together(given: ReplayArguments) -> None:
+def _refuse_together(arguments: ReplayArguments) -> None:
     """Refuses options that contradict each other; raises UsageError."""
-    if bool(given.events) == (given.failed or given.pending):
+    if bool(arguments.events) == (arguments.failed or arguments.pending):
         raise UsageError(
             "Name events, or give --failed or --pending.", hint="svc events inbox lists them"
         )
-    if given.where is not None and given.events:
+    if arguments.where is not None and arguments.events:
         raise UsageError("--where chooses among --failed and --pending.", param="--where")
-    if given.set_ and not given.forward_to:
+    if arguments.set_ and not arguments.forward_to:
         raise UsageError(
             "A changed event goes only where --forward-to says.",
             param="--forward-to",
             hint="Add --forward-to URL",
         )
-    if given.set_ and given.original_signature:
+    if arguments.set_ and arguments.original_signature:
         raise UsageError(
             "A changed event needs a new signature.",
             param="--original-signature",
@@ -136,11 +136,11 @@ def _refuse_together(given: ReplayArguments) -> None:
         )
 
 
-def _target(given: ReplayArguments) -> Target | None:
+def _target(arguments: ReplayArguments) -> Target | None:
     """The one target that was named, if any."""
-    if not given.forward_to:
+    if not arguments.forward_to:
         return None
-    target = Target.parse(given.forward_to, allow_remote=given.allow_remote_forward)
+    target = Target.parse(arguments.forward_to, allow_remote=arguments.allow_remote_forward)
     check_targets([target])
     return target
 

@@ -92,7 +92,7 @@ class ReplayJob:
     session: Session
     archive: InboxHistory
     secrets: ReplaySecrets
-    asked: ReplayOptions
+    options: ReplayOptions
     replayer: ReplayLoop
     events: int = 0
     unsent: int = 0
@@ -110,7 +110,7 @@ class ReplayJob:
 
     def _replay_or_tell(self, entry: InboxEntry, records: _Printer) -> bool:
         """Sends one event; of all that failed or wait, one that cannot be sent stops no other."""
-        if not self.asked.rest_only:
+        if not self.options.rest_only:
             return self._replay(entry, records)
         try:
             return self._replay(entry, records)
@@ -122,17 +122,21 @@ class ReplayJob:
 
     def _replay(self, entry: InboxEntry, records: _Printer) -> bool:
         """Sends one event to its targets; says whether all of them took it every time."""
-        if self.asked.rest_only and entry.state == "pending" and not self.archive.waits(entry.seq):
+        if (
+            self.options.rest_only
+            and entry.state == "pending"
+            and not self.archive.waits(entry.seq)
+        ):
             return True  # another process has closed it since it was listed
-        content = change_event(self.archive.content(entry), self.asked.changes)
+        content = change_event(self.archive.content(entry), self.options.changes)
         taken = True
         for target in self._targets(entry):
             sender = sender_for(target, trust=TargetTrust(self.session.settings.ca_bundle))
-            for number in range(self.asked.times):
+            for number in range(self.options.times):
                 taken &= self._send(entry, content, sender, number + 1, records)
-        if taken and not self.asked.changes:
+        if taken and not self.options.changes:
             # Also where no target is left: each had taken it before the listener noted that.
-            whole = self.asked.rest_only and self.asked.target is None
+            whole = self.options.rest_only and self.options.target is None
             self.archive.note_replays(entry.seq, (), taken=True, pending=whole)
         return taken
 
@@ -147,22 +151,22 @@ class ReplayJob:
         """Sends an event once and notes it at once, whatever comes after; says if it was taken."""
         started = self.session.clock.now()
         headers = self._headers(entry, content)
-        limit = max(self.asked.seconds, sender.seconds or 0.0)
+        limit = max(self.options.seconds, sender.seconds or 0.0)
         reply = self.replayer.send(sender, headers, content.body, limit)
         if reply is None:
             raise Stopped(self.replayer.stopped_by or 0)
         url = str(sender.target)
         attempt = (url, started, reply.milliseconds, reply.status, reply.error, reply.body)
-        if not self.asked.changes:
+        if not self.options.changes:
             self.archive.note_replays(entry.seq, [attempt], taken=False)
         event, now = (entry.id, entry.type), self.session.clock.now()
         records.show(build_record(reply, sender.target, event, now, number))
         return reply.is_taken
 
     def _targets(self, entry: InboxEntry) -> list[AnyTarget]:
-        asked = self.asked
-        if asked.target is not None:
-            return [asked.target]
+        options = self.options
+        if options.target is not None:
+            return [options.target]
         tried = self.archive.targets_tried(entry)
         urls = dict.fromkeys(row["url"] for row in tried if row["forwarded"])
         urls = urls or dict.fromkeys(entry.targets)
@@ -172,15 +176,15 @@ class ReplayJob:
                 param="--forward-to",
                 hint="Say where to.",
             )
-        if asked.rest_only:
+        if options.rest_only:
             for row in tried:
                 if row["taken"]:
                     urls.pop(row["url"], None)
-        remote = asked.allow_remote
+        remote = options.allow_remote
         return [parse_known(url, self.session.env, allow_remote=remote) for url in urls]
 
     def _headers(self, entry: InboxEntry, content: Content) -> bytes:
-        if self.asked.original:
+        if self.options.original:
             return content.headers
         now = self.session.clock.now()
         return sign_anew(content.headers, content.body, self.secrets.of(entry), now)

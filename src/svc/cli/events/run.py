@@ -58,7 +58,7 @@ class _ReceiverSetup(ListenerSetup):
 
 def listen_to(
     session: Session,
-    asked: ListenOptions,
+    options: ListenOptions,
     into: Callable[[SqliteInbox], Inbox] = lambda inbox: inbox,
 ) -> None:
     """Listens until it is stopped or what was asked for has come.
@@ -69,40 +69,40 @@ def listen_to(
         CheckFailed: `--until` was not reached, or `--strict` found something wrong.
         Stopped: a signal came.
     """
-    begin(session, asked)
+    begin(session, options)
     sandbox = sandbox_answers(session)
-    chosen = choose(session, asked, sandbox=sandbox)
-    asked = _with_own_address(session, asked, chosen, sandbox=sandbox)
+    chosen = choose(session, options, sandbox=sandbox)
+    options = _with_own_address(session, options, chosen, sandbox=sandbox)
     with (
-        inspect(session, asked.inspect) as inspection,
-        _prepare(session, asked, chosen, sandbox=sandbox) as setup,
+        inspect(session, options.inspect) as inspection,
+        _prepare(session, options, chosen, sandbox=sandbox) as setup,
     ):
         plan = replace(
-            plan_of(session, asked, setup.endpoint, inspection),
+            plan_of(session, options, setup.endpoint, inspection),
             path=setup.path,
             hosts=setup.hosts,
-            ack=asked.ack,
+            ack=options.ack,
             known=find_known_elsewhere(session, setup.endpoint.id),
         )
 
         def ways(inbox: SqliteInbox) -> tuple[Inbox, socket.socket]:
             return into(inbox), setup.bound
 
-        ended, screen = run_listener(session, asked, setup, plan, ways, setup.link, inspection)
-    conclude(asked, ended, screen)
+        ended, screen = run_listener(session, options, setup, plan, ways, setup.link, inspection)
+    conclude(options, ended, screen)
 
 
-def begin(session: Session, asked: ListenOptions) -> None:
+def begin(session: Session, options: ListenOptions) -> None:
     """Checks the targets before anything is opened, and takes the ready file of before away."""
     session.is_long_running()
-    if asked.ready_file is not None:
-        remove(asked.ready_file)
-    check_targets(asked.routes.targets)
+    if options.ready_file is not None:
+        remove(options.ready_file)
+    check_targets(options.routes.targets)
 
 
 def run_listener(
     session: Session,
-    asked: ListenOptions,
+    options: ListenOptions,
     setup: ListenerSetup,
     plan: ListenerPlan,
     ways: Callable[[SqliteInbox], tuple[Inbox, socket.socket | OpenSource]],
@@ -116,18 +116,18 @@ def run_listener(
     retake = plan.ack == "forwarded"
     inbox = open_inbox(session.state, setup.claim.scope, session.clock, retake_failed=retake)
     into, way_in = ways(inbox)
-    plan = replace(plan, pending=_take_over(session, asked, setup, inbox))
+    plan = replace(plan, pending=_take_over(session, options, setup, inbox))
     printing = Printing(session.streams, session.paths.state_dir, session.format != "human")
     session.print_to(printing.streams)
-    screen = RecordPrinter(session, asked, setup.endpoint)
+    screen = RecordPrinter(session, options, setup.endpoint)
     child_process = (
-        ExecProcess(asked.command, session.env, plan.secrets[0]) if asked.command else None
+        ExecProcess(options.command, session.env, plan.secrets[0]) if options.command else None
     )
     try:
         signatures = None
         if not isinstance(link, LocalLink):  # which takes a sandbox's new secret by itself
             warn = session.out.warn
-            signatures = SignatureWatch(setup.endpoint, asked.again, session.argv, warn)
+            signatures = SignatureWatch(setup.endpoint, options.again, session.argv, warn)
         loop = ListenerLoop(
             plan, into, session, child_process, screen, printing, link, inspection, signatures
         )
@@ -140,12 +140,12 @@ def run_listener(
 
 
 def _take_over(
-    session: Session, asked: ListenOptions, setup: ListenerSetup, inbox: SqliteInbox
+    session: Session, options: ListenOptions, setup: ListenerSetup, inbox: SqliteInbox
 ) -> int:
     """Counts what these targets are still to get; says, or takes over, what waits for others."""
-    urls = [str(target) for target in asked.routes.targets]
-    if asked.adopt and urls:
-        inbox.adopt(lambda kind: [str(target) for target in asked.routes.match(kind)], urls)
+    urls = [str(target) for target in options.routes.targets]
+    if options.adopt and urls:
+        inbox.adopt(lambda kind: [str(target) for target in options.routes.match(kind)], urls)
     left = count_pending(setup.state, setup.claim)
     for url in left.keys() - set(urls):
         events = f"{left[url]:,} event{' waits' if left[url] == 1 else 's wait'} for {url}"
@@ -154,17 +154,17 @@ def _take_over(
     return sum(left.get(url, 0) for url in urls)
 
 
-def print_secret(session: Session, asked: ListenOptions) -> None:
+def print_secret(session: Session, options: ListenOptions) -> None:
     """Prints the signing secret of the listener with these options, also while it runs."""
     state, sandbox = session.state(), sandbox_answers(session)
-    chosen = choose(session, asked, sandbox=sandbox)
-    asked = _with_own_address(session, asked, chosen, sandbox=sandbox)
+    chosen = choose(session, options, sandbox=sandbox)
+    options = _with_own_address(session, options, chosen, sandbox=sandbox)
     endpoints = Endpoints(session, state, sandbox=sandbox)
     endpoint_id = find_last_endpoint(
-        state, _build_listening(session, asked, chosen), asked.routes.format_routes()
+        state, _build_listening(session, options, chosen), options.routes.format_routes()
     )
-    own = None if asked.secrets else endpoints.secret_in_use(endpoint_id)
-    secrets = asked.secrets or (() if own is None else (own,))
+    own = None if options.secrets else endpoints.secret_in_use(endpoint_id)
+    secrets = options.secrets or (() if own is None else (own,))
     if not secrets and chosen is not None and chosen.address is None:
         raise NotFound(
             f"There is no signing secret before {chosen.provider.name} has given its address.",
@@ -172,15 +172,15 @@ def print_secret(session: Session, asked: ListenOptions) -> None:
             hint="Ask while svc events listen runs, with the same options",
         )
     if not secrets:
-        with _prepare(session, asked, chosen, sandbox=sandbox, linking=False) as setup:
+        with _prepare(session, options, chosen, sandbox=sandbox, linking=False) as setup:
             endpoint_id, secrets = setup.endpoint.id, setup.endpoint.secrets
-    show_secrets(session, None if asked.secrets else endpoint_id, secrets)
+    show_secrets(session, None if options.secrets else endpoint_id, secrets)
 
 
 def show_secrets(session: Session, endpoint_id: str | None, secrets: tuple[str, ...]) -> None:
     """Prints bare lines, for `$(...)`, and one JSON document only where a format was asked for."""
-    asked = session.given.everywhere
-    if session.settings.output in (None, "human", "id") and not (asked.query or asked.fields):
+    options = session.given.everywhere
+    if session.settings.output in (None, "human", "id") and not (options.query or options.fields):
         for secret in secrets:
             session.stdout.write(secret + "\n")
         return
@@ -190,52 +190,52 @@ def show_secrets(session: Session, endpoint_id: str | None, secrets: tuple[str, 
 
 
 def _with_own_address(
-    session: Session, asked: ListenOptions, chosen: ChosenTunnel | None, *, sandbox: bool
+    session: Session, options: ListenOptions, chosen: ChosenTunnel | None, *, sandbox: bool
 ) -> ListenOptions:
     """Keeps the address of the listener's own endpoint where its secret is among the given ones.
 
     So that `SVC_WEBHOOK_SECRET=NEW,OLD` goes on where a secret was rolled; the new one is kept.
     """
-    if len(asked.secrets) < SECRETS_MAX:
-        return asked
-    state, own = session.state(), replace(asked, secrets=())
+    if len(options.secrets) < SECRETS_MAX:
+        return options
+    state, own = session.state(), replace(options, secrets=())
     endpoint_id = find_last_endpoint(
-        state, _build_listening(session, own, chosen), asked.routes.format_routes()
+        state, _build_listening(session, own, chosen), options.routes.format_routes()
     )
     endpoints = Endpoints(session, state, sandbox=sandbox)
     known = endpoints.secret_of(endpoint_id) if endpoint_id is not None else None
-    if endpoint_id is None or known not in asked.secrets:
-        return asked
-    endpoints.keep_rolled(endpoint_id, asked.secrets[0])
-    return replace(own, also=asked.secrets)
+    if endpoint_id is None or known not in options.secrets:
+        return options
+    endpoints.keep_rolled(endpoint_id, options.secrets[0])
+    return replace(own, also=options.secrets)
 
 
 def _build_listening(
-    session: Session, asked: ListenOptions, chosen: ChosenTunnel | None
+    session: Session, options: ListenOptions, chosen: ChosenTunnel | None
 ) -> Listening:
     settings = session.settings
-    way = chosen.way if chosen is not None else str(asked.public_url or "local")
-    way = "given" if asked.secrets else way
-    way = name_receiver(way, asked.log)
-    return Listening(session.base_url.origin, settings.profile, settings.mode, way, asked.events)
+    way = chosen.way if chosen is not None else str(options.public_url or "local")
+    way = "given" if options.secrets else way
+    way = name_receiver(way, options.log)
+    return Listening(session.base_url.origin, settings.profile, settings.mode, way, options.events)
 
 
 @contextmanager
 def _prepare(
     session: Session,
-    asked: ListenOptions,
+    options: ListenOptions,
     chosen: ChosenTunnel | None,
     *,
     sandbox: bool,
     linking: bool = True,
 ) -> Iterator[_ReceiverSetup]:
     """Sets a listener up; starts its tunnel only if it is going to be `linking`."""
-    state, listening = session.state(), _build_listening(session, asked, chosen)
+    state, listening = session.state(), _build_listening(session, options, chosen)
     with ExitStack() as open_:
-        claim = open_.enter_context(claim_of(session, listening, asked))
-        bound = open_.enter_context(_bind(session, asked, claim))
-        register = Registrar(session, asked, state, claim, bound.getsockname()[1], sandbox)
-        link, address = None, chosen.address if chosen is not None else asked.public_url
+        claim = open_.enter_context(claim_of(session, listening, options))
+        bound = open_.enter_context(_bind(session, options, claim))
+        register = Registrar(session, options, state, claim, bound.getsockname()[1], sandbox)
+        link, address = None, chosen.address if chosen is not None else options.public_url
         if linking and chosen is not None:
             link = open_.enter_context(open_link(session, chosen, register.port, register))
             address = link.address
@@ -252,21 +252,21 @@ def _prepare(
 
 
 def claim_of(
-    session: Session, listening: Listening, asked: ListenOptions
+    session: Session, listening: Listening, options: ListenOptions
 ) -> AbstractContextManager[ListenerId]:
     """Claims a listener, as `identity.claimed` does; says so when another command is waited for."""
 
     def waiting() -> None:
         session.out.note("Waiting for another svc command that sends what is pending.")
 
-    folder, targets = session.paths.state_dir / "listeners", asked.routes.format_routes()
+    folder, targets = session.paths.state_dir / "listeners", options.routes.format_routes()
     return claim_listener(session.state(), folder, listening, make_path, targets, waiting)
 
 
-def _bind(session: Session, asked: ListenOptions, claim: ListenerId) -> socket.socket:
+def _bind(session: Session, options: ListenOptions, claim: ListenerId) -> socket.socket:
     """Takes the port that was asked for or used before; another one only if it is taken."""
-    if asked.port is not None or claim.port is None:
-        return bind(asked.port or 0)
+    if options.port is not None or claim.port is None:
+        return bind(options.port or 0)
     try:
         return bind(claim.port)
     except LocalError:
@@ -275,7 +275,7 @@ def _bind(session: Session, asked: ListenOptions, claim: ListenerId) -> socket.s
 
 
 def plan_of(
-    session: Session, asked: ListenOptions, endpoint: Endpoint, inspection: Inspection | None
+    session: Session, options: ListenOptions, endpoint: Endpoint, inspection: Inspection | None
 ) -> ListenerPlan:
     """What every listener is told, wherever its deliveries come from."""
     return ListenerPlan(
@@ -283,37 +283,37 @@ def plan_of(
         secrets=endpoint.secrets,
         path="",
         url=endpoint.url,
-        routes=asked.routes,
-        events=asked.events,
+        routes=options.routes,
+        events=options.events,
         endpoint=endpoint.id,
         inspector=inspection.url if inspection is not None else None,
-        forwarding=asked.forwarding,
-        headers=asked.headers,
-        limits=asked.limits,
-        until=asked.until,
-        has_child_process=asked.command is not None,
-        resume=asked.resume,
-        timeout=asked.timeout,
-        ready_file=asked.ready_file,
-        signs="original" if asked.original else "late",
-        trust=TargetTrust(session.settings.ca_bundle, asked.insecure),
-        only=frozenset(asked.events) if asked.chosen else None,
-        where=asked.where,
+        forwarding=options.forwarding,
+        headers=options.headers,
+        limits=options.limits,
+        until=options.until,
+        has_child_process=options.command is not None,
+        resume=options.resume,
+        timeout=options.timeout,
+        ready_file=options.ready_file,
+        signs="original" if options.original else "late",
+        trust=TargetTrust(session.settings.ca_bundle, options.insecure),
+        only=frozenset(options.events) if options.chosen else None,
+        where=options.where,
     )
 
 
-def conclude(asked: ListenOptions, ended: Ended, screen: RecordPrinter) -> None:
+def conclude(options: ListenOptions, ended: Ended, screen: RecordPrinter) -> None:
     """Turns what happened into an exit code; a failed check counts more than how it was ended."""
-    if asked.strict:
+    if options.strict:
         _check_strictly(ended.summary, screen.missed)
     if ended.signal is not None:
         stopped = Stopped(ended.signal)
         stopped.told = True  # the summary says so
         raise stopped
-    if asked.command is not None and ended.exec_code != 0:
-        _tell_of_command(asked, ended.exec_code)
-    if ended.summary.until_reached is False and asked.until is not None:
-        what, count = asked.until.glob, asked.until.count
+    if options.command is not None and ended.exec_code != 0:
+        _tell_of_command(options, ended.exec_code)
+    if ended.summary.until_reached is False and options.until is not None:
+        what, count = options.until.glob, options.until.count
         missed_it = "was not forwarded" if ended.summary.pending else "did not come"
         raise CheckFailed(
             f"{what} {missed_it}{f' {count} times' if count > 1 else ''} before the end.",
@@ -323,10 +323,10 @@ def conclude(asked: ListenOptions, ended: Ended, screen: RecordPrinter) -> None:
         )
 
 
-def _tell_of_command(asked: ListenOptions, code: int | None) -> None:
+def _tell_of_command(options: ListenOptions, code: int | None) -> None:
     if code is None:
         raise CheckFailed(
-            f"The command of --exec was still running after {asked.timeout or 0:g} s.",
+            f"The command of --exec was still running after {options.timeout or 0:g} s.",
             code="exec_timeout",
             param="--exec",
         )

@@ -37,13 +37,13 @@ class TailArguments(OptionSet):
 
 @verb(app)
 @with_options(TailArguments)
-def tail(ctx: typer.Context, given: TailArguments) -> None:
+def tail(ctx: typer.Context, arguments: TailArguments) -> None:
     """See events as they come. Each is verified and kept; none is forwarded.
 
     $ svc events tail --where 'data.object.amount > `10000`'
     $ svc events tail --events 'dispute.*' -o ndjson
     """
-    arguments = ListenArguments()
-    vars(arguments).update(vars(given))
-    arguments.no_resume = True  # what waits for a target waits for a listener that has it
-    begin(Session.of(ctx), arguments, "tail")
+    of_listen = ListenArguments()
+    vars(of_listen).update(vars(arguments))
+    of_listen.no_resume = True  # what waits for a target waits for a listener that has it
+    begin(Session.of(ctx), of_listen, "tail")

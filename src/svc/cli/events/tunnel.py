@@ -33,25 +33,25 @@ class ChosenTunnel:
         return f"{self.provider.name} {self.address or ''}".strip()
 
 
-def choose(session: Session, asked: ListenOptions, *, sandbox: bool) -> ChosenTunnel | None:
+def choose(session: Session, options: ListenOptions, *, sandbox: bool) -> ChosenTunnel | None:
     """Returns the tunnel to start; None where the service needs none, or the user runs one.
 
     Raises:
         UsageError: the service cannot reach this machine, or the options contradict each other.
         LocalError: the program is not installed.
     """
-    if asked.tunnel.kind == "auto":
-        return _choose_automatic(session, asked, sandbox=sandbox)
-    if asked.tunnel.kind == "none":
-        _need_a_way_in(session, asked, sandbox=sandbox)
+    if options.tunnel.kind == "auto":
+        return _choose_automatic(session, options, sandbox=sandbox)
+    if options.tunnel.kind == "none":
+        _need_a_way_in(session, options, sandbox=sandbox)
         return None
-    return _choose_explicit(session, asked.tunnel, asked.public_url)
+    return _choose_explicit(session, options.tunnel, options.public_url)
 
 
 def _choose_automatic(
-    session: Session, asked: ListenOptions, *, sandbox: bool
+    session: Session, options: ListenOptions, *, sandbox: bool
 ) -> ChosenTunnel | None:
-    if _is_reached(session, asked, sandbox=sandbox):
+    if _is_reached(session, options, sandbox=sandbox):
         return None
     if session.base_url.is_clear:
         raise UsageError(
@@ -116,14 +116,14 @@ def _server_address(server: SshDestination, public_url: BaseUrl | None) -> BaseU
     return BaseUrl.parse(server.public_url)
 
 
-def _is_reached(session: Session, asked: ListenOptions, *, sandbox: bool) -> bool:
+def _is_reached(session: Session, options: ListenOptions, *, sandbox: bool) -> bool:
     """A service of this machine reaches it; so does one that the user has shown the way."""
     local = sandbox or session.base_url.is_loopback
-    return local or asked.public_url is not None or bool(asked.secrets)
+    return local or options.public_url is not None or bool(options.secrets)
 
 
-def _need_a_way_in(session: Session, asked: ListenOptions, *, sandbox: bool) -> None:
-    if not _is_reached(session, asked, sandbox=sandbox):
+def _need_a_way_in(session: Session, options: ListenOptions, *, sandbox: bool) -> None:
+    if not _is_reached(session, options, sandbox=sandbox):
         raise UsageError(
             f"{session.base_url.origin} cannot reach this machine.",
             code="public_url_missing",

@@ -88,7 +88,7 @@ class FaultArguments(OptionSet):
 
 @verb(app)
 @with_options(FaultArguments)
-def add(ctx: typer.Context, given: FaultArguments) -> None:
+def add(ctx: typer.Context, arguments: FaultArguments) -> None:
     """Spoil requests, or with --webhook deliveries, from now on.
 
     A rule lasts until it has fired, is cleared, or the sandbox is reset or stopped.
@@ -100,44 +100,46 @@ def add(ctx: typer.Context, given: FaultArguments) -> None:
     $ svc sandbox fault add --webhook duplicate --count 2
     """
     session = Session.of(ctx)
-    show(session, ask(session, _build_addition(session, given)))
+    show(session, ask(session, _build_addition(session, arguments)))
 
 
-def _build_addition(session: Session, given: FaultArguments) -> Call:
+def _build_addition(session: Session, arguments: FaultArguments) -> Call:
     """The call that adds the rule; what is for the other kind is refused."""
-    if given.status is not None and given.status not in STATUSES:
-        raise build_wrong_choice("--status", str(given.status), map(str, STATUSES))
-    often = without_empty(skip=given.skip, times=given.times)
+    if arguments.status is not None and arguments.status not in STATUSES:
+        raise build_wrong_choice("--status", str(arguments.status), map(str, STATUSES))
+    often = without_empty(skip=arguments.skip, times=arguments.times)
     answer = without_empty(
-        status=given.status,
-        retry_after=given.retry_after,
-        body=None if given.body is None else _text(session, given.body),
-        connection=given.connection,
+        status=arguments.status,
+        retry_after=arguments.retry_after,
+        body=None if arguments.body is None else _text(session, arguments.body),
+        connection=arguments.connection,
     )
     request = without_empty(
-        method=given.method,
-        path=given.path,
-        idempotency_key=given.idempotency_key,
-        api_key=given.api_key,
+        method=arguments.method,
+        path=arguments.path,
+        idempotency_key=arguments.idempotency_key,
+        api_key=arguments.api_key,
     )
-    delivery = without_empty(type=given.event_type, endpoint=given.endpoint)
-    order = without_empty(order=given.order)
-    if given.webhook is None:
+    delivery = without_empty(type=arguments.event_type, endpoint=arguments.endpoint)
+    order = without_empty(order=arguments.order)
+    if arguments.webhook is None:
         _refuse(
-            without_empty(delivery=delivery, count=given.count),
+            without_empty(delivery=delivery, count=arguments.count),
             "--type, --endpoint and --count",
             _DELIVERIES,
         )
         rule = _request_rule(
             often,
             {**request, **order},
-            without_empty(**answer, delay_ms=given.delay_ms),
-            after=given.after,
+            without_empty(**answer, delay_ms=arguments.delay_ms),
+            after=arguments.after,
         )
         return control_call("POST", API, body=rule)
-    own = {**answer, **request, **without_empty(after=given.after or None)}
+    own = {**answer, **request, **without_empty(after=arguments.after or None)}
     _refuse(own, f"--{', --'.join(own).replace('_', '-')}", _REQUESTS)
-    spoilt = without_empty(effect=given.webhook, count=given.count, delay_ms=given.delay_ms)
+    spoilt = without_empty(
+        effect=arguments.webhook, count=arguments.count, delay_ms=arguments.delay_ms
+    )
     return control_call(
         "POST", WEBHOOK, body=without_empty(**often, match={**delivery, **order}, **spoilt)
     )
@@ -196,17 +198,21 @@ def _request_rule(
     return without_empty(**often, match=match, phase="after" if after else None, effect=effect)
 
 
-def _refuse(given: BodyFields, names: str, panel: str) -> None:
-    if given:
+def _refuse(arguments: BodyFields, names: str, panel: str) -> None:
+    if arguments:
         raise UsageError(
             f"A rule is for requests or for deliveries, not both: {names}.",
             hint=f"They are listed under {panel!r} in: svc sandbox fault add --help",
         )
 
 
-def _text(session: Session, given: str) -> str:
+def _text(session: Session, arguments: str) -> str:
     """A body as it stands, or of a file."""
-    return file_reader(session.streams.stdin)(given[1:]) if given.startswith("@") else given
+    return (
+        file_reader(session.streams.stdin)(arguments[1:])
+        if arguments.startswith("@")
+        else arguments
+    )
 
 
 def _remove(control: SandboxClient, rule: str) -> None:

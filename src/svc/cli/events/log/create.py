@@ -56,7 +56,7 @@ class CreateArguments(OptionSet):
 
 @verb(app)
 @with_options(CreateArguments)
-def create(ctx: typer.Context, given: CreateArguments) -> None:
+def create(ctx: typer.Context, arguments: CreateArguments) -> None:
     """Make the streams of a log, with an admin's credentials; what is there is left as it is.
 
     Says how a stream that is there differs from what svc would make. Its size is changed where
@@ -69,29 +69,29 @@ def create(ctx: typer.Context, given: CreateArguments) -> None:
     $ svc events log create --to nats+tls://log.example.com/shop --group e2e --from now
     """
     session = Session.of(ctx)
-    address = LogAddress.parse(given.to, "--to")
-    for group in given.group or ():
+    address = LogAddress.parse(arguments.to, "--to")
+    for group in arguments.group or ():
         check_name(group, "--group")
-    start = delivery_policy(session, starts_at(session, given.from_, "--from"))
-    held = template.bytes_for(given.events_per_minute or 1)
-    if given.max_bytes is not None:
-        held = size_of(given.max_bytes, "--max-bytes")
+    start = delivery_policy(session, starts_at(session, arguments.from_, "--from"))
+    held = template.bytes_for(arguments.events_per_minute or 1)
+    if arguments.max_bytes is not None:
+        held = size_of(arguments.max_bytes, "--max-bytes")
     with open_log(session, address) as connection:
-        key = _key(session, connection, new=given.new_key, printed=given.print_key)
-        made = list(_streams(session, connection, given, held, key))
-        groups = [_group_made(connection, session, one, start) for one in given.group or ()]
-    if given.print_key:
+        key = _key(session, connection, new=arguments.new_key, printed=arguments.print_key)
+        made = list(_streams(session, connection, arguments, held, key))
+        groups = [_group_made(connection, session, one, start) for one in arguments.group or ()]
+    if arguments.print_key:
         session.stdout.write(key + "\n")
         return
     session.out.value({"object": "log", "address": str(address), "streams": made, "groups": groups})
 
 
 def _streams(
-    session: Session, connection: LogConnection, given: CreateArguments, held: int, key: str
+    session: Session, connection: LogConnection, arguments: CreateArguments, held: int, key: str
 ) -> Iterator[dict[str, Any]]:
-    address, mode, copies = connection.address, session.settings.mode, given.replicas
-    change = {"max_bytes"} if given.max_bytes or given.events_per_minute else set()
-    change |= {"metadata"} if given.new_key else set()
+    address, mode, copies = connection.address, session.settings.mode, arguments.replicas
+    change = {"max_bytes"} if arguments.max_bytes or arguments.events_per_minute else set()
+    change |= {"metadata"} if arguments.new_key else set()
     origin = session.base_url.origin
     wanted = streams.events_stream(address, mode, origin, copies, held, key)
     events = _make(connection, wanted, change)

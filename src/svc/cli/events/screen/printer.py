@@ -67,10 +67,10 @@ class RecordPrinter:
     as they come and which `close` ends (promise R72).
     """
 
-    def __init__(self, session: Session, asked: ListenOptions, endpoint: Endpoint) -> None:
+    def __init__(self, session: Session, options: ListenOptions, endpoint: Endpoint) -> None:
         streams = session.streams
         self._session = session
-        self._asked = asked
+        self._asked = options
         self._endpoint = endpoint
         self._format = session.format
         self._stdout, self._stderr = session.stdout, session.stderr
@@ -78,14 +78,14 @@ class RecordPrinter:
         self._layout = session.layout(streams.stdout)
         self._lines = HumanLines(
             self._layout,
-            payload=asked.shown == "payload",
-            holds=asked.forwarding.retry == "fast" and asked.ack == "received",
-            alone=len(asked.routes.targets) == 1,
-            final=asked.ack == "received",  # else the service sends it again
+            payload=options.shown == "payload",
+            holds=options.forwarding.retry == "fast" and options.ack == "received",
+            alone=len(options.routes.targets) == 1,
+            final=options.ack == "received",  # else the service sends it again
         )
         self._warnings = HumanLines(session.layout(streams.stderr))
         array = session.format == "json"
-        self._json = JsonRecords(session.records, array=array, shown=asked.shown)
+        self._json = JsonRecords(session.records, array=array, shown=options.shown)
         self.missed = 0  # events that a log had dropped before they were read
         self.log_away: str | None = None  # why a log cannot be read at the moment
 
@@ -148,13 +148,13 @@ class RecordPrinter:
 _STOP = "(Ctrl-C to stop)"
 
 
-def welcome(ready: Ready, asked: ListenOptions, endpoint: Endpoint, layout: LineLayout) -> str:
+def welcome(ready: Ready, options: ListenOptions, endpoint: Endpoint, layout: LineLayout) -> str:
     """Returns what comes from where and goes where, and where the signing secret is."""
     lines = [
-        *_first(ready, asked, layout),
+        *_first(ready, options, layout),
         *_way_in(ready, endpoint),
-        _secret(endpoint, asked),
-        *_describe_left(ready.pending, asked),
+        _secret(endpoint, options),
+        *_describe_left(ready.pending, options),
     ]
     return _fit(lines, layout)
 
@@ -182,14 +182,14 @@ def farewell(summary: Summary, layout: LineLayout) -> str:
     return _fit(lines, layout)
 
 
-def _first(ready: Ready, asked: ListenOptions, layout: LineLayout) -> list[str]:
+def _first(ready: Ready, options: ListenOptions, layout: LineLayout) -> list[str]:
     """What comes and where it goes; each route in a line where not all goes to one target."""
     kinds = f"{len(ready.events)} event type{'s' if len(ready.events) > 1 else ''}"
-    goes = [bool(asked.routes.match(event_type)) for event_type in ready.events]
+    goes = [bool(options.routes.match(event_type)) for event_type in ready.events]
     verb = "Forwarding" if ready.targets and all(goes) else "Receiving"
     what = f"Ready. {verb} {kinds} of {ready.mode} mode"
     if len(ready.targets) != 1 or not all(goes):
-        routes = asked.routes.describe_routes()
+        routes = options.routes.describe_routes()
         return [f"{what}  {_STOP}", *(f"  {text}" for text in routes)]
     whole = f"{what} to {ready.targets[0]}  {_STOP}"
     if layout.width is None or cells(whole) <= layout.width:
@@ -197,11 +197,11 @@ def _first(ready: Ready, asked: ListenOptions, layout: LineLayout) -> list[str]:
     return [f"{what}  {_STOP}", f"  to {ready.targets[0]}"]
 
 
-def _describe_left(waiting: int, asked: ListenOptions) -> list[str]:
+def _describe_left(waiting: int, options: ListenOptions) -> list[str]:
     if not waiting:
         return []
     events = f"{waiting} event{'s' if waiting > 1 else ''} of an earlier run"
-    if asked.resume:
+    if options.resume:
         return [f"Forwarding {events} first."]
     return [f"Left alone: {events}: svc events inbox --pending"]
 
@@ -211,12 +211,12 @@ def _way_in(ready: Ready, endpoint: Endpoint) -> list[str]:
     return [f"Waiting for deliveries at {ready.url}"] if endpoint.id is None else []
 
 
-def _secret(endpoint: Endpoint, asked: ListenOptions) -> str:
+def _secret(endpoint: Endpoint, options: ListenOptions) -> str:
     shown = " and ".join(fingerprint(secret) for secret in endpoint.secrets)
     what = "Signing secret" if len(endpoint.secrets) == 1 else "Signing secrets"
     if endpoint.id is None:
         return f"{what} {shown}, {endpoint.where}"
-    return f"{what} {shown} {endpoint.where}: {asked.again} --print-secret"
+    return f"{what} {shown} {endpoint.where}: {options.again} --print-secret"
 
 
 def _fit(lines: Sequence[str], layout: LineLayout) -> str:
