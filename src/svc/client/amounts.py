@@ -29,8 +29,8 @@ def parse_whole_number(
 ) -> int:
     """Parses a whole number (promise R98); an amount of money is in minor units of `currency`.
 
-    `is_text` is whether `value` was typed or comes from a form, where every number is text;
-    otherwise text is no number.
+    `is_text` is whether `value` comes from where every number is text: an option, a form, a cell
+    of a CSV. In JSON it is not, and a quoted number such as `"4999"` is refused.
 
     Raises:
         UsageError: the value is not spelled in plain ASCII digits, or is below `least` or above the

@@ -254,6 +254,8 @@ def test_a_terminal_is_not_read_as_a_pipe(at_terminal: AtTerminal, fake_ring: Fa
     argv = ("keys", "add", "--no-check", "--base-url", ELSEWHERE, "--stdin", "--no-input")
     done = at_terminal("\x04", *argv)
     assert done.code == 2, done.out
+    assert "--no-input was given" in done.out
+    assert "no terminal" not in done.out
     assert "--stdin < FILE" in done.out
     assert fake_ring.items == {}
 

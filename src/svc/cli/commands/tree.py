@@ -208,7 +208,7 @@ def _argument(command: str, param: Any, kinds: Mapping[str, _OptionKind]) -> Arg
 
 
 def _summary(help_text: str) -> str:
-    """The first sentence or line, as the lists of help show it."""
+    """The first line of a help text, which the lists of help show."""
     return help_text.partition("\n")[0].strip()
 
 

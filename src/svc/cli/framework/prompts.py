@@ -230,8 +230,11 @@ def read_secret(session: Session, prompt: str, *, stdin: bool, command: str = _A
     if stdin and not session.streams.person_types:
         return without_line_end(_read_pipe(session.streams.stdin))
     if not may_ask(session):
+        forbidden = session.given.everywhere.no_input and session.streams.person_answers
         raise UsageError(
-            "There is no terminal to type the key at.",
+            "--no-input was given, so no secret is asked for."
+            if forbidden
+            else "There is no terminal to type a secret at.",
             code="input_required",
             param="--stdin",
             hint=f"Pipe it in: {command} --stdin < FILE",

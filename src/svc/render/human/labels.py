@@ -36,7 +36,10 @@ def lay_out_labels(rows: Sequence[Labelled], width: int) -> list[Line]:
 
 
 def _shorten_time(row: Labelled, beside: int, width: int) -> Labelled:
-    """Chooses the longest form of a time that fits beside its label, or else below it."""
+    """Chooses the longest form of a value that fits: beside its label, else on a line of its own.
+
+    An urgent time whose hint does not fit (`in 2 days`) drops it, as its shorter forms say it.
+    """
     label, item = row
     forms = item.forms()
     if item.urgent and beside + cells(item.text) + _GAP + cells(item.hint) > width:
