@@ -68,13 +68,12 @@ def test_a_wrong_setting_is_told_in_the_same_sentence(svc: Svc) -> None:
     assert said.error["message"].startswith("SVC_OUTPUT is 'frozn'. Use one of: human, json, ")
 
 
-def test_settings_of_a_sandbox_have_words_for_labels(svc: Svc, sandbox: Sandbox) -> None:
-    """As everywhere; a wrong value is answered with the place where all of them stand."""
+def test_settings_of_a_sandbox_have_the_names_that_are_typed(svc: Svc, sandbox: Sandbox) -> None:
+    """As those of the configuration; a wrong value is answered with where all of them stand."""
     assert sandbox.port
     shown = svc("sandbox", "settings", "-o", "human").out
     lines = [" ".join(line.split()) for line in shown.splitlines()]
-    assert {"Settlement currency USD", "Allow HTTP webhooks yes"} <= set(lines)
-    assert "_" not in shown
+    assert {"settlement_currency USD", "allow_http_webhooks yes"} <= set(lines)
     assert set(svc.ok("sandbox", "settings")) == {"object", *(field.name for field in FIELDS)}
     for wrong in ("rate_limit=maybe", "rate_limits=on"):
         refused = svc("sandbox", "settings", wrong, "-o", "human")

@@ -61,7 +61,7 @@ def test_each_object_of_ours_says_what_it_is(
 def test_whoami_is_labelled_for_a_person(
     on_terminal: OnTerminal, svc: Svc, sandbox: Sandbox
 ) -> None:
-    """As every block; what one types into a file, the names of a configuration, stays as typed."""
+    """As every block; what one types again, the names of settings, stays as typed."""
     for columns in (80, 40):
         shown = on_terminal("whoami", columns=columns, NO_COLOR="1")
         assert shown.startswith("Account in use\n")
@@ -70,7 +70,7 @@ def test_whoami_is_labelled_for_a_person(
         settings = on_terminal("config", "get", columns=columns, NO_COLOR="1")
         assert "\n  max_time " in settings
         told = on_terminal("sandbox", "settings", columns=columns, NO_COLOR="1")
-        assert "\n  Smart retries " in told
+        assert "\n  smart_retries " in told
 
 
 def test_what_the_sandbox_shows_reads_as_elsewhere(svc: Svc, sandbox: Sandbox) -> None:

@@ -107,37 +107,8 @@ WEBHOOK_FAULT: Final = view(
     also=(_FIRED,),
 )
 
-_NAMES_OF_SETTINGS: Final = (
-    "smart_retries",
-    "settlement_currency",
-    "country",
-    "collect_landed_cost",
-    "pinned_version",
-    "unknown_parameters",
-    "error_envelope",
-    "insecure_http",
-    "allow_http_webhooks",
-    "allow_remote_webhooks",
-    "allow_self_signed_webhooks",
-    "rate_limit",
-    "signature_time",
-    "webhook_delivery",
-    "encodings",
-    "require_idempotency_key",
-    "chaos",
-    "voucher_days",
-    "payment_fee_bps",
-    "negative_balance",
-)
-
-
-SETTINGS: Final = View(
-    title="Settings",
-    fields=tuple(
-        ViewField(name, (name[0].upper() + name[1:]).replace("_", " ").replace("http", "HTTP"))
-        for name in _NAMES_OF_SETTINGS
-    ),
-)
+# The names of the settings are those that `svc sandbox settings` takes.
+SETTINGS: Final = View(title="Settings")
 
 CLOCK: Final = View(
     title="Clock",
