@@ -32,6 +32,21 @@ _ABSENT: Final = object()
 _WORDS: Final = {"true": True, "false": False}
 
 
+class Column(NamedTuple):
+    """A column whose cells go into the fields of a row.
+
+    Attributes:
+        place: of its cell in a row, from 0.
+        kind: that of its field; None for one that the operation does not describe.
+        is_text: whether a cell without quotes and escapes is taken as it is.
+    """
+
+    place: int
+    path: BodyPath
+    kind: Kind | None
+    is_text: bool
+
+
 class _Blank(NamedTuple):
     """Stands for a blank amount cell: an error unless its entry of a list is all blank."""
 
@@ -68,6 +83,10 @@ class Columns:
         blank_means_all: a blank amount is left out, as any other blank field.
         ignored: the paths of columns that are left out.
 
+    Attributes:
+        width: how many cells a row has.
+        used: the columns whose cells go into the fields.
+
     Raises:
         UsageError: a header is repeated, is no bracket path, names no field of the operation, or
             is both a value and the parent of another column, as `a` and `a[b]`.
@@ -83,7 +102,7 @@ class Columns:
         blank_means_all: bool,
         ignored: Container[BodyPath] = (),
     ) -> None:
-        self._width = len(head)
+        self.width = len(head)
         self._raw = raw
         self._decimals = decimals
         self._operation = operation
@@ -93,15 +112,8 @@ class Columns:
         self._currency: int | None = None
         self._spellings: dict[str, _Spelling] = {}
         self._reads_decimals = False
-        tree: dict[str, Any] = {}
-        for index, text in enumerate(head):
-            name = restore(text, raw=raw)
-            if not name.strip():
-                self._nameless.append(index)
-            elif column_shape(name) not in ignored:
-                path, plain, build = self._column(index, name)
-                if len(path) == 1 or path[-1] not in operation.made.get(path[0], ()):
-                    _plant(tree, path, plain, build)
+        self.used: list[Column] = []
+        tree, texts = self._plant_columns(head, ignored)
         refuse_unknown(operation, self._unknown)
         if self._reads_decimals and self._currency is None:
             raise UsageError(
@@ -112,11 +124,41 @@ class Columns:
                 hint="Add a column currency, with a code such as EUR in each row",
             )
         self._build = _object(tree)
+        self._build_texts = _object(texts)
+
+    def _plant_columns(
+        self, head: Cells, ignored: Container[BodyPath]
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The trees of the columns: one builds the values of their kinds, the other one texts."""
+        tree: dict[str, Any] = {}
+        texts: dict[str, Any] = {}
+        for index, text in enumerate(head):
+            name = restore(text, raw=self._raw)
+            if not name.strip():
+                self._nameless.append(index)
+            elif column_shape(name) not in ignored:
+                path, plain, build = self._column(index, name)
+                if len(path) == 1 or path[-1] not in self._operation.made.get(path[0], ()):
+                    _plant(tree, path, plain, build)
+                    _plant(texts, path, plain, _build_filled(index, str))
+                    self.used.append(self._describe(index, path, is_json=name.endswith(_JSON_MARK)))
+        return tree, texts
+
+    def nest(self, cells: Cells) -> RowFields:
+        """Builds the fields of a row whose cells are texts, whatever the kinds of its columns."""
+        found = self._build_texts(cells)
+        return {} if found is _ABSENT else found
+
+    def _describe(self, index: int, path: BodyPath, *, is_json: bool) -> Column:
+        kind = self._operation.kind_of(star_positions(path))
+        of_kind = kind is None or kind.type not in ("object", "list", "free")
+        is_decimal = self._decimals and kind is not None and kind.type == "amount"
+        return Column(index, path, kind, of_kind and not is_json and not is_decimal)
 
     def row(self, cells: Cells) -> RowFields:
         """Builds the fields of a row; raises BadRow: a cell or the number of cells is wrong."""
-        if len(cells) != self._width:
-            raise BadRow(f"it has {len(cells)} cells, but the header row has {self._width}")
+        if len(cells) != self.width:
+            raise BadRow(f"it has {len(cells)} cells, but the header row has {self.width}")
         if any(cells[index] for index in self._nameless):
             raise BadRow("a cell has no column name above it")
         found = self._build(cells)
@@ -152,10 +194,10 @@ class Columns:
                 hint="Write a field inside another with brackets, such as shipping[country] or "
                 "items[0][name]",
             )
-        self._unknown += find_unknown_names(self._operation.columns, _nest(path))
+        self._unknown += find_unknown_names(self._operation.columns, nest(path))
         if plain == "currency":
             self._currency = index
-        shape = _shape(path)
+        shape = star_positions(path)
         build = self._cell(index, plain, shape, is_json=is_json)
         kind = self._operation.kind_of(shape)
         if kind is not None and kind.type == "amount" and not self._blank_means_all:
@@ -233,7 +275,7 @@ class Columns:
 def column_shape(name: str) -> BodyPath:
     """The path of a column's name, with `*` for each position in a list."""
     plain = name.removesuffix(_JSON_MARK)
-    return _shape(column_path(plain)) or (plain,)
+    return star_positions(column_path(plain)) or (plain,)
 
 
 def find_ignored_columns(
@@ -268,9 +310,9 @@ def column_path(name: str) -> BodyPath:
     return tuple(_PART.findall(name)) if _PATH.fullmatch(name) else ()
 
 
-def _nest(path: BodyPath) -> dict[str, Any]:
+def nest(path: BodyPath, value: object = None) -> dict[str, Any]:
     """Builds the nested object that contains only one path."""
-    inside: Any = None
+    inside: Any = value
     for part in reversed(path):
         inside = {part: inside}
     return dict(inside)
@@ -283,7 +325,7 @@ def _boolean(text: str, name: str) -> bool:
     return word
 
 
-def _shape(path: BodyPath) -> BodyPath:
+def star_positions(path: BodyPath) -> BodyPath:
     """Replaces each position in a list by `*`."""
     return tuple("*" if part.isdecimal() else part for part in path)
 

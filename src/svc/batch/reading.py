@@ -7,12 +7,13 @@ from collections.abc import Callable, Container, Iterator
 from contextlib import suppress
 from itertools import chain, dropwhile
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO, Final, Literal
+from typing import TYPE_CHECKING, BinaryIO, Final, Literal, TypeAlias
 
-from svc.batch.columns import Columns
+from svc.batch.columns import Cells, Columns
 from svc.batch.operations import BatchOperation
 from svc.batch.rows import BadRow, Read, parse
 from svc.client.fields import BodyPath
+from svc.delivery.plan import BatchRow
 from svc.errors import UsageError
 from svc.inputs import STDIN, decode
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
     import _csv
 
 FileFormat = Literal["csv", "ndjson"]
+# Of the columns, the number and line of a row, and its cells.
+BuildQuickly: TypeAlias = Callable[[Columns, int, int, Cells], BatchRow | None]
 
 SIZE_MAX: Final = 256 * 1024 * 1024
 _CHUNK: Final = 1024 * 1024
@@ -55,11 +58,13 @@ def rows_of(
     decimals: bool = False,
     blank_means_all: bool = False,
     ignored: Container[BodyPath] = (),
-) -> Iterator[Read]:
+    quick: BuildQuickly | None = None,
+) -> Iterator[Read | BatchRow]:
     """Yields every row in the order of the file, as it is read; `raw` takes cells as they are.
 
     `decimals` reads amounts with the decimals of the row's currency. `blank_means_all` leaves out
-    an amount whose cell of a CSV is blank, and columns that are `ignored` are left out.
+    an amount whose cell of a CSV is blank, and columns that are `ignored` are left out. `quick`
+    builds the request of a row of a CSV, if it can.
 
     Raises:
         UsageError: the file as a whole cannot be read: its encoding, its head, a quote that is
@@ -81,10 +86,12 @@ def rows_of(
             ignored=ignored,
         )
 
-    return _csv_rows(file, columns_of)
+    return _csv_rows(file, columns_of, quick or (lambda *_: None))
 
 
-def _csv_rows(file: BinaryIO, columns_of: Callable[[list[str]], Columns]) -> Iterator[Read]:
+def _csv_rows(
+    file: BinaryIO, columns_of: Callable[[list[str]], Columns], quick: BuildQuickly
+) -> Iterator[Read | BatchRow]:
     has_feeds = _find_feeds(file)
     # Where lines end in a line feed, a lone carriage return does not end one: a program that
     # appends the end of such a line leaves it in the middle, and its cells would be taken for two
@@ -102,6 +109,10 @@ def _csv_rows(file: BinaryIO, columns_of: Callable[[list[str]], Columns]) -> Ite
         )
     columns = columns_of(head)
     for number, (line, cells) in enumerate(lines, 1):
+        row = quick(columns, number, line, cells)
+        if row is not None:
+            yield row
+            continue
         try:
             yield Read(number, line, columns.row(cells))
         except BadRow as bad:

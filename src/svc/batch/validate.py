@@ -10,7 +10,7 @@ from svc.batch.columns import column_path
 from svc.batch.operations import KEY_COLUMN, BatchOperation
 from svc.batch.rows import BadRow, Read, RowFields, build_blank_amount
 from svc.batch.unknown import refuse_unknown
-from svc.client.call import check_id
+from svc.client.call import Call, check_id
 from svc.client.fields import (
     BodyPath,
     check_body,
@@ -47,36 +47,42 @@ class Validator:
         ignored: Collection[BodyPath] = (),
         row_id: str | None = None,
     ) -> None:
-        self._operation = operation
+        self.operation = operation
+        self.scope = scope
         self._names = operation.columns
         self._blank_means_all = blank_means_all
-        self._scope = scope
         self._ignored = ignored
         self._line_of_key: dict[str, int] = {}
-        self._id_column = None if row_id is None else column_path(row_id)
+        self.id_column = None if row_id is None else column_path(row_id)
         self._line_of_id: dict[str, int] = {}
         self.left_out: dict[str, None] = {}
 
-    def shape(self, read: Read) -> BatchRow | InvalidRow:
+    def shape(self, read: Read | BatchRow) -> BatchRow | InvalidRow:
         """Turns a row into a request, or into an `InvalidRow` with the reason why it cannot be one.
+
+        A request that was built already is only compared with the others.
 
         Raises:
             UsageError: the file has an unknown column, or two rows have the same idempotency key
                 or the same id; both concern the whole file.
         """
+        row = read if isinstance(read, BatchRow) else self._read(read)
+        if isinstance(row, BatchRow):
+            self._refuse_repeated(row, row.given_key, self._line_of_key, KEY_COLUMN)
+            self._refuse_repeated(row, row.row_id, self._line_of_id, "--row-id")
+        return row
+
+    def _read(self, read: Read) -> BatchRow | InvalidRow:
         if isinstance(read.given, dict):
             self._refuse_unknown(read.given)
         try:
             if isinstance(read.given, BadRow):
                 raise read.given
-            row = self._row(read, read.given)
+            return self._row(read, read.given)
         except BadRow as bad:
             return _build_bad(read, bad)
         except UsageError as error:  # of the client, which checks, builds and encodes the call
             return _build_bad(read, BadRow.of(error))
-        self._refuse_repeated(row, row.given_key, self._line_of_key, KEY_COLUMN)
-        self._refuse_repeated(row, row.row_id, self._line_of_id, "--row-id")
-        return row
 
     def _refuse_unknown(self, given: RowFields) -> None:
         for path in self._ignored:
@@ -85,7 +91,7 @@ class Validator:
             return
         # An object in the place of a plain value is the row's mistake alone.
         unknown = (each for each in find_unknown_names(self._names, given) if each.fields)
-        refuse_unknown(self._operation, unknown)
+        refuse_unknown(self.operation, unknown)
 
     @staticmethod
     def _refuse_repeated(row: BatchRow, name: str | None, lines: dict[str, int], what: str) -> None:
@@ -107,14 +113,14 @@ class Validator:
 
     def _row_id(self, given: RowFields) -> str | None:
         """The row's own id, which `--row-id` names."""
-        if self._id_column is None:
+        if self.id_column is None:
             return None
         value: Any = given
-        for part in self._id_column:
+        for part in self.id_column:
             value = value.get(part) if isinstance(value, dict) else None
         text = "" if value is None or isinstance(value, dict | list) else str(value).strip()
         if not text:
-            name = self._id_column[-1]
+            name = self.id_column[-1]
             raise BadRow(
                 f"{name} is blank, but --row-id names each row by it",
                 param=name,
@@ -123,20 +129,18 @@ class Validator:
         return text
 
     def _row(self, read: Read, given: RowFields) -> BatchRow:
-        identifier = _identifier(self._operation, given)
-        _refuse_order_price(self._operation, given)
-        body = self._body(given)
-        key = _read_key(body.pop(KEY_COLUMN, None))
+        _refuse_order_price(self.operation, given)
+        call, body, key = self.build_call(given)
+        given_key = _read_key(key)
         row_id = self._row_id(given)
-        if self._operation.name.endswith(".update") and not body:
+        if self.operation.name.endswith(".update") and not body:
             raise BadRow("it changes nothing", code="row_empty")
-        call = self._operation.call(identifier, body)
-        check_body(self._operation.name, call.body or {}, is_form=call.encoding == "form")
+        check_body(self.operation.name, call.body or {}, is_form=call.encoding == "form")
         data = encode_body(call)
         fields = call.body or {}
-        exact, alike = likenesses(self._scope.base_url, self._scope.mode, call.path, fields)
+        exact, alike = likenesses(self.scope.base_url, self.scope.mode, call.path, fields)
         amount, currency = body.get("amount"), given.get("currency")
-        compared = _read_compared_currency(self._operation, currency)
+        compared = _read_compared_currency(self.operation, currency)
         return BatchRow(
             read.number,
             read.line,
@@ -146,15 +150,22 @@ class Validator:
             alike if row_id is None else row_likeness(row_id),
             amount if isinstance(amount, int) else None,
             currency if isinstance(currency, str) and currency else None,
-            key,
+            given_key,
             compared,
             row_id,
             alike,
             subject_of(call.path, fields),
         )
 
+    def build_call(self, given: RowFields) -> tuple[Call, RowFields, Any]:
+        """Builds the call of a row, its body, and what stands in the column of its own key."""
+        identifier = _identifier(self.operation, given)
+        body = self._body(given)
+        key = body.pop(KEY_COLUMN, None)
+        return self.operation.call(identifier, body), body, key
+
     def _body(self, given: RowFields) -> RowFields:
-        operation, body = self._operation, {}
+        operation, body = self.operation, {}
         for name, value in given.items():
             if name in operation.answered:
                 if name != "id" or not operation.id_prefix:
@@ -213,10 +224,13 @@ def _read_key(value: Any) -> str | None:
     return check_key(value)
 
 
+def compares_currency(operation: BatchOperation) -> bool:
+    """Whether a currency column is compared with the object's: a refund sends only an amount."""
+    return "amount" in operation.fields and "currency" not in operation.fields
+
+
 def _read_compared_currency(operation: BatchOperation, currency: Any) -> str | None:
-    """The currency column of an operation that sends only an amount, such as a refund."""
-    fields = operation.fields
-    if "amount" not in fields or "currency" in fields or currency in (None, ""):
+    if not compares_currency(operation) or currency in (None, ""):
         return None
     check_value(operation.name, "currency", currency)
     return str(currency)

@@ -60,15 +60,15 @@ def likenesses(
     without case and with single blanks; account numbers and bank codes without blanks and case; any
     other text without blanks around it, since ids and references differ by a letter's case.
     """
-    pairs = _pairs_of(path, fields)
+    pairs = list_pairs(path, fields)
     exact = _digest_pairs(base_url, mode, path, pairs)
-    folded = [(names, _fold(names[-1], text)) for names, text in pairs]
+    folded = [(names, fold(names[-1], text)) for names, text in pairs]
     return exact, exact if folded == pairs else _digest_pairs(base_url, mode, path, folded)
 
 
 def row_likeness(row_id: str) -> str:
     """The likeness of a row that has an id of its own, such as an invoice number."""
-    return hashlib.sha256(_length_prefixed(["row-id", row_id.strip()])).hexdigest()[:_LENGTH]
+    return digest_parts(f"{format_part('row-id')}{format_part(row_id.strip())}")
 
 
 def subject_of(path: str, fields: Mapping[str, object]) -> str:
@@ -84,16 +84,17 @@ def subject_of(path: str, fields: Mapping[str, object]) -> str:
         about = path.split("/")[-2]
     elif kind == "payouts" and isinstance(destination := fields.get("destination"), Mapping):
         number = destination.get("iban") or destination.get("account_number")
-        about = None if number is None else _fold("iban", str(number))
+        about = None if number is None else fold("iban", str(number))
     return f"{kind}:{str(about).strip()}" if about else ""
 
 
 def about_of(subject: str) -> str:
     """The digest of a subject, which a results file may contain; empty for an empty subject."""
-    return hashlib.sha256(subject.encode()).hexdigest()[:_LENGTH] if subject else ""
+    return _digest(subject.encode()) if subject else ""
 
 
-def _pairs_of(path: str, fields: Mapping[str, object]) -> list[tuple[tuple[str, ...], str]]:
+def list_pairs(path: str, fields: Mapping[str, object]) -> list[tuple[tuple[str, ...], str]]:
+    """Lists the parameters that both digests are of: the names of each, and its text, in order."""
     pairs: list[tuple[tuple[str, ...], str]] = []
     _spread(pairs, (), fields, drop=is_making(path))
     pairs.sort(key=itemgetter(0))
@@ -103,13 +104,39 @@ def _pairs_of(path: str, fields: Mapping[str, object]) -> list[tuple[tuple[str, 
 def _digest_pairs(
     base_url: str, mode: str, path: str, pairs: Iterable[tuple[tuple[str, ...], str]]
 ) -> str:
-    parts = [place_of(base_url), mode, "POST", path]
+    parts = list_parts_of_place(base_url, mode, path)
     for names, text in pairs:
-        parts += ["\x1f".join(names), text]
-    return hashlib.sha256(_length_prefixed(parts)).hexdigest()[:_LENGTH]
+        parts += [join_names(names), text]
+    return digest_parts("".join(map(format_part, parts)))
 
 
-def _fold(name: str, text: str) -> str:
+def list_parts_of_place(base_url: str, mode: str, path: str) -> list[str]:
+    """The first parts of both digests: where a request goes."""
+    return [place_of(base_url), mode, "POST", path]
+
+
+def join_names(names: tuple[str, ...]) -> str:
+    """The part of both digests that names a parameter."""
+    return "\x1f".join(names)
+
+
+def digest_parts(told: str) -> str:
+    """The digest of parts that `format_part` has formatted, one after the other."""
+    return _digest(told.encode("utf-8", "surrogatepass"))
+
+
+def format_part(part: str) -> str:
+    """Formats a part after its length in bytes, so that different lists of parts differ."""
+    size = len(part) if part.isascii() else len(part.encode("utf-8", "surrogatepass"))
+    return f"{size}:{part}"
+
+
+def _digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()[:_LENGTH]
+
+
+def fold(name: str, text: str) -> str:
+    """Normalises the text of a parameter for the likeness; `name` is its last name."""
     if name in _WORDED and text:
         if not text.isascii():
             from unicodedata import normalize
@@ -119,15 +146,6 @@ def _fold(name: str, text: str) -> str:
     if name in _NUMBERED:
         return "".join(text.split()).casefold()
     return text.strip()
-
-
-def _length_prefixed(parts: list[str]) -> bytes:
-    """Encodes parts, each after its length in bytes, so that different lists differ in bytes."""
-    told = "".join([f"{len(part)}:{part}" for part in parts])
-    if told.isascii():  # where a length in characters is one in bytes
-        return told.encode()
-    raw = [part.encode("utf-8", "surrogatepass") for part in parts]
-    return b"".join([b"%d:%s" % (len(one), one) for one in raw])
 
 
 def fields_of(encoding: Encoding, body: bytes) -> dict[str, object]:

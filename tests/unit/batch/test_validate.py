@@ -24,6 +24,7 @@ QUOTE = {"currency": "EUR", "shipping": {"country": "DE"}, "items": [ITEM]}
 
 def shape(operation: str, given: dict[str, Any]) -> BatchRow | InvalidRow:
     (read,) = rows_of(BytesIO(json.dumps(given).encode()), "ndjson", find_operation(operation))
+    assert isinstance(read, Read)
     return Validator(find_operation(operation), SCOPE).shape(Read(3, 4, read.given))
 
 

@@ -14,6 +14,7 @@ from svc.api_keys import refuse_secrets
 from svc.batch.columns import column_path, column_shape, find_ignored_columns
 from svc.batch.operations import BatchOperation, find_operation
 from svc.batch.reading import SIZE_MAX, format_of, rows_of
+from svc.batch.templates import RowTemplates
 from svc.batch.validate import Validator
 from svc.cli.batch.options import BatchOptions
 from svc.cli.framework.session import Session
@@ -58,7 +59,7 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
     shaper = Validator(
         operation, scope, blank_means_all=blank, ignored=ignored, row_id=asked.row_id
     )
-    rows = Spool(_row_of)
+    templates, rows = RowTemplates(shaper), Spool(_row_of)
     with open_twice(asked.file, session.streams.stdin.buffer, SIZE_MAX, "FILE") as file:
         for read in rows_of(
             file,
@@ -68,8 +69,11 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
             decimals=asked.decimals,
             blank_means_all=blank,
             ignored=ignored,
+            quick=templates.build,
         ):
-            rows.append(shaper.shape(read))
+            row = shaper.shape(read)
+            templates.learn(row)
+            rows.append(row)
         named_so = normalize("NFC", asked.name.strip()) if asked.name else ""
         name = named_so or default_name(STDIN if is_read_once(asked.file) else asked.file, file)
     batch = BatchName(name, operation.name, scope)
