@@ -37,6 +37,7 @@ from svc.errors import UsageError
 from svc.service.facts import AMOUNT_MAX, ID_PREFIXES
 from svc.service.model import Kind
 
+# Texts that are the same in a cell and in JSON, without blanks around them.
 _PLAIN: Final = re.compile(r"[!#-&(-\[\]-~](?:[ !#-&(-\[\]-~]*[!#-&(-\[\]-~])?").fullmatch
 _DIGITS_MAX: Final = len(str(AMOUNT_MAX))
 _QUOTING: Final = "\"'\\"
@@ -148,23 +149,32 @@ class _Template:
             for n, column in enumerate(used)
         ]
         self._path = markers.split(call.path)
+        has_id = bool(markers.find_columns(call.path))
         self._body = markers.split(encode_body(call).decode(), quoted=not is_form)
         place = list_parts_of_place(scope.base_url, scope.mode, "")
         self._place = "".join(map(format_part, place[:-1]))
+        self._known_path = None if has_id else call.path
+        self._known_place = f"{self._place}{format_part(call.path)}"
         parts = "".join(f"{format_part(join_names(path))}{text}" for path, text in pairs)
         self._digest = markers.split(parts)
-        self._amount = _find(used, ("amount",)) if "amount" in fields else None
+        self._subject = _find_subject(subject_of(call.path, fields), markers, used)
+        self._find_columns(validator, used, has_amount="amount" in fields)
+
+    def _find_columns(
+        self, validator: Validator, used: Sequence[Column], *, has_amount: bool
+    ) -> None:
+        self._amount = _find(used, ("amount",)) if has_amount else None
         self._currency = _find(used, ("currency",))
         self._key = _find(used, (KEY_COLUMN,))
         self._row_id = None if validator.id_column is None else _find(used, validator.id_column)
-        self._is_compared = compares_currency(operation)
-        self._subject = _find_subject(subject_of(call.path, fields), markers, used)
+        self._is_compared = compares_currency(self._operation)
 
     def build(self, number: int, line: int, cells: Cells) -> BatchRow:
         """Builds a row; raises _NotPlainError: the template does not take one of its values."""
-        bodies, exacts, folds = zip(*map(getitem, self._values, self._take(cells)), strict=True)
-        path = self._path.fill(bodies)
-        place = f"{self._place}{format_part(path)}"
+        bodies, exacts, folds = zip(*map(getitem, self._values, self._take(cells)), strict=False)
+        path, place = self._known_path, self._known_place
+        if path is None:
+            path, place = self._locate(bodies)
         exact = alike = digest_parts(place + self._digest.fill(exacts))
         if folds != exacts:
             alike = digest_parts(place + self._digest.fill(folds))
@@ -186,6 +196,11 @@ class _Template:
             "" if self._subject is None else self._subject(path, cells),
         )
 
+    def _locate(self, bodies: Sequence[str]) -> tuple[str, str]:
+        """The path of a row, and the first parts of its digests."""
+        path = self._path.fill(bodies)
+        return path, f"{self._place}{format_part(path)}"
+
     def _reader(
         self, column: Column, name: str | None, *, is_form: bool
     ) -> Callable[[str], _Pieces]:
@@ -196,11 +211,12 @@ class _Template:
         check = self._check(column, is_sent=name is not None)
 
         def build(text: str) -> _Pieces:
-            if not _is_plain(text):
+            if not (_PLAIN(text) or _is_plain_beyond_ascii(text)):
                 raise _NotPlainError
             is_bare = check(text)
-            exact = format_part(text)
-            folded = exact if name is None else format_part(fold(name, text))
+            exact = f"{len(text)}:{text}" if text.isascii() else format_part(text)
+            same = text if name is None or is_bare else fold(name, text)
+            folded = exact if same == text else format_part(same)
             if is_form:
                 return _Pieces(percent_encode(text), exact, folded)
             return _Pieces(text if is_bare or name is None else f'"{text}"', exact, folded)
@@ -294,12 +310,10 @@ def _find_subject(
     return lambda path, cells: subject_of(path, nest(column.path, cells[column.place]))
 
 
-def _is_plain(text: str) -> bool:
-    """Whether a text is the same in a cell, in JSON and without blanks around it."""
-    if text.isascii():
-        return _PLAIN(text) is not None
+def _is_plain_beyond_ascii(text: str) -> bool:
     is_quoted = any(map(text.__contains__, _QUOTING))
-    return text.isprintable() and not is_quoted and text == text.strip()
+    is_printable = not text.isascii() and text.isprintable()
+    return is_printable and not is_quoted and text == text.strip()
 
 
 def _check_by(check: Callable[[str], object], text: str) -> bool:

@@ -60,6 +60,8 @@ class _Planner:
         self._matches: list[Evidence | None] = []
         self._decisions = array("B")
         self._decided: dict[RowState, RowDecision] = {}  # few states
+        self._state: RowState | None = None  # of the row before
+        self._decision = RowDecision.SEND
         self._duplicates: dict[int, Duplicate] = {}
         self._before: dict[int, Evidence] = {}
         self._ordinals: dict[int, int] = {}  # of keys that are not the first
@@ -168,7 +170,11 @@ class _Planner:
             is_edited,
             *allowed,
         )
-        decision = self._decided.get(state) or self._decided.setdefault(state, decide_row(state))
+        if state != self._state:  # rows of a file differ little, and a hash takes longer
+            self._state = state
+            self._decision = self._decided.get(state) or decide_row(state)
+            self._decided[state] = self._decision
+        decision = self._decision
         self._decisions[place] = _NUMBERS[decision]
         if duplicate is not None:
             self._duplicates[place] = duplicate
@@ -246,7 +252,7 @@ class _Shelf:
             self._taken.add(own.key)
             return own
         # What was kept before likenesses were, and has no body any more, is known by its digest.
-        for same in (row.likeness, row.alike, row.digest):
+        for same in (row.likeness, row.alike, row.digest) if self._by else ():
             shelf = self._by.get(same, [])
             _put_current_last(shelf, row.alike)
             while shelf:
@@ -301,7 +307,9 @@ class _Others:
 
     def take(self, row: BatchRow) -> tuple[DuplicateState, Duplicate | None]:
         """Finds the duplicate of a row that matters most: a running one first, an old one last."""
-        found = self._by.get(row.alike or row.likeness, [])
+        found = self._by.get(row.alike or row.likeness)
+        if not found:
+            return DuplicateState.NONE, None
         for kind in (
             DuplicateState.RUNNING,
             DuplicateState.UNRESOLVED,

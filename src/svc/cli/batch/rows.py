@@ -84,7 +84,9 @@ def read_input(session: Session, asked: BatchOptions, scope: Scope) -> BatchInpu
 
 
 def _row_of(record: tuple[Any, ...]) -> BatchRow | InvalidRow:
-    return (InvalidRow if len(record) == _BAD_WIDTH else BatchRow)._make(record)
+    if len(record) == _BAD_WIDTH:
+        return tuple.__new__(InvalidRow, record)
+    return tuple.__new__(BatchRow, record)  # `_make` takes twice as long
 
 
 def _with_row_id(operation: BatchOperation, column: str | None) -> BatchOperation:
