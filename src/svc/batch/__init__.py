@@ -1,8 +1,9 @@
 """Runs a batch of requests from a file, so that each row has its effect exactly once.
 
 Begin with `run`. `reading` and `columns` read the file, `validate` turns its rows into requests,
-`svc.delivery.plan` decides about each row, and `run` sends the rows through `workers`. `tally`
-counts the outcomes, and `results` writes them to the results file. Only `cli` uses this room.
+`templates` does so with most rows of a CSV, `svc.delivery.plan` decides about each row,
+and `run` sends the rows through `workers`. `tally` counts the outcomes, and `results` writes them
+to the results file. Only `cli` uses this room.
 
 Promises, such as "promise R1", stand by their numbers in tests/PROMISES.md.
 """
