@@ -68,7 +68,6 @@ BEHIND: Final = {
     # What is planned are rows as a file gives them.
     "unit/delivery/rows.py": {"svc.batch.rows"},
     # What is sent is compared as it goes over the wire.
-    "unit/delivery/test_likeness.py": {"svc.client.encoding"},
     # A program in a string looks into the rooms that a field reaches by its one statement.
     "unit/service/test_recipes.py": {
         "svc.render.views.service",

@@ -32,7 +32,7 @@ _ABSENT: Final = object()
 _WORDS: Final = {"true": True, "false": False}
 
 
-class Column(NamedTuple):
+class FieldColumn(NamedTuple):
     """A column whose cells go into the fields of a row.
 
     Attributes:
@@ -112,7 +112,7 @@ class Columns:
         self._currency: int | None = None
         self._spellings: dict[str, _Spelling] = {}
         self._reads_decimals = False
-        self.used: list[Column] = []
+        self.used: list[FieldColumn] = []
         tree, texts = self._plant_columns(head, ignored)
         refuse_unknown(operation, self._unknown)
         if self._reads_decimals and self._currency is None:
@@ -149,11 +149,11 @@ class Columns:
         found = self._build_texts(cells)
         return {} if found is _ABSENT else found
 
-    def _describe(self, index: int, path: BodyPath, *, is_json: bool) -> Column:
+    def _describe(self, index: int, path: BodyPath, *, is_json: bool) -> FieldColumn:
         kind = self._operation.kind_of(star_positions(path))
         of_kind = kind is None or kind.type not in ("object", "list", "free")
         is_decimal = self._decimals and kind is not None and kind.type == "amount"
-        return Column(index, path, kind, of_kind and not is_json and not is_decimal)
+        return FieldColumn(index, path, kind, of_kind and not is_json and not is_decimal)
 
     def row(self, cells: Cells) -> RowFields:
         """Builds the fields of a row; raises BadRow: a cell or the number of cells is wrong."""

@@ -15,7 +15,7 @@ from functools import partial
 from operator import getitem, itemgetter
 from typing import Final, NamedTuple
 
-from svc.batch.columns import Cells, Column, Columns, nest, star_positions
+from svc.batch.columns import Cells, Columns, FieldColumn, nest, star_positions
 from svc.batch.operations import KEY_COLUMN
 from svc.batch.validate import Validator, compares_currency
 from svc.client.call import is_id
@@ -61,7 +61,7 @@ class _Pieces(NamedTuple):
     folded: str
 
 
-class _Values(dict[str, _Pieces]):
+class _PieceCache(dict[str, _Pieces]):
     """The pieces of the values of a column; those of the first few hundred values are kept."""
 
     def __init__(self, build: Callable[[str], _Pieces]) -> None:
@@ -145,7 +145,7 @@ class _Template:
         names = {number: path[-1] for path, text in pairs for number in markers.find_columns(text)}
         self._take = _select([column.place for column in used])
         self._values = [
-            _Values(self._reader(column, names.get(n), is_form=is_form))
+            _PieceCache(self._reader(column, names.get(n), is_form=is_form))
             for n, column in enumerate(used)
         ]
         self._path = markers.split(call.path)
@@ -161,7 +161,7 @@ class _Template:
         self._find_columns(validator, used, has_amount="amount" in fields)
 
     def _find_columns(
-        self, validator: Validator, used: Sequence[Column], *, has_amount: bool
+        self, validator: Validator, used: Sequence[FieldColumn], *, has_amount: bool
     ) -> None:
         self._amount = _find(used, ("amount",)) if has_amount else None
         self._currency = _find(used, ("currency",))
@@ -202,7 +202,7 @@ class _Template:
         return path, f"{self._place}{format_part(path)}"
 
     def _reader(
-        self, column: Column, name: str | None, *, is_form: bool
+        self, column: FieldColumn, name: str | None, *, is_form: bool
     ) -> Callable[[str], _Pieces]:
         """Returns the function that checks a value and builds its pieces; `name` is its last name.
 
@@ -223,7 +223,7 @@ class _Template:
 
         return build
 
-    def _check(self, column: Column, *, is_sent: bool) -> Callable[[str], bool]:
+    def _check(self, column: FieldColumn, *, is_sent: bool) -> Callable[[str], bool]:
         """Returns the function that checks a value; whether JSON has it without quotes."""
         operation, path, kind = self._operation, column.path, column.kind
         rules = rules_of(operation.name)
@@ -243,7 +243,7 @@ class _Template:
 class _Markers:
     """Texts that stand for the values of columns, and for nothing else."""
 
-    def __init__(self, used: Sequence[Column], id_prefix: str) -> None:
+    def __init__(self, used: Sequence[FieldColumn], id_prefix: str) -> None:
         self._used = used
         nonce = os.urandom(16).hex()
         self._texts = [
@@ -288,13 +288,13 @@ def _select(numbers: Sequence[int]) -> Callable[[Sequence[str]], tuple[str, ...]
     return lambda entries: tuple(entries[number] for number in numbers)
 
 
-def _find(used: Sequence[Column], path: BodyPath) -> int | None:
+def _find(used: Sequence[FieldColumn], path: BodyPath) -> int | None:
     """The place of the cell of a column in a row, or None."""
     return next((column.place for column in used if column.path == path), None)
 
 
 def _find_subject(
-    subject: str, markers: _Markers, used: Sequence[Column]
+    subject: str, markers: _Markers, used: Sequence[FieldColumn]
 ) -> Callable[[str, Cells], str] | None:
     """Returns the function that reads the subject from a row's path and cells; None if it has none.
 
