@@ -96,6 +96,8 @@ def redact_maybe(text: str | None) -> str | None:
 
 def redact_bytes(data: bytes) -> bytes:
     """The same for what need not be text: bytes that are no UTF-8 stay as they are."""
+    if not data:  # most answers of a target
+        return data
     text = data.decode("utf-8", "surrogateescape")
     shown = redact(text)
     return data if shown == text else shown.encode("utf-8", "surrogateescape")
