@@ -62,9 +62,8 @@ PAGE: Final = Page(
         f"""
         A batch skips what it has done, here and by its results file elsewhere, and stops where a
         payment might be made twice: svc help batch says what is promised on one machine, on two,
-        and after {figure("service_hours")} hours. What an object's status calls failed is not done:
-        exit 11, or 9 of a
-        batch.
+        and after {figure("service_hours")} hours. A request whose object has the status failed is
+        not done: exit 11, or 9 for a batch.
         """,
         """
         A refund or payout is settled later: --wait waits for it. Exit 7 says that the outcome is

@@ -60,10 +60,10 @@ PAGE: Final = Page(
             )
         ),
         f"""
-        start makes the profile sandbox, in use from then on unless another profile is; env is for
-        a shell that is to use it all the same. The port is {SANDBOX_PORT}; --port 0 takes a free
-        one. --fixture demo begins with one of everything, and what is in it stays until svc
-        sandbox reset; with --db :memory: nothing stays.
+        start creates the profile sandbox, which is used from then on if no other profile is
+        active. env is for a shell that is to use the sandbox in any case. The port is
+        {SANDBOX_PORT}; --port 0 takes a free one. --fixture demo begins with one of everything.
+        What is in a sandbox stays until svc sandbox reset; with --db :memory: nothing stays.
         """,
         """
         svc sandbox checkout opens the page on which the shopper pays; --return-url is where it
@@ -80,8 +80,8 @@ PAGE: Final = Page(
         pages are refused.
         """,
         """
-        Test cards are approved, such as 4242424242424242, with any expiry to come and any security
-        code; any other number is declined. These do something else:
+        Test cards are approved, such as 4242424242424242, with any future expiry date and any
+        security code; any other number is declined. These do something else:
         """,
         Definitions(tuple((number, what_it_does(card)) for number, card in BEHAVIOURS.items())),
         """
@@ -95,7 +95,7 @@ PAGE: Final = Page(
         """,
         """
         Errors are flat objects. A program that looks for them inside of "error", as stripe-python
-        does, is told nothing until the sandbox is set to answer so:
+        does, finds nothing there unless the sandbox is set to answer so:
         """,
         ShellLines(("svc sandbox settings error_envelope=nested",)),
         """

@@ -30,16 +30,16 @@ _AWAY: Final = {
     "disk full": "Answered 503 with one warning; the service sends it again. "
     "A damaged or lost database "
     "ends the listener (10) and says what is kept where.",
-    "secret rolled": "A sandbox's new secret is taken at once. Of a real service, three wrong "
-    "signatures in a row name the command that goes on.",
+    "secret rolled": "A sandbox's new secret is used at once. For a real service, svc names the "
+    "next command after three wrong signatures in a row.",
 }
 
 _RUN: Final = {
     "SVC_EVENT_ID": "The event's id, by which a command knows what it has done already.",
     "SVC_EVENT_TYPE": "Its type; SVC_OBJECT_ID is the id of its object, or empty.",
     "SVC_REDELIVERED": "Set, to a number, when the event may have been given to a run before.",
-    "order": "One at a time for each object, all targets of the listener included; --concurrency "
-    "at once for each command. A group of a team's log has no order.",
+    "order": "One run at a time for each object, also if several targets get its events; in all up "
+    "to --concurrency runs of a command at once. A group of a team's log has no order.",
     "no shell": "Quotes separate arguments, and nothing is expanded. To run a line of shell, use "
     "sh -c. "
     "It runs in the folder in which svc was started.",
@@ -154,9 +154,9 @@ PAGE: Final = Page(
         ),
         Heading("What was received"),
         f"""
-        Every delivery that verified is kept: --pending those still to be forwarded, which the
-        next listener does, or replay; --failed those that a target refused, until you prune them;
-        what was forwarded for {_FORWARDED} days.
+        Every verified delivery is kept. --pending lists those still to be forwarded, by the next
+        listener or by replay; --failed those that a target refused, which stay until you prune
+        them. Forwarded ones are kept for {_FORWARDED} days.
         """,
         ShellLines(
             (
