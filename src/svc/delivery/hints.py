@@ -31,6 +31,7 @@ from svc.delivery.plan import (
 )
 from svc.delivery.policy import RowDecision
 from svc.errors import Conflict, OutcomeUnknown, SvcError
+from svc.service.facts import IDEMPOTENCY_RETENTION_SECONDS
 
 AGAIN: Final = "again-"
 ROW_CHANGED: Final = "row_changed"
@@ -328,7 +329,7 @@ def _explain_too_old(evidence: Evidence, now: float, format_command: FormatComma
         return build_not_again(intent, now, format_command)
     return OutcomeUnknown(
         "It was sent by a run that is known from the results file only. Its outcome is not known, "
-        "and the service keeps a key for {IDEMPOTENCY_RETENTION_SECONDS // _HOUR_SECONDS} hours "
+        f"and the service keeps a key for {IDEMPOTENCY_RETENTION_SECONDS // _HOUR_SECONDS} hours "
         "only.",
         code="idempotency_key_too_old",
         outcome="unknown",

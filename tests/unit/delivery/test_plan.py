@@ -12,7 +12,9 @@ from support.calls import refunds
 from support.clocks import ManualClock
 from svc.client.request import prepare
 from svc.delivery.evidence import PastLine
+from svc.delivery.hints import build_held_error
 from svc.delivery.journal.batches import BatchName, default_name
+from svc.delivery.journal.commands import format_full_command
 from svc.delivery.journal.entry import OBJECT_FAILED, KeyEquivalence, NewIntent, Settled
 from svc.delivery.journal.sender_locks import SenderLocks
 from svc.delivery.plan import BatchPlan
@@ -365,7 +367,10 @@ def test_a_results_file_of_another_account_or_day_skips_nothing(desk: Desk) -> N
     seen = KeyRelation.SAME
     assert stop_of(desk.plan(100, lines=(old,), unseen=seen)) is RowDecision.STOP_OLD
     lost = past(desk, "unknown", 100, 24 * HOUR)
-    assert amounts(desk.plan(100, lines=(lost,), unseen=seen).held) == [100]
+    (held,) = desk.plan(100, lines=(lost,), unseen=seen).held
+    error = build_held_error(held, desk.clock.now(), format_full_command)
+    assert held.row.amount == 100
+    assert error.message.endswith("and the service keeps a key for 24 hours only.")
 
 
 def test_one_process_at_a_time_runs_a_batch(desk: Desk, tmp_path: Path) -> None:
