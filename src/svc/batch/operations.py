@@ -1,8 +1,11 @@
-"""The operations that a batch can run, built from `svc.service`.
+"""The operations that a batch can run, such as `refunds.create`, built from `svc.service`.
 
 An export of `list --all` has more fields than a request takes. Its read-only fields are left out,
 so that a batch accepts the export (promise R64). An unknown name stops the batch, unless it is to
 be ignored.
+
+`cli.batch` finds one by its name on the command line; `columns` and `validate` take from it which
+fields a file may have, and build the call of each row.
 """
 
 from collections.abc import Mapping

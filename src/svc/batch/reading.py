@@ -1,4 +1,8 @@
-"""Reads the rows of a batch file: CSV with bracket paths as its header, or NDJSON."""
+"""Reads the rows of a batch file: CSV with bracket paths as its header, or NDJSON.
+
+`cli.batch.rows` calls `rows_of` before anything is sent: a file in, a `Read` for each row out,
+which `validate` then turns into a request.
+"""
 
 import codecs
 import csv

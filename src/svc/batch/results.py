@@ -3,6 +3,8 @@
 A run first replaces the file atomically by one with the results of earlier runs. It appends a line
 when a row ends, so that a killed run leaves only complete lines. At its end it replaces the file
 again: complete, and in the order of the rows.
+
+`run` writes it; `cli.batch.facts` reads that of an earlier run before it plans.
 """
 
 import json

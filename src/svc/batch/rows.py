@@ -1,4 +1,8 @@
-"""A row as it was read from the file, and the error of a row that cannot be sent."""
+"""A row as it was read from the file, and the error of a row that cannot be sent.
+
+`reading` makes a `Read` of each row; `columns` and `validate` raise `BadRow`, which becomes an
+invalid row of the results.
+"""
 
 from typing import Any, NamedTuple, Self, TypeAlias
 

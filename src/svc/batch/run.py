@@ -1,8 +1,9 @@
-"""Running a plan: one loop that feeds the workers, keeps what comes back, and knows when to stop.
+"""Runs the plan of a batch: feeds the workers, records what they return, and decides when to stop.
 
-The loop alone touches the journal and the results file. It records rows a little ahead of the
-workers, so that they never wait for the disk, and collects for a moment what they bring back, so
-that one transaction serves many rows.
+`svc batch` (`cli.batch.run`) makes a `Run` of a plan and calls `go`. Its loop alone touches the
+journal and the results file. It records rows a little ahead of the workers, so that they never wait
+for the disk, and collects for a moment what they bring back, so that one transaction serves many
+rows.
 """
 
 from collections import deque

@@ -1,4 +1,7 @@
-"""Counts the outcomes of a run and the money that it moves, and builds the result lines."""
+"""Counts the outcomes of a run and the money that it moves, and builds the result lines.
+
+`run` passes each row that has ended to a `Tally`; `cli.batch.report` prints its totals.
+"""
 
 from bisect import insort
 from collections import Counter

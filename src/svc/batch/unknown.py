@@ -1,4 +1,7 @@
-"""Refuses a file with a name that no field of the operation has (exit 2)."""
+"""Refuses a batch file with a name that no field of the operation has (exit 2).
+
+`columns` checks the header of a CSV by it, `validate` the names in each row of NDJSON.
+"""
 
 import re
 from collections.abc import Iterable, Iterator

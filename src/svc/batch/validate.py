@@ -1,6 +1,8 @@
 """Turns the fields of a row into a request.
 
 A value is checked for the form that the documentation states; the service decides the rest.
+
+`cli.batch.rows` passes each row that was read to `Validator.shape`, before anything is sent.
 """
 
 from collections.abc import Collection

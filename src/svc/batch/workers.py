@@ -1,4 +1,7 @@
-"""The workers of a batch: threads with one connection each, which send recorded requests."""
+"""The workers of a batch: threads with one connection each, which send recorded requests.
+
+`run` puts jobs in and takes results out; `cli.batch.workers` starts them, with a client for each.
+"""
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
