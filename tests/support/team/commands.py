@@ -5,6 +5,7 @@ import os
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -14,6 +15,8 @@ from support.team.log import KEY
 from support.team.servers import LogNode, Servers, free_ports
 
 ROLES = {"admin": "admin", "receiver": "receiver", "anna": "laptop", "ben": "laptop", "ci": "job"}
+
+_made: Final[list[tuple[str, str, dict[str, str]]]] = []
 
 
 @dataclass
@@ -53,15 +56,21 @@ def server_of(
     svc: Svc, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> tuple[Servers, dict[str, str]]:
     """One server of the trial template, at ports that are free, and its users."""
-    alone = svc("events", "log", "template", "--name", "shop", "--trial", "--single").out
+    path = folder / "users.conf"
+    if not _made:  # once in each process: it is eight runs of the program
+        template = svc("events", "log", "template", "--name", "shop", "--trial", "--single").out
+        users = users_file(svc, path)
+        _made.append((template, path.read_text(), users))
+    alone, text, users = _made[0]
+    folder.mkdir(exist_ok=True)
+    path.write_text(text)
     port, monitor = free_ports(2)
     alone = alone.replace('"127.0.0.1:4222"', f'"127.0.0.1:{port}"')
     alone = alone.replace('"127.0.0.1:8222"', f'"127.0.0.1:{monitor}"')
     alone = alone.replace('"./shop-1"', f'"{folder}/data"')
     alone = alone.replace("max_file_store: 12GB", "max_file_store: 400GB")
     monkeypatch.setenv("LOG_KEY", "akeyofnoimportance")
-    users = users_file(svc, folder / "users.conf")
-    return Servers([LogNode(folder, "shop-1", port, monitor, alone)]), users
+    return Servers([LogNode(folder, "shop-1", port, monitor, alone)]), dict(users)
 
 
 class RunningCommand:

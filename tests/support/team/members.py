@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from support.forks.program import Forked, Forking
 from support.listening import SECRET, event
 from support.team.log import KEY
 from svc.signature import header_value
@@ -24,12 +25,12 @@ SOUND = "from svc.__main__ import main\nmain()"
 
 @dataclass
 class Member:
-    """A command that is started again whenever it was killed."""
+    """A command that is started again whenever it was killed: a fork of the program where it may be."""
 
     folder: Path
     argv: tuple[str, ...]
     code: str = SOUND
-    process: "subprocess.Popen[bytes] | None" = None
+    process: "subprocess.Popen[bytes] | Forked | None" = None
     starts: int = 0
     credentials: str = ""
     key: str = KEY
@@ -46,9 +47,13 @@ class Member:
             **({"SVC_WEBHOOK_SECRET": self.secret} if self.secret else {}),
             "SVC_LOG_CREDENTIALS": f"{self.credentials}\n{self.key}",
         }
+        argv, program = (*self.argv, "-o", "ndjson"), Forking.shared
         with (self.folder / "out").open("ab") as out, (self.folder / "err").open("ab") as err:
+            if program is not None and self.code == SOUND and program.can_run(env):
+                self.process = program.start(argv, env, out.fileno(), err.fileno())
+                return
             self.process = subprocess.Popen(
-                [sys.executable, "-c", self.code, *self.argv, "-o", "ndjson"],
+                [sys.executable, "-c", self.code, *argv],
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=err,
