@@ -129,6 +129,7 @@ def test_unverified_delivery_is_refused_and_never_forwarded(
     assert target.arrivals.empty()
 
 
+@pytest.mark.slow(seconds=3)
 def test_quickstart_tells_its_steps_beside_a_result_for_programs(tmp_path: Path) -> None:
     """In a pipe the story is on stderr, and what it suggests can be typed as it stands."""
     program = tmp_path / "bin" / "svc"

@@ -156,6 +156,7 @@ def test_readme_listen_screen_is_what_the_program_prints(sandbox: Sandbox, tmp_p
     assert len(wanted) == len(block("listen").splitlines()) - 2
 
 
+@pytest.mark.slow(seconds=3)
 def test_readme_ci_script_works_as_it_is(tmp_path: Path) -> None:
     """It starts a sandbox, waits for order.paid and ends with 0; it leaves nothing behind.
 

@@ -50,6 +50,7 @@ def test_what_an_error_suggests_can_be_typed(shop: Path) -> None:
     assert "  Next: What there is: .venv/bin/svc --help\n" in typed(shop, "x", "-o", "human").err
 
 
+@pytest.mark.slow(seconds=1)
 def test_a_name_that_the_shell_finds_is_enough(shop: Path) -> None:
     """However it was called, when the very program is on PATH."""
     found = f"{shop}/.venv/bin{os.pathsep}{os.defpath}"
@@ -107,6 +108,7 @@ def test_what_a_started_sandbox_suggests_can_be_typed(shop: Path) -> None:
     assert stopped.code == 0
 
 
+@pytest.mark.slow(seconds=2)
 def test_an_environment_whose_path_has_blanks_serves_as_any_other(tmp_path: Path) -> None:
     """As pipx has it on macOS: it starts what it starts, and what it suggests can be typed."""
     folder = tmp_path / "Application Support" / "it's svc"

@@ -70,7 +70,18 @@ def using(sandbox: Sandbox) -> dict[str, str]:
 @needs_setpriv
 @pytest.mark.parametrize(
     "argv",
-    [("--version",), ("--help",), ("help", "ci"), ("orders", "create", "--help"), ("commands",)],
+    [
+        ("commands",),
+        *(
+            pytest.param(argv, marks=pytest.mark.slow)
+            for argv in (
+                ("--version",),
+                ("--help",),
+                ("help", "ci"),
+                ("orders", "create", "--help"),
+            )
+        ),
+    ],
 )
 def test_what_needs_no_folder_works_without_a_home(argv: tuple[str, ...]) -> None:
     """Help and the tree of commands."""
@@ -127,7 +138,9 @@ def test_what_needs_a_folder_names_the_variables() -> None:
 
 
 @needs_unshare
-@pytest.mark.parametrize("home", [{}, {"HOME": "/"}], ids=["no HOME", "HOME=/"])
+@pytest.mark.parametrize(
+    "home", [{}, pytest.param({"HOME": "/"}, marks=pytest.mark.slow)], ids=["no HOME", "HOME=/"]
+)
 def test_sandbox_in_memory_runs_where_nothing_can_be_written(home: dict[str, str]) -> None:
     """As process 1: it says what it does without, `sandbox env --port` finds it, SIGTERM ends it."""
     env = environment(**home)

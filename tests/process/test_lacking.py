@@ -78,6 +78,7 @@ def test_stand_in_for_windows_starts_and_configures(svc: Svc) -> None:
     assert svc.ok("config", "get", "output", "-o", "json") == "human"
 
 
+@pytest.mark.slow(seconds=2)
 def test_stand_in_for_windows_makes_an_order_in_its_own_sandbox(
     svc: Svc, detached: Sandbox
 ) -> None:

@@ -3,6 +3,8 @@
 import time
 from pathlib import Path
 
+import pytest
+
 from support.suite.limits import started_with
 from support.suite.nested import pytest_run_of
 
@@ -48,6 +50,7 @@ def test_waiting_longer_than_a_test_may_take():
 """
 
 
+@pytest.mark.slow(seconds=3)
 def test_what_fails_or_hangs_is_ended_with_all_that_it_started(tmp_path: Path) -> None:
     """Tests that would each hang for ever: all fail, and no process is left.
 

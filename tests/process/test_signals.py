@@ -246,7 +246,16 @@ def test_what_is_held_up_is_cut_off_and_says_what_was_done(sandbox: Sandbox, num
 LATEST = 1.2  # seconds
 
 
-@pytest.mark.parametrize("name", ["listen", "replay", "sandbox", "batch", "quickstart"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("listen", "batch"),
+        *(
+            pytest.param(name, marks=pytest.mark.slow)
+            for name in ("replay", "sandbox", "quickstart")
+        ),
+    ],
+)
 @pytest.mark.parametrize("count", FORMS)
 def test_a_signal_ends_it_at_any_moment(name: str, count: int, home: Path) -> None:
     """R78: never swallowed, no traceback, and the exit code is the signal's."""

@@ -29,7 +29,10 @@ def name_of(notices: socket.socket) -> str:
 @pytest.mark.parametrize(
     "argv",
     [
-        ("sandbox", "start", "--db", ":memory:", "--port", "0", "-o", "ndjson"),
+        pytest.param(
+            ("sandbox", "start", "--db", ":memory:", "--port", "0", "-o", "ndjson"),
+            marks=pytest.mark.slow,
+        ),
         ("events", "listen", "--forward-to", "http://127.0.0.1:9/x", "-o", "ndjson"),
     ],
 )

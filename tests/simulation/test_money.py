@@ -16,7 +16,7 @@ from simulation.occasions import Occasions
 from simulation.sabotage import LIMIT_RULES, RULES, without
 from svc.delivery import policy
 
-_FEW = 100
+_FEW = 50
 _MANY = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 400  # of the slow run
 _LIMITED = 20_000 if os.environ.get("SVC_TEST_LONG") == "1" else 10
 _LIMITS = {"refunds": "20 EUR/hour", "payouts": "20 EUR/hour", "captures": "15 EUR/hour"}

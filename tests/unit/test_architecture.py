@@ -328,10 +328,15 @@ def test_help_loads_nothing_heavy(argv: list[str]) -> None:
     ("words", "noun"),
     [
         ("--help", set()),
-        ("requests --help", set()),
-        ("refunds create --help", {"refunds"}),
         ("orders list --created-gte 7d --dry-run", {"orders"}),
-        ("payouts create -d amount:=1 --dry-run --help", {"payouts"}),
+        *(
+            pytest.param(words, noun, marks=pytest.mark.slow)
+            for words, noun in (
+                ("requests --help", set[str]()),
+                ("refunds create --help", {"refunds"}),
+                ("payouts create -d amount:=1 --dry-run --help", {"payouts"}),
+            )
+        ),
         ("post /v1/refunds -d payment=pay_7cXd9eYf1gZh2iWj3kPq0aVb --dry-run", {"refunds"}),
     ],
 )

@@ -12,6 +12,7 @@ import pytest
 SHOP = Path(__file__).with_name("shop")
 
 
+@pytest.mark.slow(seconds=3)
 def test_a_shop_is_tested_with_the_fixtures_of_svc(tmp_path: Path) -> None:
     """Each test has an empty service, whose webhooks come and are verified."""
     command = [sys.executable, "-m", "pytest", "-q", "-p", "svc.pytest_plugin", "-p", "no:randomly"]

@@ -52,6 +52,7 @@ def workflow_steps() -> list[str]:
     return [textwrap.dedent(block) or line for block, line in found]
 
 
+@pytest.mark.slow(seconds=3)
 def test_shell_script_tests_a_handler(shop: Path) -> None:
     """The script ends with 0, the handler has taken the order, and nothing is left running."""
     done = run(["sh", "webhooks.sh"], shop)

@@ -48,7 +48,13 @@ def shown(page: Path) -> tuple[str, str]:
     return done.stdout, done.stderr
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=[] if name == "svc-orders.1" else pytest.mark.slow)
+        for name in NAMES
+    ],
+)
 def test_man_shows_each_page_without_a_complaint(name: str) -> None:
     """And its name is what `apropos` finds it by."""
     text, complaints = shown(MAN / name)

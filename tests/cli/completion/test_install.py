@@ -205,9 +205,9 @@ COMPINIT = "autoload -Uz compinit; compinit -u"
     "lines",
     [
         pytest.param("{line}\n{compinit} -D", id="before"),
-        pytest.param("{compinit} -D\n{line}", id="after"),
-        pytest.param("{line}\n{compinit} -C", id="a dump of before"),
-        pytest.param('eval "$(<{script})"\n{compinit} -D', id="eval"),
+        pytest.param("{compinit} -D\n{line}", id="after", marks=pytest.mark.slow),
+        pytest.param("{line}\n{compinit} -C", id="a dump of before", marks=pytest.mark.slow),
+        pytest.param('eval "$(<{script})"\n{compinit} -D', id="eval", marks=pytest.mark.slow),
     ],
 )
 def test_zsh_finds_the_script_wherever_compinit_runs(svc: Svc, isolated: Path, lines: str) -> None:

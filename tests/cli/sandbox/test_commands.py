@@ -234,7 +234,14 @@ def test_second_start_on_the_port_says_who_has_it(svc: Svc, start: Start) -> Non
 
 @pytest.mark.effect_of("sandbox start", "--db", "--ready-file")
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)]
+    ("number", "code"),
+    [
+        (signal.SIGTERM, 143),
+        *(
+            pytest.param(number, code, marks=pytest.mark.slow)
+            for number, code in ((signal.SIGINT, 130), (signal.SIGHUP, 129))
+        ),
+    ],
 )
 def test_signal_ends_a_sandbox_in_the_foreground(
     isolated: Path, number: signal.Signals, code: int

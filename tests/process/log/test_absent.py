@@ -34,9 +34,9 @@ def run(before: str, *argv: str) -> "subprocess.CompletedProcess[str]":
 @pytest.mark.parametrize(
     "argv",
     [
-        ("receive", "--to", LOG),
+        pytest.param(("receive", "--to", LOG), marks=pytest.mark.slow),
         ("listen", "--from", LOG, "--group", "ci", "--forward-to", "3000"),
-        ("log", "status", "--from", LOG),
+        pytest.param(("log", "status", "--from", LOG), marks=pytest.mark.slow),
     ],
 )
 def test_command_says_in_one_line_how_to_get_it(argv: tuple[str, ...]) -> None:

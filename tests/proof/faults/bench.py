@@ -6,21 +6,31 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 from proof.faults.ledger import CLIENT_SECRET, SIGNING_SECRET, Ledger
 from support.forks.program import Begun, Forking
-from support.running import Result
+from support.running import Result, can_be_inside, inside
+from svc.clock import SystemClock
+from svc.system import signals
 
 CANARY = "canary7Qx2Lw9Zp4"
 KEY = f"sk_test_{CANARY}"
 HURRY = 50
 TESTS, ENTRY = Path(__file__).parents[2], "proof.faults.driver"
 EXITS = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 129, 130, 141, 143}
+
+
+def hurried(clock: SystemClock, seconds: float) -> None:
+    """Waits as a run of the driver does."""
+    del clock
+    signals.sleep(seconds / HURRY)
 
 
 @dataclass
@@ -71,8 +81,16 @@ class UserMachine:
         wrap: Sequence[str] | None = None,
         **how: Any,
     ) -> Result:
-        """Runs the program to its end; whatever happens to it, the invariants hold."""
+        """Runs the program to its end; whatever happens to it, the invariants hold.
+
+        Where nothing is to happen to its process, it runs in the test's own.
+        """
         whole = {**self.env, **(env or {})}
+        alone = threading.current_thread() is threading.main_thread()
+        if alone and not wrap and not how and can_be_inside(argv, whole):
+            with patch.object(SystemClock, "sleep", hurried):
+                ended = inside(*argv, env=whole)
+            return self._checked(int(ended.code), ended.out, ended.err, may_be_killed=False)
         if wrap or not self.forking.can_run(whole):
             with self.start(*argv, env=env, wrap=wrap or (), **how) as process:
                 return self.ended(process)

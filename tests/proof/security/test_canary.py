@@ -266,6 +266,7 @@ def test_broken_settings_leave_no_secret(
         assert not any(secret in (done.stdout + done.stderr).encode() for secret in forms(canary))
 
 
+@pytest.mark.slow(seconds=3)
 def test_no_process_has_a_secret_in_its_arguments(
     svc: Svc, world: ExampleWorld, canary: str, isolated: Path
 ) -> None:

@@ -187,7 +187,7 @@ def settle(machine: CommandMachine) -> None:
 )
 @pytest.mark.parametrize(
     ("rooms", "stride"),
-    [(NEAR, 67), pytest.param((*NEAR, *FAR), 71, marks=pytest.mark.slow(seconds=30))],
+    [(NEAR, 151), pytest.param((*NEAR, *FAR), 71, marks=pytest.mark.slow(seconds=30))],
     ids=["near", "all"],
 )
 def test_a_signal_at_any_place_leaves_the_truth(

@@ -95,6 +95,7 @@ def fulfilled(shop: Shop, site: ShopSite) -> list[str]:
     return site.fulfilled
 
 
+@pytest.mark.slow(seconds=3)
 def test_the_page_around_it_learns_the_outcome_and_nothing_else(
     shop: Shop, site: ShopSite, open_page: Open
 ) -> None:
