@@ -89,8 +89,8 @@ class UserMachine:
         alone = threading.current_thread() is threading.main_thread()
         if alone and not wrap and not how and can_be_inside(argv, whole):
             with patch.object(SystemClock, "sleep", hurried):
-                ended = inside(*argv, env=whole)
-            return self._checked(int(ended.code), ended.out, ended.err, may_be_killed=False)
+                done = inside(*argv, env=whole)
+            return self._checked(done.code, done.out, done.err, may_be_killed=False)
         if wrap or not self.forking.can_run(whole):
             with self.start(*argv, env=env, wrap=wrap or (), **how) as process:
                 return self.ended(process)
