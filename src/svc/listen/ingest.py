@@ -1,6 +1,9 @@
-"""The receiving half of a listener: verify, store, answer, report (promises R46, R49, R50, R51).
+"""The receiving half of a listener: verify, store, answer, report (R46, R49, R50, R51).
 
 It shares only the inbox with the forwarding half; `hand_over` is how it says that there is work.
+
+`pipeline` makes one `Ingest`. The receiver passes it requests (`take`), a team's log deliveries
+(`admit`); it stores them by `inbox.commit`, answers, and hands new events to the dispatcher.
 """
 
 from collections.abc import Callable, Collection

@@ -2,6 +2,8 @@
 
 The dispatcher shares only the inbox with the receiver. The result of each attempt is written to the
 inbox, which decides when an event has ended.
+
+`pipeline` makes one `Dispatcher` for a listener; `ingest` passes each new event to `hand_over`.
 """
 
 import asyncio

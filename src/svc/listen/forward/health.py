@@ -1,4 +1,7 @@
-"""What the latest answers say of a target: whether it succeeds, is away, or is unfit."""
+"""Decides from its latest answers whether a target is well, away, or unfit and left alone.
+
+`pump` has one `TargetHealth` for its target and asks it before and after each attempt.
+"""
 
 from collections.abc import Callable
 

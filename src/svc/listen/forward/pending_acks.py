@@ -1,4 +1,7 @@
-"""Senders that wait for the target's verdict (`--ack forwarded`, promises R50, R51)."""
+"""Holds the answers to senders until a target has answered (`--ack forwarded`, R50, R51).
+
+`ingest` opens a `PendingAck` in place of answering 200; `dispatcher` releases it with the outcome.
+"""
 
 import asyncio
 from collections.abc import Callable

@@ -1,8 +1,12 @@
-"""One target's events: from the ledger to its lanes, a window of them in memory.
+"""A `Pump` sends the events of one target: order for each object, retries, rests, concurrency.
 
 The ledger says what is open; nothing here is needed after a restart. The newest event is handed
 over in memory where nothing older is ready to go; all others are read from the ledger in pages.
 Where memory may be wrong, `forget` drops it and reads again: that is the only repair.
+
+`dispatcher` makes one for each target. It reads what is open from the ledger of the inbox, has a
+few events in memory, and sends each over one of its *lanes*, connections that carry one request at
+a time.
 """
 
 import asyncio

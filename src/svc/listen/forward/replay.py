@@ -1,4 +1,7 @@
-"""Sending deliveries of a command, one after the other, until a signal comes."""
+"""Sends single deliveries for a command, one after the other, until a signal comes.
+
+`svc events replay` and `svc events examine` send by a `ReplayLoop`; a listener does not use it.
+"""
 
 import asyncio
 from collections.abc import Callable, Coroutine

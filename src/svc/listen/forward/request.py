@@ -1,4 +1,8 @@
-"""What a target is sent: the received bytes, unchanged (R52); and how its answer is told."""
+"""Builds the bytes that a target is sent, the received ones unchanged (R52), and the record of it.
+
+`pump` and `svc events replay` send by a `TargetSender`; a command target has a sender of its own
+(`svc.listen.running.lane`) with the same methods.
+"""
 
 import re
 from collections.abc import Callable, Sequence

@@ -1,4 +1,7 @@
-"""When a forward is tried again (spec: Delivery and retries; the fast schedule is svc's own)."""
+"""The schedule by which a forward is tried again (spec: Delivery; the fast schedule is svc's own).
+
+`pump` asks `retry_in` after each failed attempt: seconds until the next one, or None to give up.
+"""
 
 from typing import Final, Literal
 

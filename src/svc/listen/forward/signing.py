@@ -1,4 +1,7 @@
-"""Signing a delivery anew, since a target refuses a signature that is older than five minutes."""
+"""Signs a late delivery anew, since a target refuses a signature older than five minutes.
+
+`pipeline` passes a `LateSigner` to the senders of a listener; replays call `sign_anew`.
+"""
 
 import re
 from collections.abc import Callable, Sequence

@@ -3,6 +3,8 @@
 Memory has no room for many of them. The others are read back from the inbox when their turn comes,
 which costs a quarter of all that an event costs; a sender that gets its 200 some milliseconds later
 costs nothing. A target that is slow or away is not waited for.
+
+`commit` asks `holds` before it stores a group of deliveries; the answers to their senders wait too.
 """
 
 import asyncio

@@ -1,4 +1,9 @@
-"""Group commit: what has arrived goes into one transaction while the next group gathers."""
+"""Group commit: stores deliveries and results in one transaction while the next group gathers.
+
+`ingest` stores by `InboxWriter.store` and answers the sender when it is on the disk; `dispatcher`
+records attempts by it. It calls the `Inbox` on a thread, so that the event loop never waits for the
+disk.
+"""
 
 import asyncio
 from collections.abc import Callable, Collection, Sequence

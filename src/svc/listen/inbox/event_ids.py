@@ -2,6 +2,8 @@
 
 Ids of events are random. An index of them would be one more page to write with nearly every event,
 so those of the latest rows are known in memory, and listed in a table once they are many.
+
+`inbound` looks each new delivery up by it, to tell a duplicate from a new event.
 """
 
 from collections.abc import Collection, Sequence

@@ -1,4 +1,7 @@
-"""Forgetting: what was forwarded goes after 30 days; what failed or is pending stays (R125)."""
+"""Deletes old events of the inbox: forwarded ones after 30 days, failed ones on demand (R125).
+
+A listener does it as it goes on; `svc state compact` and `svc events prune` call it too.
+"""
 
 from itertools import takewhile
 from typing import Final, NamedTuple

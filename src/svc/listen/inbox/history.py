@@ -1,4 +1,8 @@
-"""Looking back into the inbox, and noting what was sent again."""
+"""Reads the inbox for commands: lists and finds kept deliveries, and notes what was sent again.
+
+`svc events inbox`, `replay`, `svc timeline` and the inspector use an `InboxHistory`; a running
+listener writes by `sqlite` instead.
+"""
 
 import fnmatch
 import json

@@ -1,4 +1,7 @@
-"""Stores inbound events: each is new, a duplicate, or a failed one that is retried (R50)."""
+"""Stores inbound events: each is new, a duplicate, or a failed one that is retried (R50).
+
+`sqlite.SqliteInbox.store` calls it with each group, inside its transaction.
+"""
 
 from collections.abc import Iterable, Sequence
 from typing import Final

@@ -1,10 +1,11 @@
-"""The seams of a listener: a source that deliveries come from, an inbox that they go into (R50).
+"""The interfaces of a listener: `Source`, which gives deliveries, and `Inbox`, which keeps them.
 
 The receiving half (`ingest`) verifies a delivery, stores it as an `InboundEvent` and answers. The
-forwarding half (`forward`) reads what is open at each target, sends it, and stores attempts. In one
-process the receiving half also hands each new event over, which saves reading it back; two
-processes need only an inbox that both can reach, such as a table of a shared database or a message
-broker, and a callback that has the forwarding half look (`Dispatcher.look`).
+forwarding half (`forward`) reads what is open at each target, sends it, and stores attempts.
+`sqlite` implements `Inbox` in the state database, `svc.listen.log` both in a team's log (R50). In
+one process the receiving half also hands each new event over, which saves reading it back; two
+processes need only an inbox that both reach, and a callback that has the forwarding half look
+(`Dispatcher.look`).
 
 Everything here is plain data, so that it can cross a process border.
 """

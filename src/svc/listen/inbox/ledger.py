@@ -2,6 +2,8 @@
 
 Written with the commit that keeps an event and with each that notes how attempts ended. The states
 are those of `State`; what is below `LEFT` is open.
+
+`SqliteInbox` is a `ForwardLedger`: the pumps read what is due from it, and note how attempts ended.
 """
 
 from collections.abc import Callable, Iterable, Sequence

@@ -1,6 +1,9 @@
-"""The table of listeners: each event of the inbox belongs to one, and each can be run again.
+"""The table of listeners: each kept event belongs to one, and each can be run again.
 
 A row has a listener's port, path, endpoint, targets and, for a reader of a log, its position.
+
+`identity` claims a row when a listener starts; `svc events replay`, `svc events log` and `svc
+doctor` read others.
 """
 
 import json

@@ -1,4 +1,7 @@
-"""What to do and to say where the file of an inbox is damaged, deleted or replaced (R67, R121)."""
+"""Explains that the file of an inbox is damaged, deleted or replaced, and saves its content.
+
+`listener` calls `explain_loss` when the inbox fails while it runs (R67, R121).
+"""
 
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable

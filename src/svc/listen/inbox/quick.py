@@ -1,9 +1,11 @@
-"""The inbox where a sync of the log is a plain call: groups are committed without a thread.
+"""The inbox for disks that sync fast: it commits groups in the event loop, without a thread.
 
 Handing a group to a thread and back costs more than writing it: the interpreter's lock changes
 hands a few times an event. On a disk that syncs within two milliseconds the loop does it all by
 itself; on a slower one, where another process writes, or with much to write, the thread does as on
 any other system.
+
+`svc events listen` opens its inbox by `open_inbox`, which chooses this or `SqliteInbox`.
 """
 
 import sys

@@ -1,4 +1,7 @@
-"""Which events have come, by type and object: what an audit holds the service's objects against."""
+"""The set of events that have come, by type and object, with which an audit compares.
+
+`svc events audit` fills a `ReceivedEvents` from the inbox or a team's log.
+"""
 
 from collections.abc import Iterable
 from typing import Final

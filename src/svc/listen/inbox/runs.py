@@ -1,4 +1,7 @@
-"""How a run begins at a target: what a run before it left is got ready, a piece at a time."""
+"""Prepares the rows of a target at the start of a run: what an earlier run left open.
+
+`ledger.begin` calls it for each target, a piece at a time, so that other writers are not blocked.
+"""
 
 from collections.abc import Iterator
 from typing import Final

@@ -1,8 +1,10 @@
-"""Looking for deliveries in the whole inbox: by type, state, target, object and text.
+"""Searches the whole inbox by type, state, target, object and text, a page at a time.
 
 Each condition is part of one query. A text may stand in any payload, so a query goes over some
 thousand rows at a time, and the caller says when that has taken long enough; the page says then
 where the next one goes on, so that nothing is ever out of reach.
+
+Only the inspector uses it.
 """
 
 from collections.abc import Callable

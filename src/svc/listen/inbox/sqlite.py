@@ -1,4 +1,7 @@
-"""The inbox in the state database: every delivery once, and what became of it (promise R50)."""
+"""The inbox in the state database: every delivery once, and what became of it (promise R50).
+
+`commit` writes by it while a listener runs; a reader of a team's log keeps its position in it.
+"""
 
 import math
 from collections.abc import Sequence

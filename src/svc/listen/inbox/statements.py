@@ -1,4 +1,7 @@
-"""Statements of many rows: few sizes, so that those of all of them stay prepared."""
+"""Builds SQL for many rows at once, in few sizes, so that the statements stay prepared.
+
+The modules of the inbox that insert or look up rows in groups use it.
+"""
 
 from collections.abc import Iterator, Sequence
 from functools import lru_cache

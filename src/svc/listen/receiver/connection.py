@@ -1,4 +1,7 @@
-"""One connection of the receiver: its phases, its deadlines, its answers."""
+"""One connection of the webhook receiver: its phases, its deadlines, its answers.
+
+`server` makes one for each client; whole requests go to the hooks of the listener.
+"""
 
 import asyncio
 from collections.abc import Callable

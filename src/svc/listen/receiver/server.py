@@ -1,6 +1,9 @@
 """The webhook receiver: an HTTP server for one path on loopback, with limits and deadlines.
 
 It passes complete requests to its hooks, which verify and store them, and sends their answers.
+
+`listener` starts a `Receiver`, whose hooks are those of `ingest`, unless a team's log is its
+source.
 """
 
 import asyncio

@@ -1,4 +1,8 @@
-"""Limits the number of requests that are served at once; further clients wait (promise R57)."""
+"""Limits the number of requests that are served at once; further clients wait (promise R57).
+
+`server` has one `Slots`; each connection takes a slot when a request begins and leaves it
+afterwards.
+"""
 
 from collections import deque
 from typing import Protocol
